@@ -1,0 +1,74 @@
+# make demo   from a fault to an answer, on the emulated network card (needs Python 3.11 with venv, nothing else)
+# make test   everything that must hold: lint, types, tests (sets the machine up itself)
+# make help   the other targets
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+RUN    := $(VENV)/.run-ready
+DEV    := $(VENV)/.dev-ready
+
+.PHONY: help demo test lint types tests bench campaign campaign-pull registers lock system clean
+
+help:
+	@echo "make demo           a fault is injected, caught, pulled and explained"
+	@echo "make test           lint, types and the whole test suite"
+	@echo "make bench          every speed, as a ratio measured in one run"
+	@echo "make campaign       each fault x 100 seeds, and 500 clean runs (about 30 minutes)"
+	@echo "make campaign-pull  200 pulls through a bad network"
+	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
+	@echo "make lock           pin the newest versions of all dependencies"
+	@echo "make clean          remove the virtual environment and caches"
+
+demo: $(RUN)
+	@$(BIN)/freezeframe demo -o out/demo --force
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Freezeframe needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Say: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "The venv module is missing: apt-get install python3-venv"; exit 1; }
+
+$(RUN): lock/run.txt pyproject.toml | $(BIN)/python
+	@echo "Installing the locked dependencies into $(VENV) (once; a minute or two)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r lock/run.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(RUN)
+
+$(DEV): lock/dev.txt $(RUN)
+	@echo "Installing what the tests need into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r lock/dev.txt
+	@touch $(DEV)
+
+system:
+	@sh tools/system-packages.sh
+
+test: system lint types tests
+
+lint: $(DEV)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/python firmware-hooks/registers/generate.py --check
+
+types: $(DEV)
+	@$(BIN)/mypy
+
+tests: $(DEV)
+	@$(BIN)/pytest -n 2 --dist loadfile
+
+bench: $(DEV)
+	@$(BIN)/python -m tests.bench
+
+campaign: $(DEV)
+	@$(BIN)/python -m tests.campaign.diagnosis
+
+campaign-pull: $(DEV)
+	@$(BIN)/python -m tests.campaign.pulls
+
+registers: $(DEV)
+	@$(BIN)/python firmware-hooks/registers/generate.py
+
+lock: $(DEV)
+	@$(BIN)/python -m pip install --quiet uv
+	@sh tools/lock.sh $(BIN)/uv
+
+clean:
+	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache out
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

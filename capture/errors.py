@@ -1,0 +1,58 @@
+"""The exceptions of Freezeframe: one root, and the exit code each means on the command line.
+
+A message says where, what, how much, and what to do. Bad wire data never raises: it becomes an event.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BusError",
+    "CaptureFormatError",
+    "CaptureVersionError",
+    "DeviceUnknownError",
+    "FreezeframeError",
+    "InputError",
+    "RecorderStateError",
+    "TargetError",
+    "TargetTimeout",
+]
+
+
+class FreezeframeError(Exception):
+    """Root of everything that is reported in one line, without a traceback."""
+
+    exit_code = 2
+
+
+class InputError(FreezeframeError):
+    """What the user asked for or handed over cannot be used."""
+
+
+class CaptureFormatError(InputError):
+    """A file is not what its format says it should be: cut, altered, or lying about its size."""
+
+
+class CaptureVersionError(CaptureFormatError):
+    """A file was written by a version of the format that this program does not read."""
+
+
+class TargetError(FreezeframeError):
+    """A device or the way to it failed."""
+
+    exit_code = 3
+
+
+class TargetTimeout(TargetError):
+    """A target did not answer in time; it may be gone for good or only for a moment."""
+
+
+class BusError(TargetError):
+    """The device answered an access with an error: outside the map, or a window before the freeze."""
+
+
+class DeviceUnknownError(TargetError):
+    """Something answered, but it is not a Freezeframe device, or its map is one we do not know."""
+
+
+class RecorderStateError(TargetError):
+    """The recorder is not in the state that the request needs."""

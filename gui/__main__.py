@@ -1,0 +1,5 @@
+"""``python -m freezeframe``."""
+
+from freezeframe.gui.cli.main import main
+
+main()

@@ -1,0 +1,269 @@
+"""The diagnosis campaign: every fault x many seeds, through emulate -> pull -> explain.
+
+Each run is an emulated pair behind a real UDP Etherbone server; the recording is pulled over the socket, written to a
+capture folder, and explained from that folder alone. Only then is the truth file opened. Prints a confusion matrix and
+writes docs/campaign.md. ``make campaign``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["FAULTS", "Run", "judge", "main", "run_one"]
+
+FAULTS = (
+    "word-omitted",
+    "word-duplicated",
+    "sync-fifo-empty",
+    "lane-misaligned",
+    "payload-bit-flip",
+    "header-corrupted",
+    "credit-corrupted",
+    "credit-lost",
+    "wrap-unhandled",
+    "credit-start-too-large",
+)
+PLACED = FAULTS[:6]  # faults.md: the packet can be known; the word too, but for headers
+CLEAN_RUN_PS = 400_000_000  # how long a clean run goes on before the host freezes it: 400 us
+LIMIT_PS = 20_000_000_000  # a run that has not frozen after 20 ms never will
+
+REPORT = Path(__file__).parents[2] / "docs" / "campaign.md"
+
+
+@dataclass
+class Run:
+    """One run: what was injected, and what the explanation said of both ends and of each alone."""
+
+    fault: str
+    seed: int
+    truth: dict[str, Any]
+    causes: dict[str, list[str]]
+    said: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # "both", "A", "B"
+    error: str = ""
+    emulate_s: float = 0.0
+    pull_s: float = 0.0
+    explain_s: float = 0.0
+
+
+def run_one(job: tuple[str, int]) -> Run:
+    """Emulate until the freeze, pull over UDP, explain from the folder, and only then read the truth."""
+    fault, seed = job
+    with tempfile.TemporaryDirectory(prefix="ff-campaign-") as folder:
+        try:
+            return _run_in(Path(folder), fault, seed)
+        except Exception as error:  # one broken run must not end the campaign; it is counted as wrong
+            return Run(fault, seed, {}, {}, error=f"{type(error).__name__}: {error}")
+
+
+def _run_in(folder: Path, fault: str, seed: int) -> Run:
+    from freezeframe.analyzers.explain import explain
+    from freezeframe.capture.folder import CaptureFolder
+    from freezeframe.capture.recorder.pull import pull
+    from freezeframe.capture.recorder.state import read_state
+    from freezeframe.capture.registers.access import open_devices
+    from freezeframe.capture.targets.base import open_target
+    from freezeframe.emulator.target import EmulatorTarget
+    from tests.capture.serving import serving
+
+    truth_path = folder / "truth.json"
+    start = time.perf_counter()
+    emulator = EmulatorTarget(profile="forth", fault=fault, seed=seed, truth_path=truth_path)
+    if fault == "none":
+        emulator.run_until_frozen(CLEAN_RUN_PS)
+    elif not emulator.run_until_frozen(LIMIT_PS):
+        raise RuntimeError("the emulator did not freeze")
+    emulated = time.perf_counter()
+    with serving(emulator) as url:
+        capture = folder / "run.ff"
+        target = open_target(url)
+        pull(target, capture, freeze=True)
+        causes = {d.name: list(read_state(d).causes) for d in open_devices(target)}
+        target.close()
+    pulled = time.perf_counter()
+    opened = CaptureFolder.open(capture)
+    said = {
+        "both": explain(opened),
+        "A": explain(opened, devices=["A"]),
+        "B": explain(opened, devices=["B"]),
+    }
+    explained = time.perf_counter()
+    truth = json.loads(truth_path.read_text()) if truth_path.exists() else {}
+    run = Run(fault, seed, truth, causes)
+    run.said = {end: [f.to_json() for f in e.findings] for end, e in said.items()}
+    run.emulate_s, run.pull_s, run.explain_s = (
+        emulated - start,
+        pulled - emulated,
+        explained - pulled,
+    )
+    return run
+
+
+@dataclass
+class Verdict:
+    """What a run counts as."""
+
+    first: str  # the first diagnosis, or "(none)" or "(error)"
+    named: bool
+    placed: bool | None  # None where faults.md says it cannot be known
+    one_end_wrong: list[str]
+    one_end_right: list[str]
+
+
+def judge(run: Run) -> Verdict:
+    """Compare what was said to the truth; a clean run is right when nothing was said."""
+    if run.error:
+        return Verdict("(error)", False, False if run.fault in PLACED else None, [], [])
+    both = run.said["both"]
+    first = both[0]["diagnosis"] if both else "(none)"
+    if run.fault == "none":
+        wrong = [end for end in "AB" if run.said[end]]
+        return Verdict(first, not both, None, wrong, [end for end in "AB" if end not in wrong])
+    named = first == run.fault
+    truth = run.truth["injections"][-1]
+    placed: bool | None = None
+    if run.fault in PLACED:
+        keys = ("device", "tap", "direction", "flow", "packet", "word")
+        if truth["word"] is None:
+            keys = keys[:-1]
+        placed = named and all(both[0][k] == truth[k] for k in keys)
+    wrong, right = [], []
+    for end in "AB":
+        for finding in run.said[end][:1]:
+            if finding["diagnosis"] == run.fault:
+                right.append(end)
+                if run.fault in PLACED and any(
+                    finding[k] is not None and finding[k] != truth[k] for k in ("packet", "word")
+                ):
+                    wrong.append(end)
+            elif finding["diagnosis"] != "undetermined":
+                wrong.append(end)
+    return Verdict(first, named, placed, wrong, right)
+
+
+def campaign(jobs: Iterable[tuple[str, int]], workers: int) -> Iterator[Run]:
+    """Run all jobs on the given number of processes, in any order."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(workers, maxtasksperchild=200) as pool:
+        yield from pool.imap_unordered(run_one, jobs, chunksize=2)
+
+
+def report(runs: list[Run], seconds: float, command: str) -> tuple[str, bool]:
+    """Return the table as Markdown and whether every asked figure is met."""
+    verdicts = [(run, judge(run)) for run in runs]
+    faults = [f for f in (*FAULTS, "none") if any(run.fault == f for run in runs)]
+    columns = sorted({v.first for _, v in verdicts} - set(faults) - {"(none)"})
+    columns = [*[f for f in faults if f != "none"], *columns, "(none)"]
+    lines = [
+        "# Diagnosis campaign",
+        "",
+        f"`{command}`: {len(runs)} runs in {seconds / 60:.1f} minutes on {multiprocessing.cpu_count()} cores. Each run: "
+        "emulated pair -> UDP Etherbone -> verified pull -> capture folder -> explanation; then, and only then, the truth.",
+        "",
+        "| fault | runs | named first | packet and word right | from A alone: right / wrong | from B alone: right / wrong |",
+        "|---|---|---|---|---|---|",
+    ]
+    good = True
+    for fault in faults:
+        mine = [(r, v) for r, v in verdicts if r.fault == fault]
+        named = sum(v.named for _, v in mine)
+        placed = [v.placed for _, v in mine if v.placed is not None]
+        ends = [
+            f"{sum(e in v.one_end_right for _, v in mine)} / {sum(e in v.one_end_wrong for _, v in mine)}"
+            for e in "AB"
+        ]
+        where = f"{sum(placed)} of {len(placed)}" if placed else "-"
+        label = "no finding" if fault == "none" else fault
+        lines.append(f"| {label} | {len(mine)} | {named} | {where} | {ends[0]} | {ends[1]} |")
+        good &= named == len(mine) if fault == "none" else named >= 0.99 * len(mine)
+        good &= not placed or sum(placed) >= 0.98 * len(placed)
+        good &= not any(v.one_end_wrong for _, v in mine)
+    faulty = [v for r, v in verdicts if r.fault != "none"]
+    placed = [v.placed for v in faulty if v.placed is not None]
+    clean = [v for r, v in verdicts if r.fault == "none"]
+    lines += ["", "| figure | measured | asked |", "|---|---|---|"]
+    if faulty:
+        share = sum(v.named for v in faulty) / len(faulty)
+        lines.append(f"| right name first | {share:.2%} | at least 99 % |")
+    if placed:
+        share = sum(placed) / len(placed)
+        lines.append(f"| right packet and word, where they can be known | {share:.2%} | at least 98 % |")
+    if clean:
+        lines.append(f"| findings in {len(clean)} clean runs | {sum(not v.named for v in clean)} | 0 |")
+    wrong = sum(len(v.one_end_wrong) for _, v in verdicts)
+    lines.append(f"| wrong answers from one end alone ({2 * len(runs)} explanations) | {wrong} | 0 |")
+    lines += ["", "Confusion matrix (rows: injected; columns: named first):", ""]
+    lines.append("| | " + " | ".join(columns) + " |")
+    lines.append("|---|" + "---|" * len(columns))
+    for fault in faults:
+        count = Counter(v.first for r, v in verdicts if r.fault == fault)
+        lines.append(f"| {fault} | " + " | ".join(str(count[c] or "") for c in columns) + " |")
+    causes = Counter(
+        (r.fault, cause) for r, _ in verdicts for c in r.causes.values() for cause in c
+    )
+    lines += ["", "Freeze causes seen (either device):", "", "| fault | causes |", "|---|---|"]
+    for fault in faults:
+        seen = ", ".join(f"{c} {n}" for (f, c), n in sorted(causes.items()) if f == fault)
+        lines.append(f"| {fault} | {seen} |")
+    done = [r for r in runs if not r.error]
+    if done:
+        medians = [
+            sorted(getattr(r, name) for r in done)[len(done) // 2]
+            for name in ("emulate_s", "pull_s", "explain_s")
+        ]
+        lines += [
+            "",
+            f"Median seconds a run: emulate {medians[0]:.2f}, pull {medians[1]:.2f}, explain three times {medians[2]:.2f}.",
+        ]
+    return "\n".join(lines) + "\n", good
+
+
+def main() -> None:
+    """Run the campaign from the command line; exit 1 when an asked figure is not met."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--seeds", type=int, default=100, help="seeds a fault (100)")
+    parser.add_argument("--first", type=int, default=0, help="the first seed (0)")
+    parser.add_argument("--clean", type=int, default=500, help="clean runs (500)")
+    parser.add_argument("--faults", default=",".join(FAULTS), help="comma-separated names")
+    parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count())
+    parser.add_argument("--write", type=Path, default=None, help="where the table goes (docs/campaign.md when whole)")
+    args = parser.parse_args()
+    seeds = range(args.first, args.first + args.seeds)
+    jobs = [(f, s) for s in seeds for f in args.faults.split(",") if f]
+    jobs += [("none", s) for s in range(args.first, args.first + args.clean)]
+    whole = args.seeds >= 100 and args.clean >= 500 and args.faults == ",".join(FAULTS)
+    start = time.monotonic()
+    runs: list[Run] = []
+    for run in campaign(jobs, args.workers):
+        runs.append(run)
+        verdict = judge(run)
+        if not verdict.named or verdict.placed is False or verdict.one_end_wrong:
+            print(f"\nMISS {run.fault} seed {run.seed}: {run.error or ''}", file=sys.stderr)
+            print(f"  truth {run.truth.get('injections')}", file=sys.stderr)
+            for end in ("both", *verdict.one_end_wrong):
+                said = [
+                    {k: v for k, v in f.items() if k != "evidence"} for f in run.said.get(end, [])
+                ]
+                print(f"  {end}: {said[:2]}", file=sys.stderr)
+        if sys.stderr.isatty():
+            print(f"\r{len(runs)} of {len(jobs)}", end="", file=sys.stderr)
+    table, good = report(runs, time.monotonic() - start, "make campaign")
+    print(table)
+    path = args.write or (REPORT if whole else None)
+    if path:
+        path.write_text(table)
+        print(f"written to {path}")
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""A room imports only from lower floors (docs/architecture.md): read from the imports themselves."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MAY_IMPORT = {
+    "capture": {"capture"},
+    "decoders": {"capture", "decoders"},
+    "analyzers": {"capture", "decoders", "analyzers"},
+    "emulator": {"capture", "decoders", "emulator"},
+    "gui": {"capture", "decoders", "analyzers", "emulator", "gui"},
+}
+WINDOWING = {"PyQt6", "pyqtgraph", "textual"}
+
+
+def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, "." * node.level + (node.module or "")
+
+
+def sources(room: str) -> list[Path]:
+    return sorted((ROOT / room).rglob("*.py"))
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_a_room_imports_only_from_its_own_and_lower_floors(room: str) -> None:
+    wrong = []
+    for path in sources(room):
+        for line, module in imported_modules(path):
+            parts = module.split(".")
+            if module.startswith("."):
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: relative import {module}")
+            elif parts[0] in MAY_IMPORT:
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: {module} without 'freezeframe.'")
+            elif parts[0] == "freezeframe" and parts[1] not in MAY_IMPORT[room]:
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: {room} imports {module}")
+    assert sources(room), f"no sources in {room}: is the test looking at the right place?"
+    assert wrong == []
+
+
+@pytest.mark.parametrize("room", ["capture", "decoders", "analyzers", "emulator"])
+def test_headless_rooms_know_no_window_system(room: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {module}"
+        for path in sources(room)
+        for line, module in imported_modules(path)
+        if module.split(".")[0] in WINDOWING
+    ]
+    assert wrong == []
+
+
+def test_the_rule_sees_an_arrow_that_runs_up(tmp_path: Path) -> None:
+    bad = tmp_path / "x.py"
+    bad.write_text("def f():\n    from freezeframe.gui.cli import main\n")
+    assert list(imported_modules(bad)) == [(2, "freezeframe.gui.cli")]
