@@ -1,0 +1,1 @@
+"""Register map and wire layouts: generated tables, and the two small types that they are made of."""

@@ -1,0 +1,116 @@
+"""What a device says about itself: every constant of its ``id`` registers, in one object.
+
+Source: firmware-hooks/registers/freezeframe.rdl, register file ``id``; docs/formats.md, section 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+
+from freezeframe.capture.registers.map_table import REGISTERS
+from freezeframe.capture.registers.types import RegisterInfo
+
+__all__ = ["IDENTITY_REGISTERS", "MAGIC", "Identity"]
+
+MAGIC = 0x46525A46
+"""``id.magic``: the letters FRZF."""
+
+_NOT_IDENTITY = ("id.bus_errors", "id.bus_error_addr")  # they count accesses, so they change
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The constants of one device; two reads of one device are equal until it is powered up anew.
+
+    A register with one field has the register's name; the fields of the others have both names
+    (``id.devices.count`` is ``devices_count``). Clocks in Hz, depths and FIFOs in records or words
+    as the map says.
+    """
+
+    magic: int
+    format_major: int
+    format_minor: int
+    map_hash: int
+    build_hash: int
+    boot_nonce: int
+    devices_count: int
+    devices_index: int
+    devices_stride_log2: int
+    devices_time_master: int
+    trace_mode: int
+    trace_taps: int
+    trace_data_w: int
+    trace_kind_w: int
+    trace_dt_w: int
+    tap_depth: int
+    event_depth: int
+    chunk: int
+    max_burst: int
+    clk_bus: int
+    clk_link: int
+    sampler_depth: int
+    counters_count: int
+    counters_width: int
+    flows_count: int
+    flows_credit_w: int
+    tx_fifo: int
+    rx_fifo: int
+    credit_unit: int
+    cross_latency: int
+    sync_period: int
+    event_fifo: int
+    post_drain: int
+
+    @classmethod
+    def from_registers(cls, value: Callable[[str], int]) -> Identity:
+        """Make an identity from ``value(register name)`` of every register in IDENTITY_REGISTERS."""
+        values: dict[str, int] = {}
+        for register in IDENTITY_REGISTERS:
+            word = value(register.name)
+            for field, name in _field_names(register):
+                values[name] = (word & field[1]) >> field[0]
+        return cls(**values)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, int]) -> Identity:
+        """Make an identity from what ``to_json`` gave.
+
+        Raises:
+            ValueError: a value is missing, unknown, or not an integer; the message names the first.
+        """
+        names = {field.name for field in fields(cls)}
+        for name in sorted(names ^ values.keys()):
+            raise ValueError(f"identity: {name!r} is {'missing' if name in names else 'unknown'}")
+        for name, value in values.items():
+            if type(value) is not int:
+                raise ValueError(f"identity: {name} is {value!r}, not an integer")
+        return cls(**values)
+
+    def to_json(self) -> dict[str, int]:
+        return asdict(self)
+
+    @property
+    def stride_B(self) -> int:  # noqa: N802 - B is the unit
+        """Bytes from one device of the target to the next."""
+        return 1 << self.devices_stride_log2
+
+    def depth(self, memory: int) -> int:
+        """Return the records in trace memory 0-4 (4 is the event log)."""
+        return self.event_depth if memory == 4 else self.tap_depth
+
+
+@cache
+def _identity_registers() -> tuple[RegisterInfo, ...]:
+    return tuple(r for r in REGISTERS if r.name.startswith("id.") and r.name not in _NOT_IDENTITY)
+
+
+IDENTITY_REGISTERS: tuple[RegisterInfo, ...] = _identity_registers()
+"""The registers an identity is made from, in address order."""
+
+
+def _field_names(register: RegisterInfo) -> list[tuple[tuple[int, int], str]]:
+    name = register.name.removeprefix("id.").replace(".", "_")
+    single = len(register.fields) == 1
+    return [((f.lsb, f.mask), name if single else f"{name}_{f.name}") for f in register.fields]

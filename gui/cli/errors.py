@@ -1,0 +1,64 @@
+"""How a verb ends: every expected failure becomes one line on standard error and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.cli.output import printable
+
+__all__ = ["EXIT_FINDINGS", "EXIT_INTERRUPTED", "reported"]
+
+EXIT_FINDINGS = 1
+EXIT_INTERRUPTED = 130
+
+_Parameters = ParamSpec("_Parameters")
+
+
+def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
+    """Wrap a verb: FreezeframeError and file errors are printed in one line, Ctrl-C ends quietly.
+
+    typer itself would turn Ctrl-C into exit code 1. An error that is none of these is a mistake of
+    the program and keeps its traceback.
+    """
+
+    @functools.wraps(run)
+    def wrapped(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> None:
+        try:
+            run(*args, **kwargs)
+        except FreezeframeError as error:
+            raise _end(str(error), error.exit_code) from error
+        except KeyboardInterrupt:
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if error.filename is None and error.errno != errno.ENOSPC:
+                raise
+            raise _end(_file_error(error), FreezeframeError.exit_code) from error
+
+    return wrapped
+
+
+def _end(message: str, code: int) -> typer.Exit:
+    print(f"freezeframe: {printable(' '.join(message.split()))}", file=sys.stderr)
+    return typer.Exit(code)
+
+
+def _file_error(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename is not None else ""
+    what = {
+        errno.ENOENT: "there is no such file or folder",
+        errno.EACCES: "permission denied; choose a place you may read and write",
+        errno.ENOSPC: "the disk is full; nothing was kept, free some space and run this again",
+        errno.EISDIR: "is a folder, a file is needed",
+        errno.ENOTDIR: "a part of the path is a file, not a folder",
+        errno.EEXIST: "exists already",
+    }.get(error.errno or 0, error.strerror or str(error))
+    return f"{where}{what}"

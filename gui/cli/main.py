@@ -1,0 +1,93 @@
+"""The entry point ``freezeframe``: finds the verb, loads nothing else, and turns errors into exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from freezeframe.gui.cli.verbs import VERBS, Verb, help_text, version_text
+
+if TYPE_CHECKING:
+    import typer
+
+__all__ = ["build_app", "main"]
+
+_COMPLETION = ("--install-completion", "--show-completion")
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code (docs/command-line.md, "Exit codes")."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
+        code = 128 + 13  # as a program that SIGPIPE ended
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+def build_app(verbs: Sequence[Verb] = VERBS) -> typer.Typer:
+    """Return the typer application with these verbs; each one's module is imported."""
+    from importlib import import_module
+
+    import typer
+
+    from freezeframe.gui.cli.errors import reported
+
+    app = typer.Typer(
+        # rich formatting of help costs 0.2 s at every start
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        add_completion=True,
+        context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
+    )
+
+    @app.callback()
+    def freezeframe() -> None:
+        """A flight recorder for network cards."""
+
+    for verb in verbs:
+        run = import_module(verb.module).run
+        app.command(verb.name, short_help=verb.summary)(reported(run))
+    return app
+
+
+def _dispatch(arguments: list[str]) -> int:
+    completing = any(name.endswith("_COMPLETE") and "FREEZEFRAME" in name for name in os.environ)
+    first = arguments[0] if arguments else ""
+    if not completing:
+        if first in ("", "--help", "-h"):
+            print(help_text())
+            return 0 if first else 2
+        if first == "--version":
+            print(version_text())
+            return 0
+    verbs = [verb for verb in VERBS if verb.name == first]
+    if not verbs and not completing and first not in _COMPLETION:
+        return _unknown(first)
+    try:
+        build_app(verbs or VERBS)(args=arguments, prog_name="freezeframe")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 2
+    return 0
+
+
+def _unknown(first: str) -> int:
+    from difflib import get_close_matches
+
+    kind = "option" if first.startswith("-") else "verb"
+    close = get_close_matches(first, [verb.name for verb in VERBS], n=1)
+    hint = f"did you mean {close[0]!r}?" if close else "'freezeframe --help' lists them"
+    print(f"freezeframe: {first!r} is not a {kind}; {hint}", file=sys.stderr)
+    return 2
+
+
+def _forget_stdout() -> None:
+    """Point standard output at nothing, so that the interpreter's last flush cannot fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

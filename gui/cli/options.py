@@ -1,0 +1,33 @@
+"""Arguments and options that several verbs share, declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["CaptureArgument", "ForceOption", "JsonOption", "LogOption", "TargetArgument"]
+
+TargetArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="URL of the card, for instance etherbone://192.0.2.7 ('freezeframe targets' lists the kinds).",
+        show_default=False,
+    ),
+]
+CaptureArgument = Annotated[
+    Path, typer.Argument(metavar="CAPTURE.ff", help="Capture folder.", show_default=False)
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
+LogOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--log-accesses",
+        metavar="FILE",
+        help="Append a line for every register access to FILE.",
+        show_default=False,
+    ),
+]

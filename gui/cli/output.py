@@ -1,0 +1,83 @@
+"""What verbs print: JSON, aligned tables, text made safe for a terminal, and the progress bar."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["count_text", "emit_json", "hex_word", "plural", "printable", "progress_bar", "table"]
+
+
+def emit_json(document: Any) -> None:
+    """Print one JSON document on standard output, keys in the order given."""
+    print(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
+
+
+def printable(text: str) -> str:
+    r"""Return text in which control characters stand as ``\x1b``: captures and devices are not trusted."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def hex_word(value: int, bits: int = 64) -> str:
+    """Return ``0x`` and the full width of hex digits; negative bit patterns (int64) are unsigned again."""
+    return f"0x{value & ((1 << bits) - 1):0{bits // 4}x}"
+
+
+def count_text(value: int) -> str:
+    """Return a count with thousands separated, ``12,345``."""
+    return f"{value:,}"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Return ``1 word`` or ``2 words``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def table(
+    headers: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()
+) -> str:
+    """Return rows as aligned columns under their headers; ``right`` numbers the right-aligned columns.
+
+    The last column is never padded, so lines have no trailing blanks.
+    """
+    cells = [[printable(str(cell)) for cell in row] for row in [headers, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
+    lines = []
+    for row in cells:
+        parts = [
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+@contextmanager
+def progress_bar(label: str, unit: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Yield ``update(done, total, note)`` that draws a bar on standard error, only where that is a terminal.
+
+    A total of 0 means that the end is not known yet.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, total, note: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f} " + unit),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(label, total=1, note="")
+
+        def update(done: int, total: int, note: str) -> None:
+            progress.update(task, completed=done, total=max(total, done, 1), note=printable(note))
+
+        yield update

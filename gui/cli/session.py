@@ -1,0 +1,52 @@
+"""A target opened for the length of one verb, and the state of all its devices taken together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from freezeframe.capture.recorder.state import RecorderState
+    from freezeframe.capture.registers.access import Device
+
+__all__ = ["first_cause", "open_session", "overall_state"]
+
+
+@contextmanager
+def open_session(url: str, log: Path | None = None) -> Iterator[list[Device]]:
+    """Open a target and yield its devices; the target is closed in every case.
+
+    Raises:
+        InputError: not a target URL.
+        TargetError: the target cannot be reached, or is not a device of ours.
+    """
+    from freezeframe.capture.registers.access import open_devices
+    from freezeframe.capture.targets.base import open_target
+
+    target = open_target(url)
+    try:
+        yield open_devices(target)
+    finally:
+        target.close()
+
+
+def overall_state(states: Sequence[RecorderState]) -> str:
+    """Return the state of a target: frozen when all its devices are, triggered when one has begun to."""
+    names = [state.state for state in states]
+    if all(name == "frozen" for name in names):
+        return "frozen"
+    if any(name in ("frozen", "triggered") for name in names):
+        return "triggered"
+    return "armed" if "armed" in names else "idle"
+
+
+def first_cause(states: Sequence[RecorderState]) -> str | None:
+    """Return the cause that came first, None where nothing has frozen.
+
+    A device that was frozen by the other one says ``cross``; that is the answer only where no device
+    holds a cause of its own.
+    """
+    causes = [cause for state in states for cause in state.causes]
+    return next((cause for cause in causes if cause != "cross"), causes[0] if causes else None)

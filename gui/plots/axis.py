@@ -1,0 +1,63 @@
+"""Time as people read it: picoseconds as text, round ticks, and the mapping of a range onto pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+
+__all__ = ["TimeAxis", "format_ps", "round_ticks"]
+
+_UNITS = (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3), ("ps", 1))
+
+
+def format_ps(t_ps: int, like_ps: int = 0) -> str:
+    """Return a time with its unit, exact: ``12.345678 µs``.
+
+    Args:
+        t_ps: picoseconds.
+        like_ps: a time whose unit is to be used when it is the larger one, so that the labels of an
+            axis share their unit.
+    """
+    size = max(abs(t_ps), abs(like_ps))
+    unit, scale = next((u for u in _UNITS if size >= u[1]), _UNITS[-1])
+    whole, rest = divmod(abs(t_ps), scale)
+    decimals = f"{rest:0{len(str(scale)) - 1}d}".rstrip("0") if rest else ""
+    sign = "-" if t_ps < 0 else ""
+    return f"{sign}{whole:,}{'.' + decimals if decimals else ''} {unit}"
+
+
+def round_ticks(start: int, end: int, most: int) -> list[int]:
+    """Return at most ``most`` multiples of 1, 2 or 5 times a power of ten in ``[start, end]``.
+
+    Raises:
+        ValueError: ``most`` is below 1 or the range is reversed.
+    """
+    if most < 1 or end < start:
+        raise ValueError(f"no ticks: {most} wanted (1 or more) in [{start}, {end}]")
+    steps = (digit * 10**exponent for exponent in count() for digit in (1, 2, 5))
+    step = next(step for step in steps if end // step - -(-start // step) < most)
+    return list(range(-(-start // step) * step, end + 1, step))
+
+
+@dataclass(frozen=True, slots=True)
+class TimeAxis:
+    """A half-open range of time laid over a range of pixels."""
+
+    t0_ps: int
+    t1_ps: int
+    x0: float
+    x1: float
+
+    def x(self, t_ps: int) -> float:
+        """Return where a time stands; times outside the range stand outside the pixels."""
+        return self.x0 + (t_ps - self.t0_ps) * (self.x1 - self.x0) / max(self.t1_ps - self.t0_ps, 1)
+
+    def clamp(self, t_ps: int) -> float:
+        """Return where a time stands, moved to the edge when it is outside."""
+        return min(max(self.x(t_ps), self.x0), self.x1)
+
+    def ticks(self, most: int = 9) -> list[tuple[float, str]]:
+        """Return round times and their labels, all in the unit of the largest."""
+        times = round_ticks(self.t0_ps, self.t1_ps, most)
+        largest = max((abs(t) for t in times), default=0)
+        return [(self.x(t), format_ps(t, largest)) for t in times]

@@ -1,0 +1,113 @@
+"""A small SVG writer: elements as escaped text, coordinates short, colours left to the page's style sheet.
+
+Source: W3C SVG 1.1 (Second Edition), chapters 5 (structure), 9 (basic shapes), 10 (text).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+__all__ = ["Svg", "text_width"]
+
+# Width of a character of the sans-serif stack at 1 px font size: the average over Latin text and digits
+# in DejaVu Sans, the widest face of the stack, so that a label which fits by this figure fits everywhere.
+_CHARACTER = 0.62
+
+
+def text_width(text: str, size: float) -> float:
+    """Return an upper estimate of the width of a label in pixels at a font size in pixels."""
+    return len(text) * _CHARACTER * size
+
+
+class Svg:
+    """A drawing of ``width`` x ``height`` pixels that scales to its place on the page.
+
+    Every string that goes in is escaped here, so names out of a capture stay text.
+    """
+
+    def __init__(self, name: str, width: float, height: float, *, title: str, desc: str) -> None:
+        """Begin a drawing; ``name`` makes the element ids unique in the page, title and desc are read aloud."""
+        self.width = width
+        self.height = height
+        self._parts = [
+            f'<svg class="drawing" xmlns="http://www.w3.org/2000/svg" role="img"'
+            f' viewBox="0 0 {_number(width)} {_number(height)}"'
+            f' aria-labelledby="{escape(name)}-title {escape(name)}-desc">',
+            f'<title id="{escape(name)}-title">{escape(title)}</title>',
+            f'<desc id="{escape(name)}-desc">{escape(desc)}</desc>',
+        ]
+
+    def rect(  # noqa: D417
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        css: str,
+        *,
+        tip: str = "",
+        radius: float = 0,
+    ) -> None:
+        """Add a rectangle; ``tip`` is shown when the mouse rests on it."""
+        rounded = f' rx="{_number(radius)}"' if radius else ""
+        self._add(
+            "rect",
+            f'x="{_number(x)}" y="{_number(y)}" width="{_number(max(width, 0))}"'
+            f' height="{_number(max(height, 0))}"{rounded}',
+            css,
+            tip,
+        )
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, css: str, *, tip: str = "") -> None:
+        """Add a straight line."""
+        self._add(
+            "line",
+            f'x1="{_number(x1)}" y1="{_number(y1)}" x2="{_number(x2)}" y2="{_number(y2)}"',
+            css,
+            tip,
+        )
+
+    def polygon(self, points: Sequence[tuple[float, float]], css: str, *, tip: str = "") -> None:
+        """Add a filled polygon."""
+        self._add("polygon", f'points="{_points(points)}"', css, tip)
+
+    def polyline(self, points: Sequence[tuple[float, float]], css: str) -> None:
+        """Add an open line through points."""
+        self._add("polyline", f'points="{_points(points)}"', css, "")
+
+    def path(self, data: str, css: str) -> None:
+        """Add a path; many short ticks cost a tenth as one path of what they cost as lines."""
+        self._add("path", f'd="{escape(data)}"', css, "")
+
+    def text(
+        self, x: float, y: float, text: str, css: str, *, anchor: str = "start", tip: str = ""
+    ) -> None:
+        """Add one line of text whose baseline begins (or is centred, or ends) at a point."""
+        where = "" if anchor == "start" else f' text-anchor="{escape(anchor)}"'
+        title = f"<title>{escape(tip)}</title>" if tip else ""
+        self._parts.append(
+            f'<text x="{_number(x)}" y="{_number(y)}"{where} class="{escape(css)}">'
+            f"{title}{escape(text)}</text>"
+        )
+
+    def render(self) -> str:
+        """Return the drawing as text to put into a page."""
+        return "\n".join([*self._parts, "</svg>"])
+
+    def _add(self, element: str, attributes: str, css: str, tip: str) -> None:
+        if tip:
+            self._parts.append(
+                f'<{element} {attributes} class="{escape(css)}"><title>{escape(tip)}</title></{element}>'
+            )
+        else:
+            self._parts.append(f'<{element} {attributes} class="{escape(css)}"/>')
+
+
+def _points(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+
+
+def _number(value: float) -> str:
+    """Two decimals at most: a tenth of a device pixel at any sensible zoom, half the size of repr()."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
