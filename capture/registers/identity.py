@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from functools import cache
 
 from freezeframe.capture.registers.map_table import REGISTERS
 from freezeframe.capture.registers.types import RegisterInfo
@@ -18,6 +17,11 @@ MAGIC = 0x46525A46
 """``id.magic``: the letters FRZF."""
 
 _NOT_IDENTITY = ("id.bus_errors", "id.bus_error_addr")  # they count accesses, so they change
+
+IDENTITY_REGISTERS: tuple[RegisterInfo, ...] = tuple(
+    r for r in REGISTERS if r.name.startswith("id.") and r.name not in _NOT_IDENTITY
+)
+"""The registers an identity is made from, in address order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class Identity:
 
     @classmethod
     def from_registers(cls, value: Callable[[str], int]) -> Identity:
-        """Make an identity from ``value(register name)`` of every register in IDENTITY_REGISTERS."""
+        """Make an identity from ``value(name)`` of every register in IDENTITY_REGISTERS."""
         values: dict[str, int] = {}
         for register in IDENTITY_REGISTERS:
             word = value(register.name)
@@ -92,22 +96,13 @@ class Identity:
         return asdict(self)
 
     @property
-    def stride_B(self) -> int:  # noqa: N802 - B is the unit
+    def stride_B(self) -> int:
         """Bytes from one device of the target to the next."""
         return 1 << self.devices_stride_log2
 
     def depth(self, memory: int) -> int:
         """Return the records in trace memory 0-4 (4 is the event log)."""
         return self.event_depth if memory == 4 else self.tap_depth
-
-
-@cache
-def _identity_registers() -> tuple[RegisterInfo, ...]:
-    return tuple(r for r in REGISTERS if r.name.startswith("id.") and r.name not in _NOT_IDENTITY)
-
-
-IDENTITY_REGISTERS: tuple[RegisterInfo, ...] = _identity_registers()
-"""The registers an identity is made from, in address order."""
 
 
 def _field_names(register: RegisterInfo) -> list[tuple[tuple[int, int], str]]:

@@ -135,7 +135,7 @@ REGISTERS: tuple[_R, ...] = (
         _F("value", 0, 32, 0, "Value."),
     ), "Bus cycle of the first cause, bits 32-63"),
     _R("ctl.cause_mask", 0x00011C, (), "rw", (
-        _F("value", 0, 32, 0, "Value."),
+        _F("value", 0, 32, 4095, "Value."),
     ), "Causes that freeze, one bit each; host always does"),
     _R("ctl.stall_limit", 0x000120, (), "rw", (
         _F("value", 0, 32, 0, "Value.", "cycles"),
@@ -145,20 +145,20 @@ REGISTERS: tuple[_R, ...] = (
         _F("select_tap", 4, 3, 0, "Tap recorded in SELECT mode."),
     ), "Options"),
     _R("ctl.kinds", 0x000128, ((5, 4),), "rw", (
-        _F("value", 0, 32, 0, "Value."),
+        _F("value", 0, 32, 65535, "Value."),
     ), "Kinds a memory records, one bit each (enum kind); 13-15 are always recorded"),
     _R("ctl.post", 0x00013C, ((5, 4),), "rw", (
-        _F("value", 0, 32, 0, "Value.", "records"),
+        _F("value", 0, 32, 64, "Value.", "records"),
     ), "Records stored after the cause"),
     _R("ctl.snapshot_log2", 0x000150, (), "rw", (
-        _F("value", 0, 32, 0, "Value."),
+        _F("value", 0, 32, 16, "Value."),
     ), "log2 of the bus cycles between two counter snapshots"),
     _R("ctl.snapshot_seq", 0x000154, (), "r", (
         _F("value", 0, 32, 0, "Value."),
     ), "Number of the last complete snapshot; it stands in bank seq mod 2"),
     _R("ctl.sample_period", 0x000158, (), "rw", (
-        _F("value", 0, 32, 0, "Value.", "cycles"),
-    ), "Bus cycles between two throughput samples"),
+        _F("value", 0, 32, 1024, "Value.", "cycles"),
+    ), "Bus cycles between two throughput samples; 0 takes none"),
     _R("ctl.index", 0x00015C, (), "rw", (
         _F("record", 0, 24, 0, "Record."),
         _F("memory", 24, 3, 0, "Memory (enum memory)."),

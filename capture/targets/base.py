@@ -8,7 +8,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.capture.errors import InputError
 
 __all__ = ["Target", "TargetFactory", "Words", "open_target", "target_schemes"]
@@ -66,6 +65,8 @@ def open_target(url: str) -> Target:
     found = [point for point in entry_points(group="freezeframe.targets") if point.name == scheme]
     if not colon or not found:
         known = ", ".join(f"{name}:" for name in sorted(target_schemes()))
-        raise InputError(f"{url!r}: no target of that kind; a target is a URL that begins with {known}")
+        raise InputError(
+            f"{url!r}: no target of that kind; a target is a URL that begins with {known}"
+        )
     factory: TargetFactory = found[0].load()
     return factory(url)

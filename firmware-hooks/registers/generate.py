@@ -13,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from exporters import formats, model, python_tables  # noqa: E402
+from exporters import formats, model, python_tables, verilog  # noqa: E402
 
 __all__ = ["main", "render"]
 
@@ -27,6 +27,7 @@ def render(source: Path = HERE) -> dict[str, bytes]:
         "capture/registers/map_table.py": python_tables.map_table(device, wire.version),
         "capture/registers/layouts.py": python_tables.layouts(wire),
         "firmware-hooks/registers/generated/map.txt": device.canonical_text(),
+        "firmware-hooks/registers/generated/ff_regs.v": verilog.register_file(device),
     }
     return {path: text.encode() for path, text in texts.items()}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from systemrdl import RDLCompiler
-from systemrdl.node import AddrmapNode, MemNode, Node, RegfileNode, RegNode, RootNode
+from systemrdl.node import AddrmapNode, FieldNode, MemNode, Node, RegfileNode, RegNode, RootNode
 
 __all__ = ["Counter", "Field", "Map", "Register", "Window", "elaborate", "load"]
 
@@ -27,7 +27,9 @@ class Field:
     lsb: int
     width: int
     reset: int
+    fixed: bool  # the map itself gives the value (meant for parameters)
     minimum: int
+    maximum: int
     doc: str
     unit: str
 
@@ -49,7 +51,8 @@ class Register:
     parameter: bool
     pulse: bool
     skip_dump: bool
-    bank: str  # the array or block that another block answers for, "" when the register file does
+    bus_reset: bool
+    bank: str  # the part of the map that another block answers for; "" where the register file does
 
     @property
     def mask(self) -> int:
@@ -208,8 +211,13 @@ def _dims(node: Node) -> tuple[tuple[int, int], ...]:
     return ((int(counts[0]), int(node.array_stride)),)
 
 
+def _given(node: Node, name: str, default: int | str) -> int | str:
+    # asked for a property of our own that was not assigned, the compiler answers None or refuses
+    return node.get_property(name) if name in node.list_properties() else default
+
+
 def _flag(node: Node, name: str) -> bool:
-    return bool(node.get_property(name, default=False)) if name in node.list_properties() else False
+    return bool(_given(node, name, 0))
 
 
 def _register(
@@ -222,18 +230,7 @@ def _register(
 ) -> Register:
     if node.size != WORD_B:
         raise ValueError(f"{name}: {node.size} bytes wide; every register of the map has {WORD_B}")
-    fields = tuple(
-        Field(
-            name=str(field.inst_name),
-            lsb=int(field.lsb),
-            width=int(field.width),
-            reset=int(field.get_property("reset") or 0),
-            minimum=int(field.get_property("ff_min", default=0) or 0),
-            doc=str(field.get_property("desc") or ""),
-            unit=str(field.get_property("ff_unit", default="") or ""),
-        )
-        for field in sorted(node.fields(), key=lambda item: item.lsb)
-    )
+    fields = tuple(_field(field) for field in sorted(node.fields(), key=lambda item: item.lsb))
     access = ("r" if node.has_sw_readable else "") + ("w" if node.has_sw_writable else "")
     return Register(
         name=name,
@@ -245,7 +242,24 @@ def _register(
         parameter=_flag(node, "ff_parameter"),
         pulse=_flag(node, "ff_pulse"),
         skip_dump=_flag(node, "ff_skip_dump"),
+        bus_reset=_flag(node, "ff_bus_reset"),
         bank=bank,
+    )
+
+
+def _field(node: FieldNode) -> Field:
+    reset = node.get_property("reset")
+    width = int(node.width)
+    return Field(
+        name=str(node.inst_name),
+        lsb=int(node.lsb),
+        width=width,
+        reset=int(reset or 0),
+        fixed=reset is not None,
+        minimum=int(_given(node, "ff_min", 0)),
+        maximum=int(_given(node, "ff_max", (1 << width) - 1)),
+        doc=str(node.get_property("desc") or ""),
+        unit=str(_given(node, "ff_unit", "")),
     )
 
 

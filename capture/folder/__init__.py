@@ -1,0 +1,18 @@
+"""The capture folder ``NAME.ff/``: the evidence as it was read, never changed afterwards."""
+
+from __future__ import annotations
+
+from freezeframe.capture.folder.content import DeviceCapture, Gap, MemoryImage
+from freezeframe.capture.folder.reader import CaptureFolder
+from freezeframe.capture.folder.register_image import RegisterImage, pack_register
+from freezeframe.capture.folder.writer import CaptureWriter
+
+__all__ = [
+    "CaptureFolder",
+    "CaptureWriter",
+    "DeviceCapture",
+    "Gap",
+    "MemoryImage",
+    "RegisterImage",
+    "pack_register",
+]

@@ -1,0 +1,135 @@
+"""What a capture holds of each device: registers, trace memories, throughput samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.capture.folder.records import RECORD_B, Records
+from freezeframe.capture.folder.register_image import RegisterImage
+from freezeframe.capture.registers.identity import Identity
+
+__all__ = ["CHUNK_RECORDS", "DeviceCapture", "Gap", "MemoryImage", "Samples", "device_name"]
+
+CHUNK_RECORDS = 256
+"""Records under one entry of the CRC table, unless the device's identity says otherwise."""
+
+Samples = npt.NDArray[np.uint32]
+
+
+class Gap(NamedTuple):
+    """Slots ``[first_slot, first_slot + slots)`` that could not be read, and why."""
+
+    first_slot: int
+    slots: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryImage:
+    """One trace memory as it was read.
+
+    Attributes:
+        records: ``(n, 9)`` uint8 in slot order, the whole memory; slots of a gap are zero bytes.
+        write_ptr: slot the next record would have taken.
+        wrapped: every slot has been written since arm.
+        gaps: what could not be read, ascending, not overlapping.
+    """
+
+    name: str
+    records: Records
+    write_ptr: int
+    wrapped: bool
+    gaps: list[Gap] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Check the shape.
+
+        Raises:
+            ValueError: records not ``(n, 9)``, or pointer or gaps outside the memory.
+        """
+        if self.records.ndim != 2 or self.records.shape[1] != RECORD_B:
+            raise ValueError(f"{self.name}: records have shape {self.records.shape}, not (n, 9)")
+        slots = len(self.records)
+        # A memory that fills exactly before the freeze may leave its pointer at the end or at 0.
+        if not 0 <= self.write_ptr <= slots:
+            raise ValueError(f"{self.name}: write_ptr {self.write_ptr} is outside 0..{slots}")
+        end = 0
+        for gap in self.gaps:
+            if gap.first_slot < end or gap.slots < 1 or gap.first_slot + gap.slots > slots:
+                raise ValueError(
+                    f"{self.name}: gap of {gap.slots} slots at {gap.first_slot} overlaps another "
+                    f"or lies outside the {slots} slots"
+                )
+            end = gap.first_slot + gap.slots
+            if self.records[gap.first_slot : end].any():
+                raise ValueError(
+                    f"{self.name}: slots {gap.first_slot}..{end - 1} are stated as not read, "
+                    "and hold data"
+                )
+
+    def slots_in_order(self) -> npt.NDArray[np.int64]:
+        """Return the valid slots, oldest first, by ``write_ptr`` and ``wrapped`` alone."""
+        filled = np.arange(self.write_ptr, dtype=np.int64)
+        if not self.wrapped:
+            return filled
+        return np.concatenate(
+            [np.arange(self.write_ptr, len(self.records), dtype=np.int64), filled]
+        )
+
+    def read_mask(self) -> npt.NDArray[np.bool_]:
+        """Return ``(n,)`` bool: True for every slot that was read."""
+        mask = np.ones(len(self.records), np.bool_)
+        for gap in self.gaps:
+            mask[gap.first_slot : gap.first_slot + gap.slots] = False
+        return mask
+
+    def verified_chunks(self, chunk_records: int) -> tuple[int, int]:
+        """Return the chunks without a gap, and all chunks, of ``chunk_records`` slots each."""
+        starts = np.arange(0, len(self.records), chunk_records)
+        if not starts.size:
+            return 0, 0
+        whole = np.logical_and.reduceat(self.read_mask(), starts)
+        return int(whole.sum()), len(starts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceCapture:
+    """One device of a capture.
+
+    Attributes:
+        name: "A", "B", ... by index.
+        base: byte address of the device from the start of its target.
+        memories: by name, in the order of the map; without those the device does not have.
+        samples: ``(n, 2)`` uint32, words out and words in, slot order; None without a sampler.
+            Where the newest stands is in the registers ``sampler.*``.
+        sample_gaps: slots of the sampler that could not be read (zeros there).
+    """
+
+    index: int
+    base: int
+    identity: Identity
+    registers: RegisterImage
+    memories: dict[str, MemoryImage]
+    samples: Samples | None = None
+    sample_gaps: list[Gap] = field(default_factory=list)
+    not_read: list[str] = field(default_factory=list)
+    """Names of registers that should be in the image and could not be read."""
+
+    @property
+    def name(self) -> str:
+        """The name of the device: "A" for the first."""
+        return device_name(self.index)
+
+
+def device_name(index: int) -> str:
+    """Return the name of a target's device: ``A`` for 0, ``B`` for 1; ``D26`` where letters end.
+
+    Raises:
+        ValueError: the index is negative.
+    """
+    if index < 0:
+        raise ValueError(f"device index {index} is negative")
+    return chr(ord("A") + index) if index < 26 else f"D{index}"

@@ -1,0 +1,103 @@
+"""Writing of a capture folder, whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from freezeframe.capture.folder.content import DeviceCapture
+from freezeframe.capture.folder.durable import check_place, write_folder
+from freezeframe.capture.folder.manifest import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    MANIFEST,
+    device_entry,
+    manifest_digest,
+    manifest_text,
+    memory_file,
+    registers_file,
+    samples_file,
+    sha256,
+    tool_version,
+    what_was_lost,
+)
+
+__all__ = ["CaptureWriter"]
+
+
+class CaptureWriter:
+    """Collects the devices of a target, then writes the folder in one step.
+
+    The same devices give the same bytes: no time of day and no host name enters a capture.
+    """
+
+    def __init__(self, path: Path | str, *, source: str, overwrite: bool = False) -> None:
+        """Check the place; nothing is written before ``commit``.
+
+        Args:
+            path: where the folder will stand, ``NAME.ff``.
+            source: URL of the target. What follows a ``?`` says how it was opened (for an emulated
+                card even which fault it was given), not what it is, and stays out of the capture.
+            overwrite: replace a capture folder that stands there.
+        Raises:
+            InputError: something stands there already, or there is no such directory.
+        """
+        self.path = Path(path)
+        self._source = source.partition("?")[0]
+        self._overwrite = overwrite
+        self._devices: dict[int, DeviceCapture] = {}
+        self._lost: list[str] = []
+        check_place(self.path, overwrite, MANIFEST)
+
+    def add_device(self, device: DeviceCapture) -> None:
+        """Add one device of the target.
+
+        Raises:
+            ValueError: a device with this index was added before.
+        """
+        if device.index in self._devices:
+            raise ValueError(f"device {device.name} (index {device.index}) was added twice")
+        self._devices[device.index] = device
+
+    def add_lost(self, line: str) -> None:
+        """State something that is missing and that no gap of a device says."""
+        self._lost.append(line)
+
+    def commit(self) -> Path:
+        """Write the folder and return its path.
+
+        Raises:
+            InputError: the disk is full or the system refuses; nothing is left behind.
+            ValueError: no device was added.
+        """
+        if not self._devices:
+            raise ValueError(f"{self.path}: a capture without a device")
+        files: dict[str, bytes] = {}
+        entries, lost = [], list(self._lost)
+        for _, device in sorted(self._devices.items()):
+            entries.append(device_entry(device))
+            lost += what_was_lost(device)
+            for name, memory in device.memories.items():
+                files[memory_file(device.name, name)] = memory.records.tobytes()
+            if device.samples is not None:
+                files[samples_file(device.name)] = device.samples.astype("<u4").tobytes()
+            files[registers_file(device.name)] = device.registers.to_bytes()
+        manifest = {
+            "format": [FORMAT_NAME, *FORMAT_VERSION],
+            "source": self._source,
+            "tool": tool_version(),
+            "target": {"devices": len(entries), "of": _devices_of_target(self._devices)},
+            "devices": entries,
+            "lost": lost,
+            "raw": {
+                name: {"sha256": sha256(data), "bytes": len(data)}
+                for name, data in sorted(files.items())
+            },
+        }
+        manifest["digest"] = manifest_digest(manifest)
+        files[MANIFEST] = manifest_text(manifest)
+        write_folder(self.path, files, overwrite=self._overwrite, mark=MANIFEST)
+        return self.path
+
+
+def _devices_of_target(devices: dict[int, DeviceCapture]) -> int:
+    return max(device.identity.devices_count for device in devices.values())

@@ -1,0 +1,355 @@
+"""The devices of a target: named registers, and when a word of all ones is believed.
+
+Source: docs/formats.md, section 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from freezeframe.capture.errors import BusError, DeviceUnknownError, TargetError
+from freezeframe.capture.registers import names
+from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
+from freezeframe.capture.registers.map_table import (
+    COUNTERS,
+    FORMAT_VERSION,
+    MAP_HASH,
+    REGISTERS,
+)
+from freezeframe.capture.targets.base import Target, Words
+
+__all__ = ["ALL_ONES", "CounterSnapshot", "Device", "Identity", "RegisterAt", "open_devices"]
+
+ALL_ONES = 0xFFFFFFFF
+
+_TRIES = 16  # of everything that another reader or a moving counter can spoil
+_AT_MAGIC = names.offset("id.magic")
+_AT_ERRORS = names.offset("id.bus_errors")
+_AT_ERROR_ADDR = names.offset("id.bus_error_addr")
+
+
+@dataclass(frozen=True, slots=True)
+class CounterSnapshot:
+    """All counters of a device as they stood at one bus cycle; ``seq`` numbers the snapshots."""
+
+    seq: int
+    values: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterAt:
+    """One register of the map: its dotted name, array indices, and offset in the device, bytes."""
+
+    name: str
+    indices: tuple[int, ...]
+    offset: int
+
+    @property
+    def label(self) -> str:
+        return names.label(self.name, self.indices)
+
+
+class Device:
+    """One network card's recorder behind a target; every read is checked against error answers."""
+
+    def __init__(self, target: Target, index: int, base: int, identity: Identity) -> None:
+        self.target = target
+        self.index = index
+        self.base = base
+        self.identity = identity
+
+    @property
+    def name(self) -> str:
+        """``A`` for device 0, ``B`` for device 1, and so on; ``D26`` where the letters end."""
+        return chr(ord("A") + self.index) if self.index < 26 else f"D{self.index}"
+
+    def __repr__(self) -> str:
+        return f"Device({self.name} of {self.target.url} at {self.base:#010x})"
+
+    def address(self, name: str, *indices: int) -> int:
+        """Return the byte address of a register from the start of the target."""
+        return self.base + names.offset(name, *indices)
+
+    def window(self, name: str) -> int:
+        """Return the byte address of a window from the start of the target."""
+        return self.base + names.window(name).address
+
+    def read(self, name: str, *indices: int) -> int:
+        """Return a register; raises as ``read_many``."""
+        return self.read_many([(name, *indices)])[0]
+
+    def read_many(self, registers: Sequence[tuple[str | int, ...] | str]) -> list[int]:
+        """Return registers in one call of the transport: ``["ctl.state", ("memory.stored", 0)]``.
+
+        Raises:
+            ValueError: no such register, or it can only be written; and as ``read_words``.
+        """
+        addresses = []
+        for entry in registers:
+            name, indices = _split(entry)
+            if "r" not in names.register(name).access:
+                raise ValueError(f"{name} can only be written")
+            addresses.append(self.address(name, *indices))
+        return [int(word) for word in self.read_words(addresses)]
+
+    def field(self, name: str, field: str, *indices: int) -> int:
+        """Return one field of a register."""
+        for info in names.register(name).fields:
+            if info.name == field:
+                return (self.read(name, *indices) & info.mask) >> info.lsb
+        raise ValueError(_no_field(name, field))
+
+    def write(self, name: str, value: int, *indices: int) -> None:
+        """Write a register once.
+
+        Raises:
+            ValueError: it can only be read, or the value does not fit 32 bits. Nothing is written.
+        """
+        if "w" not in names.register(name).access:
+            raise ValueError(f"{name} can only be read")
+        if not 0 <= value <= ALL_ONES:
+            raise ValueError(f"{name}: {value} does not fit 32 bits (0..{ALL_ONES})")
+        self.target.write(self.address(name, *indices), [value])
+
+    def modify(self, name: str, *indices: int, **fields: int) -> None:
+        """Write some fields of a register and keep the others.
+
+        Raises:
+            ValueError: the register cannot be read back, there is no such field, or a value does
+                not fit; nothing is written.
+        """
+        info = names.register(name)
+        if info.access != "rw" or info.pulse:
+            raise ValueError(f"{name} is {info.access!r}: it cannot be read, changed and written")
+        known = {field.name: field for field in info.fields}
+        for field, value in fields.items():
+            if field not in known:
+                raise ValueError(_no_field(name, field))
+            top = (1 << known[field].width) - 1
+            if not 0 <= value <= top:
+                raise ValueError(
+                    f"{name}.{field} (addr {self.address(name, *indices):#010x}): {value} does not "
+                    f"fit {known[field].width} bits (0..{top})"
+                )
+        word = self.read(name, *indices)
+        for field, value in fields.items():
+            word = word & ~known[field].mask | value << known[field].lsb
+        self.write(name, word, *indices)
+
+    def read_words(self, addresses: Words | Sequence[int]) -> Words:
+        """Return the words at absolute byte addresses, with every all-ones answer put to the test.
+
+        Args:
+            addresses: ``(n,)`` multiples of 4, in any order, from the start of the target.
+        Returns:
+            ``(n,)`` uint32 in the order asked. 0xFFFFFFFF among them is data.
+        Raises:
+            BusError: the device answered one of them with an error; the message names the register.
+            TargetError: the device is gone (its magic reads all ones).
+            TargetTimeout: no answer.
+
+        Source: docs/formats.md, section 1, "Error answers".
+        """
+        asked = np.asarray(addresses, dtype=np.uint32)
+        words = self.target.read(asked)
+        suspect = np.flatnonzero(words == ALL_ONES)
+        owners = asked[suspect] >> np.uint32(self.identity.devices_stride_log2)
+        owners[owners >= self.identity.devices_count] = 0  # device 0 counts what falls into none
+        for owner in np.unique(owners):
+            of_owner = suspect[owners == owner]
+            words[of_owner] = self._believed(asked[of_owner], int(owner) * self.identity.stride_B)
+        return words
+
+    def read_agreed(self, addresses: Words | Sequence[int]) -> Words:
+        """Return the words at absolute byte addresses once two readings of each have agreed.
+
+        Etherbone and UARTBone carry no check of their own beyond the UDP checksum, and a register
+        has no CRC in the device as trace memories have; a word damaged on its way, or an address
+        damaged in the request, shows as two readings that differ. For words that stand still
+        (frozen registers, configuration); costs at least two reads of each.
+
+        Raises:
+            TargetError: some word did not read the same twice running in 16 tries; and as
+                ``read_words``.
+        """
+        return _agreed(self.read_words, addresses, self.target.url, self._describe)
+
+    def counters(self) -> CounterSnapshot:
+        """Return all counters of the last complete snapshot, never torn between two.
+
+        Raises:
+            TargetError: a new snapshot came during each of 16 readings.
+
+        Source: docs/formats.md, section 1.2.
+        """
+        bank_registers = [(f"snapshot.{n}.{half}", n) for n in COUNTERS for half in ("lo", "hi")]
+        seq = self.read("ctl.snapshot_seq")
+        for _ in range(_TRIES):
+            # Three calls, because a transport may reorder what one call asks for.
+            words = self.read_many([(name, seq & 1) for name, _ in bank_registers])
+            after = self.read("ctl.snapshot_seq")
+            if after == seq:
+                return CounterSnapshot(
+                    seq,
+                    {n: words[2 * i] | words[2 * i + 1] << 32 for i, n in enumerate(COUNTERS)},
+                )
+            seq = after
+        raise TargetError(
+            f"{self.target.url}: device {self.name}: a counter snapshot was replaced during "
+            f"each of {_TRIES} readings; raise ctl.snapshot_log2"
+        )
+
+    def dump_registers(self) -> list[RegisterAt]:
+        """Return every register that is safe to read at any time, in address order."""
+        found = [
+            RegisterAt(info.name, indices, names.offset(info.name, *indices))
+            for info in REGISTERS
+            if "r" in info.access and not info.skip_dump
+            for indices in names.elements(info)
+        ]
+        return sorted(found, key=lambda entry: entry.offset)
+
+    def dump(self) -> dict[str, int]:
+        """Return every register that is safe to read: label (``memory.stored[2]``) to value."""
+        registers = self.dump_registers()
+        words = self.read_words([self.base + entry.offset for entry in registers])
+        return {entry.label: int(word) for entry, word in zip(registers, words, strict=True)}
+
+    def _believed(self, addresses: Words, base: int) -> Words:
+        """Return what stands at addresses of one device that read all ones, or raise."""
+        suspects = {int(address) for address in addresses}
+        read = self.target.read
+        for _ in range(_TRIES):
+            # Separate calls, because within one call a transport may answer in any order.
+            magic, errors = read([base + _AT_MAGIC, base + _AT_ERRORS])
+            if magic == ALL_ONES:
+                raise TargetError(
+                    f"{self.target.url}: the device at {base:#010x} is gone: everything, the magic "
+                    "too, reads all ones; is it powered, and is its link or slot up?"
+                )
+            words = read(addresses)
+            errors_after, where = read([base + _AT_ERRORS, base + _AT_ERROR_ADDR])
+            if errors_after == errors:
+                return words
+            if int(where) in suspects:
+                raise BusError(
+                    f"{self.target.url}: the read of {int(where):#010x} "
+                    f"({self._describe(int(where))}) was answered with an error: it is outside the "
+                    "map, cannot be read, or opens only when the recorder is frozen"
+                )
+        raise TargetError(
+            f"{self.target.url}: errors at other addresses came in each of {_TRIES} readings of "
+            f"{len(suspects)} all-ones words from {min(suspects):#010x} on, so these can be "
+            "neither believed nor refused; stop the other program that reads this device"
+        )
+
+    def _describe(self, address: int) -> str:
+        return names.describe(address & (self.identity.stride_B - 1))
+
+
+def open_devices(target: Target) -> list[Device]:
+    """Return every device of a target, device 0 first.
+
+    Raises:
+        DeviceUnknownError: what answers is not a Freezeframe device, or has a format version or
+            register map that this program does not know.
+        TargetError: the target answers all ones; or as ``Target.read``.
+    """
+    first = _identify(target, 0, 0)
+    if not (first.devices_count >= 1 and 12 <= first.devices_stride_log2 < 32) or (
+        first.devices_count << first.devices_stride_log2 > 1 << 32
+    ):
+        raise DeviceUnknownError(
+            f"{target.url}: the device says it is one of {first.devices_count}, each "
+            f"2^{first.devices_stride_log2} B apart, which 32-bit addresses cannot hold"
+        )
+    devices = [Device(target, 0, 0, first)]
+    for index in range(1, first.devices_count):
+        base = index * first.stride_B
+        devices.append(Device(target, index, base, _identify(target, index, base)))
+    for device in devices:
+        said = device.identity.devices_index
+        if said != device.index:
+            raise DeviceUnknownError(
+                f"{target.url}: at {device.base:#010x} device {device.index} is expected and "
+                f"device {said} answers; does the target begin with device 0 (option base=)?"
+            )
+    return devices
+
+
+def _identify(target: Target, index: int, base: int) -> Identity:
+    addresses = [base + register.address for register in IDENTITY_REGISTERS]
+    magic = int(target.read([base + _AT_MAGIC])[0])
+    if magic == MAGIC:
+        words = _agreed(target.read, addresses, target.url, lambda at: names.describe(at - base))
+        by_name = {r.name: int(w) for r, w in zip(IDENTITY_REGISTERS, words, strict=True)}
+        identity = Identity.from_registers(by_name.__getitem__)
+        magic = identity.magic
+    where = f"{target.url}: device {index} at {base:#010x}"
+    if magic == ALL_ONES:
+        raise TargetError(
+            f"{where} reads all ones: nothing answers there; is the device powered and configured?"
+        )
+    if magic != MAGIC:
+        swapped = int.from_bytes(magic.to_bytes(4, "little"), "big") == MAGIC
+        raise DeviceUnknownError(
+            f"{where}: the first word is {magic:#010x}, not {MAGIC:#010x} (FRZF): "
+            + (
+                "the bytes of each word are swapped on the way"
+                if swapped
+                else "not a Freezeframe device, or it stands at another address (option base=)"
+            )
+        )
+    if identity.format_major != FORMAT_VERSION[0]:
+        older = identity.format_major < FORMAT_VERSION[0]
+        raise DeviceUnknownError(
+            f"{where} has format version {identity.format_major}.{identity.format_minor}; this "
+            f"program knows {FORMAT_VERSION[0]}.{FORMAT_VERSION[1]}: use "
+            + ("an older release of Freezeframe" if older else "a newer release of Freezeframe")
+        )
+    if identity.map_hash != MAP_HASH:
+        raise DeviceUnknownError(
+            f"{where} has register map {identity.map_hash:08x}; this program knows {MAP_HASH:08x}: "
+            "use the Freezeframe release that the device was built with"
+        )
+    return identity
+
+
+def _agreed(
+    read: Callable[[Words], Words],
+    addresses: Words | Sequence[int],
+    url: str,
+    describe: Callable[[int], str],
+) -> Words:
+    asked = np.asarray(addresses, dtype=np.uint32)
+    words = read(asked)
+    unsure = np.arange(len(asked))
+    for _ in range(_TRIES):
+        again = read(asked[unsure])
+        differ = again != words[unsure]
+        words[unsure] = again
+        unsure = unsure[differ]
+        if not len(unsure):
+            return words
+    first = int(asked[unsure[0]])
+    raise TargetError(
+        f"{url}: {len(unsure)} words, the first at {first:#010x} ({describe(first)}), did not read "
+        f"the same twice running in {_TRIES + 1} readings: they still change, or the network "
+        "alters packets"
+    )
+
+
+def _split(entry: tuple[str | int, ...] | str) -> tuple[str, tuple[int, ...]]:
+    if isinstance(entry, str):
+        return entry, ()
+    name, *indices = entry
+    if not isinstance(name, str) or not all(isinstance(index, int) for index in indices):
+        raise ValueError(f"{entry!r} is not a register name with its indices")
+    return name, tuple(index for index in indices if isinstance(index, int))
+
+
+def _no_field(name: str, field: str) -> str:
+    known = ", ".join(info.name for info in names.register(name).fields)
+    return f"{name} has no field {field!r}; it has {known}"

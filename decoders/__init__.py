@@ -1,0 +1,1 @@
+"""Bits to events, and the encoders of the same formats."""

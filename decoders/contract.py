@@ -1,0 +1,303 @@
+"""What a decoder is: inputs, outputs, channels, options as data, and one function over columns.
+
+The command line's help, a desktop's panel and the docs are made from a `Decoder` without running
+it. Importing this module, or one that declares a decoder, must stay cheap: numba and pyarrow are
+imported inside the functions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from freezeframe.capture.errors import InputError
+
+__all__ = [
+    "CAPTURE",
+    "EDGES",
+    "Channel",
+    "Decoder",
+    "Option",
+    "OptionValue",
+    "OptionValues",
+    "Output",
+    "Texts",
+]
+
+EDGES = "edges"  # input: freezeframe.capture.files.edges.Edges, bit i = channel i as declared
+CAPTURE = "capture"  # input: freezeframe.capture.folder.CaptureFolder, handed over whole
+
+OptionValue = bool | int | float | str
+
+_ID = re.compile(r"[a-z][a-z0-9_-]*")
+_WORDS_FOR_BOOL = {
+    **dict.fromkeys(("yes", "true", "on", "1"), True),
+    **dict.fromkeys(("no", "false", "off", "0"), False),
+}
+
+
+class Texts(NamedTuple):
+    """One row in words, for a narrow, a normal and a wide place."""
+
+    short: str
+    normal: str
+    long: str
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A signal that a decoder of edges needs; the probe of the same name unless the user says."""
+
+    id: str
+    doc: str
+    optional: bool = False
+
+    def __post_init__(self) -> None:
+        _check_id("channel", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A setting. Its type is that of ``default``; ``minimum`` and ``maximum`` are allowed
+    values."""
+
+    id: str
+    default: OptionValue
+    doc: str
+    choices: tuple[OptionValue, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        _check_id("option", self.id)
+        if any(type(choice) is not type(self.default) for choice in self.choices):
+            raise ValueError(
+                f"option {self.id}: choices {self.choices} are not all {self.type_name}"
+            )
+        problem = self._problem(self.default)
+        if problem:
+            raise ValueError(f"option {self.id}: default {self.default!r} {problem}")
+
+    @property
+    def type_name(self) -> str:
+        return type(self.default).__name__
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values as help texts show them: ``auto, 22, 45`` or ``0..32``."""
+        if self.choices:
+            return ", ".join(_shown(choice) for choice in self.choices)
+        if isinstance(self.default, bool):
+            return "yes, no"
+        if self.minimum is not None or self.maximum is not None:
+            low = "" if self.minimum is None else f"{self.minimum:g}"
+            high = "" if self.maximum is None else f"{self.maximum:g}"
+            return f"{low}..{high}"
+        return {"int": "a whole number", "float": "a number", "str": "any text"}[self.type_name]
+
+    def parse(self, text: str) -> OptionValue:
+        """Return the value that ``text`` stands for.
+
+        Raises:
+            InputError: ``text`` is not of this type, not a choice, or out of range.
+        """
+        value = self._converted(text.strip())
+        if value is None:
+            raise InputError(
+                f"option {self.id}={text}: not {self.type_name}; allowed: {self.allowed}"
+            )
+        return self.check(value)
+
+    def check(self, value: OptionValue) -> OptionValue:
+        """Return ``value`` when it is allowed.
+
+        Raises:
+            InputError: it is not.
+        """
+        problem = self._problem(value)
+        if problem:
+            raise InputError(
+                f"option {self.id}={_shown(value)}: {problem}; allowed: {self.allowed}"
+                + (f" {self.unit}" if self.unit else "")
+            )
+        return value
+
+    def _converted(self, text: str) -> OptionValue | None:
+        if isinstance(self.default, bool):
+            return _WORDS_FOR_BOOL.get(text.lower())
+        if isinstance(self.default, str):
+            return text
+        try:
+            return int(text, 0) if isinstance(self.default, int) else float(text)
+        except ValueError:
+            return None
+
+    def _problem(self, value: OptionValue) -> str:
+        if type(value) is not type(self.default):
+            return f"is {type(value).__name__}, not {self.type_name}"
+        if self.choices and value not in self.choices:
+            return "not a choice"
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if not math.isfinite(value):
+                return "not finite"
+            if self.minimum is not None and value < self.minimum:
+                return "too small"
+            if self.maximum is not None and value > self.maximum:
+                return "too large"
+        return ""
+
+
+class OptionValues(Mapping[str, OptionValue]):
+    """The values of all options of one decoder, checked; those not given have their defaults."""
+
+    def __init__(self, options: tuple[Option, ...], given: Mapping[str, OptionValue | str]) -> None:
+        """Take ``given`` by option id; a text is parsed, anything else is checked.
+
+        Raises:
+            InputError: an id is unknown or a value is not allowed.
+        """
+        known = {option.id: option for option in options}
+        for name in given:
+            if name not in known:
+                raise InputError(f"unknown option {name}; there is: {', '.join(known) or 'none'}")
+        self._values: dict[str, OptionValue] = {}
+        for option in options:
+            value = given.get(option.id, option.default)
+            self._values[option.id] = (
+                option.parse(value) if isinstance(value, str) else option.check(value)
+            )
+
+    def __getitem__(self, name: str) -> OptionValue:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"OptionValues({self._values})"
+
+    def integer(self, name: str) -> int:
+        """Return an option that was declared with a whole number."""
+        value = self._values[name]
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"option {name} is {type(value).__name__}, not int")
+        return value
+
+    def number(self, name: str) -> float:
+        """Return an option that was declared with a float."""
+        value = self._values[name]
+        if not isinstance(value, float):
+            raise TypeError(f"option {name} is {type(value).__name__}, not float")
+        return value
+
+    def text(self, name: str) -> str:
+        """Return an option that was declared with a text."""
+        value = self._values[name]
+        if not isinstance(value, str):
+            raise TypeError(f"option {name} is {type(value).__name__}, not str")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return an option that was declared with True or False."""
+        value = self._values[name]
+        if not isinstance(value, bool):
+            raise TypeError(f"option {name} is {type(value).__name__}, not bool")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A kind of table that a decoder makes.
+
+    ``kind`` is what another decoder names in ``consumes`` to be stacked on it. ``schema`` makes
+    the pyarrow schema; it begins with ``t_ps`` int64, ``source``, ``kind`` (docs/formats.md
+    section 8).
+    """
+
+    kind: str
+    schema: Callable[[], Any]
+    doc: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind in (EDGES, CAPTURE) or not re.fullmatch(r"[a-z][a-z0-9_.-]*", self.kind):
+            raise ValueError(
+                f"output kind {self.kind!r}: small letters, digits, . _ -; not edges or capture"
+            )
+
+
+def _no_state(options: OptionValues) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """A decoder, as data, with its one function.
+
+    ``decode(piece, options, state, last)`` gets the next piece of the input: `Edges` with exactly
+    the declared channels for ``edges`` (an optional channel that is not there has the name ``""``
+    and stays 0), a `CaptureFolder` for ``capture``, a pyarrow Table for the kind of another
+    decoder. ``state`` is what ``new_state(options)`` made and is changed in place, so a stream
+    can be fed in pieces of any size and gives the same rows; ``last`` is true once, with the last
+    piece (which may be empty), for what is still open. It returns a pyarrow Table or RecordBatch
+    of the declared schema, or with more than one output a mapping kind -> Table. It never raises
+    on bad wire data: a row of kind ``error`` says what was wrong, and decoding goes on.
+
+    ``texts(row)`` puts one row (column -> value) into words; it is called only for the rows that
+    are shown.
+    """
+
+    id: str
+    name: str
+    doc: str
+    consumes: str
+    produces: tuple[Output, ...]
+    decode: Callable[[Any, OptionValues, Any, bool], Any]
+    new_state: Callable[[OptionValues], Any] = _no_state
+    channels: tuple[Channel, ...] = ()
+    options: tuple[Option, ...] = ()
+    texts: Callable[[Mapping[str, Any]], Texts] | None = None
+
+    def __post_init__(self) -> None:
+        _check_id("decoder", self.id)
+        if not self.produces:
+            raise ValueError(f"decoder {self.id}: produces no table")
+        if self.channels and self.consumes != EDGES:
+            raise ValueError(f"decoder {self.id}: has channels but consumes {self.consumes!r}")
+        if self.consumes == EDGES and not self.channels:
+            raise ValueError(f"decoder {self.id}: consumes edges but declares no channel")
+        ids = [channel.id for channel in self.channels] + [option.id for option in self.options]
+        kinds = [output.kind for output in self.produces]
+        for names, what in ((ids, "channel or option"), (kinds, "output")):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"decoder {self.id}: {what} declared twice: {', '.join(twice)}")
+
+    def option_values(self, given: Mapping[str, OptionValue | str] | None = None) -> OptionValues:
+        """Return all options, those not in ``given`` at their defaults.
+
+        Raises:
+            InputError: an option is unknown or its value is not allowed; the message names the
+                decoder.
+        """
+        try:
+            return OptionValues(self.options, given or {})
+        except InputError as error:
+            raise InputError(f"decoder {self.id}: {error}") from None
+
+
+def _check_id(what: str, name: str) -> None:
+    if not _ID.fullmatch(name):
+        raise ValueError(f"{what} id {name!r}: small letters, digits, _ and -, a letter first")
+
+
+def _shown(value: OptionValue) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

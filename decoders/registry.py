@@ -1,0 +1,101 @@
+"""Find decoders by the entry-point group ``freezeframe.decoders``; list those that do not load.
+
+Source: Python Packaging User Guide, entry points specification.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+
+from freezeframe.capture.errors import InputError
+from freezeframe.decoders.contract import Decoder
+
+__all__ = ["GROUP", "BrokenDecoder", "Registry", "load_decoders"]
+
+GROUP = "freezeframe.decoders"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenDecoder:
+    """An entry point that gave no decoder: its name, where it came from, and why, in one line."""
+
+    name: str
+    origin: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The decoders that loaded, by id, and those that did not."""
+
+    decoders: Mapping[str, Decoder] = field(default_factory=dict)
+    broken: tuple[BrokenDecoder, ...] = ()
+
+    def find(self, name: str) -> Decoder:
+        """Return the decoder with this id.
+
+        Raises:
+            InputError: there is none; the message says which there are, or why this one did not
+                load.
+        """
+        if name in self.decoders:
+            return self.decoders[name]
+        for broken in self.broken:
+            if broken.name == name:
+                raise InputError(f"decoder {name} ({broken.origin}) does not load: {broken.error}")
+        near = difflib.get_close_matches(name, self.decoders, n=1)
+        hint = f", did you mean {near[0]}?" if near else "."
+        raise InputError(
+            f"there is no decoder {name!r}{hint} There is: "
+            f"{', '.join(sorted(self.decoders)) or 'none'} (`freezeframe decoders` lists them)"
+        )
+
+
+def load_decoders(points: Iterable[EntryPoint] | None = None) -> Registry:
+    """Load every decoder that an installed package offers.
+
+    Args:
+        points: the entry points to load; by default those of the group in this environment.
+    """
+    decoders: dict[str, Decoder] = {}
+    broken: list[BrokenDecoder] = []
+    found = entry_points(group=GROUP) if points is None else points
+    for point in sorted(found, key=lambda p: (p.name, p.value)):
+        origin = _origin(point)
+        try:
+            loaded = point.load()
+        # Someone else's module can fail in any way, and whatever it is belongs in the list.
+        except (Exception, SystemExit) as error:
+            broken.append(
+                BrokenDecoder(point.name, origin, f"{type(error).__name__}: {_line(error)}")
+            )
+            continue
+        problem = _problem(point, loaded, decoders)
+        if problem:
+            broken.append(BrokenDecoder(point.name, origin, problem))
+        else:
+            decoders[point.name] = loaded
+    return Registry(decoders, tuple(broken))
+
+
+def _problem(point: EntryPoint, loaded: object, decoders: Mapping[str, Decoder]) -> str:
+    if not isinstance(loaded, Decoder):
+        return f"{point.value} is a {type(loaded).__name__}, not a Decoder"
+    if loaded.id != point.name:
+        return f"the entry point is named {point.name} but the decoder says it is {loaded.id}"
+    if point.name in decoders:
+        return "another package already offers a decoder of this name"
+    return ""
+
+
+def _origin(point: EntryPoint) -> str:
+    dist = point.dist
+    return f"{point.value} of {dist.name} {dist.version}" if dist else point.value
+
+
+def _line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return text or "no message"

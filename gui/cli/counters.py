@@ -1,0 +1,117 @@
+"""``freezeframe counters``: every counter of every device, named, with its unit and meaning."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
+from freezeframe.gui.cli.output import count_text, emit_json, table
+from freezeframe.gui.cli.session import open_session
+
+if TYPE_CHECKING:
+    from freezeframe.capture.registers.access import Device
+
+__all__ = ["counter_unit", "run"]
+
+OverOption = Annotated[
+    float | None,
+    typer.Option(
+        "--over",
+        metavar="SECONDS",
+        min=0,
+        help="Take two snapshots this far apart and show the growth.",
+        show_default=False,
+    ),
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Show counters that are 0 everywhere, too.")]
+
+
+def run(
+    target: TargetArgument,
+    over: OverOption = None,
+    all_counters: AllOption = False,
+    json: JsonOption = False,
+    log_accesses: LogOption = None,
+) -> None:
+    """Show every counter of a card, named, from one snapshot.
+
+    The card snapshots all counters at once by itself; nothing is written to it.
+
+    \b
+    Examples:
+      freezeframe counters etherbone://192.0.2.7
+      freezeframe counters etherbone://192.0.2.7 --over 2
+      freezeframe counters etherbone://192.0.2.7 --json
+    """
+    with open_session(target, log_accesses) as devices:
+        first = _snapshots(devices)
+        if over is None:
+            last, growth = first, None
+        else:
+            time.sleep(over)
+            last = _snapshots(devices)
+            growth = {
+                name: {key: last[name]["values"][key] - value for key, value in snap["values"].items()}
+                for name, snap in first.items()
+            }
+    if json:
+        _print_json(target, last, growth)
+    else:
+        _print_table(last, growth, all_counters)
+
+
+def counter_unit(name: str) -> str:
+    """Return what a counter counts in: words, packets, cycles, or plain events."""
+    suffix = name.rpartition("_")[2]
+    if name.endswith("fifo_overflows"):
+        return "words"
+    return suffix if suffix in ("words", "packets", "cycles") else "events"
+
+
+def _snapshots(devices: list[Device]) -> dict[str, dict[str, Any]]:
+    snapshots = {}
+    for device in devices:
+        snapshot = device.counters()
+        snapshots[device.name] = {"seq": snapshot.seq, "values": dict(snapshot.values)}
+    return snapshots
+
+
+def _print_json(
+    target: str, last: dict[str, dict[str, Any]], growth: dict[str, dict[str, int]] | None
+) -> None:
+    from freezeframe.capture.registers.map_table import COUNTER_DOCS
+
+    devices = [{"name": name, **snap} for name, snap in last.items()]
+    if growth is not None:
+        for device in devices:
+            device["growth"] = growth[device["name"]]
+    meaning = {name: {"unit": counter_unit(name), "help": doc} for name, doc in COUNTER_DOCS.items()}
+    emit_json({"target": target, "devices": devices, "counters": meaning})
+
+
+def _print_table(
+    last: dict[str, dict[str, Any]], growth: dict[str, dict[str, int]] | None, all_counters: bool
+) -> None:
+    from freezeframe.capture.registers.map_table import COUNTER_DOCS
+
+    headers = ["counter"]
+    for device in last:
+        headers += [device] if growth is None else [device, f"+{device}"]
+    rows: list[list[str]] = []
+    hidden = 0
+    for name, doc in COUNTER_DOCS.items():
+        if not all_counters and not any(snap["values"][name] for snap in last.values()):
+            hidden += 1
+            continue
+        row = [name]
+        for device, snap in last.items():
+            row.append(count_text(snap["values"][name]))
+            if growth is not None:
+                row.append(count_text(growth[device][name]))
+        rows.append([*row, counter_unit(name), doc])
+    print(table([*headers, "unit", "meaning"], rows, right=range(1, len(headers))))
+    if hidden:
+        print(f"\n{hidden} more counters are 0 on every device (--all shows them).")

@@ -1,0 +1,55 @@
+"""``freezeframe emulate``: the emulated pair of cards behind a UDP Etherbone server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["run"]
+
+ListenOption = Annotated[
+    str, typer.Option("--listen", metavar="HOST:PORT", help="Where to answer; port 0 takes a free one.")
+]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", metavar="NAME", help="The card: a profile's name, or a TOML file.")
+]
+FaultOption = Annotated[
+    str, typer.Option("--fault", metavar="NAME", help="The fault to inject, or 'none'.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Decides everything.")]
+TruthOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--truth",
+        metavar="FILE",
+        help="Write here what was injected, where and when (no capture ever holds it).",
+        show_default=False,
+    ),
+]
+
+
+def run(
+    listen: ListenOption = "127.0.0.1:1234",
+    profile: ProfileOption = "forth",
+    fault: FaultOption = "none",
+    seed: SeedOption = 1,
+    truth: TruthOption = None,
+) -> None:
+    """Run the emulated pair of cards as an Etherbone server until interrupted.
+
+    Prints one line with the URL when it is ready. The card freezes by itself on what hardware could
+    see of the fault. The same seed always gives the same run.
+
+    \b
+    Examples:
+      freezeframe emulate --fault word-omitted --seed 7
+      freezeframe emulate --listen 127.0.0.1:0 --profile forth --fault none --truth truth.json
+    """
+    from freezeframe.emulator.serve import emulate
+
+    def ready(url: str) -> None:
+        print(f"ready {url} profile {profile} fault {fault} seed {seed}", flush=True)
+
+    emulate(listen, profile, fault, seed, truth, ready)

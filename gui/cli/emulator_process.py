@@ -1,0 +1,96 @@
+"""The emulated cards in a process of their own, ended in every case."""
+
+from __future__ import annotations
+
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import IO, NoReturn, cast
+
+from freezeframe.capture.errors import InputError, TargetError
+
+__all__ = ["emulator_process"]
+
+_START_S = 60.0  # the first start after an installation compiles kernels
+
+
+@contextmanager
+def emulator_process(fault: str, seed: int, truth: Path) -> Iterator[tuple[str, int]]:
+    """Run ``freezeframe emulate`` on a free port; yield its URL and process number.
+
+    The process is ended when the block is left, also by an error, Ctrl-C, or a signal that ends us.
+
+    Raises:
+        InputError: the emulator refuses the fault or seed; the message is its own.
+        TargetError: it ended or was silent before it was ready.
+    """
+    command = [sys.executable, "-m", "freezeframe", "emulate", "--listen", "127.0.0.1:0"]
+    command += ["--fault", fault, "--seed", str(seed), "--truth", str(truth)]
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
+        _signals_as_exit(),
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            # a process group of its own: Ctrl-C reaches us alone, and we end it in our own time
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            yield _ready_url(process, errors), process.pid
+        finally:
+            _end(process)
+
+
+def _ready_url(process: subprocess.Popen[str], errors: IO[str]) -> str:
+    stdout = cast("IO[str]", process.stdout)  # stdout=PIPE above
+    end = time.monotonic() + _START_S
+    with selectors.DefaultSelector() as selector:
+        selector.register(stdout, selectors.EVENT_READ)
+        if not selector.select(end - time.monotonic()):
+            raise TargetError(f"the emulator printed nothing for {_START_S:g} s; is the machine busy?")
+    words = stdout.readline().split()
+    if words[:1] == ["ready"] and len(words) > 1:
+        return words[1]
+    code = process.wait(10)
+    errors.seek(0)
+    said = " ".join(errors.read().split()).removeprefix("freezeframe: ")
+    if code == InputError.exit_code:
+        raise InputError(said)
+    raise TargetError(f"the emulator ended with exit code {code} before it was ready: {said}")
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def _signals_as_exit() -> Iterator[None]:
+    """Let the signals that would end this process at once unwind it instead, so that blocks are left."""
+
+    def unwind(number: int, frame: FrameType | None) -> NoReturn:
+        sys.exit(128 + number)
+
+    before = {number: signal.signal(number, unwind) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

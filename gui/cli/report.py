@@ -1,0 +1,37 @@
+"""``freezeframe report``: the explanation of a capture as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from freezeframe.gui.cli.options import CaptureArgument, ForceOption
+
+__all__ = ["run"]
+
+OutputOption = Annotated[
+    Path, typer.Option("-o", "--output", metavar="FILE", help="HTML file to write.")
+]
+
+
+def run(
+    capture: CaptureArgument, output: OutputOption = Path("report.html"), force: ForceOption = False
+) -> None:
+    """Write the explanation of a capture as one HTML file that needs nothing else.
+
+    It has no script and loads nothing, so it can be mailed, archived and printed.
+
+    \b
+    Example:
+      freezeframe report fault.ff -o fault.html
+    """
+    from freezeframe.analyzers.explain import explain
+    from freezeframe.capture.folder import CaptureFolder
+    from freezeframe.gui.report.write import check_place, write_report
+
+    check_place(output, force)
+    folder = CaptureFolder.open(capture)
+    write_report(folder, explain(folder), output, force=force)
+    print(f"{output}: {output.stat().st_size:,} B")

@@ -1,0 +1,205 @@
+"""The time line of a capture: lanes of bars and ticks over one time axis, with marks across all lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from freezeframe.gui.plots.axis import TimeAxis, format_ps
+from freezeframe.gui.plots.svg import Svg, text_width
+
+__all__ = ["Bar", "Lane", "Mark", "Tick", "draw_timeline"]
+
+_WIDTH = 1120.0
+_GUTTER = 112.0  # room for the names of the lanes
+_MARGIN = 14.0
+_LANE = 24.0
+_BAR = 16.0
+_HEADING = 22.0
+_LABEL = 12.0  # font size of lane names, axis and marks
+_SMALL = 10.0  # font size inside bars
+_ROW = 16.0  # height of a row of mark labels
+_THIN = 0.75  # bars narrower than this many pixels are drawn together with their neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Something that lasts, half-open ``[t0_ps, t1_ps)``. A loud bar is never merged into its neighbours."""
+
+    t0_ps: int
+    t1_ps: int
+    css: str
+    label: str = ""
+    tip: str = ""
+    loud: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Something that happens at one time."""
+
+    t_ps: int
+    css: str
+    tip: str = ""
+
+
+@dataclass(slots=True)
+class Lane:
+    """A row of the time line. Lanes with the same ``group`` stand together under that heading."""
+
+    group: str
+    name: str
+    tip: str = ""
+    bars: list[Bar] = field(default_factory=list)
+    ticks: list[Tick] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A line across all lanes at a time, with a label above; the band shows its uncertainty."""
+
+    t_ps: int
+    label: str
+    css: str
+    unc_ps: int = 0
+
+
+def draw_timeline(
+    name: str,
+    lanes: Sequence[Lane],
+    marks: Sequence[Mark],
+    t0_ps: int,
+    t1_ps: int,
+    *,
+    title: str,
+    desc: str,
+) -> str:
+    """Return the SVG of the lanes between two times.
+
+    Args:
+        name: makes the ids of this drawing unique in the page.
+        lanes: in the order they are drawn, those of one group next to each other.
+        marks: those outside the range are left out.
+        t0_ps: the left edge, picoseconds.
+        t1_ps: the right edge, exclusive.
+    """
+    axis = TimeAxis(t0_ps, t1_ps, _GUTTER, _WIDTH - _MARGIN)
+    shown = sorted((m for m in marks if t0_ps <= m.t_ps <= t1_ps), key=lambda m: m.t_ps)
+    rows = _mark_rows(axis, shown)
+    top = _ROW * max(rows, default=-1) + _ROW + 4
+    groups = list(dict.fromkeys(lane.group for lane in lanes))
+    bottom = top + _HEADING * len(groups) + _LANE * len(lanes)
+    svg = Svg(name, _WIDTH, bottom + 26, title=title, desc=desc)
+    _draw_axis(svg, axis, top, bottom)
+    for mark in shown:
+        if mark.unc_ps:
+            left, right = axis.clamp(mark.t_ps - mark.unc_ps), axis.clamp(mark.t_ps + mark.unc_ps)
+            svg.rect(left, top, right - left, bottom - top, f"band {mark.css}")
+    y = top
+    for group in groups:
+        svg.text(2, y + _HEADING - 7, group, "group")
+        svg.line(0, y + _HEADING - 1, _WIDTH - _MARGIN, y + _HEADING - 1, "rule")
+        y += _HEADING
+        for lane in (lane for lane in lanes if lane.group == group):
+            _draw_lane(svg, axis, lane, y)
+            y += _LANE
+    for mark, row in zip(shown, rows, strict=True):
+        _draw_mark(svg, axis, mark, _ROW * row + _LABEL, bottom)
+    return svg.render()
+
+
+def _draw_axis(svg: Svg, axis: TimeAxis, top: float, bottom: float) -> None:
+    svg.line(axis.x0, bottom, axis.x1, bottom, "axis")
+    for x, label in axis.ticks():
+        svg.line(x, top, x, bottom + 4, "grid")
+        half = text_width(label, _LABEL) / 2
+        svg.text(min(max(x, half), _WIDTH - half), bottom + 18, label, "label", anchor="middle")
+
+
+def _draw_lane(svg: Svg, axis: TimeAxis, lane: Lane, y: float) -> None:
+    svg.text(_GUTTER - 8, y + 16, lane.name, "label", anchor="end", tip=lane.tip)
+    svg.line(axis.x0, y + _LANE - 1, axis.x1, y + _LANE - 1, "lane")
+    inside = [bar for bar in lane.bars if bar.t1_ps > axis.t0_ps and bar.t0_ps < axis.t1_ps]
+    for bar in _merged(axis, [bar for bar in inside if not bar.loud]):
+        _draw_bar(svg, axis, bar, y, least=_THIN)
+    for bar in (bar for bar in inside if bar.loud):
+        _draw_bar(svg, axis, bar, y, least=3)
+    for css in dict.fromkeys(tick.css for tick in lane.ticks):
+        _draw_ticks(svg, axis, [t for t in lane.ticks if t.css == css], css, y)
+
+
+def _draw_bar(svg: Svg, axis: TimeAxis, bar: Bar, y: float, *, least: float) -> None:
+    left, right = axis.clamp(bar.t0_ps), axis.clamp(bar.t1_ps)
+    width = max(right - left, least)
+    svg.rect(left, y + 4, width, _BAR, bar.css, tip=bar.tip)
+    if bar.label and text_width(bar.label, _SMALL) + 4 <= width:
+        svg.text(left + width / 2, y + 16, bar.label, f"inside {bar.css}", anchor="middle")
+
+
+def _merged(axis: TimeAxis, bars: Sequence[Bar]) -> list[Bar]:
+    """Join bars that could not be told apart, so that a drawing stays small however long the capture."""
+
+    def thin(bar: Bar) -> bool:
+        return axis.x(bar.t1_ps) - axis.x(bar.t0_ps) < 2 * _THIN
+
+    merged: list[Bar] = []
+    joined = 0
+    for bar in sorted(bars, key=lambda bar: bar.t0_ps):
+        last = merged[-1] if merged else None
+        if (
+            last is not None
+            and last.css == bar.css
+            and thin(bar)
+            and (joined > 1 or thin(last))
+            and axis.x(bar.t0_ps) - axis.x(last.t1_ps) < _THIN
+        ):
+            joined += 1
+            end = max(last.t1_ps, bar.t1_ps)
+            merged[-1] = Bar(last.t0_ps, end, bar.css, "", f"{joined:,} together")
+        else:
+            joined = 1
+            merged.append(bar)
+    return merged
+
+
+def _draw_ticks(svg: Svg, axis: TimeAxis, ticks: Sequence[Tick], css: str, y: float) -> None:
+    inside = [tick for tick in ticks if axis.t0_ps <= tick.t_ps < axis.t1_ps]
+    if len(inside) > 200:  # a tip for each would be most of the file; the positions stay
+        spots = sorted({round(axis.x(tick.t_ps), 1) for tick in inside})
+        svg.path("".join(f"M{x:g} {y + 5:g}v14" for x in spots), f"tick {css}")
+        return
+    for tick in inside:
+        x = axis.x(tick.t_ps)
+        svg.line(x, y + 5, x, y + 19, f"tick {css}", tip=tick.tip)
+
+
+def _draw_mark(svg: Svg, axis: TimeAxis, mark: Mark, baseline: float, bottom: float) -> None:
+    x = axis.x(mark.t_ps)
+    unc = f" ± {format_ps(mark.unc_ps)}" if mark.unc_ps else ""
+    svg.line(
+        x, baseline + 3, x, bottom, f"mark {mark.css}", tip=f"{mark.label}: {format_ps(mark.t_ps)}{unc}"
+    )
+    svg.polygon([(x - 4, baseline + 1), (x + 4, baseline + 1), (x, baseline + 7)], f"flag {mark.css}")
+    left = _label_left(axis, mark)
+    svg.text(left, baseline - 2, mark.label, f"marklabel {mark.css}")
+
+
+def _label_left(axis: TimeAxis, mark: Mark) -> float:
+    width = text_width(mark.label, _LABEL)
+    return min(max(axis.x(mark.t_ps) - width / 2, 0), _WIDTH - width)
+
+
+def _mark_rows(axis: TimeAxis, marks: Sequence[Mark]) -> list[int]:
+    """Return for each mark, in order of time, the first row of labels in which its own has room."""
+    ends: list[float] = []
+    rows = []
+    for mark in marks:
+        left = _label_left(axis, mark)
+        row = next((i for i, end in enumerate(ends) if left > end + 8), len(ends))
+        end = left + text_width(mark.label, _LABEL)
+        if row == len(ends):
+            ends.append(end)
+        else:
+            ends[row] = end
+        rows.append(row)
+    return rows

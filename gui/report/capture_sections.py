@@ -1,0 +1,174 @@
+"""The parts of the report that speak of the capture itself: devices, state at freeze, integrity, commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.registers.layouts import Machine, MachineState
+from freezeframe.gui.report.html import Html, element, join, table
+
+__all__ = ["commands_section", "devices_section", "integrity_section", "state_section"]
+
+
+def devices_section(capture: CaptureFolder) -> Html:
+    """Return who recorded: identity, clocks and sizes of every device, one column each."""
+    entries = capture.manifest["devices"]
+    devices = list(zip(capture.devices, entries, strict=True))
+    rows = [
+        ("boot nonce", lambda d, e: f"{d.identity.boot_nonce:#010x}"),
+        ("generation", lambda d, e: _text(e["generation"])),
+        ("state when pulled", lambda d, e: _text(e["state"])),
+        ("first causes", lambda d, e: ", ".join(e["causes"] or ["none"])),
+        ("bus cycle of the first cause", lambda d, e: _count(e["cause_cycle"])),
+        ("format version", lambda d, e: f"{d.identity.format_major}.{d.identity.format_minor}"),
+        ("register map", lambda d, e: f"{d.identity.map_hash:08x}"),
+        ("build", lambda d, e: f"{d.identity.build_hash:08x}"),
+        ("bus clock", lambda d, e: f"{d.identity.clk_bus:,} Hz"),
+        ("link clock", lambda d, e: f"{d.identity.clk_link:,} Hz"),
+        ("outgoing FIFO", lambda d, e: f"{d.identity.tx_fifo:,} words"),
+        ("incoming FIFO", lambda d, e: f"{d.identity.rx_fifo:,} words"),
+        ("credit unit", lambda d, e: f"{d.identity.credit_unit:,} words"),
+        ("tap memory", lambda d, e: f"{d.identity.tap_depth:,} records"),
+        ("event log", lambda d, e: f"{d.identity.event_depth:,} records"),
+    ]
+    body = [[label, *(make(d, e) for d, e in devices)] for label, make in rows]
+    headers = ["", *(f"device {d.name}" for d in capture.devices)]
+    return join(element("h2", "Devices"), table("", headers, body))
+
+
+def state_section(capture: CaptureFolder) -> Html:
+    """Return what the cards were doing at the freeze: state machines, FIFO levels, flows, counters."""
+    headers = ["", *(f"device {d.name}" for d in capture.devices)]
+    body: list[list[str]] = []
+    for machine in Machine:
+        names = [_machine_state(d.registers.value("frozen.machine", machine)) for d in capture.devices]
+        body.append([f"state machine {machine.name}", *names])
+    for label, register in (
+        ("words in the outgoing FIFO", "frozen.tx_level"),
+        ("words in the incoming FIFO", "frozen.rx_level"),
+        ("words the transmit DMA had to fetch", "frozen.dma_remaining"),
+        ("descriptors waiting", "frozen.descriptors_waiting"),
+        ("completions waiting", "frozen.completions_waiting"),
+        ("next sequence number out", "frozen.next_seq_out"),
+        ("next sequence number in", "frozen.next_seq_in"),
+    ):
+        body.append([label, *(_count(d.registers.value(register)) for d in capture.devices)])
+    counters = {d.name: d.registers.counters() for d in capture.devices}
+    names = list(dict.fromkeys(name for of in counters.values() for name in of))
+    used = [n for n in names if any(of.get(n) for of in counters.values())]
+    counter_rows = [[n, *(_count(counters[d.name].get(n)) for d in capture.devices)] for n in used]
+    flows = [row for d in capture.devices for row in _flow_rows(d)]
+    numbers = range(1, len(headers))
+    return join(
+        element("h2", "At the freeze"),
+        table("Where the cards stood", headers, body, numbers=numbers),
+        table(
+            "Credit state of the flows that carried words (counts in words, wrapping)",
+            ("device", "flow", "sent", "credited", "limit", "received", "freed", "reported"),
+            flows,
+            numbers=range(1, 8),
+        )
+        if flows
+        else Html(""),
+        table("Counters that are not 0", ["counter", *headers[1:]], counter_rows, numbers=numbers)
+        if counter_rows
+        else Html(""),
+    )
+
+
+def integrity_section(capture: CaptureFolder) -> Html:
+    """Return why the capture can be trusted, and what it does not hold."""
+    manifest = capture.manifest
+    lost = capture.lost
+    losses = (
+        join(
+            element("p", "This is not in the capture:"),
+            element("ul", *(element("li", line) for line in lost)),
+        )
+        if lost
+        else element("p", "Nothing was lost: every recorded word and event was read and verified.")
+    )
+    memories = [
+        (
+            f"{entry['name']}.{name}",
+            _count(memory["records"]),
+            _count(memory["stored"]),
+            _count(memory["lost"]),
+            f"{memory['chunks_verified']} of {memory['chunks']}",
+            ", ".join(f"{g['first_slot']}+{g['count']}: {g['reason']}" for g in memory["gaps"])
+            or "none",
+        )
+        for entry in manifest["devices"]
+        for name, memory in entry["memories"].items()
+    ]
+    files = [
+        (name, _count(entry["bytes"]), element("span", entry["sha256"], css="hex"))
+        for name, entry in manifest["raw"].items()
+    ]
+    return join(
+        element("h2", "Integrity of the capture"),
+        losses,
+        table(
+            "Trace memories; chunks were checked against the CRC-32 that the device computed",
+            ("memory", "slots", "stored since arm", "lost by the device", "chunks verified", "gaps"),
+            memories,
+            numbers=(1, 2, 3, 4),
+        ),
+        table("Files of the evidence", ("file", "bytes", "SHA-256"), files, numbers=(1,)),
+        element(
+            "p",
+            "Pulled by ",
+            _text(manifest.get("tool")),
+            " from ",
+            element("code", _text(manifest.get("source"))),
+            "; digest of the manifest ",
+            element("span", _text(manifest.get("digest")), css="hex"),
+            ".",
+        ),
+    )
+
+
+def commands_section(capture: CaptureFolder) -> Html:
+    """Return the commands that give the same answer again."""
+    name = capture.path.name
+    source = _text(capture.manifest.get("source"))
+    lines = (
+        f"freezeframe explain {name}          # this explanation as text",
+        f"freezeframe explain {name} --json   # for a machine",
+        f"freezeframe report {name} -o report.html",
+        f"freezeframe decode {name} -d trace -o events.parquet",
+        f"freezeframe pull {source} -o {name}   # from the card, as long as it is frozen",
+    )
+    return join(
+        element("h2", "To see it again"), element("pre", element("code", "\n".join(lines)))
+    )
+
+
+def _flow_rows(device: DeviceCapture) -> list[tuple[str, ...]]:
+    names = ("sent", "credited", "limit", "received", "freed", "reported")
+    rows = []
+    for flow in range(device.identity.flows_count):
+        values = [device.registers.value(f"frozen_flow.{name}", flow) for name in names]
+        used = (
+            device.registers.value("frozen_flow.words_sent", flow),
+            device.registers.value("frozen_flow.words_received", flow),
+        )
+        if any(used):
+            rows.append((device.name, str(flow), *map(_count, values)))
+    return rows
+
+
+def _machine_state(value: int | None) -> str:
+    if value is None:
+        return "not read"
+    known = {state.value: state.name for state in MachineState}
+    return known.get(value, f"unknown ({value})")
+
+
+def _count(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else "not read"
+
+
+def _text(value: Any) -> str:
+    return "not read" if value is None else str(value)
