@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from freezeframe.capture.errors import InputError
-from freezeframe.decoders.contract import Channel, Decoder, OptionValues
+from freezeframe.decoders.contract import Decoder, OptionValues
 from freezeframe.decoders.registry import Registry
 
 __all__ = ["Stack", "Step", "match_channels", "parse_spec"]
@@ -28,8 +28,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Decoders that fit on each other, the first on the capture; ``spec`` is the text they are
-    from."""
+    """Decoders that fit on each other, the first on the capture; ``spec`` is the user's text."""
 
     spec: str
     steps: tuple[Step, ...]
@@ -64,7 +63,7 @@ def parse_spec(spec: str, registry: Registry) -> Stack:
 
 
 def match_channels(
-    channels: Sequence[Channel], given: Mapping[str, str], probes: Sequence[str]
+    decoder: Decoder, given: Mapping[str, str], probes: Sequence[str]
 ) -> tuple[str | None, ...]:
     """Return the probe for each channel, in order; None for an optional one that is not there.
 
@@ -77,28 +76,29 @@ def match_channels(
     """
     there = f"probes of the capture: {', '.join(probes) or 'none'}"
     found: list[str | None] = []
-    for channel in channels:
+    for channel in decoder.channels:
+        what = f"decoder {decoder.id}: channel {channel.id}"
         wanted = given.get(channel.id, channel.id)
         exact = [probe for probe in probes if probe == wanted]
         same = exact or [probe for probe in probes if probe.lower() == wanted.lower()]
         if len(same) > 1:
             raise InputError(
-                f"channel {channel.id}: {' and '.join(same)} could both be meant; "
+                f"{what}: {' and '.join(same)} could both be meant; "
                 f"say {channel.id}={same[0]} or {channel.id}={same[1]}"
             )
         if not same and channel.id in given:
-            raise InputError(f"channel {channel.id}: there is no probe {wanted!r}; {there}")
+            raise InputError(f"{what}: there is no probe {wanted!r}; {there}")
         if not same and not channel.optional:
             raise InputError(
-                f"channel {channel.id} ({channel.doc}) has no probe; "
-                f"say {channel.id}=PROBE; {there}"
+                f"{what} ({channel.doc}) has no probe; say {channel.id}=PROBE; {there}"
             )
         found.append(same[0] if same else None)
     for number, probe in enumerate(found):
         if probe is not None and probe in found[:number]:
-            other = channels[found.index(probe)].id
+            other = decoder.channels[found.index(probe)].id
+            this = decoder.channels[number].id
             raise InputError(
-                f"channels {other} and {channels[number].id} both stand on probe {probe}"
+                f"decoder {decoder.id}: channels {other} and {this} both stand on probe {probe}"
             )
     return tuple(found)
 

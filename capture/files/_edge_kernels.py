@@ -19,8 +19,7 @@ _PART = 32
 @numba.njit(cache=True, nogil=True)
 def changes(
     samples: npt.NDArray[Any],
-    mask: Any,
-    previous: Any,
+    mask_and_previous: tuple[Any, Any],
     begin_sample: int,
     sample: npt.NDArray[np.int64],
     value: npt.NDArray[np.uint64],
@@ -29,10 +28,11 @@ def changes(
 
     Args:
         samples: ``(n,)`` unsigned of any width.
-        mask, previous: of the same type; ``previous`` is already masked.
+        mask_and_previous: of the same type; the previous value is already masked.
         begin_sample: index of ``samples[0]`` in the capture.
         sample, value: room for ``n + 1`` edges; the last place is scratch.
     """
+    mask, previous = mask_and_previous
     count = 0
     n = len(samples)
     blocks = n - n % _BLOCK

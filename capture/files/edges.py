@@ -160,8 +160,7 @@ class EdgeReducer:
             self._previous = int(samples[0] & mask) ^ (self._mask & -self._mask)
         count = changes(
             samples,
-            mask,
-            samples.dtype.type(self._previous),
+            (mask, samples.dtype.type(self._previous)),
             self.samples,
             self._sample,
             self._value,

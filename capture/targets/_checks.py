@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from operator import index
 
 import numpy as np
 import numpy.typing as npt
@@ -42,11 +44,12 @@ def checked_write(address: int, words: Sequence[int] | Words, base: int = 0) -> 
     """Return the address plus ``base`` and the words as a new ``(n,)`` uint32 array.
 
     Raises:
-        ValueError: as for addresses, of the first and the last word; or a word does not fit 32 bits.
+        ValueError: as for addresses, of the first and the last word; or a word has over 32 bits.
     """
-    for word in words if not isinstance(words, np.ndarray) or words.dtype != np.uint32 else ():
-        if not 0 <= int(word) < _TOP:
-            raise ValueError(f"word {int(word)} does not fit 32 bits (0..{_TOP - 1})")
+    if not (isinstance(words, np.ndarray) and words.dtype == np.uint32):
+        for word in words:
+            if not 0 <= index(word) < _TOP:
+                raise ValueError(f"word {word} does not fit 32 bits (0..{_TOP - 1})")
     data = np.array(words, dtype=np.uint32)
     last = address + 4 * max(0, len(data) - 1)
     for place, end in ((0, address), (len(data) - 1, last)):
@@ -73,7 +76,7 @@ def runs(addresses: Words, longest: int) -> list[tuple[int, int]]:
     breaks = [0, *(np.flatnonzero(np.diff(wide) != 4) + 1).tolist(), len(addresses)]
     return [
         (at, min(at + longest, end))
-        for start, end in zip(breaks[:-1], breaks[1:], strict=True)
+        for start, end in pairwise(breaks)
         for at in range(start, end, longest)
     ]
 

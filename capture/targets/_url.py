@@ -24,7 +24,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class TargetUrl:
-    """A URL's part between the scheme and the ``?``, and its options with the defaults filled in."""
+    """What stands between scheme and ``?``, and the options with their defaults filled in."""
 
     text: str
     rest: str

@@ -17,10 +17,10 @@ Words = npt.NDArray[np.uint32]
 
 @runtime_checkable
 class Target(Protocol):
-    """Registers behind some transport. Addresses are byte addresses, multiples of 4; words are 32 bits.
+    """Registers behind some transport: byte addresses, multiples of 4, and words of 32 bits.
 
-    No read has a side effect on the device, so an implementation may read again whatever got lost; a write
-    is sent once for each call and may, on a lossy transport, be lost, late or doubled.
+    No read has a side effect on the device, so an implementation may read again whatever got lost;
+    a write is sent once for each call and may, on a lossy transport, be lost, late or doubled.
     """
 
     @property
@@ -30,20 +30,26 @@ class Target(Protocol):
     def read(self, addresses: Words | Sequence[int]) -> Words:
         """Return the word at each address, in the order asked: ``(n,)`` uint32, a copy.
 
-        Any addresses in any order; the transport groups them into its largest requests and keeps several in
-        flight. An error answer is 0xFFFFFFFF on transports that cannot say more (docs/formats.md, "Errors").
+        Any addresses in any order; the transport groups them into its largest requests and keeps
+        several in flight. An error answer is 0xFFFFFFFF on transports that cannot say more
+        (docs/formats.md, section 1).
 
         Raises:
             BusError: the transport reports an error answer itself.
-            TargetTimeout: no answer after all retries; the message says how many words were missing.
+            TargetTimeout: no answer after all retries; the message says how many words miss.
             ValueError: an address is negative, not a multiple of 4, or above 32 bits.
         """
 
     def write(self, address: int, words: Sequence[int] | Words) -> None:
-        """Write words to consecutive addresses. Returns when they are sent, not when they took effect."""
+        """Write words to consecutive addresses. Returns when sent, not when they took effect.
+
+        Raises:
+            BusError: the transport reports an error answer itself.
+            ValueError: an address as for ``read``, or a word that does not fit 32 bits.
+        """
 
     def close(self) -> None:
-        """Free the transport. A closed target raises TargetError on use; closing twice is harmless."""
+        """Free the transport. After it, use raises TargetError; closing twice is harmless."""
 
 
 TargetFactory = Callable[[str], Target]

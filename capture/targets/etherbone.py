@@ -1,9 +1,9 @@
 """``etherbone://host[:port]``: registers over UDP, in bursts, with several requests in flight.
 
-Reads are repeated until every word is there or the time is up. Each request has an id that its answer
-must carry; an answer to a request that is no longer open, a second answer, and anything that is not
-exactly an answer is dropped and counted. What a network alters behind the UDP checksum inside a data
-word cannot be seen here: memories carry CRCs (docs/formats.md, section 1) and registers are read twice
+Reads are repeated until every word is there or the time is up. Each request has an id that its
+answer must carry; an answer to a request that is no longer open, a second answer, and whatever is
+not exactly an answer is dropped and counted. What a network alters inside a data word, behind the
+UDP checksum, cannot be seen here: memories carry CRCs and registers are read twice
 (``Device.read_agreed``).
 
 Source: docs/formats.md, section 9.
@@ -101,7 +101,7 @@ def open_etherbone(url: str) -> EtherboneTarget:
 
 
 class EtherboneTarget:
-    """A client of an Etherbone server or of LiteEth gateware; not for use by two threads at once."""
+    """A client of an Etherbone server or of LiteEth gateware; for one thread at a time."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class EtherboneTarget:
         return self._socket
 
     def _learn_burst(self, sock: socket.socket) -> None:
-        """Ask the device for its largest burst; what is no Freezeframe device gets one word each."""
+        """Ask the device for its largest burst; what is none of ours gets one word a request."""
         where = [names.offset("id.magic"), names.offset("id.max_burst")] * 2
         words = self._transfer(sock, checked_addresses(where, self._base), 1).tolist()
         # Asked twice: a burst altered on its way could be more than the device's buffers take.
@@ -222,7 +222,9 @@ class EtherboneTarget:
                 heard_s = now_s
                 continue
             if now_s - heard_s > self._timeout_s or now_s - begun_s > self._deadline_s:
-                raise self._timed_out(asked, burst, flying, sent, done, now_s - begun_s)
+                open_ = sorted(request.number for request in flying.values())
+                open_ += range(sent, total)
+                raise self._timed_out(asked, burst, open_, now_s - begun_s)
             self._send_again(sock, packets, flying, now_s)
             wake_s = min((r.sent_s + r.wait_s for r in flying.values()), default=now_s + 0.01)
             wake_s = min(wake_s, heard_s + self._timeout_s + 0.001)
@@ -339,8 +341,8 @@ class EtherboneTarget:
                     )
             wait_s = min(wait_s * 2, _MOST_RETRY_S)
         raise TargetTimeout(
-            f"{self.url}: no answer to a probe in {self._timeout_s:g} s{self._why()}; is the device "
-            "on and the address right? A LiteEth board answers only to its own port: add "
+            f"{self.url}: no answer to a probe in {self._timeout_s:g} s{self._why()}; is the "
+            "device on and the address right? A LiteEth board answers only to its own port: add "
             f"?bind={DEFAULT_PORT} (the board's port)"
         )
 
@@ -348,21 +350,16 @@ class EtherboneTarget:
         self,
         asked: Words,
         burst: int,
-        flying: dict[int, _Request],
-        sent: int,
-        done: int,
+        unanswered: list[int],
         took_s: float,
     ) -> TargetTimeout:
+        missing = sum(min(burst, len(asked) - number * burst) for number in unanswered)
+        first = int(asked[unanswered[0] * burst])
         total = -(-len(asked) // burst)
-        first = min((request.number for request in flying.values()), default=sent)
-        missing = sum(
-            min(burst, len(asked) - n * burst)
-            for n in [request.number for request in flying.values()] + list(range(sent, total))
-        )
         return TargetTimeout(
-            f"{self.url}: {missing} of {len(asked)} words, the first at {int(asked[first * burst]):#010x}, "
-            f"did not come in {took_s:.1f} s ({done} of {total} requests were answered, "
-            f"{self.stats.retries} sent again since opening{self._why()}); is the device still there?"
+            f"{self.url}: {missing} of {len(asked)} words, the first at {first:#010x}, did not "
+            f"come in {took_s:.1f} s ({len(unanswered)} of {total} requests unanswered, "
+            f"{self.stats.retries} sent again in all{self._why()}); is the device still there?"
         )
 
     def _why(self) -> str:
@@ -374,7 +371,7 @@ def _connect(url: str, host: str, port: int, bind: int) -> socket.socket:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     except OSError as error:
         raise TargetError(
-            f"{url}: host {host!r} is not known ({error.strerror}); check the name, or give an address"
+            f"{url}: host {host!r} is not known ({error.strerror}); check the name"
         ) from error
     sock = socket.socket(family, kind)
     try:

@@ -88,10 +88,10 @@ def encode_reads(addresses: Words, ids: Words, burst: int) -> list[memoryview]:
         raise ValueError(f"{len(ids)} ids for {packets} packets")
     whole = len(addresses) // burst
     block = _read_block(addresses[: whole * burst].reshape(whole, burst), ids[:whole])
-    views = [memoryview(row).cast("B") for row in block]
+    views = [memoryview(row) for row in block.view(np.uint8)]
     if whole < packets:
         rest = _read_block(addresses[whole * burst :].reshape(1, -1), ids[whole:])
-        views.append(memoryview(rest[0]).cast("B"))
+        views.append(memoryview(rest.view(np.uint8)[0]))
     return views
 
 

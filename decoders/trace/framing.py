@@ -18,12 +18,20 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
-
 from freezeframe.capture.registers import layouts
 from freezeframe.decoders.trace.kernels import Bytes, as_words, unpack_groups
+from numba import njit
 
-__all__ = ["FALSE", "PACKET", "TRUE", "UNKNOWN", "Packets", "crc16_header", "crc32", "frame_records"]
+__all__ = [
+    "FALSE",
+    "PACKET",
+    "TRUE",
+    "UNKNOWN",
+    "Packets",
+    "crc16_header",
+    "crc32",
+    "frame_records",
+]
 
 TRUE, FALSE, UNKNOWN = 1, 0, -1
 
@@ -57,7 +65,9 @@ _LENGTH_LSB, _LENGTH_MASK = layouts.HEADER_LENGTH_LSB, layouts.HEADER_LENGTH_MAS
 _CRC_LSB = layouts.HEADER_CRC_LSB
 _TAIL_MASK = layouts.TAIL_CRC_MASK
 
-_BLOCK = 4096  # records unpacked at a time: data, kind and CRC tables stay in the first-level caches
+_BLOCK = (
+    4096  # records unpacked at a time: data, kind and CRC tables stay in the first-level caches
+)
 _BY_TAIL, _BY_HEAD, _BY_CUT = 0, 1, 2  # what ended a packet
 
 
@@ -68,7 +78,9 @@ def _crc32_tables() -> npt.NDArray[np.uint32]:
     """
     byte = np.arange(256, dtype=np.uint32)
     for _ in range(8):
-        byte = np.where(byte & 1, byte >> np.uint32(1) ^ np.uint32(0xEDB88320), byte >> np.uint32(1))
+        byte = np.where(
+            byte & 1, byte >> np.uint32(1) ^ np.uint32(0xEDB88320), byte >> np.uint32(1)
+        )
     tables = [byte]
     for _ in range(15):
         tables.append(tables[-1] >> np.uint32(8) ^ byte[tables[-1] & np.uint32(255)])
@@ -148,7 +160,7 @@ def _crc32_two(crc, x, y):  # type: ignore[no-untyped-def]
     m = np.uint64(255)
     x = x ^ np.uint64(crc)
     return (
-        ((_T32[15, x & m] ^ _T32[14, x >> np.uint64(8) & m]))
+        (_T32[15, x & m] ^ _T32[14, x >> np.uint64(8) & m])
         ^ (_T32[13, x >> np.uint64(16) & m] ^ _T32[12, x >> np.uint64(24) & m])
         ^ (
             (_T32[11, x >> np.uint64(32) & m] ^ _T32[10, x >> np.uint64(40) & m])

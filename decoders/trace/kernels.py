@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
-
 from freezeframe.capture.registers.layouts import Kind
+from numba import njit
 
 __all__ = [
     "BAD_TIME",

@@ -18,12 +18,11 @@ def run(target: TargetArgument, json: JsonOption = False, log_accesses: LogOptio
     Example:
       freezeframe arm etherbone://192.0.2.7
     """
-    from freezeframe.capture.recorder.control import arm
+    from freezeframe.capture.recorder.control import arm_all
     from freezeframe.capture.recorder.state import read_state
 
     with open_session(target, log_accesses) as devices:
-        for device in devices:
-            arm(device)
+        arm_all(devices)
         states = [(device.name, read_state(device)) for device in devices]
     if json:
         rows = [{"name": n, "state": s.state, "generation": s.generation} for n, s in states]

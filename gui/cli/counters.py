@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.session import open_session
@@ -54,7 +53,9 @@ def run(
             time.sleep(over)
             last = _snapshots(devices)
             growth = {
-                name: {key: last[name]["values"][key] - value for key, value in snap["values"].items()}
+                name: {
+                    key: last[name]["values"][key] - value for key, value in snap["values"].items()
+                }
                 for name, snap in first.items()
             }
     if json:
@@ -88,7 +89,9 @@ def _print_json(
     if growth is not None:
         for device in devices:
             device["growth"] = growth[device["name"]]
-    meaning = {name: {"unit": counter_unit(name), "help": doc} for name, doc in COUNTER_DOCS.items()}
+    meaning = {
+        name: {"unit": counter_unit(name), "help": doc} for name, doc in COUNTER_DOCS.items()
+    }
     emit_json({"target": target, "devices": devices, "counters": meaning})
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-
 from freezeframe.gui.cli.options import JsonOption
 from freezeframe.gui.cli.output import emit_json, printable
 

@@ -10,10 +10,12 @@ import typer
 __all__ = ["run"]
 
 ListenOption = Annotated[
-    str, typer.Option("--listen", metavar="HOST:PORT", help="Where to answer; port 0 takes a free one.")
+    str,
+    typer.Option("--listen", metavar="HOST:PORT", help="Where to answer; port 0 takes a free one."),
 ]
 ProfileOption = Annotated[
-    str, typer.Option("--profile", metavar="NAME", help="The card: a profile's name, or a TOML file.")
+    str,
+    typer.Option("--profile", metavar="NAME", help="The card: a profile's name, or a TOML file."),
 ]
 FaultOption = Annotated[
     str, typer.Option("--fault", metavar="NAME", help="The fault to inject, or 'none'.")

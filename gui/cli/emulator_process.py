@@ -58,7 +58,9 @@ def _ready_url(process: subprocess.Popen[str], errors: IO[str]) -> str:
     with selectors.DefaultSelector() as selector:
         selector.register(stdout, selectors.EVENT_READ)
         if not selector.select(end - time.monotonic()):
-            raise TargetError(f"the emulator printed nothing for {_START_S:g} s; is the machine busy?")
+            raise TargetError(
+                f"the emulator printed nothing for {_START_S:g} s; is the machine busy?"
+            )
     words = stdout.readline().split()
     if words[:1] == ["ready"] and len(words) > 1:
         return words[1]

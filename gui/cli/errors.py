@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import ParamSpec
 
 import typer
-
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.cli.output import printable
 

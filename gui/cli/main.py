@@ -36,7 +36,6 @@ def build_app(verbs: Sequence[Verb] = VERBS) -> typer.Typer:
     from importlib import import_module
 
     import typer
-
     from freezeframe.gui.cli.errors import reported
 
     app = typer.Typer(

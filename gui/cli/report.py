@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-
 from freezeframe.gui.cli.options import CaptureArgument, ForceOption
 
 __all__ = ["run"]

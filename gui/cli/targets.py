@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-
 from freezeframe.gui.cli.options import JsonOption, LogOption
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.session import open_session
@@ -17,8 +16,14 @@ __all__ = ["KINDS", "run"]
 
 # scheme: (form, path); a scheme that another package registered is listed with its object instead
 KINDS: dict[str, tuple[str, str]] = {
-    "emu": ("emu:[?profile=forth&fault=NAME&seed=N]", "the emulated pair of cards, in this process"),
-    "etherbone": ("etherbone://HOST[:PORT]", "UDP Etherbone: the emulator as a server, a LiteX board"),
+    "emu": (
+        "emu:[?profile=forth&fault=NAME&seed=N]",
+        "the emulated pair of cards, in this process",
+    ),
+    "etherbone": (
+        "etherbone://HOST[:PORT]",
+        "UDP Etherbone: the emulator as a server, a LiteX board",
+    ),
     "litex": ("litex://HOST[:PORT]", "litex_server over TCP, and its USB, JTAG and PCIe bridges"),
     "uart": ("uart:/dev/ttyX[@BAUD]", "a serial line with LiteX UARTBone"),
     "pci": ("pci:0000:03:00.0[/barN]", "a PCI card in this machine, through sysfs"),
@@ -27,13 +32,13 @@ KINDS: dict[str, tuple[str, str]] = {
 
 TargetFilter = Annotated[
     str | None,
-    typer.Argument(
-        metavar="TARGET", help="List the devices behind this URL.", show_default=False
-    ),
+    typer.Argument(metavar="TARGET", help="List the devices behind this URL.", show_default=False),
 ]
 
 
-def run(target: TargetFilter = None, json: JsonOption = False, log_accesses: LogOption = None) -> None:
+def run(
+    target: TargetFilter = None, json: JsonOption = False, log_accesses: LogOption = None
+) -> None:
     """List the ways to reach a card, or the devices behind one.
 
     \b

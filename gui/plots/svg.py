@@ -38,7 +38,7 @@ class Svg:
             f'<desc id="{escape(name)}-desc">{escape(desc)}</desc>',
         ]
 
-    def rect(  # noqa: D417
+    def rect(
         self,
         x: float,
         y: float,

@@ -177,9 +177,16 @@ def _draw_mark(svg: Svg, axis: TimeAxis, mark: Mark, baseline: float, bottom: fl
     x = axis.x(mark.t_ps)
     unc = f" ± {format_ps(mark.unc_ps)}" if mark.unc_ps else ""
     svg.line(
-        x, baseline + 3, x, bottom, f"mark {mark.css}", tip=f"{mark.label}: {format_ps(mark.t_ps)}{unc}"
+        x,
+        baseline + 3,
+        x,
+        bottom,
+        f"mark {mark.css}",
+        tip=f"{mark.label}: {format_ps(mark.t_ps)}{unc}",
     )
-    svg.polygon([(x - 4, baseline + 1), (x + 4, baseline + 1), (x, baseline + 7)], f"flag {mark.css}")
+    svg.polygon(
+        [(x - 4, baseline + 1), (x + 4, baseline + 1), (x, baseline + 7)], f"flag {mark.css}"
+    )
     left = _label_left(axis, mark)
     svg.text(left, baseline - 2, mark.label, f"marklabel {mark.css}")
 

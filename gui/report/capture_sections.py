@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
-from freezeframe.capture.registers.layouts import Machine, MachineState
+from freezeframe.capture.registers.layouts import MACHINE_NAMES, MACHINE_STATE_NAMES
 from freezeframe.gui.report.html import Html, element, join, table
 
 __all__ = ["commands_section", "devices_section", "integrity_section", "state_section"]
@@ -41,9 +41,9 @@ def state_section(capture: CaptureFolder) -> Html:
     """Return what the cards were doing at the freeze: state machines, FIFO levels, flows, counters."""
     headers = ["", *(f"device {d.name}" for d in capture.devices)]
     body: list[list[str]] = []
-    for machine in Machine:
-        names = [_machine_state(d.registers.value("frozen.machine", machine)) for d in capture.devices]
-        body.append([f"state machine {machine.name}", *names])
+    for number, machine in enumerate(MACHINE_NAMES):
+        states = [d.registers.value("frozen.machine", number) for d in capture.devices]
+        body.append([f"state machine {machine}", *map(_machine_state, states)])
     for label, register in (
         ("words in the outgoing FIFO", "frozen.tx_level"),
         ("words in the incoming FIFO", "frozen.rx_level"),
@@ -111,7 +111,14 @@ def integrity_section(capture: CaptureFolder) -> Html:
         losses,
         table(
             "Trace memories; chunks were checked against the CRC-32 that the device computed",
-            ("memory", "slots", "stored since arm", "lost by the device", "chunks verified", "gaps"),
+            (
+                "memory",
+                "slots",
+                "stored since arm",
+                "lost by the device",
+                "chunks verified",
+                "gaps",
+            ),
             memories,
             numbers=(1, 2, 3, 4),
         ),
@@ -140,9 +147,7 @@ def commands_section(capture: CaptureFolder) -> Html:
         f"freezeframe decode {name} -d trace -o events.parquet",
         f"freezeframe pull {source} -o {name}   # from the card, as long as it is frozen",
     )
-    return join(
-        element("h2", "To see it again"), element("pre", element("code", "\n".join(lines)))
-    )
+    return join(element("h2", "To see it again"), element("pre", element("code", "\n".join(lines))))
 
 
 def _flow_rows(device: DeviceCapture) -> list[tuple[str, ...]]:
@@ -162,8 +167,8 @@ def _flow_rows(device: DeviceCapture) -> list[tuple[str, ...]]:
 def _machine_state(value: int | None) -> str:
     if value is None:
         return "not read"
-    known = {state.value: state.name for state in MachineState}
-    return known.get(value, f"unknown ({value})")
+    known = value < len(MACHINE_STATE_NAMES)
+    return MACHINE_STATE_NAMES[value] if known else f"unknown ({value})"
 
 
 def _count(value: Any) -> str:

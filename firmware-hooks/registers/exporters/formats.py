@@ -64,9 +64,7 @@ def load(path: Path) -> Formats:
 def _layout(where: str, name: str, body: dict[str, object]) -> Layout:
     bits, doc = body["bits"], body["doc"]
     if not isinstance(bits, int) or not isinstance(doc, str) or not 1 <= bits <= MAX_LAYOUT_BITS:
-        raise ValueError(
-            f"{where}: layout.{name} needs doc (text) and bits (1..{MAX_LAYOUT_BITS})"
-        )
+        raise ValueError(f"{where}: layout.{name} needs doc (text) and bits (1..{MAX_LAYOUT_BITS})")
     fields: dict[str, tuple[int, int]] = {}
     for field, place in body.items():
         if field in ("bits", "doc"):

@@ -95,11 +95,23 @@ class Counter:
 class Map:
     """Everything the exporters need; registers and windows in address order."""
 
-    size_B: int
     registers: tuple[Register, ...]
     windows: tuple[Window, ...]
     counters: tuple[Counter, ...]
     banks: tuple[tuple[str, int, int], ...]  # name, address, bytes
+
+    @property
+    def size_B(self) -> int:
+        """Bytes from the start of one device to the start of the next."""
+        return 1 << self.reset_of("id.devices", "stride_log2")
+
+    def reset_of(self, name: str, field: str) -> int:
+        """Return the value that the map itself gives to a field; ValueError when it gives none."""
+        for register in self.registers:
+            for candidate in register.fields:
+                if register.name == name and candidate.name == field and candidate.fixed:
+                    return candidate.reset
+        raise ValueError(f"the map gives no value to {name}.{field}")
 
     def canonical_text(self) -> str:
         """Return the text that ``map_hash`` is made of, as docs/formats.md section 1 defines it."""
@@ -109,7 +121,9 @@ class Map:
                 f" {field.name}[{field.lsb + field.width - 1}:{field.lsb}]"
                 for field in register.fields
             )
-            lines.append((register.address, _line(register.name, register.dims, register.access) + fields))
+            lines.append(
+                (register.address, _line(register.name, register.dims, register.access) + fields)
+            )
         for window in self.windows:
             dims = ((window.words, WORD_B),)
             lines.append((window.address, _line(window.name, dims, window.access)))
@@ -117,7 +131,9 @@ class Map:
 
     def map_hash(self) -> int:
         """Return the first 32 bits of the SHA-256 over the canonical text."""
-        return int.from_bytes(hashlib.sha256(self.canonical_text().encode("ascii")).digest()[:4], "big")
+        return int.from_bytes(
+            hashlib.sha256(self.canonical_text().encode("ascii")).digest()[:4], "big"
+        )
 
 
 def elaborate(path: Path) -> RootNode:
@@ -154,24 +170,18 @@ def load(root: RootNode) -> Map:
         Counter(str(child.inst_name), str(child.get_property("desc") or ""))
         for child in top.find_by_path(COUNTER_BANK).children()
     )
-    size_B = 1 << _reset_of(registers, "id.devices", "stride_log2")
+    device = Map(tuple(registers), tuple(windows), counters, tuple(banks))
     last_B = max(item.total_size + item.raw_address_offset for item in top.children())
-    if last_B > size_B:
-        raise ValueError(f"the map ends at {last_B:#x}, beyond the {size_B:#x} bytes of a device")
-    return Map(size_B, tuple(registers), tuple(windows), counters, tuple(banks))
+    if last_B > device.size_B:
+        raise ValueError(
+            f"the map ends at {last_B:#x}, beyond the {device.size_B:#x} B of a device"
+        )
+    return device
 
 
 def _line(name: str, dims: tuple[tuple[int, int], ...], access: str) -> str:
     shape = "".join(f"[{count}*{stride_B}]" for count, stride_B in dims) or "-"
     return f"{name} {shape} {access}"
-
-
-def _reset_of(registers: list[Register], name: str, field: str) -> int:
-    for register in registers:
-        for candidate in register.fields:
-            if register.name == name and candidate.name == field:
-                return candidate.reset
-    raise ValueError(f"the map has no field {name}.{field}")
 
 
 _Found = tuple[
@@ -199,7 +209,9 @@ def _walk(
         elif isinstance(child, RegfileNode | AddrmapNode):
             yield from _walk(child, here, where, shape, text, held)
         else:
-            raise ValueError(f"{'.'.join(here)}: {type(child).__name__} has no place in a register map")
+            raise ValueError(
+                f"{'.'.join(here)}: {type(child).__name__} has no place in a register map"
+            )
 
 
 def _dims(node: Node) -> tuple[tuple[int, int], ...]:
@@ -207,7 +219,9 @@ def _dims(node: Node) -> tuple[tuple[int, int], ...]:
         return ()
     counts = list(node.array_dimensions)
     if len(counts) != 1:
-        raise ValueError(f"{node.get_path()}: an array of {len(counts)} dimensions; use one in another")
+        raise ValueError(
+            f"{node.get_path()}: an array of {len(counts)} dimensions; use one in another"
+        )
     return ((int(counts[0]), int(node.array_stride)),)
 
 
@@ -265,7 +279,9 @@ def _field(node: FieldNode) -> Field:
 
 def _window(node: MemNode, name: str, address: int, doc: str) -> Window:
     if node.get_property("memwidth") != 8 * WORD_B:
-        raise ValueError(f"{name}: {node.get_property('memwidth')} bits wide; a window has {8 * WORD_B}")
+        raise ValueError(
+            f"{name}: {node.get_property('memwidth')} bits wide; a window has {8 * WORD_B}"
+        )
     return Window(
         name=name,
         address=address,

@@ -87,8 +87,16 @@ def layouts(formats: Formats) -> str:
         "]",
     ]
     for layout in formats.layouts:
-        lines += ["", f"{layout.name.upper()} = Layout(", f'    "{layout.name}",', f"    {layout.bits},", "    {"]
-        lines += [f'        "{name}": ({lsb}, {width}),' for name, (lsb, width) in layout.fields.items()]
+        lines += [
+            "",
+            f"{layout.name.upper()} = Layout(",
+            f'    "{layout.name}",',
+            f"    {layout.bits},",
+            "    {",
+        ]
+        lines += [
+            f'        "{name}": ({lsb}, {width}),' for name, (lsb, width) in layout.fields.items()
+        ]
         lines += ["    },", f"    {_text(layout.doc)},", ")"]
         for name, (lsb, width) in layout.fields.items():
             stem = f"{layout.name}_{name}".upper()
@@ -120,9 +128,7 @@ def _enum(enum: Enum) -> list[str]:
 def _register(register: Register) -> list[str]:
     dims = "".join(f"({count}, {stride_B}), " for count, stride_B in register.dims).rstrip()
     flags = "".join(
-        f", {name}=True"
-        for name in ("parameter", "pulse", "skip_dump")
-        if getattr(register, name)
+        f", {name}=True" for name in ("parameter", "pulse", "skip_dump") if getattr(register, name)
     )
     head = f'    _R("{register.name}", 0x{register.address:06X}, ({dims}), "{register.access}", ('
     tail = f"    ), {_text(register.doc)}{flags}),"
@@ -131,7 +137,9 @@ def _register(register: Register) -> list[str]:
 
 def _field(field: Field) -> str:
     unit = f", {_text(field.unit)}" if field.unit else ""
-    return f'_F("{field.name}", {field.lsb}, {field.width}, {field.reset}, {_text(field.doc)}{unit})'
+    return (
+        f'_F("{field.name}", {field.lsb}, {field.width}, {field.reset}, {_text(field.doc)}{unit})'
+    )
 
 
 def _window(window: Window) -> str:

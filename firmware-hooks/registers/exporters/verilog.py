@@ -51,10 +51,14 @@ def register_file(device: Map) -> str:
 class _Writer:
     def __init__(self, device: Map) -> None:
         if device.size_B != 1 << DEVICE_BITS:
-            raise ValueError(f"a device has {device.size_B:#x} B; the decoder takes {DEVICE_BITS} bits")
+            raise ValueError(
+                f"a device has {device.size_B:#x} B; the decoder takes {DEVICE_BITS} bits"
+            )
         self.device = device
         own = [register for register in device.registers if not register.bank]
-        self.elements = [element for register in own for element in _elements(register)]
+        self.elements = sorted(
+            (element for register in own for element in _elements(register)), key=lambda e: e.word
+        )
         self.page_bits = max(element.word for element in self.elements).bit_length()
         self.parameters = [register for register in own if register.parameter]
         self.stored = [e for e in self.elements if e.register.access == "rw"]
@@ -130,20 +134,26 @@ class _Writer:
     def _ports(self) -> list[str]:
         lines = [*_BUS_PORTS]
         lines.append("    // status, in the domain of clk")
-        lines += [_declare("input  wire", register, field) for register, field in _ports_of(self.status)]
+        lines += [
+            _declare("input  wire", register, field) for register, field in _ports_of(self.status)
+        ]
         lines.append("    // configuration; element i of an array stands at [i*WIDTH +: WIDTH]")
-        lines += [_declare("output reg ", register, field) for register, field in _ports_of(self.stored)]
+        lines += [
+            _declare("output reg ", register, field) for register, field in _ports_of(self.stored)
+        ]
         lines.append("    // pulses: high for one cycle, in which wr_data holds the value written")
         lines += [
             f"    output reg          {_pulse(element)}, // {element.register.doc}"
             for element in self.pulses
         ]
-        lines.append("    // the write just taken, for blocks that keep a configuration in a form of their own")
-        lines.append("    output reg         wr_strobe,    // a configuration register was written")
-        lines.append(f"    output wire [{self.page_bits - 1}:0]   wr_word,      // its word address")
-        lines.append("    output wire [31:0] wr_data,")
+        lines += [
+            "    // the write just taken, for blocks that keep a configuration in a form of their own",
+            "    output reg          wr_strobe, // a register of this file was written",
+            f"    output wire [{self.page_bits - 1}:0]   wr_word, // its word address",
+            "    output wire [31:0]  wr_data,",
+        ]
         lines += _WINDOW_PORTS
-        lines += [f"    output reg         sel_{name}," for name, *_ in self.windows]
+        lines += [f"    output reg          sel_{_flat(name)}," for name, *_ in self.windows]
         lines[-1] = lines[-1].rstrip(",")
         lines.append(");")
         return lines
@@ -159,6 +169,7 @@ class _Writer:
                 low, high = field.minimum, field.maximum
                 bad = [f"{name} < {low}"] if low else []
                 bad += [f"{name} > {high}"] if high != (1 << 32) - 1 else []
+                bad = [f"{name} != {low}"] if low == high else bad
                 if bad:
                     lines.append(
                         f"        if ({' || '.join(bad)}) begin : g_check_{name}\n"
@@ -174,7 +185,7 @@ class _Writer:
         lines = [
             "    // Decode. The address stands still from request to answer, so nothing here is registered twice.",
             f"    wire [{WORD_BITS - 1}:0] word = s_addr[{DEVICE_BITS - 1}:2];",
-            f"    wire [{page - 1}:0] page = s_addr[{page + 1}:2];",
+            f"    wire [{page - 1}:0]  page = s_addr[{page + 1}:2];",
             f"    wire        mine = s_addr[31:{DEVICE_BITS}] == ID_DEVICES_INDEX[7:0]"
             " && s_addr[1:0] == 2'd0;",
             "    reg         busy_q;                     // a window is selected and has not answered",
@@ -182,7 +193,7 @@ class _Writer:
             f"    reg  [{len(self.in_ram) - 1}:0] valid_q;",
             "    reg         in_ram, valid;",
             "    reg  [31:0] constant, status;",
-            "    wire        go = s_req && !s_ack && !busy_q;",
+            "    wire        go = s_req && !s_ack && !busy_q && !bus_rst;",
             f"    wire        frozen = stat_ctl_state_state == 2'd{FROZEN};",
             f"    wire        readable = {_inside(readable)};",
             f"    wire        writable = {_inside(writable)};",
@@ -190,8 +201,8 @@ class _Writer:
         for name, words, writes, frozen_only in self.windows:
             terms = ["mine"] + ([] if writes else ["!s_we"]) + (["frozen"] if frozen_only else [])
             hit = _inside(words)
-            lines.append(f"    wire        hit_{name} = {' && '.join(terms)} && ({hit});")
-        joined = " || ".join(f"hit_{name}" for name, *_ in self.windows)
+            lines.append(f"    wire        hit_{_flat(name)} = {' && '.join(terms)} && ({hit});")
+        joined = " || ".join(f"hit_{_flat(name)}" for name, *_ in self.windows)
         lines += [
             f"    wire        hit = {joined};",
             "    wire        good = mine && (s_we ? writable : readable);",
@@ -208,15 +219,18 @@ class _Writer:
     def _configuration(self) -> list[str]:
         lines = ["    // Configuration and pulses.", "    always @(posedge clk) begin"]
         lines += [f"        {_pulse(element)} <= 1'b0;" for element in self.pulses]
-        lines += ["        wr_strobe <= 1'b0;", "        if (write) begin", "            case (page)"]
-        for element in sorted([*self.stored, *self.pulses], key=lambda item: item.word):
+        lines += [
+            "        wr_strobe <= write;",
+            "        if (write) begin",
+            "            case (page)",
+        ]
+        for element in sorted([*self.stored, *self.pulses], key=lambda e: e.word):
             what = [f"{_pulse(element)} <= 1'b1;"]
             if not element.register.pulse:
                 what = [
                     f"{element.signal(field)} <= s_wdata{_slice(field)};"
                     for field in element.register.fields
                 ]
-                what.append("wr_strobe <= 1'b1;")
             if element in self.in_ram:
                 what.append(f"valid_q[{self.in_ram.index(element)}] <= 1'b1;")
             lines.append(f"                {self._label(element)} begin // {_where(element)}")
@@ -225,7 +239,10 @@ class _Writer:
         lines += ["                default: ;", "            endcase", "        end"]
         lines.append("        if (rst) begin")
         lines += [f"            {_pulse(element)} <= 1'b0;" for element in self.pulses]
-        lines += ["            wr_strobe <= 1'b0;", f"            valid_q <= {len(self.in_ram)}'d0;"]
+        lines += [
+            "            wr_strobe <= 1'b0;",
+            f"            valid_q <= {len(self.in_ram)}'d0;",
+        ]
         lines += [_reset(register, field) for register, field in _ports_of(self.stored)]
         lines += ["        end", "        if (bus_rst) begin"]
         lines += [
@@ -288,10 +305,10 @@ class _Writer:
         names = [name for name, *_ in self.windows]
         return [
             *_ANSWER,
-            *(f"            sel_{name} <= hit_{name};" for name in names),
+            *(f"            sel_{_flat(name)} <= hit_{_flat(name)};" for name in names),
             "        end",
             "        if (rst || bus_rst || (busy_q && win_ack)) begin",
-            *(f"            sel_{name} <= 1'b0;" for name in names),
+            *(f"            sel_{_flat(name)} <= 1'b0;" for name in names),
             "            busy_q <= 1'b0;",
             "        end",
             "        if (rst || bus_rst) s_ack <= 1'b0;",
@@ -317,6 +334,10 @@ def _ports_of(elements: Iterable[_Element]) -> list[tuple[Register, Field]]:
 
 def _count(register: Register) -> int:
     return len(register.addresses())
+
+
+def _flat(name: str) -> str:
+    return name.replace(".", "_")
 
 
 def _slots(words: list[int]) -> int:
@@ -365,7 +386,7 @@ def _where(element: _Element) -> str:
 
 
 def _about(register: Register, field: Field) -> str:
-    return (register.doc if field.name == "value" else field.doc).rstrip(".")
+    return register.doc if field.name == "value" else f"{register.doc}: {field.doc}".rstrip(".")
 
 
 def _declare(direction: str, register: Register, field: Field) -> str:
@@ -413,8 +434,8 @@ _HEADER = [
     "// s_addr is the byte address from the start of the target; device 0 also gets the accesses that fall into no device.",
     "//",
     "// Windows: sel_NAME is high until win_ack; the block takes the low bits of win_word (a window begins at a multiple of",
-    "// its size rounded up to 2^n) and answers win_ack with win_rdata and win_err. Join the blocks' answers with OR. A",
-    "// window that a build does not have answers win_ack and win_err at once; nothing may leave a select unanswered.",
+    "// its size rounded up to 2^n), acts and answers win_ack for one cycle with win_rdata and win_err. Join the blocks'",
+    "// answers with OR. A window that a build does not have answers win_ack and win_err; no select may stay unanswered.",
     "//",
     "// Clock domain: clk, the bus domain. Status must stand in it. rst is the recorder's own reset, bus_rst the bus's:",
     "// it ends an access and clears INDEX, and nothing else. Both are synchronous, active high.",
@@ -422,20 +443,20 @@ _HEADER = [
 ]
 _BUS_PORTS = [
     ") (",
-    "    input  wire        clk, rst, bus_rst,",
+    "    input  wire         clk, rst, bus_rst,",
     "    // register port",
-    "    input  wire        s_req, s_we,",
-    "    input  wire [31:0] s_addr, s_wdata,",
-    "    output reg         s_ack, s_err,",
-    "    output reg  [31:0] s_rdata,",
+    "    input  wire         s_req, s_we,",
+    "    input  wire [31:0]  s_addr, s_wdata,",
+    "    output reg          s_ack, s_err,",
+    "    output reg  [31:0]  s_rdata,",
 ]
 _WINDOW_PORTS = [
     "    // windows and banks",
-    "    output wire        win_we,",
-    f"    output wire [{WORD_BITS - 1}:0] win_word,     // word address from the start of the device",
-    "    output wire [31:0] win_wdata,",
-    "    input  wire        win_ack, win_err,",
-    "    input  wire [31:0] win_rdata,",
+    "    output wire         win_we,",
+    f"    output wire [{WORD_BITS - 1}:0]  win_word, // word address from the start of the device",
+    "    output wire [31:0]  win_wdata,",
+    "    input  wire         win_ack, win_err,",
+    "    input  wire [31:0]  win_rdata,",
 ]
 _ANSWER = [
     "    // Answers.",

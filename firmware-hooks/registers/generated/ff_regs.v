@@ -8,22 +8,22 @@
 // s_addr is the byte address from the start of the target; device 0 also gets the accesses that fall into no device.
 //
 // Windows: sel_NAME is high until win_ack; the block takes the low bits of win_word (a window begins at a multiple of
-// its size rounded up to 2^n) and answers win_ack with win_rdata and win_err. Join the blocks' answers with OR. A
-// window that a build does not have answers win_ack and win_err at once; nothing may leave a select unanswered.
+// its size rounded up to 2^n), acts and answers win_ack for one cycle with win_rdata and win_err. Join the blocks'
+// answers with OR. A window that a build does not have answers win_ack and win_err; no select may stay unanswered.
 //
 // Clock domain: clk, the bus domain. Status must stand in it. rst is the recorder's own reset, bus_rst the bus's:
 // it ends an access and clears INDEX, and nothing else. Both are synchronous, active high.
 `default_nettype none
 module ff_regs #(
     parameter [31:0] ID_BUILD_HASH = 0, // Identifies the build of the device, 0..4294967295
-    parameter [31:0] ID_DEVICES_COUNT = 1, // Devices behind this target, 1..255
-    parameter [31:0] ID_DEVICES_INDEX = 0, // Which of them this one is, 0..255
-    parameter [31:0] ID_DEVICES_TIME_MASTER = 0, // This device's bus clock is the time master, 0..1
-    parameter [31:0] ID_TRACE_MODE = 0, // 0 SELECT: one memory serves one selected tap. 1 QUAD: a memory for each tap, 0..1
-    parameter [31:0] ID_TRACE_TAPS = 1, // Word taps, 1..4
-    parameter [31:0] ID_TRACE_DATA_W = 1, // Data bits of a record, 1..64
-    parameter [31:0] ID_TRACE_KIND_W = 4, // Kind bits, 4..4
-    parameter [31:0] ID_TRACE_DT_W = 4, // dt bits, 4..4
+    parameter [31:0] ID_DEVICES_COUNT = 1, // Devices: Devices behind this target, 1..255
+    parameter [31:0] ID_DEVICES_INDEX = 0, // Devices: Which of them this one is, 0..255
+    parameter [31:0] ID_DEVICES_TIME_MASTER = 0, // Devices: This device's bus clock is the time master, 0..1
+    parameter [31:0] ID_TRACE_MODE = 0, // Shape of the trace memories: 0 SELECT: one memory serves one selected tap. 1 QUAD: a memory for each tap, 0..1
+    parameter [31:0] ID_TRACE_TAPS = 1, // Shape of the trace memories: Word taps, 1..4
+    parameter [31:0] ID_TRACE_DATA_W = 1, // Shape of the trace memories: Data bits of a record, 1..64
+    parameter [31:0] ID_TRACE_KIND_W = 4, // Shape of the trace memories: Kind bits, 4..4
+    parameter [31:0] ID_TRACE_DT_W = 4, // Shape of the trace memories: dt bits, 4..4
     parameter [31:0] ID_TAP_DEPTH = 1, // Records in each tap memory, records, 1..16384
     parameter [31:0] ID_EVENT_DEPTH = 0, // Records in the event log, records, 0..16384
     parameter [31:0] ID_CHUNK = 1, // Records covered by one entry of the CRC table, records, 1..4294967295
@@ -31,10 +31,10 @@ module ff_regs #(
     parameter [31:0] ID_CLK_BUS = 1, // Bus clock, Hz, 1..4294967295
     parameter [31:0] ID_CLK_LINK = 1, // Link clock, Hz, 1..4294967295
     parameter [31:0] ID_SAMPLER_DEPTH = 0, // Samples in the throughput sampler, samples, 0..4096
-    parameter [31:0] ID_COUNTERS_COUNT = 0, // Counters in a bank, 0..32
-    parameter [31:0] ID_COUNTERS_WIDTH = 32, // Bits of a counter, 32-64, 32..64
-    parameter [31:0] ID_FLOWS_COUNT = 1, // Flows with state of their own, 1-128, 1..128
-    parameter [31:0] ID_FLOWS_CREDIT_W = 1, // Bits of a credit counter, 1..24
+    parameter [31:0] ID_COUNTERS_COUNT = 0, // Counters: Counters in a bank, 0..32
+    parameter [31:0] ID_COUNTERS_WIDTH = 32, // Counters: Bits of a counter, 32-64, 32..64
+    parameter [31:0] ID_FLOWS_COUNT = 1, // Flows: Flows with state of their own, 1-128, 1..128
+    parameter [31:0] ID_FLOWS_CREDIT_W = 1, // Flows: Bits of a credit counter, 1..24
     parameter [31:0] ID_TX_FIFO = 0, // Depth of the outgoing FIFO, words, 0..4294967295
     parameter [31:0] ID_RX_FIFO = 0, // Depth of the incoming FIFO, words, 0..4294967295
     parameter [31:0] ID_CREDIT_UNIT = 0, // Words freed between two credits, words, 0..4294967295
@@ -43,39 +43,38 @@ module ff_regs #(
     parameter [31:0] ID_EVENT_FIFO = 0, // Places in the FIFO before the event log, records, 0..4294967295
     parameter [31:0] ID_POST_DRAIN = 0  // Cycles after which a missing record counts as one post record, cycles, 0..4294967295
 ) (
-    input  wire        clk, rst, bus_rst,
+    input  wire         clk, rst, bus_rst,
     // register port
-    input  wire        s_req, s_we,
-    input  wire [31:0] s_addr, s_wdata,
-    output reg         s_ack, s_err,
-    output reg  [31:0] s_rdata,
+    input  wire         s_req, s_we,
+    input  wire [31:0]  s_addr, s_wdata,
+    output reg          s_ack, s_err,
+    output reg  [31:0]  s_rdata,
     // status, in the domain of clk
     input  wire [31:0]  stat_id_boot_nonce, // New at every power-up or configuration
     input  wire [31:0]  stat_ctl_generation, // Counts arms
-    input  wire [1:0]   stat_ctl_state_state, // 0 idle, 1 armed, 2 triggered, 3 frozen
-    input  wire         stat_ctl_state_held, // The network card is held
-    input  wire [4:0]   stat_ctl_state_closed, // One bit for each memory that has closed (enum memory)
+    input  wire [1:0]   stat_ctl_state_state, // State of the recorder: 0 idle, 1 armed, 2 triggered, 3 frozen
+    input  wire         stat_ctl_state_held, // State of the recorder: The network card is held
+    input  wire [4:0]   stat_ctl_state_closed, // State of the recorder: One bit for each memory that has closed (enum memory)
     input  wire [31:0]  stat_ctl_causes, // First causes, one bit each (enum cause)
     input  wire [31:0]  stat_ctl_cause_cycle_lo, // Bus cycle of the first cause, bits 0-31
     input  wire [31:0]  stat_ctl_cause_cycle_hi, // Bus cycle of the first cause, bits 32-63
     input  wire [31:0]  stat_ctl_snapshot_seq, // Number of the last complete snapshot; it stands in bank seq mod 2
-    input  wire [95:0]  stat_ctl_index_data, // The record at INDEX: data 0-31, data 32-63, kind and dt
     input  wire [31:0]  stat_provoke_inject_count, // Packets injected since the recorder's reset
     // configuration; element i of an array stands at [i*WIDTH +: WIDTH]
     output reg  [31:0]  cfg_ctl_cause_mask, // Causes that freeze, one bit each; host always does
     output reg  [31:0]  cfg_ctl_stall_limit, // Link cycles a flow may wait for credit before credit-stall; 0 never, cycles
-    output reg          cfg_ctl_options_hold, // Hold the network card when frozen
-    output reg  [2:0]   cfg_ctl_options_select_tap, // Tap recorded in SELECT mode
+    output reg          cfg_ctl_options_hold, // Options: Hold the network card when frozen
+    output reg  [2:0]   cfg_ctl_options_select_tap, // Options: Tap recorded in SELECT mode
     output reg  [159:0] cfg_ctl_kinds, // Kinds a memory records, one bit each (enum kind); 13-15 are always recorded
     output reg  [159:0] cfg_ctl_post, // Records stored after the cause, records
     output reg  [31:0]  cfg_ctl_snapshot_log2, // log2 of the bus cycles between two counter snapshots
     output reg  [31:0]  cfg_ctl_sample_period, // Bus cycles between two throughput samples; 0 takes none, cycles
-    output reg  [23:0]  cfg_ctl_index_record, // Record
-    output reg  [2:0]   cfg_ctl_index_memory, // Memory (enum memory)
-    output reg          cfg_trigger_config_enable, // 0 off, 1 on
-    output reg  [2:0]   cfg_trigger_config_tap, // Tap watched (enum memory 0-3)
-    output reg          cfg_trigger_config_edge, // 0 level, 1 fires only on a word whose predecessor did not match
-    output reg          cfg_trigger_config_sequence, // 0 term 0 alone, 1 term 0 then term 1
+    output reg  [23:0]  cfg_ctl_index_record, // Record shown by INDEX_DATA, for hosts with a small address space: Record
+    output reg  [2:0]   cfg_ctl_index_memory, // Record shown by INDEX_DATA, for hosts with a small address space: Memory (enum memory)
+    output reg          cfg_trigger_config_enable, // Trigger: 0 off, 1 on
+    output reg  [2:0]   cfg_trigger_config_tap, // Trigger: Tap watched (enum memory 0-3)
+    output reg          cfg_trigger_config_edge, // Trigger: 0 level, 1 fires only on a word whose predecessor did not match
+    output reg          cfg_trigger_config_sequence, // Trigger: 0 term 0 alone, 1 term 0 then term 1
     output reg  [31:0]  cfg_trigger_count, // Matches of the last term needed; 0 counts as 1
     output reg  [31:0]  cfg_trigger_limit, // Cycles allowed from term 0 to the last match of term 1; 0 no limit, cycles
     output reg  [63:0]  cfg_trigger_term_value_lo, // Data value, bits 0-31
@@ -83,10 +82,10 @@ module ff_regs #(
     output reg  [63:0]  cfg_trigger_term_mask_lo, // Data bits compared, 0-31
     output reg  [63:0]  cfg_trigger_term_mask_hi, // Data bits compared, 32-63
     output reg  [63:0]  cfg_trigger_term_kinds, // Kinds that may match, one bit each
-    output reg          cfg_provoke_rx_dma_stop, // 1: the receive DMA takes no words
-    output reg          cfg_provoke_traffic_enable, // 1: pattern packets are sent
-    output reg  [6:0]   cfg_provoke_traffic_flow, // Flow
-    output reg  [9:0]   cfg_provoke_traffic_length, // Payload length
+    output reg          cfg_provoke_rx_dma_stop, // Receive DMA: 1: the receive DMA takes no words
+    output reg          cfg_provoke_traffic_enable, // Pattern traffic: 1: pattern packets are sent
+    output reg  [6:0]   cfg_provoke_traffic_flow, // Pattern traffic: Flow
+    output reg  [9:0]   cfg_provoke_traffic_length, // Pattern traffic: Payload length
     output reg  [31:0]  cfg_provoke_traffic_gap, // Bus cycles between two pattern packets, cycles
     output reg  [31:0]  cfg_provoke_traffic_seed, // Word i of packet n is a function of seed, n and i (docs/formats.md)
     // pulses: high for one cycle, in which wr_data holds the value written
@@ -94,32 +93,33 @@ module ff_regs #(
     output reg          pulse_ctl_freeze, // Freeze with cause host, when key and generation match
     output reg          pulse_provoke_inject, // Send the inject buffer as it stands, once
     // the write just taken, for blocks that keep a configuration in a form of their own
-    output reg         wr_strobe,    // a configuration register was written
-    output wire [8:0]   wr_word,      // its word address
-    output wire [31:0] wr_data,
+    output reg          wr_strobe, // a register of this file was written
+    output wire [8:0]   wr_word, // its word address
+    output wire [31:0]  wr_data,
     // windows and banks
-    output wire        win_we,
-    output wire [21:0] win_word,     // word address from the start of the device
-    output wire [31:0] win_wdata,
-    input  wire        win_ack, win_err,
-    input  wire [31:0] win_rdata,
-    output reg         sel_memory,
-    output reg         sel_pair,
-    output reg         sel_frozen,
-    output reg         sel_snapshot,
-    output reg         sel_frozen_counters,
-    output reg         sel_frozen_flow,
-    output reg         sel_length_histogram,
-    output reg         sel_occupancy_histogram,
-    output reg         sel_sampler,
-    output reg         sel_crc_table,
-    output reg         sel_inject_buffer,
-    output reg         sel_samples,
-    output reg         sel_trace_tx_enq,
-    output reg         sel_trace_tx_deq,
-    output reg         sel_trace_rx_enq,
-    output reg         sel_trace_rx_deq,
-    output reg         sel_trace_event_log
+    output wire         win_we,
+    output wire [21:0]  win_word, // word address from the start of the device
+    output wire [31:0]  win_wdata,
+    input  wire         win_ack, win_err,
+    input  wire [31:0]  win_rdata,
+    output reg          sel_ctl_index_data,
+    output reg          sel_memory,
+    output reg          sel_pair,
+    output reg          sel_frozen,
+    output reg          sel_snapshot,
+    output reg          sel_frozen_counters,
+    output reg          sel_frozen_flow,
+    output reg          sel_length_histogram,
+    output reg          sel_occupancy_histogram,
+    output reg          sel_sampler,
+    output reg          sel_crc_table,
+    output reg          sel_inject_buffer,
+    output reg          sel_samples,
+    output reg          sel_trace_tx_enq,
+    output reg          sel_trace_tx_deq,
+    output reg          sel_trace_rx_enq,
+    output reg          sel_trace_rx_deq,
+    output reg          sel_trace_event_log
 );
     generate
         if (ID_DEVICES_COUNT < 1 || ID_DEVICES_COUNT > 255) begin : g_check_ID_DEVICES_COUNT
@@ -140,10 +140,10 @@ module ff_regs #(
         if (ID_TRACE_DATA_W < 1 || ID_TRACE_DATA_W > 64) begin : g_check_ID_TRACE_DATA_W
             ff_error_ID_TRACE_DATA_W_must_be_1_to_64 stop (); // no such module
         end
-        if (ID_TRACE_KIND_W < 4 || ID_TRACE_KIND_W > 4) begin : g_check_ID_TRACE_KIND_W
+        if (ID_TRACE_KIND_W != 4) begin : g_check_ID_TRACE_KIND_W
             ff_error_ID_TRACE_KIND_W_must_be_4_to_4 stop (); // no such module
         end
-        if (ID_TRACE_DT_W < 4 || ID_TRACE_DT_W > 4) begin : g_check_ID_TRACE_DT_W
+        if (ID_TRACE_DT_W != 4) begin : g_check_ID_TRACE_DT_W
             ff_error_ID_TRACE_DT_W_must_be_4_to_4 stop (); // no such module
         end
         if (ID_TAP_DEPTH < 1 || ID_TAP_DEPTH > 16384) begin : g_check_ID_TAP_DEPTH
@@ -186,14 +186,14 @@ module ff_regs #(
 
     // Decode. The address stands still from request to answer, so nothing here is registered twice.
     wire [21:0] word = s_addr[23:2];
-    wire [8:0] page = s_addr[10:2];
+    wire [8:0]  page = s_addr[10:2];
     wire        mine = s_addr[31:24] == ID_DEVICES_INDEX[7:0] && s_addr[1:0] == 2'd0;
     reg         busy_q;                     // a window is selected and has not answered
     reg  [31:0] bus_errors_q, bus_error_addr_q;
     reg  [27:0] valid_q;
     reg         in_ram, valid;
     reg  [31:0] constant, status;
-    wire        go = s_req && !s_ack && !busy_q;
+    wire        go = s_req && !s_ack && !busy_q && !bus_rst;
     wire        frozen = stat_ctl_state_state == 2'd3;
     wire        readable = (word & 22'h3FFFF0) == 22'h000000
             || (word & 22'h3FFFB8) == 22'h000010
@@ -201,8 +201,6 @@ module ff_regs #(
             || (word & 22'h3FFFDE) == 22'h000040
             || (word & 22'h3FFFDC) == 22'h000044
             || (word & 22'h3FFFF8) == 22'h000048
-            || (word & 22'h3FFFFE) == 22'h000058
-            || word == 22'h00005A
             || word == 22'h000062
             || word == 22'h000068
             || (word & 22'h3FFFFC) == 22'h00006C
@@ -222,6 +220,8 @@ module ff_regs #(
             || word == 22'h000070
             || (word & 22'h3FFFFC) == 22'h000140
             || word == 22'h000144;
+    wire        hit_ctl_index_data = mine && !s_we && ((word & 22'h3FFFFE) == 22'h000058
+            || word == 22'h00005A);
     wire        hit_memory = mine && !s_we && ((word & 22'h3FFFE4) == 22'h000080
             || (word & 22'h3FFFE7) == 22'h000084
             || (word & 22'h3FFFFC) == 22'h0000A0
@@ -247,7 +247,7 @@ module ff_regs #(
     wire        hit_trace_rx_enq = mine && !s_we && frozen && ((word & 22'h3F0000) == 22'h030000);
     wire        hit_trace_rx_deq = mine && !s_we && frozen && ((word & 22'h3F0000) == 22'h040000);
     wire        hit_trace_event_log = mine && !s_we && frozen && ((word & 22'h3F0000) == 22'h050000);
-    wire        hit = hit_memory || hit_pair || hit_frozen || hit_snapshot || hit_frozen_counters || hit_frozen_flow || hit_length_histogram || hit_occupancy_histogram || hit_sampler || hit_crc_table || hit_inject_buffer || hit_samples || hit_trace_tx_enq || hit_trace_tx_deq || hit_trace_rx_enq || hit_trace_rx_deq || hit_trace_event_log;
+    wire        hit = hit_ctl_index_data || hit_memory || hit_pair || hit_frozen || hit_snapshot || hit_frozen_counters || hit_frozen_flow || hit_length_histogram || hit_occupancy_histogram || hit_sampler || hit_crc_table || hit_inject_buffer || hit_samples || hit_trace_tx_enq || hit_trace_tx_deq || hit_trace_rx_enq || hit_trace_rx_deq || hit_trace_event_log;
     wire        good = mine && (s_we ? writable : readable);
     wire        write = go && s_we && mine && writable;
     assign win_we = s_we;
@@ -261,7 +261,7 @@ module ff_regs #(
         pulse_ctl_arm <= 1'b0;
         pulse_ctl_freeze <= 1'b0;
         pulse_provoke_inject <= 1'b0;
-        wr_strobe <= 1'b0;
+        wr_strobe <= write;
         if (write) begin
             case (page)
                 9'h042: begin // ctl.arm
@@ -272,169 +272,136 @@ module ff_regs #(
                 end
                 9'h047: begin // ctl.cause_mask
                     cfg_ctl_cause_mask <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[0] <= 1'b1;
                 end
                 9'h048: begin // ctl.stall_limit
                     cfg_ctl_stall_limit <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[1] <= 1'b1;
                 end
                 9'h049: begin // ctl.options
                     cfg_ctl_options_hold <= s_wdata[0];
                     cfg_ctl_options_select_tap <= s_wdata[6:4];
-                    wr_strobe <= 1'b1;
                 end
                 9'h04A: begin // ctl.kinds[0]
                     cfg_ctl_kinds[0 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[2] <= 1'b1;
                 end
                 9'h04B: begin // ctl.kinds[1]
                     cfg_ctl_kinds[32 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[3] <= 1'b1;
                 end
                 9'h04C: begin // ctl.kinds[2]
                     cfg_ctl_kinds[64 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[4] <= 1'b1;
                 end
                 9'h04D: begin // ctl.kinds[3]
                     cfg_ctl_kinds[96 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[5] <= 1'b1;
                 end
                 9'h04E: begin // ctl.kinds[4]
                     cfg_ctl_kinds[128 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[6] <= 1'b1;
                 end
                 9'h04F: begin // ctl.post[0]
                     cfg_ctl_post[0 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[7] <= 1'b1;
                 end
                 9'h050: begin // ctl.post[1]
                     cfg_ctl_post[32 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[8] <= 1'b1;
                 end
                 9'h051: begin // ctl.post[2]
                     cfg_ctl_post[64 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[9] <= 1'b1;
                 end
                 9'h052: begin // ctl.post[3]
                     cfg_ctl_post[96 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[10] <= 1'b1;
                 end
                 9'h053: begin // ctl.post[4]
                     cfg_ctl_post[128 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[11] <= 1'b1;
                 end
                 9'h054: begin // ctl.snapshot_log2
                     cfg_ctl_snapshot_log2 <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[12] <= 1'b1;
                 end
                 9'h056: begin // ctl.sample_period
                     cfg_ctl_sample_period <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[13] <= 1'b1;
                 end
                 9'h057: begin // ctl.index
                     cfg_ctl_index_record <= s_wdata[23:0];
                     cfg_ctl_index_memory <= s_wdata[26:24];
-                    wr_strobe <= 1'b1;
                 end
                 9'h060: begin // trigger.config
                     cfg_trigger_config_enable <= s_wdata[0];
                     cfg_trigger_config_tap <= s_wdata[6:4];
                     cfg_trigger_config_edge <= s_wdata[8];
                     cfg_trigger_config_sequence <= s_wdata[9];
-                    wr_strobe <= 1'b1;
                 end
                 9'h061: begin // trigger.count
                     cfg_trigger_count <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[14] <= 1'b1;
                 end
                 9'h062: begin // trigger.limit
                     cfg_trigger_limit <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[15] <= 1'b1;
                 end
                 9'h064: begin // trigger.term.value_lo[0]
                     cfg_trigger_term_value_lo[0 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[16] <= 1'b1;
                 end
                 9'h065: begin // trigger.term.value_hi[0]
                     cfg_trigger_term_value_hi[0 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
-                    valid_q[18] <= 1'b1;
+                    valid_q[17] <= 1'b1;
                 end
                 9'h066: begin // trigger.term.mask_lo[0]
                     cfg_trigger_term_mask_lo[0 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
-                    valid_q[20] <= 1'b1;
+                    valid_q[18] <= 1'b1;
                 end
                 9'h067: begin // trigger.term.mask_hi[0]
                     cfg_trigger_term_mask_hi[0 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
-                    valid_q[22] <= 1'b1;
+                    valid_q[19] <= 1'b1;
                 end
                 9'h068: begin // trigger.term.kinds[0]
                     cfg_trigger_term_kinds[0 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
-                    valid_q[24] <= 1'b1;
+                    valid_q[20] <= 1'b1;
                 end
                 9'h06C: begin // trigger.term.value_lo[1]
                     cfg_trigger_term_value_lo[32 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
-                    valid_q[17] <= 1'b1;
+                    valid_q[21] <= 1'b1;
                 end
                 9'h06D: begin // trigger.term.value_hi[1]
                     cfg_trigger_term_value_hi[32 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
-                    valid_q[19] <= 1'b1;
+                    valid_q[22] <= 1'b1;
                 end
                 9'h06E: begin // trigger.term.mask_lo[1]
                     cfg_trigger_term_mask_lo[32 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
-                    valid_q[21] <= 1'b1;
+                    valid_q[23] <= 1'b1;
                 end
                 9'h06F: begin // trigger.term.mask_hi[1]
                     cfg_trigger_term_mask_hi[32 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
-                    valid_q[23] <= 1'b1;
+                    valid_q[24] <= 1'b1;
                 end
                 9'h070: begin // trigger.term.kinds[1]
                     cfg_trigger_term_kinds[32 +: 32] <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[25] <= 1'b1;
                 end
                 9'h140: begin // provoke.rx_dma
                     cfg_provoke_rx_dma_stop <= s_wdata[0];
-                    wr_strobe <= 1'b1;
                 end
                 9'h141: begin // provoke.traffic
                     cfg_provoke_traffic_enable <= s_wdata[0];
                     cfg_provoke_traffic_flow <= s_wdata[14:8];
                     cfg_provoke_traffic_length <= s_wdata[25:16];
-                    wr_strobe <= 1'b1;
                 end
                 9'h142: begin // provoke.traffic_gap
                     cfg_provoke_traffic_gap <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[26] <= 1'b1;
                 end
                 9'h143: begin // provoke.traffic_seed
                     cfg_provoke_traffic_seed <= s_wdata;
-                    wr_strobe <= 1'b1;
                     valid_q[27] <= 1'b1;
                 end
                 9'h144: begin // provoke.inject
@@ -539,21 +506,18 @@ module ff_regs #(
             9'h055: status = stat_ctl_snapshot_seq;
             9'h056: begin in_ram = 1'b1; valid = valid_q[13]; constant = 32'd1024; end
             9'h057: status = {5'd0, cfg_ctl_index_memory, cfg_ctl_index_record};
-            9'h058: status = stat_ctl_index_data[0 +: 32];
-            9'h059: status = stat_ctl_index_data[32 +: 32];
-            9'h05A: status = stat_ctl_index_data[64 +: 32];
             9'h060: status = {22'd0, cfg_trigger_config_sequence, cfg_trigger_config_edge, 1'd0, cfg_trigger_config_tap, 3'd0, cfg_trigger_config_enable};
             9'h061: begin in_ram = 1'b1; valid = valid_q[14]; end
             9'h062: begin in_ram = 1'b1; valid = valid_q[15]; end
             9'h064: begin in_ram = 1'b1; valid = valid_q[16]; end
-            9'h06C: begin in_ram = 1'b1; valid = valid_q[17]; end
-            9'h065: begin in_ram = 1'b1; valid = valid_q[18]; end
-            9'h06D: begin in_ram = 1'b1; valid = valid_q[19]; end
-            9'h066: begin in_ram = 1'b1; valid = valid_q[20]; end
-            9'h06E: begin in_ram = 1'b1; valid = valid_q[21]; end
-            9'h067: begin in_ram = 1'b1; valid = valid_q[22]; end
-            9'h06F: begin in_ram = 1'b1; valid = valid_q[23]; end
-            9'h068: begin in_ram = 1'b1; valid = valid_q[24]; end
+            9'h065: begin in_ram = 1'b1; valid = valid_q[17]; end
+            9'h066: begin in_ram = 1'b1; valid = valid_q[18]; end
+            9'h067: begin in_ram = 1'b1; valid = valid_q[19]; end
+            9'h068: begin in_ram = 1'b1; valid = valid_q[20]; end
+            9'h06C: begin in_ram = 1'b1; valid = valid_q[21]; end
+            9'h06D: begin in_ram = 1'b1; valid = valid_q[22]; end
+            9'h06E: begin in_ram = 1'b1; valid = valid_q[23]; end
+            9'h06F: begin in_ram = 1'b1; valid = valid_q[24]; end
             9'h070: begin in_ram = 1'b1; valid = valid_q[25]; end
             9'h140: status = {31'd0, cfg_provoke_rx_dma_stop};
             9'h141: status = {6'd0, cfg_provoke_traffic_length, 1'd0, cfg_provoke_traffic_flow, 7'd0, cfg_provoke_traffic_enable};
@@ -578,6 +542,7 @@ module ff_regs #(
         end
         if (go && hit) begin
             busy_q <= 1'b1;
+            sel_ctl_index_data <= hit_ctl_index_data;
             sel_memory <= hit_memory;
             sel_pair <= hit_pair;
             sel_frozen <= hit_frozen;
@@ -597,6 +562,7 @@ module ff_regs #(
             sel_trace_event_log <= hit_trace_event_log;
         end
         if (rst || bus_rst || (busy_q && win_ack)) begin
+            sel_ctl_index_data <= 1'b0;
             sel_memory <= 1'b0;
             sel_pair <= 1'b0;
             sel_frozen <= 1'b0;

@@ -1,0 +1,195 @@
+"""What an analyzer is, and what it hands out: findings that carry the rows they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = [
+    "UNDETERMINED",
+    "Analyzer",
+    "Evidence",
+    "Explanation",
+    "Finding",
+    "Row",
+    "run_analyzer",
+]
+
+UNDETERMINED = "undetermined"
+"""The diagnosis of a symptom whose cause the recording does not decide."""
+
+Batch = TypeVar("Batch", contravariant=True)
+State = TypeVar("State")
+Result = TypeVar("Result", covariant=True)
+
+
+class Analyzer(Protocol[Batch, State, Result]):
+    """A computation over the segments of a recording, in order.
+
+    ``init`` makes an empty state, ``step`` takes one segment into it, ``merge`` joins the states of
+    neighbouring stretches (in order; an analyzer says where the order does not matter), ``finish``
+    gives the result. One form for one capture, a long archive and several machines.
+    """
+
+    name: str
+
+    def init(self) -> State: ...
+
+    def step(self, state: State, batch: Batch) -> State: ...
+
+    def merge(self, states: Sequence[State]) -> State: ...
+
+    def finish(self, state: State) -> Result: ...
+
+
+def run_analyzer(
+    analyzer: Analyzer[Batch, State, Result], batches: Iterable[Batch]
+) -> Result:
+    """Run an analyzer over all segments of one recording, oldest first."""
+    state = analyzer.init()
+    for batch in batches:
+        state = analyzer.step(state, batch)
+    return analyzer.finish(state)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that was recorded and can be looked up: a word, an event, or a register.
+
+    Attributes:
+        table: ``words``, ``events`` or ``registers``.
+        source: ``A.tx_deq``, ``A.event_log``, or the device for a register.
+        label: what it is: ``payload word 17``, ``credit taken``, ``frozen_flow[0].limit``.
+        value: as recorded, up to 64 bits.
+        expected: what should stand there, where that is known.
+        row: number of the row in its table.
+        slot, cycle, t_ps: place in the memory and time; None for a register.
+    """
+
+    table: str
+    source: str
+    label: str
+    value: int | None = None
+    expected: int | None = None
+    row: int | None = None
+    slot: int | None = None
+    cycle: int | None = None
+    t_ps: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row with its values as hex text, so that no reader rounds 64 bits."""
+        return {
+            "table": self.table,
+            "source": self.source,
+            "label": self.label,
+            "value": _hex(self.value),
+            "expected": _hex(self.expected),
+            "row": self.row,
+            "slot": self.slot,
+            "cycle": self.cycle,
+            "t_ps": self.t_ps,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One observation a finding rests on, in a sentence, with the rows that show it."""
+
+    text: str
+    device: str | None = None
+    tap: str | None = None
+    rows: tuple[Row, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "text": self.text,
+            "device": self.device,
+            "tap": self.tap,
+            "rows": [row.to_json() for row in self.rows],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What went wrong, where, when, how sure, and why that is said.
+
+    Attributes:
+        diagnosis: a name of docs/diagnosis.md, or ``undetermined``.
+        device, tap: where it happened; for a damaged word the first tap that shows it.
+        direction: of the traffic it happened to, ``A->B``.
+        flow, packet, word: flow, sequence number, index in the payload (of the second copy of a
+            repeated word); None where there is none or it cannot be known.
+        t_ps, t_uncertainty_ps: of the first symptom, on the capture's time base.
+        confidence: 0..1; docs/diagnosis.md says what each step rests on.
+        candidates: for ``undetermined`` the names that fit, likeliest first.
+        text: one paragraph for people.
+    """
+
+    diagnosis: str
+    text: str
+    device: str | None = None
+    tap: str | None = None
+    direction: str | None = None
+    flow: int | None = None
+    packet: int | None = None
+    word: int | None = None
+    t_ps: int | None = None
+    t_uncertainty_ps: int | None = None
+    confidence: float = 0.0
+    candidates: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """Refuse what no reader could trust.
+
+        Raises:
+            ValueError: no evidence, a confidence outside 0..1, or candidates beside a name.
+        """
+        if not self.evidence:
+            raise ValueError(f"finding {self.diagnosis}: without evidence it is no finding")
+        if not 0 <= self.confidence <= 1:
+            raise ValueError(f"finding {self.diagnosis}: confidence {self.confidence} not in 0..1")
+        if self.candidates and self.diagnosis != UNDETERMINED:
+            raise ValueError(f"finding {self.diagnosis}: only {UNDETERMINED} has candidates")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the finding as plain JSON values; the keys are part of the command line's contract."""
+        return {
+            "diagnosis": self.diagnosis,
+            "device": self.device,
+            "tap": self.tap,
+            "direction": self.direction,
+            "flow": self.flow,
+            "packet": self.packet,
+            "word": self.word,
+            "t_ps": self.t_ps,
+            "t_uncertainty_ps": self.t_uncertainty_ps,
+            "confidence": self.confidence,
+            "candidates": list(self.candidates),
+            "evidence": [piece.to_json() for piece in self.evidence],
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The findings of one capture, best first, and what else a reader must know.
+
+    ``notes`` say what limits the answer: gaps, lost events, memories that do not reach back.
+    ``trace`` is the decoded recording that the rows of the evidence point into.
+    """
+
+    findings: list[Finding]
+    notes: list[str]
+    trace: Trace
+
+    def to_json(self) -> dict[str, Any]:
+        return {"findings": [f.to_json() for f in self.findings], "notes": list(self.notes)}
+
+
+def _hex(value: int | None) -> str | None:
+    return None if value is None else f"{value:#x}"

@@ -1,0 +1,410 @@
+"""One segment of a recording as the analyzers read it: word streams by tap, events, frozen registers.
+
+A view holds the devices that were asked for and nothing of the others, so that what is said of one
+end rests on that end alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from freezeframe.analyzers.contract import Row
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.registers.layouts import CAUSE_NAMES, HEADER, MEMORY_NAMES, Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["HEADS", "TAPS", "CaptureView", "EventLog", "Packet", "Stream", "header_fields", "view_of"]
+
+TAPS = MEMORY_NAMES[:4]
+HEADS = 2
+"""HEAD words of a packet: header and address."""
+
+_KINDS = {kind.name: int(kind) for kind in Kind}
+
+Int64 = npt.NDArray[np.int64]
+Uint64 = npt.NDArray[np.uint64]
+
+
+def header_fields(word: int) -> dict[str, int]:
+    """Return the fields of a header word."""
+    return HEADER.unpack(word)
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """One packet as it crossed one tap. ``start``, ``end`` are positions in the tap's stream.
+
+    ``header`` is None where no header word was recorded; ``seq`` and ``flow`` are its fields as
+    read, right or damaged. Verdicts are None where they cannot be known. ``has_head``: both HEAD
+    words are recorded; ``has_tail``: it ends in a TAIL; ``cut_start``, ``cut_end``: what is missing
+    there lies outside the recording (memory's edge or a gap), so nothing follows from its absence.
+    """
+
+    index: int
+    start: int
+    end: int
+    heads: int
+    body_words: int
+    header: int | None
+    address: int | None
+    has_tail: bool
+    cut_start: bool
+    cut_end: bool
+    header_ok: bool | None
+    payload_ok: bool | None
+    length_ok: bool | None
+
+    @property
+    def has_head(self) -> bool:
+        return self.heads == HEADS
+
+    @property
+    def whole(self) -> bool:
+        return self.has_head and self.has_tail
+
+    @property
+    def seq(self) -> int | None:
+        return None if self.header is None else header_fields(self.header)["seq"]
+
+    @property
+    def flow(self) -> int | None:
+        return None if self.header is None else header_fields(self.header)["flow"]
+
+    @property
+    def length(self) -> int | None:
+        return None if self.header is None else header_fields(self.header)["length"]
+
+    @property
+    def bad(self) -> bool:
+        """A check of the hardware, made here again, fails."""
+        return False in (self.header_ok, self.payload_ok, self.length_ok)
+
+
+class Stream:
+    """The words of one tap, oldest first.
+
+    Attributes:
+        rows: ``(n,)`` int64, rows of the trace's ``words`` table.
+        kind: ``(n,)`` uint8; data: ``(n,)`` uint64; slot, cycle, t_ps, t_unc_ps: ``(n,)`` int64.
+        packets: in order; their positions count in this stream.
+    """
+
+    def __init__(
+        self,
+        device: str,
+        tap: str,
+        columns: dict[str, npt.NDArray[Any]],
+        packets: list[Packet],
+    ) -> None:
+        self.device = device
+        self.tap = tap
+        self.rows: Int64 = columns["row"]
+        self.kind: npt.NDArray[np.uint8] = columns["kind"]
+        self.data: Uint64 = columns["data"]
+        self.slot: Int64 = columns["slot"]
+        self.cycle: Int64 = columns["cycle"]
+        self.t_ps: Int64 = columns["t_ps"]
+        self.t_unc_ps: Int64 = columns["t_unc_ps"]
+        self.packets = packets
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @property
+    def source(self) -> str:
+        return f"{self.device}.{self.tap}"
+
+    def words(self, packet: Packet) -> Uint64:
+        """Return the words of a packet, HEAD and TAIL with them; a view."""
+        return self.data[packet.start : packet.end]
+
+    def payload(self, packet: Packet) -> Uint64:
+        """Return the payload words of a packet; a view."""
+        first = packet.start + packet.heads
+        return self.data[first : first + packet.body_words]
+
+    def tail(self, packet: Packet) -> int | None:
+        """Return the TAIL word of a packet."""
+        return int(self.data[packet.end - 1]) if packet.has_tail else None
+
+    def row(self, position: int, label: str, expected: int | None = None) -> Row:
+        """Return the word at a position as a row of evidence."""
+        return Row(
+            table="words",
+            source=self.source,
+            label=label,
+            value=int(self.data[position]),
+            expected=expected,
+            row=int(self.rows[position]),
+            slot=int(self.slot[position]),
+            cycle=int(self.cycle[position]),
+            t_ps=int(self.t_ps[position]),
+        )
+
+    def when(self, position: int) -> tuple[int, int | None]:
+        """Return ``(t_ps, t_uncertainty_ps)`` of a word; None where the uncertainty is not known."""
+        unc = int(self.t_unc_ps[position])
+        return int(self.t_ps[position]), None if unc < 0 else unc
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventLog:
+    """The event log of one device, oldest first; columns as in docs/formats.md section 8."""
+
+    device: str
+    rows: Int64
+    kind: npt.NDArray[np.str_]
+    code: npt.NDArray[np.str_]
+    flow: Int64
+    value: Int64
+    slot: Int64
+    cycle: Int64
+    t_ps: Int64
+    t_unc_ps: Int64
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def select(self, kind: str, *codes: str, flow: int | None = None) -> Int64:
+        """Return the positions of the events of a kind, of these codes (any without), of a flow."""
+        mask = self.kind == kind
+        if codes:
+            mask &= np.isin(self.code, codes)
+        if flow is not None:
+            mask &= self.flow == flow
+        return np.flatnonzero(mask)
+
+    def row(self, position: int, label: str, expected: int | None = None) -> Row:
+        """Return an event as a row of evidence."""
+        return Row(
+            table="events",
+            source=f"{self.device}.event_log",
+            label=label,
+            value=int(self.value[position]),
+            expected=expected,
+            row=int(self.rows[position]),
+            slot=int(self.slot[position]),
+            cycle=int(self.cycle[position]),
+            t_ps=int(self.t_ps[position]),
+        )
+
+    def when(self, position: int) -> tuple[int, int | None]:
+        """Return ``(t_ps, t_uncertainty_ps)`` of an event."""
+        unc = int(self.t_unc_ps[position])
+        return int(self.t_ps[position]), None if unc < 0 else unc
+
+
+@dataclass(frozen=True, eq=False)
+class CaptureView:
+    """The devices of a capture that may be looked at, decoded."""
+
+    devices: tuple[DeviceCapture, ...]
+    trace: Trace
+    streams: dict[tuple[str, str], Stream]
+    logs: dict[str, EventLog]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(device.name for device in self.devices)
+
+    def device(self, name: str) -> DeviceCapture | None:
+        """Return a device, or None when the view does not hold it."""
+        return next((device for device in self.devices if device.name == name), None)
+
+    def stream(self, device: str, tap: str) -> Stream | None:
+        """Return the stream of a tap; None when it was not recorded or may not be looked at."""
+        return self.streams.get((device, tap))
+
+    def value(self, device: str, name: str, *indices: int) -> int | None:
+        """Return a frozen register; None when it was not read."""
+        capture = self.device(device)
+        return None if capture is None else capture.registers.value(name, *indices)
+
+    def register_row(
+        self, device: str, name: str, *indices: int, expected: int | None = None
+    ) -> Row:
+        """Return a frozen register as a row of evidence."""
+        label = name + "".join(f"[{i}]" for i in indices)
+        return Row("registers", device, label, self.value(device, name, *indices), expected)
+
+    def counter(self, device: str, name: str) -> int | None:
+        """Return a counter as it stood at freeze; None when it was not read."""
+        capture = self.device(device)
+        return None if capture is None else capture.registers.value64(f"frozen_counters.{name}.")
+
+    def counter_row(self, device: str, name: str) -> Row:
+        """Return a frozen counter as a row of evidence."""
+        return Row("registers", device, f"frozen_counters.{name}", self.counter(device, name))
+
+    def causes(self, device: str) -> tuple[str, ...]:
+        """Return the names of a device's first freeze causes; empty when the register is missing."""
+        mask = self.value(device, "ctl.causes") or 0
+        return tuple(name for bit, name in enumerate(CAUSE_NAMES) if mask >> bit & 1)
+
+    @cached_property
+    def directions(self) -> tuple[tuple[str, str], ...]:
+        """Every ``(sender, receiver)`` of which at least one end may be looked at."""
+        pairs = []
+        for device in self.devices:
+            for peer in self._peers(device):
+                pairs += [(device.name, peer), (peer, device.name)]
+        return tuple(sorted(set(pairs)))
+
+    def peer(self, device: str) -> str | None:
+        """Return the name of the one device at the other end; None when there is not exactly one."""
+        capture = self.device(device)
+        peers = self._peers(capture) if capture is not None else []
+        return peers[0] if len(peers) == 1 else None
+
+    def _peers(self, device: DeviceCapture) -> list[str]:
+        count = device.identity.devices_count
+        if count == 2:
+            return ["AB"[1 - device.index]]
+        return ["?"]
+
+
+def view_of(
+    folder: CaptureFolder, trace: Trace, devices: Sequence[str] | None = None
+) -> CaptureView:
+    """Return the view of a decoded capture.
+
+    Args:
+        devices: names of the devices to look at; None for all.
+    Raises:
+        InputError: the capture has no such device, or none was named.
+    """
+    known = [device.name for device in folder.devices]
+    names = known if devices is None else list(dict.fromkeys(devices))
+    for name in names:
+        if name not in known:
+            raise InputError(f"{folder.path}: no device {name!r}; it holds {', '.join(known)}")
+    if not names:
+        raise InputError(f"{folder.path}: no device was named; it holds {', '.join(known)}")
+    captures = tuple(device for device in folder.devices if device.name in names)
+    return CaptureView(
+        devices=captures,
+        trace=trace,
+        streams=_streams(trace, captures),
+        logs={device.name: _log(trace.events, device.name) for device in captures},
+    )
+
+
+def _streams(trace: Trace, devices: tuple[DeviceCapture, ...]) -> dict[tuple[str, str], Stream]:
+    words, packets = trace.words, trace.packets
+    word_source = words["source"].astype(str).to_numpy()
+    packet_source = packets["source"].astype(str).to_numpy()
+    streams = {}
+    for device in devices:
+        for tap in TAPS:
+            source = f"{device.name}.{tap}"
+            rows = np.flatnonzero(word_source == source)
+            if tap not in device.memories and not len(rows):
+                continue
+            columns = _word_columns(words, rows)
+            streams[device.name, tap] = Stream(
+                device.name,
+                tap,
+                columns,
+                _packets(packets.iloc[np.flatnonzero(packet_source == source)], columns, device, tap),
+            )
+    return streams
+
+
+def _word_columns(words: pd.DataFrame, rows: Int64) -> dict[str, npt.NDArray[Any]]:
+    kinds = words["kind"].astype(str).to_numpy()[rows]
+    columns: dict[str, npt.NDArray[Any]] = {
+        "row": rows,
+        "kind": np.array([_KINDS.get(kind, 0) for kind in kinds], np.uint8),
+        "data": words["data"].to_numpy()[rows].astype(np.int64).view(np.uint64),
+        "packet": words["packet"].to_numpy()[rows].astype(np.int64),
+    }
+    for name in ("slot", "cycle", "t_ps", "t_unc_ps"):
+        columns[name] = words[name].to_numpy()[rows].astype(np.int64)
+    return columns
+
+
+def _packets(
+    table: pd.DataFrame, words: dict[str, npt.NDArray[Any]], device: DeviceCapture, tap: str
+) -> list[Packet]:
+    """Make the packets of a stream; what is missing at an edge of the recording is told from damage."""
+    kinds, data, rows = words["kind"], words["data"], words["row"]
+    edges = _edges(device, tap, words["slot"])
+    found: list[Packet] = []
+    verdicts = {name: _verdicts(table[name]) for name in ("header_ok", "payload_ok", "length_ok")}
+    starts = np.searchsorted(rows, table["first_row"].to_numpy())
+    ends = np.searchsorted(rows, table["end_row"].to_numpy() - 1) + 1
+    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        kind = kinds[start:end]
+        heads = int((kind == Kind.HEAD).sum())
+        has_tail = bool(kind[-1] == Kind.TAIL)
+        cut_start = start in edges and heads < HEADS
+        found.append(
+            Packet(
+                index=i,
+                start=start,
+                end=end,
+                heads=heads,
+                body_words=int((kind == Kind.BODY).sum()),
+                header=int(data[start]) if heads >= HEADS or (heads and not cut_start) else None,
+                address=int(data[start + heads - 1]) if heads >= HEADS or cut_start and heads else None,
+                has_tail=has_tail,
+                cut_start=cut_start,
+                cut_end=end in edges and not has_tail,
+                header_ok=verdicts["header_ok"][i],
+                payload_ok=None if cut_start else verdicts["payload_ok"][i],
+                length_ok=verdicts["length_ok"][i],
+            )
+        )
+    return found
+
+
+def _edges(device: DeviceCapture, tap: str, slots: Int64) -> set[int]:
+    """Return the positions at which a stretch of the stream begins or ends: memory edges and gaps."""
+    edges = {0, len(slots)}
+    # With one memory for a selected tap, the memory's name may be another than the tap's.
+    memory = device.memories.get(tap) or next(iter(device.memories.values()))
+    if not memory.gaps or not len(slots):
+        return edges
+    size = len(memory.records)
+    oldest = memory.write_ptr if memory.wrapped else 0
+    age = (slots - oldest) % size
+    for gap in memory.gaps:
+        edges.add(int(np.searchsorted(age, (gap.first_slot - oldest) % size)))
+    return edges
+
+
+def _verdicts(column: pd.Series[Any]) -> list[bool | None]:
+    return [None if value is None or value != value else bool(value) for value in column.to_list()]
+
+
+def _log(events: pd.DataFrame, device: str) -> EventLog:
+    source = events["source"].astype(str).to_numpy()
+    rows = np.flatnonzero(source == f"{device}.event_log")
+
+    def column(name: str) -> Int64:
+        values: Int64 = events[name].to_numpy()[rows].astype(np.int64)
+        return values
+
+    return EventLog(
+        device=device,
+        rows=rows,
+        kind=events["kind"].astype(str).to_numpy()[rows].astype(np.str_),
+        code=events["code"].astype(str).to_numpy()[rows].astype(np.str_),
+        flow=column("flow"),
+        value=column("value"),
+        slot=column("slot"),
+        cycle=column("cycle"),
+        t_ps=column("t_ps"),
+        t_unc_ps=column("t_unc_ps"),
+    )

@@ -1,0 +1,245 @@
+"""Read the members of a zip archive in pieces, believing nothing that the archive says of itself.
+
+Memory is bounded by what a member declares only where that is small; a stream that is longer or
+shorter than declared, cut, or of another checksum is an error, never a short read.
+
+Source: PKWARE APPNOTE 6.3.10, 4.3.7 (local header), 4.4.5 (methods); RFC 1951 (deflate).
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Self
+
+from freezeframe.capture.errors import CaptureFormatError, InputError
+
+__all__ = ["ZipMembers"]
+
+_LOCAL_HEADER_B = 30
+_READ_B = 1 << 18
+_PIECE_B = 1 << 22  # unpacked bytes handed on at a time
+_AHEAD_B = 1 << 24  # a member declared no larger than this is unpacked whole, on another thread
+_THREADS = 2  # zlib lets go of the interpreter: two unpack at 1.9 times the speed of one
+
+
+class ZipMembers:
+    """An open archive. Use it in a ``with`` statement."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Open ``path`` and read its directory.
+
+        Raises:
+            InputError: the file cannot be read.
+            CaptureFormatError: it is not a zip archive, its end is missing, or a name stands twice.
+        """
+        self.path = Path(path)
+        try:
+            self._file: IO[bytes] = self.path.open("rb")
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        try:
+            self._infos = self._directory()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._infos)
+
+    def declared_B(self, name: str) -> int:
+        """The unpacked size of a member as the directory says it, which may be a lie."""
+        return self._infos[name].file_size
+
+    def read_small(self, name: str, limit_B: int) -> bytes:
+        """Return a whole member of at most ``limit_B`` bytes.
+
+        Raises:
+            CaptureFormatError: it is larger, or damaged.
+        """
+        info = self._infos[name]
+        if info.file_size > limit_B:
+            raise CaptureFormatError(
+                f"{self.path}: {name} declares {info.file_size} B; at most {limit_B} B make sense"
+            )
+        return self._whole(info, self._packed(info))
+
+    def stream(self, names: Sequence[str]) -> Iterator[bytes]:
+        """Yield the bytes of these members, one after the other, in pieces of at most 16 MiB.
+
+        Raises:
+            CaptureFormatError: a member is cut, has a wrong checksum, is not of its declared size,
+                is encrypted, or is packed by another method than deflate. What was yielded of the
+                member before that is not to be believed.
+        """
+        waiting: deque[tuple[str, Future[bytes] | None]] = deque()
+        todo = deque(names)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            try:
+                while todo or waiting:
+                    while todo and len(waiting) <= _THREADS:
+                        name = todo.popleft()
+                        info = self._infos[name]
+                        small = info.file_size <= _AHEAD_B
+                        # The file is read here, in order; only unpacking is given away.
+                        waiting.append(
+                            (
+                                name,
+                                pool.submit(self._whole, info, self._packed(info))
+                                if small
+                                else None,
+                            )
+                        )
+                    name, unpacked = waiting.popleft()
+                    if unpacked is None:
+                        yield from self._pieces(self._infos[name])
+                    else:
+                        yield unpacked.result()
+            finally:
+                for _, unpacked in waiting:
+                    if unpacked is not None:
+                        unpacked.cancel()
+
+    def _directory(self) -> dict[str, zipfile.ZipInfo]:
+        try:
+            with zipfile.ZipFile(self._file) as archive:
+                infos = archive.infolist()
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
+            self._file.seek(0)
+            start = self._file.read(4)
+            if not start:
+                reason = "the file is empty"
+            elif start == b"PK\x03\x04":
+                reason = (
+                    f"a zip archive without a readable directory at its end ({error}); "
+                    "it was cut short, copy it again"
+                )
+            else:
+                reason = f"not a zip archive (it begins with {start.hex(' ')})"
+            raise CaptureFormatError(f"{self.path}: {reason}") from None
+        found: dict[str, zipfile.ZipInfo] = {}
+        for info in infos:
+            if info.filename in found:
+                raise CaptureFormatError(
+                    f"{self.path}: {info.filename} stands twice in the archive; "
+                    "which of them is meant cannot be known"
+                )
+            found[info.filename] = info
+        return found
+
+    def _seek_data(self, info: zipfile.ZipInfo) -> None:
+        name = info.filename
+        if info.flag_bits & 0x1:
+            raise CaptureFormatError(f"{self.path}: {name} is encrypted; unpack and pack it again")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise CaptureFormatError(
+                f"{self.path}: {name} is packed by method {info.compress_type}; "
+                "0 (stored) and 8 (deflate) are read"
+            )
+        self._file.seek(info.header_offset)
+        header = self._file.read(_LOCAL_HEADER_B)
+        if len(header) < _LOCAL_HEADER_B or header[:4] != b"PK\x03\x04":
+            raise CaptureFormatError(
+                f"{self.path}: byte {info.header_offset:#x}: no local header of {name}; "
+                "the archive is damaged"
+            )
+        skip = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+        self._file.seek(skip, 1)
+
+    def _packed(self, info: zipfile.ZipInfo) -> bytes:
+        """Read all packed bytes of a member whose declared size is small."""
+        # deflate never makes data much longer: more than this is not the member it says it is.
+        if info.compress_size > 2 * info.file_size + 1024:
+            raise self._wrong(info, f"{info.compress_size} B packed for {info.file_size} B")
+        self._seek_data(info)
+        packed = self._file.read(info.compress_size)
+        if len(packed) < info.compress_size:
+            raise self._cut(info, len(packed))
+        return packed
+
+    def _whole(self, info: zipfile.ZipInfo, packed: bytes) -> bytes:
+        if info.compress_type == zipfile.ZIP_STORED:
+            data = packed
+        else:
+            inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+            try:
+                # One byte more than declared is enough to know that it lies.
+                data = inflate.decompress(packed, info.file_size + 1)
+            except zlib.error as error:
+                raise self._wrong(info, str(error)) from None
+            if len(data) <= info.file_size:
+                self._check_end(info, inflate.eof, len(inflate.unused_data))
+        self._check(info, len(data), zlib.crc32(data))
+        return data
+
+    def _pieces(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
+        self._seek_data(info)
+        at = self._file.tell()
+        left_B = info.compress_size
+        inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        stored = info.compress_type == zipfile.ZIP_STORED
+        total_B = crc = 0
+        packed = b""
+        while True:
+            if not packed and left_B:
+                # Others read this file between two pieces.
+                self._file.seek(at)
+                packed = self._file.read(min(_READ_B, left_B))
+                if not packed:
+                    raise self._cut(info, info.compress_size - left_B)
+                at += len(packed)
+                left_B -= len(packed)
+            if stored:
+                data, packed = packed, b""
+            else:
+                try:
+                    data = inflate.decompress(packed, _PIECE_B)
+                except zlib.error as error:
+                    raise self._wrong(info, str(error)) from None
+                packed = inflate.unconsumed_tail
+            total_B += len(data)
+            crc = zlib.crc32(data, crc)
+            if total_B > info.file_size:
+                self._check(info, total_B, crc)
+            if data:
+                yield data
+            if inflate.eof or (not packed and not left_B and not data) or (stored and not left_B):
+                break
+        if not stored:
+            self._check_end(info, inflate.eof, len(inflate.unused_data) + left_B)
+        self._check(info, total_B, crc)
+
+    def _check_end(self, info: zipfile.ZipInfo, ended: bool, unused_B: int) -> None:
+        if not ended:
+            raise self._wrong(info, "the packed data end in the middle")
+        if unused_B:
+            raise self._wrong(info, f"{unused_B} B follow the end of the packed data")
+
+    def _check(self, info: zipfile.ZipInfo, total_B: int, crc: int) -> None:
+        if total_B > info.file_size:
+            raise self._wrong(info, f"unpacks to more than the {info.file_size} B it declares")
+        if total_B < info.file_size:
+            raise self._wrong(info, f"unpacks to {total_B} B, but declares {info.file_size} B")
+        if crc != info.CRC:
+            raise self._wrong(
+                info, f"checksum {crc:#010x} of its {total_B} B, but declares {info.CRC:#010x}"
+            )
+
+    def _wrong(self, info: zipfile.ZipInfo, what: str) -> CaptureFormatError:
+        return CaptureFormatError(
+            f"{self.path}: {info.filename}: {what}; the file is damaged, copy it again"
+        )
+
+    def _cut(self, info: zipfile.ZipInfo, got_B: int) -> CaptureFormatError:
+        return self._wrong(info, f"{got_B} B are there of {info.compress_size} B packed")

@@ -1,0 +1,160 @@
+"""Trace memories, chunk by chunk, each held against the CRC that the device itself computed.
+
+A chunk counts when its records have the CRC-32 of the device's table, the bits that no CRC covers
+are zero, and the device still holds the same recording after it was read. A chunk that does not is
+read again, a limited number of times; then it is a gap.
+
+Source: docs/formats.md, sections 1 and 2.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from freezeframe.capture.errors import BusError
+from freezeframe.capture.folder.content import Gap
+from freezeframe.capture.folder.records import (
+    RECORD_B,
+    WINDOW_WORDS,
+    Records,
+    chunk_crc,
+    records_from_window,
+    unused_bits_set,
+)
+from freezeframe.capture.recorder.patience import PatientTarget, RecordingLost
+from freezeframe.capture.recorder.plan import Chunk, MemoryPlan
+from freezeframe.capture.targets.base import Words
+
+__all__ = ["MemoryReader"]
+
+_TRIES = 10
+_FIRST_BATCH = 8
+_LARGEST_BATCH = 64
+_SHORT_S = 0.05  # a batch read faster than this may grow
+_LONG_S = 0.3  # one slower than this shrinks: it is lost as a whole when the target vanishes
+
+
+@dataclass(slots=True)
+class MemoryReader:
+    """Reads the memories of all devices; what it has verified so far is always at hand.
+
+    Attributes:
+        records: by (device, memory): ``(slots, 9)`` uint8, zero where nothing was verified.
+        words_done: window words of verified chunks.
+        retries: chunks that were read again.
+    """
+
+    target: PatientTarget
+    confirm: Callable[[], None]
+    plans: Sequence[MemoryPlan]
+    verified: Callable[[], None]
+    records: dict[tuple[int, int], Records] = field(default_factory=dict)
+    words_done: int = 0
+    retries: int = 0
+    _missing: dict[tuple[int, int, int], tuple[Chunk, str]] = field(default_factory=dict)
+    _batch: int = _FIRST_BATCH
+
+    def __post_init__(self) -> None:
+        for plan in self.plans:
+            self.records[plan.device, plan.memory] = np.zeros((plan.slots, RECORD_B), np.uint8)
+            for chunk in plan.chunks:
+                self._missing[_key(chunk)] = (chunk, "the pull ended before")
+
+    def read(self, ready: Callable[[Chunk], bool]) -> None:
+        """Read every chunk that is not verified yet.
+
+        Args:
+            ready: whether the device has the CRC of a chunk; the others become gaps.
+        Raises:
+            RecordingLost: the rest is out of reach; the gaps say why.
+            RecorderStateError: the recording was replaced.
+        """
+        tries: dict[tuple[int, int, int], int] = {}
+        waiting: deque[Chunk] = deque()
+        for key, (chunk, _) in self._missing.items():
+            if ready(chunk):
+                waiting.append(chunk)
+            else:
+                self._missing[key] = (chunk, "the device has not computed its CRC")
+        try:
+            while waiting:
+                batch = [waiting.popleft() for _ in range(min(self._batch, len(waiting)))]
+                for chunk, reason in self._read_batch(batch):
+                    key = _key(chunk)
+                    tries[key] = tries.get(key, 0) + 1
+                    if tries[key] < _TRIES:
+                        self.retries += 1
+                        waiting.append(chunk)
+                    else:
+                        self._missing[key] = (chunk, f"{reason} in {_TRIES} readings")
+                self.verified()
+        except RecordingLost as lost:
+            for key, (chunk, _) in self._missing.items():
+                if tries.get(key, 0) < _TRIES and ready(chunk):
+                    self._missing[key] = (chunk, str(lost))
+            raise
+
+    def gaps(self, device: int, memory: int) -> list[Gap]:
+        """Return what of a memory is not verified, neighbours with one reason joined."""
+        gaps: list[Gap] = []
+        for (of_device, of_memory, _), (chunk, reason) in sorted(self._missing.items()):
+            if (of_device, of_memory) != (device, memory):
+                continue
+            last = gaps[-1] if gaps else None
+            joins = last and last.first_slot + last.slots == chunk.first_slot
+            if last and joins and last.reason == reason:
+                gaps[-1] = Gap(last.first_slot, last.slots + chunk.slots, reason)
+            else:
+                gaps.append(Gap(chunk.first_slot, chunk.slots, reason))
+        return gaps
+
+    def _read_batch(self, batch: Sequence[Chunk]) -> list[tuple[Chunk, str]]:
+        """Read chunks in one call; keep the good ones; return the others and what was wrong."""
+        started_s = time.monotonic()
+        try:
+            words = self.target.read(np.concatenate([chunk.addresses() for chunk in batch]))
+        except BusError as error:
+            self.confirm()
+            if len(batch) > 1:
+                self._batch = 1  # so that one refused word does not cost the others
+                return [part for chunk in batch for part in self._read_batch([chunk])]
+            return [(batch[0], f"error answer ({error})")]
+        took_s = time.monotonic() - started_s
+        good, bad = [], []
+        at = 0
+        for chunk in batch:
+            size = WINDOW_WORDS * chunk.slots + 1
+            records = _verify(words[at : at + size])
+            at += size
+            if records is None:
+                bad.append((chunk, "CRC-32 did not match"))
+            else:
+                good.append((chunk, records))
+        self.confirm()
+        for chunk, records in good:
+            memory = self.records[chunk.device, chunk.memory]
+            memory[chunk.first_slot : chunk.first_slot + chunk.slots] = records
+            del self._missing[_key(chunk)]
+            self.words_done += WINDOW_WORDS * chunk.slots
+        if took_s < _SHORT_S and not bad:
+            self._batch = min(2 * self._batch, _LARGEST_BATCH)
+        elif took_s > _LONG_S:
+            self._batch = max(self._batch // 2, 1)
+        return bad
+
+
+def _key(chunk: Chunk) -> tuple[int, int, int]:
+    return chunk.device, chunk.memory, chunk.number
+
+
+def _verify(words: Words) -> Records | None:
+    """Return the records of a chunk's window words, or None; the last word is the device's CRC."""
+    window = words[:-1]
+    if unused_bits_set(window):
+        return None
+    records = records_from_window(window)
+    return records if chunk_crc(records) == int(words[-1]) else None

@@ -1,0 +1,138 @@
+"""Arm, freeze, and wait: writes may be lost, late or doubled, and are repeated until they act.
+
+The device acts on a write only when it carries the key and the generation it is meant for, so a
+write that was sent again after all cannot arm or freeze twice.
+
+Source: docs/formats.md, section 1.1.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from freezeframe.capture.errors import RecorderStateError, TargetError
+from freezeframe.capture.recorder.state import RecorderState, read_state, read_steady
+from freezeframe.capture.registers.access import Device
+
+__all__ = ["ARM_KEY", "FREEZE_KEY", "arm", "arm_all", "freeze", "wait_for"]
+
+ARM_KEY = 0x4152
+FREEZE_KEY = 0x465A
+
+_WRITES = 8
+_FIRST_PAUSE_S = 0.001
+_LONGEST_PAUSE_S = 0.05
+
+
+def arm(device: Device) -> int:
+    """Arm a recorder, in whatever state it is, and return its new generation.
+
+    What it recorded before is gone then.
+
+    Raises:
+        RecorderStateError: another program armed it at the same time, or it was restarted.
+        TargetError: it does not take the write.
+    """
+    return arm_all([device])[0]
+
+
+def arm_all(devices: Sequence[Device]) -> list[int]:
+    """Arm all recorders of a target, close together, and return their new generations.
+
+    Raises:
+        As ``arm``; the devices before the one in the message are armed.
+    """
+    before = [_generation(device) for device in devices]
+    for device, (_, generation) in zip(devices, before, strict=True):
+        _write_arm(device, generation)
+    return [
+        _confirm_arm(device, nonce, generation)
+        for device, (nonce, generation) in zip(devices, before, strict=True)
+    ]
+
+
+def freeze(device: Device) -> RecorderState:
+    """Freeze a recorder by cause ``host``, unless it has a cause already; does not wait for frozen.
+
+    Returns:
+        The state after it, "triggered" or "frozen".
+    Raises:
+        RecorderStateError: it is idle, so there is nothing to freeze.
+        TargetError: it does not take the write.
+    """
+    pause_s = _FIRST_PAUSE_S
+    for _ in range(_WRITES):
+        state = read_state(device)
+        if state.state in ("triggered", "frozen"):
+            return state
+        if state.state == "idle":
+            raise RecorderStateError(
+                f"{device.target.url}: device {device.name} is idle and has recorded nothing; "
+                "arm it first"
+            )
+        device.write("ctl.freeze", FREEZE_KEY << 16 | state.generation & 0xFFFF)
+        time.sleep(pause_s)
+        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+    state = read_state(device)
+    if state.state in ("triggered", "frozen"):
+        return state
+    raise TargetError(
+        f"{device.target.url}: device {device.name} did not take the freeze in {_WRITES} writes; "
+        "it answers reads, so are writes blocked on the way?"
+    )
+
+
+def wait_for(device: Device, state: str, timeout_s: float) -> RecorderState:
+    """Wait until a recorder is in a state, and return what it is doing then.
+
+    Raises:
+        RecorderStateError: it is not after ``timeout_s``; the message says what it is doing.
+    """
+    end_s = time.monotonic() + timeout_s
+    pause_s = _FIRST_PAUSE_S
+    while (now := read_state(device)).state != state:
+        if time.monotonic() >= end_s:
+            raise RecorderStateError(
+                f"{device.target.url}: device {device.name} is {now.state}, not {state}, "
+                f"after {timeout_s:g} s"
+            )
+        time.sleep(pause_s)
+        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+    return now
+
+
+def _generation(device: Device) -> tuple[int, int]:
+    nonce, generation = read_steady(device, ("id.boot_nonce", "ctl.generation"))
+    return nonce, generation
+
+
+def _write_arm(device: Device, generation: int) -> None:
+    device.write("ctl.arm", ARM_KEY << 16 | (generation + 1) & 0xFFFF)
+
+
+def _confirm_arm(device: Device, nonce: int, before: int) -> int:
+    wanted = (before + 1) & 0xFFFFFFFF
+    pause_s = _FIRST_PAUSE_S
+    for left in reversed(range(_WRITES)):
+        nonce_now, now = _generation(device)
+        if nonce_now != nonce:
+            raise RecorderStateError(
+                f"{device.target.url}: device {device.name} was restarted while it was being "
+                "armed; look at its state and arm it again"
+            )
+        if now == wanted:
+            return now
+        if now != before:
+            raise RecorderStateError(
+                f"{device.target.url}: device {device.name} went from generation {before} to "
+                f"{now} while it was being armed; another program arms it too"
+            )
+        if left:
+            time.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            _write_arm(device, before)
+    raise TargetError(
+        f"{device.target.url}: device {device.name} did not take the arm in {_WRITES} writes; "
+        "it answers reads, so are writes blocked on the way?"
+    )

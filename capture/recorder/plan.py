@@ -1,0 +1,142 @@
+"""What there is to read of a device, from what it says of itself: memories, chunks, registers.
+
+Source: docs/formats.md, sections 1 and 2; firmware-hooks/registers/freezeframe.rdl.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from freezeframe.capture.errors import DeviceUnknownError
+from freezeframe.capture.folder.records import WINDOW_WORDS
+from freezeframe.capture.registers import names
+from freezeframe.capture.registers.access import Device, RegisterAt
+from freezeframe.capture.registers.layouts import MEMORY_NAMES, Memory
+from freezeframe.capture.targets.base import Words
+
+__all__ = ["Chunk", "MemoryPlan", "memories_of", "registers_of", "sample_addresses"]
+
+_CRC_ENTRIES_A_MEMORY = 64
+_SELECT = 0
+
+_LIVE = (
+    "id.bus_errors",
+    "id.bus_error_addr",
+    "ctl.snapshot_seq",
+    "ctl.index",
+    "provoke.inject_count",
+    "snapshot.",
+)
+"""Registers that may change after the freeze: with time, or by accesses of any program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Slots of one memory under one entry of the device's CRC table. Addresses of the target."""
+
+    device: int
+    memory: int
+    number: int
+    first_slot: int
+    slots: int
+    window: int
+    crc: int
+
+    def addresses(self) -> Words:
+        """Return the addresses of the chunk's window words, then that of its CRC."""
+        words = WINDOW_WORDS * self.slots
+        addresses = np.arange(self.window, self.window + 4 * (words + 1), 4, dtype=np.uint32)
+        addresses[-1] = self.crc
+        return addresses
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """One trace memory of a device, and its chunks in slot order."""
+
+    device: int
+    memory: int
+    name: str
+    slots: int
+    chunks: tuple[Chunk, ...]
+
+
+def memories_of(device: Device, select_tap: int) -> list[MemoryPlan]:
+    """Return the trace memories that a device has.
+
+    Args:
+        select_tap: the tap recorded, where one memory serves one selected tap (mode SELECT).
+    Raises:
+        DeviceUnknownError: the sizes the device states do not fit its own register map.
+    """
+    identity = device.identity
+    selected = identity.trace_mode == _SELECT
+    return [
+        _memory(device, memory)
+        for memory in range(len(MEMORY_NAMES))
+        if not selected or memory in (select_tap, Memory.EVENT_LOG)
+    ]
+
+
+def _memory(device: Device, memory: int) -> MemoryPlan:
+    identity, name = device.identity, MEMORY_NAMES[memory]
+    slots, each = identity.depth(memory), identity.chunk
+    room = names.window(f"trace_{name}").words // WINDOW_WORDS
+    if not 0 < slots <= room:
+        raise DeviceUnknownError(
+            f"{device.target.url}: device {device.name}: {name} has {slots} records, and the map "
+            f"has room for 1..{room}; the device contradicts itself"
+        )
+    if each < 1 or -(-slots // each) > _CRC_ENTRIES_A_MEMORY:
+        raise DeviceUnknownError(
+            f"{device.target.url}: device {device.name}: a chunk of {each} records, and {name} has "
+            f"{slots}: the CRC table has {_CRC_ENTRIES_A_MEMORY} entries for a memory"
+        )
+    window, table = device.window(f"trace_{name}"), device.window("crc_table")
+    chunks = tuple(
+        Chunk(
+            device=device.index,
+            memory=memory,
+            number=number,
+            first_slot=first,
+            slots=min(each, slots - first),
+            window=window + 4 * WINDOW_WORDS * first,
+            crc=table + 4 * (memory * _CRC_ENTRIES_A_MEMORY + number),
+        )
+        for number, first in enumerate(range(0, slots, each))
+    )
+    return MemoryPlan(device.index, memory, name, slots, chunks)
+
+
+def registers_of(device: Device) -> list[RegisterAt]:
+    """Return the registers that stand still at freeze, in address order.
+
+    Left out: what the map marks as unsafe, what goes on changing, and flows the device has not got.
+    """
+    return [
+        entry
+        for entry in device.dump_registers()
+        if not entry.name.startswith(_LIVE)
+        and not (
+            entry.name.startswith("frozen_flow.")
+            and entry.indices[0] >= device.identity.flows_count
+        )
+    ]
+
+
+def sample_addresses(device: Device, write_ptr: int, wrapped: bool) -> Words:
+    """Return the addresses of the sampler slots written since arm: words out, words in, each slot.
+
+    Raises:
+        DeviceUnknownError: depth or pointer do not fit the device's own map.
+    """
+    depth, room = device.identity.sampler_depth, names.window("samples").words // 2
+    if depth > room or write_ptr > depth:
+        raise DeviceUnknownError(
+            f"{device.target.url}: device {device.name}: the sampler has {depth} slots and writes "
+            f"slot {write_ptr}; the map has room for {room}; the device contradicts itself"
+        )
+    slots = depth if wrapped else write_ptr
+    start = device.window("samples")
+    return np.arange(start, start + 8 * slots, 4, dtype=np.uint32)

@@ -1,0 +1,129 @@
+"""What a recorder is doing: its state, why it froze, and how far its memories are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from freezeframe.capture.errors import TargetError
+from freezeframe.capture.folder.manifest import cause_names
+from freezeframe.capture.registers import names
+from freezeframe.capture.registers.access import Device
+from freezeframe.capture.registers.layouts import MEMORY_NAMES, STATE_NAMES
+
+__all__ = ["MemoryState", "RecorderState", "read_state", "read_steady"]
+
+_TRIES = 16
+_STEADY = (
+    "id.boot_nonce",
+    "ctl.generation",
+    "ctl.state",
+    "ctl.causes",
+    "ctl.cause_cycle_lo",
+    "ctl.cause_cycle_hi",
+)
+_MEMORY = ("write_ptr", "status", "stored", "offered", "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryState:
+    """How far one trace memory is; it still moves unless the recorder is frozen."""
+
+    write_ptr: int
+    wrapped: bool
+    closed: bool
+    chunks_done: int
+    stored: int
+    offered: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecorderState:
+    """One reading of a recorder. ``cause_cycle`` is a bus cycle; it means nothing without causes."""
+
+    device: str
+    state: str
+    causes: tuple[str, ...]
+    generation: int
+    nonce: int
+    cause_cycle: int
+    held: bool
+    memories: dict[str, MemoryState]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state as JSON values, the nonce in hexadecimal."""
+        return {
+            "device": self.device,
+            "state": self.state,
+            "causes": list(self.causes),
+            "generation": self.generation,
+            "boot_nonce": f"{self.nonce:#010x}",
+            "cause_cycle": self.cause_cycle if self.causes else None,
+            "held": self.held,
+            "memories": {
+                name: {field: getattr(memory, field) for field in MemoryState.__slots__}
+                for name, memory in self.memories.items()
+            },
+        }
+
+
+def read_state(device: Device) -> RecorderState:
+    """Read what the recorder is doing; state, causes and generation belong together.
+
+    Raises:
+        TargetError: the device is gone, or what must stand still does not.
+    """
+    nonce, generation, state, causes, low, high = read_steady(device, _STEADY)
+    registers = [(f"memory.{n}", m) for m in range(len(MEMORY_NAMES)) for n in _MEMORY]
+    words = device.read_many(registers)
+    closed = _bits(state, "ctl.state", "closed")
+    memories = {}
+    for index, name in enumerate(MEMORY_NAMES):
+        write_ptr, status, *counts = words[index * len(_MEMORY) : (index + 1) * len(_MEMORY)]
+        memories[name] = MemoryState(
+            write_ptr,
+            bool(_bits(status, "memory.status", "wrapped")),
+            bool(closed >> index & 1),
+            _bits(status, "memory.status", "chunks_done"),
+            *counts,
+        )
+    return RecorderState(
+        device=device.name,
+        state=STATE_NAMES[_bits(state, "ctl.state", "state")],
+        causes=tuple(cause_names(causes)),
+        generation=generation,
+        nonce=nonce,
+        cause_cycle=high << 32 | low,
+        held=bool(_bits(state, "ctl.state", "held")),
+        memories=memories,
+    )
+
+
+def read_steady(device: Device, registers: Sequence[str]) -> list[int]:
+    """Return registers once two readings of all of them, one after the other, were equal.
+
+    So they belong together although a transport may read them in any order, and a word altered on
+    its way is not believed.
+
+    Raises:
+        TargetError: 16 readings in a row differed.
+    """
+    before = device.read_many(list(registers))
+    for _ in range(_TRIES):
+        words = device.read_many(list(registers))
+        if words == before:
+            return words
+        before = words
+    raise TargetError(
+        f"{device.target.url}: device {device.name}: {', '.join(registers)} were different in each "
+        f"of {_TRIES + 1} readings; does another program arm and freeze it?"
+    )
+
+
+def _bits(word: int, register: str, field: str) -> int:
+    for info in names.register(register).fields:
+        if info.name == field:
+            return (word & info.mask) >> info.lsb
+    raise ValueError(f"{register} has no field {field!r}")

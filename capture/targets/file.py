@@ -1,0 +1,113 @@
+"""``file:NAME.ff``: a capture folder as a target, which answers what was recorded and no more.
+
+Source: docs/formats.md, sections 2 (records in a window) and 7 (capture folder).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.capture.errors import BusError, InputError, TargetError
+from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.folder.content import Gap
+from freezeframe.capture.registers import names
+from freezeframe.capture.targets._checks import checked_addresses, checked_write, closed_error
+from freezeframe.capture.targets.base import Words
+
+__all__ = ["FileTarget", "open_file"]
+
+_Words64 = npt.NDArray[np.int64]
+
+
+def open_file(url: str) -> FileTarget:
+    """Open ``file:NAME.ff``.
+
+    Raises:
+        InputError: no path.
+        CaptureFormatError: not a capture folder, or not as it was written.
+    """
+    path = url.partition(":")[2]
+    if not path:
+        raise InputError(f"{url}: write file:NAME.ff, the folder that a pull wrote")
+    return FileTarget(CaptureFolder.open(path), url=url)
+
+
+class FileTarget:
+    """The devices of a capture, frozen for ever."""
+
+    def __init__(self, folder: CaptureFolder, *, url: str | None = None) -> None:
+        self.url = url or f"file:{folder.path}"
+        parts = [part for device in folder.devices for part in _recorded(device)]
+        addresses = np.concatenate([part[0] for part in parts])
+        order = np.argsort(addresses, kind="stable")
+        self._addresses: _Words64 | None = addresses[order]
+        self._words = np.concatenate([part[1] for part in parts])[order]
+        self._stride_B = folder.devices[0].identity.stride_B
+
+    def read(self, addresses: Words | Sequence[int]) -> Words:
+        """Return recorded words; see ``Target.read``.
+
+        Raises:
+            BusError: an address was not recorded: outside the map, or in a gap of the capture.
+        """
+        asked = checked_addresses(addresses)
+        there = self._opened()
+        places = np.minimum(np.searchsorted(there, asked), len(there) - 1)
+        missing = np.flatnonzero(there[places] != asked)
+        if len(missing):
+            first = int(asked[missing[0]])
+            raise BusError(
+                f"{self.url}: {first:#010x} ({names.describe(first % self._stride_B)}) is not in "
+                f"the recording, and {len(missing) - 1} more of the {len(asked)} words asked for"
+            )
+        found: Words = self._words[places]
+        return found
+
+    def write(self, address: int, words: Sequence[int] | Words) -> None:
+        """Refuse.
+
+        Raises:
+            TargetError: always; it is a recording.
+        """
+        first, _ = checked_write(address, words)
+        self._opened()
+        raise TargetError(
+            f"{self.url}: cannot write {first:#010x}: this is a recording, not a device; "
+            "open the device that it was pulled from"
+        )
+
+    def close(self) -> None:
+        """Forget the recording; see ``Target.close``."""
+        self._addresses = None
+        self._words = np.empty(0, np.uint32)
+
+    def _opened(self) -> _Words64:
+        if self._addresses is None:
+            raise closed_error(self.url)
+        return self._addresses
+
+
+def _recorded(device: DeviceCapture) -> Iterator[tuple[_Words64, Words]]:
+    """Give ``(addresses, words)`` of everything that was read from one device."""
+    pairs = np.array(list(device.registers), np.int64).reshape(-1, 2)
+    yield device.base + pairs[:, 0], pairs[:, 1].astype(np.uint32)
+    for name, memory in device.memories.items():
+        words = np.zeros((len(memory.records), 4), np.uint32)
+        words[:, :2] = np.ascontiguousarray(memory.records[:, :8]).view("<u4")
+        words[:, 2] = memory.records[:, 8]  # kind and dt, as in the window
+        yield _window(device, f"trace_{name}", words, memory.gaps)
+    if device.samples is not None:
+        yield _window(device, "samples", device.samples, device.sample_gaps)
+
+
+def _window(
+    device: DeviceCapture, name: str, slots: npt.NDArray[np.uint32], gaps: list[Gap]
+) -> tuple[_Words64, Words]:
+    read = np.ones(len(slots), bool)
+    for gap in gaps:
+        read[gap.first_slot : gap.first_slot + gap.slots] = False
+    first = device.base + names.window(name).address
+    addresses = first + 4 * np.arange(slots.size, dtype=np.int64).reshape(slots.shape)
+    return addresses[read].reshape(-1), slots[read].reshape(-1)

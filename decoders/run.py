@@ -1,0 +1,254 @@
+"""Decode a file with decoders as the user writes them, and keep the tables.
+
+Samples are read in pieces and each piece goes through all stacks before the next is read, so the
+memory is that of the tables, whatever the length of the capture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from freezeframe.capture.errors import InputError
+from freezeframe.decoders.contract import CAPTURE, EDGES, Decoder
+from freezeframe.decoders.registry import Registry, load_decoders
+from freezeframe.decoders.spec import Stack, Step, match_channels, parse_spec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from freezeframe.capture.files.edges import Edges
+
+__all__ = ["Decoded", "StackRun", "decode_file", "save_tables"]
+
+_EDGES_AT_ONCE = 1 << 16  # calling a decoder costs as much as some thousand edges
+
+
+class Decoded(NamedTuple):
+    """A table and its name: that of the stack, with the kind where a decoder makes several."""
+
+    name: str
+    table: pa.Table
+
+
+class StackRun:
+    """A stack with the states of its decoders: fed with pieces, it collects the tables on top."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._states = [step.decoder.new_state(step.options) for step in stack.steps]
+        self._tables: dict[str, list[pa.Table]] = {
+            output.kind: [] for output in stack.steps[-1].decoder.produces
+        }
+
+    def feed(self, piece: Any, *, last: bool) -> None:
+        """Put a piece through all decoders.
+
+        Raises:
+            InputError: a decoder gives something else than it declares.
+        """
+        top = len(self._states) - 1
+        for level, (step, state) in enumerate(zip(self._stack.steps, self._states, strict=True)):
+            made = _made(step, step.decoder.decode(piece, step.options, state, last))
+            if level < top:
+                piece = made[self._stack.steps[level + 1].decoder.consumes]
+        for kind, table in made.items():
+            self._tables[kind].append(table)
+
+    def tables(self) -> list[Decoded]:
+        """Return all rows so far, one table for each kind that the decoder on top makes."""
+        import pyarrow as pa
+
+        return [
+            Decoded(
+                self._stack.name if len(self._tables) == 1 else f"{self._stack.name}.{kind}",
+                pa.concat_tables(tables).unify_dictionaries().combine_chunks(),
+            )
+            for kind, tables in self._tables.items()
+            if tables
+        ]
+
+
+def decode_file(
+    path: str | Path,
+    specs: Sequence[str],
+    *,
+    max_samples: int | None = None,
+    samplerate_hz: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    registry: Registry | None = None,
+) -> list[Decoded]:
+    """Decode a capture folder (``NAME.ff``) or a logic-analyzer capture (``.sr``).
+
+    Args:
+        specs: at least one ``NAME[:option=value,channel=PROBE...][+NAME...]``.
+        max_samples: more samples than this are refused; None for the reader's default.
+        samplerate_hz: used instead of the file's.
+        progress: called with samples done and samples promised.
+        registry: the decoders; by default all that are installed.
+    Returns:
+        The tables in the order of ``specs``; names are made different with ``#2``, ``#3``.
+    Raises:
+        InputError: the file or a spec cannot be used, or they do not fit each other; also its
+            subclasses CaptureFormatError and CaptureVersionError.
+    """
+    known = registry or load_decoders()
+    stacks = [parse_spec(spec, known) for spec in specs]
+    if not stacks:
+        raise InputError("no decoder is named; `freezeframe decoders` lists them")
+    file = Path(path)
+    if not file.exists():
+        raise InputError(f"{path}: there is no such file or folder")
+    is_folder = file.is_dir()
+    _check_fit(file, CAPTURE if is_folder else EDGES, stacks, known)
+    runs = [StackRun(stack) for stack in stacks]
+    if is_folder:
+        from freezeframe.capture.folder import CaptureFolder
+
+        folder = CaptureFolder.open(file)
+        for run in runs:
+            run.feed(folder, last=True)
+    else:
+        _run_edges(
+            file,
+            stacks,
+            runs,
+            max_samples=max_samples,
+            samplerate_hz=samplerate_hz,
+            progress=progress,
+        )
+    return _different([decoded for run in runs for decoded in run.tables()])
+
+
+def save_tables(decoded: Sequence[Decoded], path: str | Path) -> list[Path]:
+    """Write the tables as Parquet and return the files: ``path`` for one, ``STEM.NAME.parquet``
+    else.
+
+    Raises:
+        InputError: a file cannot be written.
+    """
+    from freezeframe.capture.parquet import write_table
+
+    target = Path(path)
+    if len(decoded) == 1:
+        files = [target]
+    else:
+        suffix = target.suffix or ".parquet"
+        files = [target.with_name(f"{target.stem}.{name}{suffix}") for name, _ in decoded]
+    for file, (_, table) in zip(files, decoded, strict=True):
+        write_table(table, file)
+    return files
+
+
+def _run_edges(
+    path: Path,
+    stacks: Sequence[Stack],
+    runs: Sequence[StackRun],
+    *,
+    max_samples: int | None,
+    samplerate_hz: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES, read_edges, read_header
+
+    there = read_header(path).channels
+    probes = [
+        match_channels(stack.steps[0].decoder, stack.steps[0].probes, there) for stack in stacks
+    ]
+    wanted = {probe for chosen in probes for probe in chosen}
+    pieces = read_edges(
+        path,
+        # At least one: a decoder all of whose channels are optional and absent still gets time.
+        probes=[name for name in there if name in wanted] or there[:1],
+        samplerate_hz=samplerate_hz,
+        max_samples=max_samples or DEFAULT_MAX_SAMPLES,
+        progress=progress,
+    )
+    for piece, last in _gathered(pieces):
+        for run, chosen in zip(runs, probes, strict=True):
+            run.feed(piece.select(chosen), last=last)
+
+
+def _gathered(pieces: Iterator[Edges]) -> Iterator[tuple[Edges, bool]]:
+    """Join small pieces, and add an empty last one."""
+    from freezeframe.capture.files.edges import join
+
+    held: list[Edges] = []
+    for piece in pieces:
+        held.append(piece)
+        if sum(map(len, held)) >= _EDGES_AT_ONCE:
+            yield join(held), False
+            held = []
+    # read_edges gives at least one piece, so `piece` is bound.
+    yield (
+        join(held)
+        if held
+        else replace(
+            piece, sample=piece.sample[:0], value=piece.value[:0], begin_sample=piece.end_sample
+        ),
+        True,
+    )
+
+
+def _check_fit(path: Path, kind: str, stacks: Sequence[Stack], registry: Registry) -> None:
+    what = "a capture folder" if kind == CAPTURE else "a file of samples"
+    for stack in stacks:
+        if stack.consumes == kind:
+            continue
+        fitting = sorted(name for name, d in registry.decoders.items() if d.consumes == kind)
+        below = sorted(
+            decoder.id
+            for decoder in registry.decoders.values()
+            if any(output.kind == stack.consumes for output in decoder.produces)
+        )
+        hint = f"; stack it: {below[0]}+{stack.name}" if below else ""
+        raise InputError(
+            f"{path} is {what}, but {stack.steps[0].decoder.id} takes {stack.consumes}{hint}; "
+            f"decoders for {what}: {', '.join(fitting) or 'none'}"
+        )
+
+
+def _made(step: Step, made: Any) -> Mapping[str, pa.Table]:
+    """Check what a decoder gave against what it declares."""
+    import pyarrow as pa
+
+    decoder = step.decoder
+    kinds = [output.kind for output in decoder.produces]
+    if not isinstance(made, Mapping):
+        made = {kinds[0]: made}
+    if sorted(made) != sorted(kinds):
+        raise _broken(decoder, f"made {', '.join(sorted(made))}, but declares {', '.join(kinds)}")
+    tables = {}
+    for output in decoder.produces:
+        table = made[output.kind]
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        if not isinstance(table, pa.Table):
+            raise _broken(
+                decoder, f"{output.kind} is a {type(table).__name__}, not a pyarrow Table"
+            )
+        want = output.schema()
+        if not table.schema.equals(want):
+            raise _broken(
+                decoder, f"{output.kind} has columns {_columns(table.schema)}, not {_columns(want)}"
+            )
+        tables[output.kind] = table
+    return tables
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in schema)
+
+
+def _broken(decoder: Decoder, what: str) -> InputError:
+    return InputError(f"decoder {decoder.id} is wrong: {what}; tell its author")
+
+
+def _different(decoded: list[Decoded]) -> list[Decoded]:
+    seen: dict[str, int] = {}
+    result = []
+    for name, table in decoded:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(Decoded(name if seen[name] == 1 else f"{name}#{seen[name]}", table))
+    return result

@@ -1,0 +1,84 @@
+"""Decode a whole capture: records of all memories to words, packets, events and intervals on one time axis.
+
+Source: docs/formats.md sections 2 to 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.trace.events import events_table
+from freezeframe.decoders.trace.intervals import intervals_table
+from freezeframe.decoders.trace.memory import read_memory
+from freezeframe.decoders.trace.times import at_earliest
+from freezeframe.decoders.trace.trace import Trace, all_ends
+from freezeframe.decoders.trace.words import words_and_packets
+
+__all__ = ["Trace", "decode_capture", "open_trace"]
+
+
+def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) -> Trace:
+    """Decode the records of a capture.
+
+    Whatever stands in the records, nothing raises: oddities become rows of kind "error" and problems.
+
+    Args:
+        folder: the capture.
+        devices: names of the devices to decode; all when not given.
+    Raises:
+        CaptureFormatError: a device states a clock of 0 Hz.
+        InputError: the capture has no such device.
+    """
+    held = {device.name: device for device in folder.devices}
+    wanted = list(held) if devices is None else list(devices)
+    unknown = [name for name in wanted if name not in held]
+    if unknown or not wanted:
+        raise InputError(
+            f"{folder.path}: no device {', '.join(unknown) or 'was named'}; "
+            f"the capture holds {', '.join(held)}"
+        )
+    chosen = [device for device in folder.devices if device.name in wanted]
+    names = tuple(device.name for device in chosen)
+    ends = all_ends(folder, names)
+    readings = [
+        read_memory(device, image) for device in chosen for image in device.memories.values()
+    ]
+    timebase = at_earliest(TimeBase.from_devices(chosen), readings)
+    words, packets = words_and_packets(readings, timebase, ends)
+    events = events_table(readings, timebase, ends)
+    return Trace(
+        words=words,
+        packets=packets,
+        events=events,
+        intervals=intervals_table(events, readings, timebase, ends),
+        timebase=timebase,
+        devices=names,
+        problems=[problem for reading in readings for problem in reading.problems],
+        notes=list(timebase.notes),
+    )
+
+
+def open_trace(folder: CaptureFolder) -> Trace:
+    """Return the decoded capture from its tables; where they are not there or damaged, make them (again).
+
+    The reason for making them again, or for not being able to keep them, stands in the trace's notes.
+
+    Raises:
+        CaptureFormatError: a device states a clock of 0 Hz.
+    """
+    notes = []
+    try:
+        return Trace.load(folder)
+    except CaptureFormatError as error:
+        if (folder.path / "tables").exists():
+            notes.append(f"tables were made again from the raw records: {error}")
+    trace = decode_capture(folder)
+    try:
+        trace.save(folder)
+    except (InputError, OSError) as error:
+        notes.append(f"tables were not kept: {error}")
+    trace.notes += notes
+    return trace

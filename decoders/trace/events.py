@@ -1,0 +1,164 @@
+"""The table of events: the event logs, and what the recorders themselves wrote into every memory.
+
+Source: docs/formats.md sections 4 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from freezeframe.capture.registers import layouts
+from freezeframe.capture.registers.layouts import (
+    CAUSE_NAMES,
+    EVENT_SOURCE_NAMES,
+    MACHINE_NAMES,
+    CreditCode,
+    DescCode,
+    IrqCode,
+    Kind,
+    LinkCode,
+    NoteCode,
+    PressureCode,
+)
+from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.trace.memory import Reading
+from freezeframe.decoders.trace.schema import ERROR, EVENT_KINDS, categories, make_frame
+from freezeframe.decoders.trace.times import times_of
+
+__all__ = ["events_table"]
+
+Int64 = npt.NDArray[np.int64]
+Texts = npt.NDArray[np.object_]
+Rows = dict[str, npt.NDArray[np.generic]]
+
+_CODES: dict[Kind, type[IntEnum]] = {
+    Kind.DESC: DescCode,
+    Kind.NOTE: NoteCode,
+    Kind.IRQ: IrqCode,
+    Kind.CREDIT: CreditCode,
+    Kind.PRESSURE: PressureCode,
+    Kind.LINK: LinkCode,
+}
+_WITH_FLOW = (Kind.DESC, Kind.NOTE, Kind.CREDIT, Kind.PRESSURE, Kind.USER)
+_LOG_KINDS = (*_CODES, Kind.STATE, Kind.USER, Kind.LOSS)
+_RECORDER = "recorder"
+_NUMBERS = ("t_ps", "kind", "t_unc_ps", "cycle", "slot", "flow", "value", "data", "source", "device")
+_TEXTS = ("code", "event_source")
+
+
+def events_table(
+    readings: Sequence[Reading], timebase: TimeBase, devices: tuple[str, ...]
+) -> pd.DataFrame:
+    """Return the table ``events``, by time; rows of one time stay in the order of the recording."""
+    parts = [part for reading in readings for part in _rows_of(reading, timebase, devices)]
+    joined: Rows = {
+        name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, np.int64)
+        for name in (*_NUMBERS, *_TEXTS, "order")
+    }
+    order = np.lexsort((joined["order"], joined["source"], joined["t_ps"]))
+    return make_frame("events", {name: rows[order] for name, rows in joined.items()}, devices)
+
+
+def _rows_of(reading: Reading, timebase: TimeBase, devices: tuple[str, ...]) -> list[Rows]:
+    wanted = (Kind.MARK, Kind.TIME, *(_LOG_KINDS if reading.is_log else ()))
+    parts: list[Rows] = []
+    for kind in wanted:
+        rows = np.flatnonzero(reading.columns.kind == kind)
+        if len(rows):
+            part = _common(reading, timebase, devices, rows)
+            part["kind"] = np.full(len(rows), EVENT_KINDS.index(kind.name))
+            part |= _meaning(kind, reading.columns.data[rows])
+            part["order"] = 2 * rows + 1
+            parts.append(part)
+    if reading.marks:
+        rows = np.array([mark.record for mark in reading.marks], dtype=np.int64)
+        part = _common(reading, timebase, devices, rows)
+        part["kind"] = np.full(len(rows), EVENT_KINDS.index(ERROR))
+        part["slot"] = np.array([mark.slot for mark in reading.marks], dtype=np.int64)
+        part["value"] = np.array([mark.value for mark in reading.marks], dtype=np.int64)
+        part["code"] = _objects([str(mark.code) for mark in reading.marks])
+        part["flow"] = np.full(len(rows), -1)
+        part["event_source"] = np.full(len(rows), "", dtype=np.object_)
+        part["order"] = 2 * rows  # what is wrong with a record stands before it
+        parts.append(part)
+    return parts
+
+
+def _common(reading: Reading, timebase: TimeBase, devices: tuple[str, ...], rows: Int64) -> Rows:
+    t_ps, t_unc_ps = times_of(timebase, reading, rows)
+    source = categories("events", "source", devices).index(reading.source)
+    return {
+        "t_ps": t_ps,
+        "t_unc_ps": t_unc_ps,
+        "cycle": reading.dated.cycle[rows],
+        "slot": reading.slot[rows],
+        "data": reading.columns.data[rows],
+        "source": np.full(len(rows), source),
+        "device": np.full(len(rows), devices.index(reading.device)),
+    }
+
+
+def _meaning(kind: Kind, data: Int64) -> Rows:
+    """Return code, event source, value and flow of records of one kind."""
+    n = len(data)
+    rows: Rows = {
+        "code": np.full(n, "", dtype=np.object_),
+        "event_source": np.full(n, _RECORDER, dtype=np.object_),
+        "value": data,
+        "flow": np.full(n, -1),
+    }
+    if kind is Kind.LOSS:
+        rows["value"] = _field(data, layouts.LOSS_LOST_LSB, layouts.LOSS_LOST_MASK)
+    elif kind is Kind.MARK:
+        causes = _field(data, layouts.MARK_CAUSES_LSB, layouts.MARK_CAUSES_MASK)
+        rows["code"] = _each(causes, _cause_text)
+        rows["value"] = _field(
+            data, layouts.MARK_SINCE_CYCLES_LSB, layouts.MARK_SINCE_CYCLES_MASK
+        )
+    elif kind is not Kind.TIME:
+        code = _field(data, layouts.EVENT_CODE_LSB, layouts.EVENT_CODE_MASK)
+        source = _field(data, layouts.EVENT_SOURCE_LSB, layouts.EVENT_SOURCE_MASK)
+        rows["code"] = _each(code, lambda number: _code_text(kind, number))
+        rows["event_source"] = _each(source, lambda number: _listed(EVENT_SOURCE_NAMES, number))
+        rows["value"] = _field(data, layouts.EVENT_VALUE_LSB, layouts.EVENT_VALUE_MASK)
+        if kind in _WITH_FLOW:
+            rows["flow"] = _field(data, layouts.EVENT_FLOW_LSB, layouts.EVENT_FLOW_MASK)
+    return rows
+
+
+def _field(data: Int64, lsb: int, mask: int) -> Int64:
+    return data >> np.int64(lsb) & np.int64(mask)
+
+
+def _objects(texts: Sequence[str]) -> Texts:
+    made = np.empty(len(texts), dtype=np.object_)
+    made[:] = texts
+    return made
+
+
+def _each(numbers: Int64, text: Callable[[int], str]) -> Texts:
+    unique, inverse = np.unique(numbers, return_inverse=True)
+    return _objects([text(number) for number in unique.tolist()])[inverse]
+
+
+def _code_text(kind: Kind, number: int) -> str:
+    if kind is Kind.STATE:
+        return _listed(MACHINE_NAMES, number)
+    if kind is Kind.USER:
+        return str(number)
+    names = {int(code): code.name.lower() for code in _CODES[kind]}
+    return names.get(number, f"unknown-{number}")
+
+
+def _listed(names: Sequence[str], number: int) -> str:
+    return names[number] if number < len(names) else f"unknown-{number}"
+
+
+def _cause_text(causes: int) -> str:
+    return "+".join(
+        _listed(CAUSE_NAMES, bit) for bit in range(causes.bit_length()) if causes >> bit & 1
+    )

@@ -1,0 +1,184 @@
+"""The tables that a capture decodes to: their columns, types, and the frames that have exactly these.
+
+Source: docs/formats.md section 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind, PacketType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "ERROR",
+    "EVENT_KINDS",
+    "PACKET_KINDS",
+    "TABLES",
+    "UNKNOWN_KIND",
+    "WORD_KINDS",
+    "categories",
+    "column_types",
+    "make_frame",
+    "schema",
+]
+
+UNKNOWN_KIND = "unknown"
+ERROR = "error"
+
+WORD_KINDS = (Kind.HEAD.name, Kind.BODY.name, Kind.TAIL.name)
+PACKET_KINDS = (*(kind.name for kind in PacketType), UNKNOWN_KIND)
+EVENT_KINDS = (*(kind.name for kind in Kind if kind.name not in WORD_KINDS), ERROR)
+
+# Column types: "text" is a dictionary of strings that is known beforehand, "bool?" may be null.
+_COLUMNS: dict[str, dict[str, str]] = {
+    "words": {
+        "t_ps": "int64",
+        "source": "text",
+        "kind": "text",
+        "t_unc_ps": "int64",
+        "cycle": "int64",
+        "slot": "int32",
+        "data": "int64",
+        "packet": "int32",
+        "word": "int32",
+    },
+    "packets": {
+        "t_ps": "int64",
+        "source": "text",
+        "kind": "text",
+        "t_end_ps": "int64",
+        "t_unc_ps": "int64",
+        "cycle": "int64",
+        "device": "text",
+        "tap": "text",
+        "direction": "text",
+        "flow": "int16",
+        "seq": "int32",
+        "length": "int16",
+        "body_words": "int32",
+        "flags": "int16",
+        "dest": "int64",
+        "header_ok": "bool?",
+        "payload_ok": "bool?",
+        "length_ok": "bool?",
+        "whole": "bool",
+        "first_row": "int32",
+        "end_row": "int32",
+    },
+    "events": {
+        "t_ps": "int64",
+        "source": "text",
+        "kind": "text",
+        "t_unc_ps": "int64",
+        "cycle": "int64",
+        "slot": "int32",
+        "device": "text",
+        "flow": "int16",
+        "code": "string",
+        "event_source": "string",
+        "value": "int64",
+        "data": "int64",
+    },
+    "intervals": {
+        "t_ps": "int64",
+        "source": "text",
+        "kind": "text",
+        "t_end_ps": "int64",
+        "t_unc_ps": "int64",
+        "device": "text",
+        "flow": "int16",
+        "open_start": "bool",
+        "open_end": "bool",
+    },
+}
+TABLES = tuple(_COLUMNS)
+_KINDS = {
+    "words": WORD_KINDS,
+    "packets": PACKET_KINDS,
+    "events": EVENT_KINDS,
+    "intervals": (Kind.PRESSURE.name,),
+}
+
+
+@cache
+def schema(table: str) -> pa.Schema:
+    """Return the pyarrow schema of a table.
+
+    Raises:
+        KeyError: there is no such table; `TABLES` lists them.
+    """
+    import pyarrow as pa
+
+    types = {
+        "int16": pa.int16(),
+        "int32": pa.int32(),
+        "int64": pa.int64(),
+        "bool": pa.bool_(),
+        "bool?": pa.bool_(),
+        "text": pa.dictionary(pa.int16(), pa.string()),
+        "string": pa.string(),
+    }
+    return pa.schema(
+        [
+            pa.field(name, types[kind], nullable=kind == "bool?")
+            for name, kind in _COLUMNS[table].items()
+        ]
+    )
+
+
+def column_types(table: str) -> Mapping[str, str]:
+    """Return column name to type: a numpy type, "text" (dictionary), "string", or "bool?" (may be null)."""
+    return _COLUMNS[table]
+
+
+def categories(table: str, column: str, devices: tuple[str, ...]) -> tuple[str, ...]:
+    """Return every text that a dictionary column may hold, in the order of its codes.
+
+    The order follows from the devices alone, so that the same capture gives the same bytes.
+    """
+    if column == "kind":
+        return _KINDS[table]
+    if column == "device":
+        return devices
+    if column == "tap":
+        return MEMORY_NAMES
+    if column == "source":
+        return tuple(f"{device}.{memory}" for device in devices for memory in MEMORY_NAMES)
+    if column == "direction":
+        ends = (*devices, "?")
+        return tuple(f"{a}->{b}" for a in ends for b in ends if a != b)
+    raise ValueError(f"{table}.{column} is not a dictionary column")
+
+
+def make_frame(table: str, columns: Mapping[str, Any], devices: tuple[str, ...]) -> pd.DataFrame:
+    """Return a frame with exactly the columns and types of ``table``.
+
+    Args:
+        columns: by name. Dictionary columns are codes into `categories`, "bool?" columns are int8
+            with 1, 0 and -1 for null, the others are arrays of their type. Columns that the table
+            does not have are left out.
+        devices: names of the capture's devices.
+    """
+    frame: dict[str, Any] = {}
+    for name, kind in _COLUMNS[table].items():
+        values = columns[name]
+        if kind == "text":
+            texts = categories(table, name, devices)
+            frame[name] = pd.Categorical.from_codes(
+                np.asarray(values, dtype=np.int16), categories=pd.Index(texts, dtype="str")
+            )
+        elif kind == "bool?":
+            verdict = np.asarray(values)
+            frame[name] = pd.arrays.BooleanArray(verdict == 1, verdict < 0)
+        elif kind == "string":
+            frame[name] = pd.array(list(values), dtype="str")
+        else:
+            frame[name] = np.asarray(values).astype(kind, copy=False)
+    return pd.DataFrame(frame)

@@ -1,0 +1,181 @@
+"""A decoded capture: its tables, its time base, what was wrong; saving and loading the tables.
+
+Tables can be deleted at any time: they are made again from the raw records, byte for byte.
+
+Source: docs/formats.md sections 7 and 8.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.parquet import read_table, write_table
+from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.trace import views
+from freezeframe.decoders.trace.problems import Problem, ProblemCode
+from freezeframe.decoders.trace.schema import TABLES, categories, column_types, schema
+
+__all__ = ["DECODER_VERSION", "Trace", "all_ends"]
+
+DECODER_VERSION = 1
+"""Rises when the same records decode to other rows; tables of another version are made again."""
+
+_FOLDER = "tables"
+_KEY = b"freezeframe"
+
+
+@dataclass(slots=True, eq=False)
+class Trace:
+    """A decoded capture.
+
+    Attributes:
+        words, packets, events, intervals: the tables of docs/formats.md section 8.
+        timebase: its origin is the earliest record, t_ps 0.
+        devices: names of the devices whose records are in the tables.
+        problems: what was wrong with the recording itself; each also has rows of kind "error" in ``events``.
+        notes: what a reader should know of times and tables, one line each.
+    """
+
+    words: pd.DataFrame
+    packets: pd.DataFrame
+    events: pd.DataFrame
+    intervals: pd.DataFrame
+    timebase: TimeBase
+    devices: tuple[str, ...]
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def credits(self) -> pd.DataFrame:
+        """Return the credits that were sent, taken and refused; see `views.credits`."""
+        return views.credits(self.events)
+
+    def descriptors(self) -> pd.DataFrame:
+        """Return what became of each descriptor; see `views.descriptors`."""
+        return views.descriptors(self.events)
+
+    def states(self) -> pd.DataFrame:
+        """Return the changes of the state machines; see `views.states`."""
+        return views.states(self.events)
+
+    def tables(self) -> dict[str, Any]:
+        """Return the tables by name as pyarrow tables of exactly the declared schemas."""
+        import pyarrow as pa
+
+        return {
+            name: pa.Table.from_pandas(
+                getattr(self, name), schema=schema(name), preserve_index=False
+            ).replace_schema_metadata(None)
+            for name in TABLES
+        }
+
+    def save(self, folder: CaptureFolder) -> list[Path]:
+        """Write the tables to ``tables/`` of the capture; the same capture gives the same bytes.
+
+        Raises:
+            InputError: they cannot be written (no right, no space).
+            ValueError: this trace does not hold all devices of the capture.
+        """
+        names = tuple(device.name for device in folder.devices)
+        if names != self.devices:
+            raise ValueError(
+                f"{folder.path}: the trace holds {', '.join(self.devices)} of {', '.join(names)}; "
+                "only a whole decoding is kept"
+            )
+        about = json.dumps(
+            {
+                "capture": folder.manifest["digest"],
+                "decoder": DECODER_VERSION,
+                "origin_ps": str(self.timebase.origin_ps),
+                "problems": [asdict(problem) for problem in self.problems],
+            },
+            sort_keys=True,
+        ).encode()
+        where = folder.path / _FOLDER
+        where.mkdir(exist_ok=True)
+        paths = []
+        for name, table in self.tables().items():
+            paths.append(where / f"{name}.parquet")
+            write_table(table.replace_schema_metadata({_KEY: about}), paths[-1])
+        return paths
+
+    @classmethod
+    def load(cls, folder: CaptureFolder) -> Trace:
+        """Read the tables back, every page checked.
+
+        Raises:
+            CaptureFormatError: a table is missing, damaged, of another capture, or of another decoder.
+        """
+        frames = {}
+        about: dict[str, Any] = {}
+        for name in TABLES:
+            path = folder.path / _FOLDER / f"{name}.parquet"
+            table = read_table(path)
+            about = _about(path, table, folder)
+            if not table.schema.equals(schema(name)):
+                raise CaptureFormatError(f"{path}: has other columns than this decoder makes")
+            frames[name] = table
+        devices = tuple(device.name for device in folder.devices)
+        try:
+            origin_ps = int(about["origin_ps"])
+            problems = [
+                Problem(**{**problem, "code": ProblemCode(problem["code"])})
+                for problem in about["problems"]
+            ]
+        except (KeyError, TypeError, ValueError) as error:
+            raise CaptureFormatError(
+                f"{folder.path / _FOLDER}: what the tables say of themselves cannot be read: {error}"
+            ) from None
+        timebase = TimeBase.from_folder(folder).at_origin(origin_ps)
+        ends = all_ends(folder, devices)
+        loaded = {name: _frame(name, table, ends) for name, table in frames.items()}
+        return cls(
+            timebase=timebase,
+            devices=devices,
+            problems=problems,
+            notes=list(timebase.notes),
+            **loaded,
+        )
+
+
+def all_ends(folder: CaptureFolder, captured: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the captured devices and, in a target of two, of the other end of the link."""
+    names = set(captured)
+    if any(device.identity.devices_count == 2 for device in folder.devices):
+        names |= {"A", "B"}
+    return tuple(sorted(names, key=lambda name: (len(name), name)))
+
+
+def _about(path: Path, table: Any, folder: CaptureFolder) -> dict[str, Any]:
+    try:
+        about = json.loads((table.schema.metadata or {})[_KEY])
+        capture, decoder = about["capture"], about["decoder"]
+    except (KeyError, TypeError, ValueError):
+        raise CaptureFormatError(f"{path}: does not say of which capture it is") from None
+    if capture != folder.manifest["digest"]:
+        raise CaptureFormatError(f"{path}: was decoded from another capture")
+    if decoder != DECODER_VERSION:
+        raise CaptureFormatError(
+            f"{path}: was made by decoder version {decoder}, this is {DECODER_VERSION}"
+        )
+    return dict(about)
+
+
+def _frame(name: str, table: Any, devices: tuple[str, ...]) -> pd.DataFrame:
+    """Return a frame as `make_frame` makes it, so that a loaded trace equals a decoded one."""
+    frame = table.to_pandas()
+    for column, kind in column_types(name).items():
+        if kind == "text":
+            texts = pd.Index(categories(name, column, devices), dtype="str")
+            frame[column] = pd.Categorical(frame[column], categories=texts)
+        elif kind == "bool?":
+            frame[column] = frame[column].astype("boolean")
+        elif kind == "string":
+            frame[column] = frame[column].astype("str")
+    return frame

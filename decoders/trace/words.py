@@ -1,0 +1,147 @@
+"""The tables of words and of packets, from the readings of all taps.
+
+Source: docs/formats.md sections 3 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from freezeframe.capture.registers import layouts
+from freezeframe.capture.registers.layouts import Kind, Memory, PacketType
+from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.trace.framing import Packets, frame_records
+from freezeframe.decoders.trace.memory import Reading
+from freezeframe.decoders.trace.schema import (
+    PACKET_KINDS,
+    UNKNOWN_KIND,
+    categories,
+    make_frame,
+    schema,
+)
+from freezeframe.decoders.trace.times import times_of
+
+__all__ = ["peer_of", "words_and_packets"]
+
+Int64 = npt.NDArray[np.int64]
+Columns = dict[str, npt.NDArray[np.generic]]
+
+
+def words_and_packets(
+    readings: Sequence[Reading], timebase: TimeBase, devices: tuple[str, ...]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables ``words`` and ``packets``: memory by memory, each oldest first."""
+    words: list[Columns] = []
+    packets: list[Columns] = []
+    word_rows = packet_rows = 0
+    for reading in readings:
+        if reading.is_log:
+            continue
+        found = frame_records(reading.records, np.flatnonzero(reading.missing).tolist())
+        words.append(_words(reading, found, timebase, devices, packet_rows))
+        packets.append(_packets(reading, found, timebase, devices, word_rows))
+        word_rows += len(words[-1]["t_ps"])
+        packet_rows += len(found)
+    return (
+        make_frame("words", _joined("words", words), devices),
+        make_frame("packets", _joined("packets", packets), devices),
+    )
+
+
+def peer_of(device: str, devices: tuple[str, ...]) -> str:
+    """Return the other end of a device's link: known where a target has two devices, else "?"."""
+    others = [name for name in devices if name != device]
+    return others[0] if len(others) == 1 else "?"
+
+
+def _joined(table: str, parts: list[Columns]) -> Columns:
+    names = schema(table).names
+    return {
+        name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, np.int64)
+        for name in names
+    }
+
+
+def _words(
+    reading: Reading,
+    found: Packets,
+    timebase: TimeBase,
+    devices: tuple[str, ...],
+    first_packet: int,
+) -> Columns:
+    kind = reading.columns.kind
+    rows = np.flatnonzero((kind >= Kind.HEAD) & (kind <= Kind.TAIL))
+    n = len(rows)
+    t_ps, t_unc_ps = times_of(timebase, reading, rows)
+    packet = np.full(n, -1, dtype=np.int64)
+    lengths = (found["end_word"] - found["first_word"]).astype(np.int64)
+    # Packets follow one another without a word between them, from the first word to the last.
+    packet[: int(lengths.sum())] = np.repeat(np.arange(len(found)) + first_packet, lengths)
+    body = kind[rows] == Kind.BODY
+    bodies_before = np.cumsum(body) - body
+    starts = found["first_word"].astype(np.int64)
+    index = bodies_before - np.repeat(bodies_before[starts], lengths)
+    return {
+        "t_ps": t_ps,
+        "source": _code("words", "source", reading.source, devices, n),
+        "kind": kind[rows].astype(np.int64) - 1,
+        "t_unc_ps": t_unc_ps,
+        "cycle": reading.dated.cycle[rows],
+        "slot": reading.slot[rows],
+        "data": reading.columns.data[rows],
+        "packet": packet,
+        "word": np.where(body, index, -1),
+    }
+
+
+def _packets(
+    reading: Reading, found: Packets, timebase: TimeBase, devices: tuple[str, ...], first_word: int
+) -> Columns:
+    n = len(found)
+    first = found["first_record"].astype(np.int64)
+    t_ps, t_unc_ps = times_of(timebase, reading, first)
+    t_end_ps, _ = times_of(timebase, reading, found["last_record"].astype(np.int64), after_cycles=1)
+    read = found["header_read"] == 1
+    header = found["header"]
+
+    def field(lsb: int, mask: int) -> Int64:
+        value = (header >> np.uint64(lsb) & np.uint64(mask)).astype(np.int64)
+        return np.where(read, value, -1)
+
+    packet_type = field(layouts.HEADER_TYPE_LSB, layouts.HEADER_TYPE_MASK)
+    known = (packet_type >= PacketType.RDMA_WRITE) & (packet_type <= PacketType.CREDIT)
+    device, peer = reading.device, peer_of(reading.device, devices)
+    sends = reading.tap in (Memory.TX_ENQ, Memory.TX_DEQ)
+    direction = f"{device}->{peer}" if sends else f"{peer}->{device}"
+    return {
+        "t_ps": t_ps,
+        "source": _code("packets", "source", reading.source, devices, n),
+        "kind": np.where(known, packet_type - 1, PACKET_KINDS.index(UNKNOWN_KIND)),
+        "t_end_ps": t_end_ps,
+        "t_unc_ps": t_unc_ps,
+        "cycle": reading.dated.cycle[first],
+        "device": _code("packets", "device", device, devices, n),
+        "tap": np.full(n, int(reading.tap)),
+        "direction": _code("packets", "direction", direction, devices, n),
+        "flow": field(layouts.HEADER_FLOW_LSB, layouts.HEADER_FLOW_MASK),
+        "seq": field(layouts.HEADER_SEQ_LSB, layouts.HEADER_SEQ_MASK),
+        "length": field(layouts.HEADER_LENGTH_LSB, layouts.HEADER_LENGTH_MASK),
+        "body_words": found["body_words"],
+        "flags": field(layouts.HEADER_FLAGS_LSB, layouts.HEADER_FLAGS_MASK),
+        "dest": np.where(found["address_read"] == 1, found["address"].view(np.int64), -1)
+        if n
+        else np.empty(0, np.int64),
+        "header_ok": found["header_ok"],
+        "payload_ok": found["payload_ok"],
+        "length_ok": found["length_ok"],
+        "whole": found["whole"],
+        "first_row": found["first_word"].astype(np.int64) + first_word,
+        "end_row": found["end_word"].astype(np.int64) + first_word,
+    }
+
+
+def _code(table: str, column: str, text: str, devices: tuple[str, ...], n: int) -> Int64:
+    return np.full(n, categories(table, column, devices).index(text), dtype=np.int64)

@@ -1,0 +1,240 @@
+"""Profiles: the numbers that make one adapter out of the emulator's stages, read from TOML and checked.
+
+A profile is found by name in ``emulator/profiles`` or given as the path of a ``.toml`` file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from freezeframe.capture.errors import InputError
+
+__all__ = ["Profile", "load_profile", "profile_names"]
+
+_FOLDER = Path(__file__).parent / "profiles"
+_POWERS_OF_TWO = ("trace.tap_depth", "trace.event_depth", "trace.event_fifo")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One adapter. The unit of a number is the end of its name; fields are ``section_key`` of the TOML file."""
+
+    name: str
+    description: str
+    digest: int  # first 32 bits of the SHA-256 over the values: the device's build hash
+
+    clocks_bus_hz: int
+    clocks_link_hz: int
+    clocks_deviation_ppm: int
+
+    bus_overhead_cycles: int
+    bus_split_min_cycles: int
+    bus_split_max_cycles: int
+    bus_completion_cycles: int
+    bus_post_cycles: int
+    bus_write_burst_words: int
+    bus_retries_ppm: int
+    bus_disconnects_ppm: int
+
+    fifo_tx_words: int
+    fifo_rx_words: int
+    fifo_message_words: int
+
+    link_latency_ps: int
+    link_gap_cycles: int
+    link_sync_fill_halves: int
+
+    flows_count: int
+    flows_active: int
+    flows_credit_unit_words: int
+
+    trace_mode: str
+    trace_tap_depth: int
+    trace_event_depth: int
+    trace_chunk_records: int
+    trace_event_fifo: int
+    trace_post: int
+    trace_post_drain_cycles: int
+    trace_sampler_depth: int
+    trace_sample_period_cycles: int
+    trace_snapshot_log2: int
+    trace_cross_latency_cycles: int
+    trace_sync_period_cycles: int
+    trace_stall_limit_cycles: int
+
+    host_ring_descriptors: int
+    host_interrupt_latency_ns: int
+    host_completion_ns: int
+
+    @property
+    def credit_w(self) -> int:
+        """Bits of a credit counter: log2 of the incoming FIFO rounded up, plus 2 (docs/formats.md section 3)."""
+        return (self.fifo_rx_words - 1).bit_length() + 2
+
+    @property
+    def credit_share_words(self) -> int:
+        """Words of the peer's incoming FIFO that belong to one active flow."""
+        return self.fifo_rx_words // self.flows_active
+
+    @property
+    def quad(self) -> bool:
+        """A memory for each tap (True), or one memory for a selected tap."""
+        return self.trace_mode == "quad"
+
+
+# Allowed values, both ends included. What the register map and its windows can hold bounds the trace section.
+_RANGES: dict[str, tuple[int, int]] = {
+    "clocks.bus_hz": (1_000_000, 1_000_000_000),
+    "clocks.link_hz": (1_000_000, 1_000_000_000),
+    "clocks.deviation_ppm": (0, 1000),
+    "bus.overhead_cycles": (1, 1000),
+    "bus.split_min_cycles": (0, 10_000),
+    "bus.split_max_cycles": (0, 10_000),
+    "bus.completion_cycles": (2, 1000),
+    "bus.post_cycles": (1, 1000),
+    "bus.write_burst_words": (4, 1024),
+    "bus.retries_ppm": (0, 500_000),
+    "bus.disconnects_ppm": (0, 500_000),
+    "fifo.tx_words": (16, 65_536),
+    "fifo.rx_words": (16, 1 << 20),
+    "fifo.message_words": (1, 512),
+    "link.latency_ps": (0, 1_000_000_000),
+    "link.gap_cycles": (1, 64),
+    "link.sync_fill_halves": (2, 64),
+    "flows.count": (1, 128),
+    "flows.active": (1, 128),
+    "flows.credit_unit_words": (1, 65_536),
+    "trace.tap_depth": (64, 16_384),
+    "trace.event_depth": (64, 16_384),
+    "trace.chunk_records": (1, 16_384),
+    "trace.event_fifo": (4, 256),
+    "trace.post": (0, 1 << 31),
+    "trace.post_drain_cycles": (1, 1 << 20),
+    "trace.sampler_depth": (1, 4096),
+    "trace.sample_period_cycles": (0, 1 << 31),
+    "trace.snapshot_log2": (8, 31),
+    "trace.cross_latency_cycles": (0, 100_000),
+    "trace.sync_period_cycles": (64, 1 << 24),
+    "trace.stall_limit_cycles": (0, 1 << 31),
+    "host.ring_descriptors": (1, 1024),
+    "host.interrupt_latency_ns": (0, 1_000_000_000),
+    "host.completion_ns": (0, 1_000_000_000),
+}
+_TEXTS: dict[str, tuple[str, ...]] = {"trace.mode": ("quad", "select")}
+
+
+def profile_names() -> list[str]:
+    """Return the names of the profiles that come with the emulator."""
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+
+
+def load_profile(name: str) -> Profile:
+    """Read a profile by its name, or from a path that ends in ``.toml``.
+
+    Raises:
+        InputError: no such profile, not TOML, an unknown or missing key, a value out of range, or values that
+            contradict each other; the message names file, key, value and what is allowed.
+    """
+    path = Path(name) if name.endswith(".toml") else _FOLDER / f"{name}.toml"
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        known = ", ".join(profile_names())
+        raise InputError(
+            f"profile {name!r} does not exist; there are {known}, or give the path of a .toml file"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"profile {name!r} cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"profile {name!r} is not valid TOML: {error}") from error
+    return _checked(path.stem, raw)
+
+
+def _checked(name: str, raw: dict[str, Any]) -> Profile:
+    values: dict[str, Any] = {}
+    description = raw.pop("description", "")
+    if not isinstance(description, str):
+        raise InputError(f"profile {name}: description is {description!r}; it must be a text")
+    for section, table in raw.items():
+        if not isinstance(table, dict):
+            raise InputError(
+                f"profile {name}: unknown key {section!r}; keys stand in the sections "
+                + ", ".join(sorted({key.partition(".")[0] for key in (*_RANGES, *_TEXTS)}))
+            )
+        for key, value in table.items():
+            values[f"{section}.{key}"] = value
+    for key, value in values.items():
+        _check_value(name, key, value)
+    missing = sorted((_RANGES.keys() | _TEXTS.keys()) - values.keys())
+    if missing:
+        raise InputError(f"profile {name}: missing {', '.join(missing)}")
+    _check_together(name, values)
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).digest()
+    fields = {key.replace(".", "_"): value for key, value in values.items()}
+    return Profile(name, description, int.from_bytes(digest[:4], "big"), **fields)
+
+
+def _check_value(name: str, key: str, value: object) -> None:
+    if key in _TEXTS:
+        if value not in _TEXTS[key]:
+            raise InputError(
+                f"profile {name}: {key} = {value!r}; it must be one of {', '.join(_TEXTS[key])}"
+            )
+        return
+    if key not in _RANGES:
+        section = key.partition(".")[0]
+        near = [k for k in (*_RANGES, *_TEXTS) if k.startswith(section + ".")]
+        hint = f"; [{section}] has {', '.join(k.partition('.')[2] for k in near)}" if near else ""
+        raise InputError(f"profile {name}: unknown key {key}{hint}")
+    low, high = _RANGES[key]
+    if type(value) is not int or not low <= value <= high:
+        raise InputError(f"profile {name}: {key} = {value!r}; it must be a whole number {low}..{high}")
+    if key in _POWERS_OF_TWO and value & (value - 1):
+        raise InputError(f"profile {name}: {key} = {value}; it must be a power of two")
+
+
+def _check_together(name: str, v: dict[str, Any]) -> None:
+    whole = v["fifo.message_words"] + 3  # header, address and tail go with the payload
+    share = v["fifo.rx_words"] // v["flows.active"]
+    rules = (
+        (
+            2 * v["fifo.tx_words"] <= v["trace.tap_depth"],
+            f"fifo.tx_words = {v['fifo.tx_words']} is more than half of trace.tap_depth = "
+            f"{v['trace.tap_depth']}; what left the FIFO would no longer be in the memory of what entered it",
+        ),
+        (
+            v["fifo.tx_words"] >= whole,
+            f"fifo.tx_words = {v['fifo.tx_words']} cannot hold a whole message of {whole} words",
+        ),
+        (
+            v["flows.active"] <= v["flows.count"],
+            f"flows.active = {v['flows.active']} is more than flows.count = {v['flows.count']}",
+        ),
+        (
+            share - v["flows.credit_unit_words"] >= whole,
+            f"a flow's share of the incoming FIFO ({share} words) less the credit unit "
+            f"({v['flows.credit_unit_words']}) cannot hold a whole message of {whole} words: it would stall for ever",
+        ),
+        (
+            v["bus.split_min_cycles"] <= v["bus.split_max_cycles"],
+            f"bus.split_min_cycles = {v['bus.split_min_cycles']} is more than bus.split_max_cycles = "
+            f"{v['bus.split_max_cycles']}",
+        ),
+        *(
+            (
+                v[f"trace.{depth}"] % v["trace.chunk_records"] == 0
+                and v[f"trace.{depth}"] // v["trace.chunk_records"] <= 64,
+                f"trace.{depth} = {v[f'trace.{depth}']} must be 1..64 whole chunks of "
+                f"{v['trace.chunk_records']} records",
+            )
+            for depth in ("tap_depth", "event_depth")
+        ),
+    )
+    for holds, why in rules:
+        if not holds:
+            raise InputError(f"profile {name}: {why}")

@@ -1,0 +1,168 @@
+"""``freezeframe decode``: events out of a logic-analyzer capture or a capture folder."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from freezeframe.gui.cli.options import JsonOption
+from freezeframe.gui.cli.output import plural, printable, progress_bar
+from freezeframe.gui.plots.axis import format_ps
+
+if TYPE_CHECKING:
+    from freezeframe.decoders.contract import Texts
+    from freezeframe.decoders.run import Decoded
+
+__all__ = ["parse_rate", "run"]
+
+_RATES = {"hz": 1, "khz": 10**3, "mhz": 10**6, "ghz": 10**9, "k": 10**3, "m": 10**6, "g": 10**9}
+
+FileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="A sigrok capture (.sr) or a capture folder (.ff).", show_default=False
+    ),
+]
+DecoderOption = Annotated[
+    list[str],
+    typer.Option(
+        "-d",
+        "--decoder",
+        metavar="SPEC",
+        help="NAME[:option=value,channel=PROBE...][+NAME...]; + stacks; may be given again.",
+        show_default=False,
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write Parquet instead of printing; a file for each table where there are more.",
+        show_default=False,
+    ),
+]
+SamplesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-samples",
+        metavar="N",
+        min=1,
+        help="Refuse a capture with more samples: real ones unpack a thousandfold.",
+        show_default=False,
+    ),
+]
+RateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--samplerate",
+        metavar="RATE",
+        help="Sample rate, for instance 12MHz, where the file has none or a wrong one.",
+        show_default=False,
+    ),
+]
+
+
+def run(
+    file: FileArgument,
+    decoder: DecoderOption,
+    output: OutputOption = None,
+    max_samples: SamplesOption = None,
+    samplerate: RateOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Decode a logic-analyzer capture, or the recording in a capture folder.
+
+    Prints one line for each event, or JSON, or writes the tables as Parquet. A channel takes the
+    probe of the same name unless it is named.
+
+    \b
+    Examples:
+      freezeframe decode phy.sr -d mdio
+      freezeframe decode phy.sr -d mdio:clause=45,mdc=D0,mdio=D1 --json
+      freezeframe decode phy.sr -d mdio -o events.parquet
+      freezeframe decode fault.ff -d trace -o trace.parquet
+    """
+    from freezeframe.decoders.run import decode_file, save_tables
+
+    rate = None if samplerate is None else parse_rate(samplerate)
+    with progress_bar("decode", "samples") as update:
+        decoded = decode_file(
+            file,
+            decoder,
+            max_samples=max_samples,
+            samplerate_hz=rate,
+            progress=lambda done, total: update(done, total, ""),
+        )
+    if output is not None:
+        paths = save_tables(decoded, output)
+    if json:
+        _print_json(file, decoded)
+    elif output is not None:
+        for path, (name, table) in zip(paths, decoded, strict=True):
+            print(f"{path}: {name}, {plural(len(table), 'row')}")
+    else:
+        _print_text(decoded)
+
+
+def parse_rate(text: str) -> int:
+    """Return a sample rate in Hz: ``12000000``, ``12MHz``, ``12 M``.
+
+    Raises:
+        InputError: not a positive whole number of Hz.
+    """
+    from decimal import Decimal, InvalidOperation
+
+    from freezeframe.capture.errors import InputError
+
+    number = text.strip().rstrip("HhZzGgMmKk ")
+    unit = text.strip()[len(number) :].strip().lower()
+    try:
+        rate = Decimal(number) * _RATES[unit or "hz"]
+        if rate > 0 and rate == int(rate):
+            return int(rate)
+    except (InvalidOperation, KeyError, OverflowError, ValueError):
+        pass  # falls through to the one message below
+    raise InputError(f"--samplerate {text}: say a positive number of Hz, for instance 12MHz")
+
+
+def _print_text(decoded: Sequence[Decoded]) -> None:
+    for name, table in decoded:
+        if len(decoded) > 1:
+            print(f"# {name}, {plural(len(table), 'row')}")
+        words = _texts_of(name)
+        for row in _rows(table):
+            print(f"{format_ps(row['t_ps'], 1_000_000):>20}  {printable(words(row))}")
+
+
+def _texts_of(name: str) -> Callable[[dict[str, Any]], str]:
+    """Return what puts a row of a table into words: its decoder's own text, else all columns."""
+    from freezeframe.decoders.registry import load_decoders
+
+    top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
+    texts: Callable[[Any], Texts] | None = load_decoders().find(top).texts
+    if texts is None:
+        return lambda row: "  ".join(f"{k}={v}" for k, v in row.items() if k != "t_ps")
+    own = texts
+    return lambda row: own(row).normal
+
+
+def _print_json(file: Path, decoded: Sequence[Decoded]) -> None:
+    """Print row by row: a long capture has more rows than fit into memory as objects."""
+    print(f'{{"file": {json_text.dumps(str(file))}, "tables": [', end="")
+    for number, (name, table) in enumerate(decoded):
+        print("," if number else "", f'{{"name": {json_text.dumps(name)}, "rows": [', sep="\n")
+        for i, row in enumerate(_rows(table)):
+            print("," if i else "", json_text.dumps(row), sep="\n " if i else " ", end="")
+        print("\n]}", end="")
+    print("\n]}")
+
+
+def _rows(table: Any) -> Iterator[dict[str, Any]]:
+    for batch in table.to_batches(max_chunksize=4096):
+        yield from batch.to_pylist()

@@ -1,0 +1,173 @@
+"""An explanation as text for a terminal, and as the document that ``--json`` prints."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.cli.output import hex_word, plural, printable, table
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.report.advice import headline, next_steps
+from freezeframe.gui.report.comparison import Comparison, compare, difference_text
+from freezeframe.gui.report.moments import Freeze, first_freeze
+
+__all__ = ["explanation_document", "explanation_text", "place_text", "when_text"]
+
+_WIDTH = 100
+_ROWS = 24  # of one piece of evidence; the report and --json have all
+
+
+def explanation_document(capture: CaptureFolder, explanation: Explanation) -> dict[str, Any]:
+    """Return findings best first, what limits them, and what the capture does not hold."""
+    freeze = first_freeze(capture, explanation.trace)
+    return {
+        **explanation.to_json(),
+        "lost": capture.lost,
+        "freeze": None
+        if freeze is None
+        else {
+            "device": freeze.device,
+            "causes": list(freeze.causes),
+            "cycle": freeze.cycle,
+            "t_ps": freeze.t_ps,
+            "t_uncertainty_ps": freeze.t_unc_ps if freeze.t_unc_ps >= 0 else None,
+        },
+    }
+
+
+def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
+    """Return the whole explanation; control characters from the capture are made visible."""
+    freeze = first_freeze(capture, explanation.trace)
+    frozen = f"frozen by {', '.join(freeze.causes)} at {freeze.device}" if freeze else "not frozen"
+    findings = explanation.findings
+    count = plural(len(findings), "finding") if findings else "no fault found"
+    parts = [f"{capture.path.name}: {count}, {frozen}"]
+    parts += [_finding(finding, freeze) for finding in findings]
+    if not findings:
+        parts.append("Every word that can be compared is the same at all taps, and credits add up.")
+    parts += _list("Limits of this answer", explanation.notes)
+    parts += _list("Not in the capture", capture.lost)
+    return "\n\n".join(printable_lines(part) for part in parts)
+
+
+def printable_lines(text: str) -> str:
+    """Return text made safe for a terminal, its lines kept."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def place_text(finding: Finding) -> str:
+    """Return where: ``A.tx_deq, A->B, flow 1, packet 35, word 117``, leaving out what is not known."""
+    tap = f"{finding.device}.{finding.tap}" if finding.tap else finding.device
+    parts = [tap, finding.direction]
+    parts += [
+        f"{name} {value}"
+        for name, value in (
+            ("flow", finding.flow),
+            ("packet", finding.packet),
+            ("word", finding.word),
+        )
+        if value is not None
+    ]
+    return ", ".join(part for part in parts if part) or "unknown"
+
+
+def when_text(finding: Finding, freeze: Freeze | None) -> str:
+    """Return when: time on the capture's base, its uncertainty, and the distance to the freeze."""
+    if finding.t_ps is None:
+        return "unknown"
+    text = format_ps(finding.t_ps)
+    if finding.t_uncertainty_ps is not None and finding.t_uncertainty_ps >= 0:
+        text += f" ± {format_ps(finding.t_uncertainty_ps)}"
+    if freeze is not None:
+        distance = freeze.t_ps - finding.t_ps
+        side = "before" if distance >= 0 else "after"
+        text += f", {format_ps(abs(distance))} {side} the cause of the freeze"
+    return text
+
+
+def _finding(finding: Finding, freeze: Freeze | None) -> str:
+    lines = [headline(finding), ""]
+    lines.append(f"  where       {place_text(finding)}")
+    lines.append(f"  when        {when_text(finding, freeze)}")
+    lines.append(f"  confidence  {finding.confidence:.2f}")
+    if finding.candidates:
+        lines.append(f"  candidates  {', '.join(finding.candidates)}")
+    lines += ["", *_wrapped(finding.text, "  ")]
+    lines += ["", "  Evidence"]
+    for number, evidence in enumerate(finding.evidence, 1):
+        lines += _wrapped(f"{number}. {evidence.text}", "  ", "     ")
+        lines += [f"     {line}" for line in _rows(evidence)]
+    lines += ["", "  What to do next"]
+    for step in next_steps(finding):
+        lines += _wrapped(f"- {step}", "  ", "    ")
+    return "\n".join(lines)
+
+
+def _rows(evidence: Evidence) -> list[str]:
+    rows = evidence.rows[:_ROWS]
+    if not rows:
+        return []
+    comparison = compare(rows)
+    text = _side_by_side(comparison) if comparison else _listed(rows)
+    lines = text.split("\n")
+    if len(evidence.rows) > _ROWS:
+        lines.append(f"... and {len(evidence.rows) - _ROWS} more rows (--json has all)")
+    return lines
+
+
+def _side_by_side(comparison: Comparison) -> str:
+    lines = []
+    for label, cells in comparison.lines:
+        values = ["-" if cell is None else _value(cell.row) for cell in cells]
+        wrong = [
+            difference_text(cell.row.value or 0, cell.against or 0)
+            for cell in cells
+            if cell is not None and cell.differs
+        ]
+        missing = [s for s, cell in zip(comparison.sources, cells, strict=True) if cell is None]
+        note = "; ".join(wrong + [f"not at {source}" for source in missing])
+        lines.append((label, *values, f"<- {note}" if note else ""))
+    return table(("", *comparison.sources, ""), lines)
+
+
+def _listed(rows: Sequence[Row]) -> str:
+    lines = []
+    for row in rows:
+        note = ""
+        if row.expected is not None and row.value is not None and row.value != row.expected:
+            note = f"<- expected {_number(row, row.expected)}"
+            if row.table == "words":
+                note += f", {difference_text(row.value, row.expected)}"
+        time = "" if row.t_ps is None else format_ps(row.t_ps)
+        slot = "" if row.slot is None else f"slot {row.slot}"
+        lines.append((row.source, slot, time, row.label, _value(row), note))
+    return table(("source", "slot", "time", "what", "value", ""), lines, right=(2,))
+
+
+def _value(row: Row) -> str:
+    return "" if row.value is None else _number(row, row.value)
+
+
+def _number(row: Row, value: int) -> str:
+    """Words as recorded are read in hex, register values as counts."""
+    return f"{value:,}" if row.table == "registers" else hex_word(value)
+
+
+def _list(heading: str, lines: Sequence[str]) -> list[str]:
+    if not lines:
+        return []
+    wrapped = [text for line in lines for text in _wrapped(f"- {line}", "  ", "    ")]
+    return ["\n".join([heading, *wrapped])]
+
+
+def _wrapped(text: str, first: str, rest: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        break_long_words=False,
+    )

@@ -1,0 +1,137 @@
+"""What a diagnosis means in a headline, and what to do next; the reasoning itself is in docs/diagnosis.md."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from freezeframe.analyzers.contract import UNDETERMINED, Finding
+
+__all__ = ["ADVICE", "Advice", "headline", "next_steps", "place"]
+
+
+class Advice(NamedTuple):
+    """``title`` completes "NAME: ...", with ``{place}`` for where it happened; ``steps`` say what to do."""
+
+    title: str
+    steps: tuple[str, ...]
+
+
+_REPEAT = (
+    "Run 'freezeframe guard' to see whether the next freeze names the same tap, flow and word."
+)
+
+ADVICE: dict[str, Advice] = {
+    "word-omitted": Advice(
+        "a 64-bit word was lost in {place}",
+        (
+            "Look at the write side of that FIFO: write enable, almost-full and what holds them off "
+            "when a transfer stops and is retried.",
+            "Set a trigger on the first word of the packet at the tap before, and capture again.",
+        ),
+    ),
+    "word-duplicated": Advice(
+        "a 64-bit word came twice out of {place}",
+        (
+            "Look at the read side of that FIFO: a read pointer that does not advance while the "
+            "output is taken, as when ready falls in the same cycle.",
+            "Compare the events around it: a disconnect or a wait for credit in that cycle points "
+            "at the stage that held.",
+        ),
+    ),
+    "sync-fifo-empty": Advice(
+        "one lane's synchronization FIFO was read while empty at {place}",
+        (
+            "Look at the levels and underflows of both lanes at the freeze, and at the start level "
+            "of the synchronization FIFO.",
+            "Check the clock correction: idles inserted and removed on that lane only.",
+        ),
+    ),
+    "lane-misaligned": Advice(
+        "the byte phase of one lane shifted at {place}",
+        (
+            "Compare the lane's comma phase with the other lane's, and look for loss of lock.",
+            "Check comma alignment: it must be enabled while the link trains and only then.",
+        ),
+    ),
+    "payload-bit-flip": Advice(
+        "bits of one payload word changed on {place}",
+        (
+            "Look at the link: transceiver settings, error counters, the cable and its seating.",
+            _REPEAT,
+        ),
+    ),
+    "header-corrupted": Advice(
+        "a header word changed on {place}",
+        (
+            "Look at the link as for a flipped payload bit; headers are hit more rarely only "
+            "because they are few.",
+            _REPEAT,
+        ),
+    ),
+    "credit-corrupted": Advice(
+        "a credit was damaged inside {place}, after its parity bit was made",
+        (
+            "Look at the path of the credit word between the parity generator and the packet CRC.",
+            "Compare what was sent and what was refused: the event logs of both devices hold both.",
+        ),
+    ),
+    "credit-lost": Advice(
+        "credits of a flow are no longer sent by {place}",
+        (
+            "Look at the credit output of that flow: words freed keep growing, words reported do "
+            "not.",
+            "Check the arbitration between credits and packets on the way back.",
+        ),
+    ),
+    "wrap-unhandled": Advice(
+        "{place} compared credit counters across their wrap-around as plain numbers",
+        (
+            "Compare sent - credited modulo the counter's width, never the counters themselves.",
+            "Check every comparator of credit counters for the same mistake.",
+        ),
+    ),
+    "credit-start-too-large": Advice(
+        "{place} started with more credit than the receiver's FIFO holds",
+        (
+            "Set the start-up credit to the depth of the receiver's incoming FIFO, divided among "
+            "its flows.",
+            "Check the driver's value against id.rx_fifo of the other device.",
+        ),
+    ),
+    UNDETERMINED: Advice(
+        "the recording does not decide between causes at {place}",
+        (
+            "Capture again with more before the freeze: a smaller post count, or fewer kinds in "
+            "the event log.",
+            "Where only one device was recorded, pull both: most causes show only in comparison.",
+        ),
+    ),
+}
+
+_PLACES = {
+    "tx_enq": "{}'s DMA engine, before the outgoing FIFO",
+    "tx_deq": "{}'s outgoing FIFO",
+    "rx_enq": "the link into {}",
+    "rx_deq": "{}'s incoming FIFO",
+}
+
+
+def place(finding: Finding) -> str:
+    """Return where a finding lies in words: the segment that ends at its tap, or the device."""
+    if finding.device is None:
+        return "an unknown place"
+    return _PLACES.get(finding.tap or "", "{}").format(finding.device)
+
+
+def headline(finding: Finding) -> str:
+    """Return the diagnosis and what it means, in one line."""
+    advice = ADVICE.get(finding.diagnosis)
+    if advice is None:
+        return f"{finding.diagnosis} at {place(finding)}"
+    return f"{finding.diagnosis}: {advice.title.format(place=place(finding))}"
+
+
+def next_steps(finding: Finding) -> tuple[str, ...]:
+    """Return what to do about a finding; the general step for a diagnosis that is not in the table."""
+    advice = ADVICE.get(finding.diagnosis)
+    return advice.steps if advice else (_REPEAT,)

@@ -1,0 +1,165 @@
+"""A decoded recording as lanes of the time line: packets at the taps, waits for credit, events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.plots.timeline import Bar, Lane, Tick
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["LEGEND", "directions", "packet_bar", "time_range", "trace_lanes"]
+
+LEGEND = (
+    ("rect packet", "RDMA write, with its sequence number"),
+    ("rect other", "notification or interrupt"),
+    ("rect cut", "packet of which the recording holds only a part"),
+    ("rect bad", "packet with a bad CRC or length"),
+    ("rect wait", "a flow waits for credit"),
+    ("tick credit", "credit sent or taken"),
+    ("tick refused", "credit refused"),
+    ("tick note", "notification or interrupt event"),
+)
+
+_VERDICTS = (("header_ok", "header CRC"), ("payload_ok", "payload CRC"), ("length_ok", "length"))
+_TICKS = {"CREDIT": "credit", "NOTE": "note", "IRQ": "note", "LINK": "link"}
+_SHOWN_EVENTS = ("DESC", "NOTE", "IRQ", "STATE", "LINK", "USER")
+
+
+def time_range(trace: Trace) -> tuple[int, int]:
+    """Return the first and last time of anything recorded, ``(0, 1)`` for an empty recording."""
+    starts, ends = [], []
+    for table, end in ((trace.words, "t_ps"), (trace.events, "t_ps"), (trace.packets, "t_end_ps")):
+        if len(table):
+            starts.append(int(table["t_ps"].min()))
+            ends.append(int(table[end].max()))
+    return (min(starts), max(max(ends), min(starts) + 1)) if starts else (0, 1)
+
+
+def directions(devices: list[str]) -> list[tuple[str, str | None]]:
+    """Return (sender, receiver) pairs of the devices; a lone device has no partner."""
+    if len(devices) == 1:
+        return [(devices[0], None)]
+    return [(a, b) for a in devices for b in devices if a != b]
+
+
+def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lane]:
+    """Return all lanes; the words' way from sender to receiver is one group, in the order of the taps.
+
+    Args:
+        devices: names of the devices that were recorded.
+        first: sender of the direction to show first, None for the order of the devices.
+    """
+    ways = sorted(directions(devices), key=lambda way: way[0] != first)
+    lanes = []
+    for sender, receiver in ways:
+        group = f"{sender} → {receiver}" if receiver else f"{sender} sends, {sender} receives"
+        for device, tap in (
+            (sender, "tx_enq"),
+            (sender, "tx_deq"),
+            (receiver or sender, "rx_enq"),
+            (receiver or sender, "rx_deq"),
+        ):
+            packets = trace.packets[trace.packets["source"] == f"{device}.{tap}"]
+            lanes.append(
+                Lane(
+                    group,
+                    f"{device} {tap}",
+                    _TAP_MEANING[tap].format(device),
+                    [packet_bar(row) for row in _rows(packets)],
+                )
+            )
+    group = "Flow control and events"
+    for device in devices:
+        waits = trace.intervals[trace.intervals["device"] == device]
+        lanes.append(
+            Lane(
+                group,
+                f"{device} waits",
+                f"flows of {device} that wait for credit",
+                [_wait_bar(row) for row in _rows(waits)],
+            )
+        )
+        events = trace.events[trace.events["device"] == device]
+        credits = events[events["kind"] == "CREDIT"]
+        lanes.append(
+            Lane(
+                group,
+                f"{device} credits",
+                f"credits that {device} sent, took or refused",
+                ticks=[_tick(row) for row in _rows(credits)],
+            )
+        )
+        others = events[events["kind"].isin(_SHOWN_EVENTS)]
+        lanes.append(
+            Lane(
+                group,
+                f"{device} events",
+                f"descriptors, notifications, interrupts, states and link events of {device}",
+                ticks=[_tick(row) for row in _rows(others)],
+            )
+        )
+    return lanes
+
+
+def packet_bar(row: dict[str, Any]) -> Bar:
+    """Return the bar of one row of ``packets``; a packet that fails a check is loud."""
+    wrong = [name for column, name in _VERDICTS if row[column] is False]
+    css = "packet" if row["kind"] == "RDMA_WRITE" else "other"
+    if not row["whole"]:
+        css = "cut"
+    tip = (
+        f"{row['source']}: seq {row['seq']}, flow {row['flow']}, {row['kind']}, "
+        f"{row['body_words']} of {row['length']} words, {format_ps(row['t_ps'])} to "
+        f"{format_ps(row['t_end_ps'])}"
+    )
+    if wrong:
+        tip += f"; bad {', '.join(wrong)}"
+    return Bar(
+        row["t_ps"],
+        max(row["t_end_ps"], row["t_ps"] + 1),
+        "bad" if wrong else css,
+        str(row["seq"]) if row["seq"] >= 0 else "?",
+        tip,
+        loud=bool(wrong),
+    )
+
+
+def _wait_bar(row: dict[str, Any]) -> Bar:
+    opened = " (began before the recording)" if row["open_start"] else ""
+    closed = " (had not ended)" if row["open_end"] else ""
+    tip = (
+        f"{row['device']}: flow {row['flow']} waits for credit from {format_ps(row['t_ps'])}{opened} "
+        f"to {format_ps(row['t_end_ps'])}{closed}"
+    )
+    return Bar(
+        row["t_ps"], max(row["t_end_ps"], row["t_ps"] + 1), "wait", f"flow {row['flow']}", tip
+    )
+
+
+def _tick(row: dict[str, Any]) -> Tick:
+    refused = str(row["code"]).startswith("refused")
+    css = "refused" if refused else _TICKS.get(row["kind"], "plain")
+    flow = f", flow {row['flow']}" if row["flow"] >= 0 else ""
+    return Tick(
+        row["t_ps"],
+        css,
+        f"{row['kind']} {row['code']}{flow}, value {row['value']:#x}, {format_ps(row['t_ps'])}",
+    )
+
+
+_TAP_MEANING = {
+    "tx_enq": "into the outgoing FIFO of {}",
+    "tx_deq": "out of the outgoing FIFO of {}, onto the link",
+    "rx_enq": "from the link into the incoming FIFO of {}",
+    "rx_deq": "out of the incoming FIFO of {}",
+}
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as dictionaries of plain Python values, null as None."""
+    plain = table.astype(object).where(table.notna(), None)
+    return plain.to_dict("records")

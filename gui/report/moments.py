@@ -1,0 +1,51 @@
+"""When each device of a capture froze, on the capture's one time base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.manifest import cause_names
+
+if TYPE_CHECKING:
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["Freeze", "first_freeze", "freezes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """The first cause of one device. ``t_unc_ps`` is negative where the time is not related to the master."""
+
+    device: str
+    causes: tuple[str, ...]
+    cycle: int
+    t_ps: int
+    t_unc_ps: int
+
+    @property
+    def is_cross(self) -> bool:
+        """Whether the other device's freeze is all that froze this one."""
+        return self.causes == ("cross",)
+
+
+def freezes(capture: CaptureFolder, trace: Trace) -> list[Freeze]:
+    """Return the freezes of all devices whose cause was read and whose clock is known, in order of time."""
+    found = []
+    for device in capture.devices:
+        mask = device.registers.value("ctl.causes")
+        cycle = device.registers.value64("ctl.cause_cycle")
+        if not mask or cycle is None or (device.name, "bus") not in trace.timebase.clocks:
+            continue
+        times, uncertain = trace.timebase.times_ps(device.name, "bus", np.array([cycle], np.int64))
+        causes = tuple(cause_names(mask))
+        found.append(Freeze(device.name, causes, cycle, int(times[0]), int(uncertain[0])))
+    return sorted(found, key=lambda freeze: freeze.t_ps)
+
+
+def first_freeze(capture: CaptureFolder, trace: Trace) -> Freeze | None:
+    """Return the freeze that was not caused by another device; the earliest where there are more."""
+    found = freezes(capture, trace)
+    return next((freeze for freeze in found if not freeze.is_cross), found[0] if found else None)
