@@ -111,13 +111,9 @@ def find_lag(up: Uint32, down: Uint32, joined: Bools) -> Lag | None:
         lag = next((k for k in range(lag) if _at(up, i, k, joined) == int(down[i])), -1)
         if lag < 0:
             return None
+    # Where the right half is equal to the one before it, a repeat begins without being seen.
     first = start
-    while first > 0 and joined[first] and up[first - 1] == down[start]:
-        # The half before was equal, so a repeat of it would not have been seen.
-        if up[first - 1] != up[start - 1] or first - 1 == 0 or not joined[first - 1]:
-            break
-        if up[first - 2] != up[first - 1]:
-            break
+    while first > 1 and joined[first - 1] and up[first - 1] == up[first - 2]:
         first -= 1
     return Lag(start, last + 1, first, repeats) if repeats else None
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.analyzers.align import Alignment, Edit, Op, align, align_cut
 from freezeframe.analyzers.packet_match import match_packets
 from freezeframe.analyzers.view import HEADS, CaptureView, Packet, Stream
@@ -23,16 +22,22 @@ __all__ = ["PacketPair", "SegmentDiff", "TapDiff", "diff_streams", "path_of"]
 class PacketPair:
     """One packet at both taps, and how its words differ.
 
-    ``edits`` count positions from ``up_start`` and ``down_start`` of the streams. ``compared`` is
-    the number of words that stood on both sides; 0 when the two pieces cannot be laid together.
+    ``edits`` count from the packets' first recorded words. ``compared`` words stood on both sides,
+    0 when the two pieces cannot be laid together; the first of them is word ``up_skip`` upstream
+    and ``down_skip`` downstream (not 0 where one side lacks the packet's beginning).
     """
 
     up: Packet
     down: Packet
-    up_start: int
-    down_start: int
     edits: tuple[Edit, ...]
     compared: int
+    up_skip: int = 0
+    down_skip: int = 0
+
+    @property
+    def in_place(self) -> bool:
+        """No word is missing or too many: compared words stand side by side."""
+        return all(edit.op is Op.ALTERED for edit in self.edits)
 
     def payload_index(self, edit: Edit) -> tuple[int, int] | None:
         """Return the payload indices ``[first, end)`` an edit may stand at; None in HEAD or TAIL.
@@ -42,11 +47,11 @@ class PacketPair:
         length on the side that has the tail.
         """
         upstream = edit.op in (Op.OMITTED, Op.ALTERED)
-        packet, start = (self.up, self.up_start) if upstream else (self.down, self.down_start)
+        packet = self.up if upstream else self.down
         base = self._payload_start(packet, upstream)
         if base is None:
             return None
-        first = start + edit.first - base
+        first = packet.start + edit.first - base
         end = first + edit.places
         if first < 0 or end > packet.start + packet.heads + packet.body_words - base:
             return None
@@ -150,18 +155,20 @@ class TapDiff:
 
 
 def _pair(up: Stream, p: Packet, down: Stream, q: Packet) -> PacketPair:
-    a, b = up.words(p), down.words(q)
-    if len(a) == len(b) and np.array_equal(a, b) and _same_kinds(up, p, down, q):
-        return PacketPair(p, q, p.start, q.start, (), len(a))
+    n, m = p.end - p.start, q.end - q.start
+    if n == m and np.array_equal(up.words(p), down.words(q)) and _same_kinds(up, p, down, q):
+        return PacketPair(p, q, (), n)
     from_start, to_end = not (p.cut_start or q.cut_start), not (p.cut_end or q.cut_end)
-    if from_start or to_end:
-        ids_up, ids_down = _ids(up, p, down, q)
-        found = align(ids_up, ids_down) if from_start and to_end else align_cut(
-            ids_up, ids_down, at_start=to_end
-        )
+    if from_start and to_end:
+        found = align(*_ids(up, p, down, q))
+    elif from_start or to_end:
+        found = align_cut(*_ids(up, p, down, q), at_start=to_end)
     else:
         found = Alignment((), 0)
-    return PacketPair(p, q, p.start, q.start, found.edits, found.compared)
+    skip = 0 if from_start else max(n, m) - min(n, m)
+    return PacketPair(
+        p, q, found.edits, found.compared, skip if n > m else 0, skip if m > n else 0
+    )
 
 
 def _same_kinds(up: Stream, p: Packet, down: Stream, q: Packet) -> bool:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.analyzers.contract import Row
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
@@ -21,7 +20,6 @@ from freezeframe.capture.registers.layouts import CAUSE_NAMES, HEADER, MEMORY_NA
 
 if TYPE_CHECKING:
     import pandas as pd
-
     from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["HEADS", "TAPS", "CaptureView", "EventLog", "Packet", "Stream", "header_fields", "view_of"]
@@ -357,12 +355,12 @@ def _packets(
                 heads=heads,
                 body_words=int((kind == Kind.BODY).sum()),
                 header=int(data[start]) if heads >= HEADS or (heads and not cut_start) else None,
-                address=int(data[start + heads - 1]) if heads >= HEADS or cut_start and heads else None,
+                address=int(data[start + heads - 1]) if heads >= HEADS or (cut_start and heads) else None,
                 has_tail=has_tail,
                 cut_start=cut_start,
                 cut_end=end in edges and not has_tail,
                 header_ok=verdicts["header_ok"][i],
-                payload_ok=None if cut_start else verdicts["payload_ok"][i],
+                payload_ok=verdicts["payload_ok"][i],
                 length_ok=verdicts["length_ok"][i],
             )
         )

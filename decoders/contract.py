@@ -33,6 +33,7 @@ CAPTURE = "capture"  # input: freezeframe.capture.folder.CaptureFolder, handed o
 OptionValue = bool | int | float | str
 
 _ID = re.compile(r"[a-z][a-z0-9_-]*")
+_KINDS = {"bool": "yes or no", "int": "a whole number", "float": "a number", "str": "any text"}
 _WORDS_FOR_BOOL = {
     **dict.fromkeys(("yes", "true", "on", "1"), True),
     **dict.fromkeys(("no", "false", "off", "0"), False),
@@ -94,10 +95,10 @@ class Option:
         if isinstance(self.default, bool):
             return "yes, no"
         if self.minimum is not None or self.maximum is not None:
-            low = "" if self.minimum is None else f"{self.minimum:g}"
-            high = "" if self.maximum is None else f"{self.maximum:g}"
+            low = "" if self.minimum is None else str(self.minimum)
+            high = "" if self.maximum is None else str(self.maximum)
             return f"{low}..{high}"
-        return {"int": "a whole number", "float": "a number", "str": "any text"}[self.type_name]
+        return _KINDS[self.type_name]
 
     def parse(self, text: str) -> OptionValue:
         """Return the value that ``text`` stands for.
@@ -108,7 +109,7 @@ class Option:
         value = self._converted(text.strip())
         if value is None:
             raise InputError(
-                f"option {self.id}={text}: not {self.type_name}; allowed: {self.allowed}"
+                f"option {self.id}={text}: not {_KINDS[self.type_name]}; allowed: {self.allowed}"
             )
         return self.check(value)
 

@@ -60,9 +60,11 @@ class StackRun:
         """Return all rows so far, one table for each kind that the decoder on top makes."""
         import pyarrow as pa
 
+        name = self._stack.name
+        prefix = f"{self._stack.steps[-1].decoder.id}."
         return [
             Decoded(
-                self._stack.name if len(self._tables) == 1 else f"{self._stack.name}.{kind}",
+                name if len(self._tables) == 1 else f"{name}.{kind.removeprefix(prefix)}",
                 pa.concat_tables(tables).unify_dictionaries().combine_chunks(),
             )
             for kind, tables in self._tables.items()

@@ -3,7 +3,8 @@
 Memory is bounded by what a member declares only where that is small; a stream that is longer or
 shorter than declared, cut, or of another checksum is an error, never a short read.
 
-Source: PKWARE APPNOTE 6.3.10, 4.3.7 (local header), 4.4.5 (methods); RFC 1951 (deflate).
+Source: PKWARE APPNOTE 6.3.10, 4.3.7 (local header), 4.3.16 (end record), 4.4.5 (methods);
+RFC 1951 (deflate).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 __all__ = ["ZipMembers"]
 
 _LOCAL_HEADER_B = 30
+_END_SEARCH_B = 22 + 0xFFFF  # the end record and the longest comment after it
+_ZIP64_COUNT = 0xFFFF
 _READ_B = 1 << 18
 _PIECE_B = 1 << 22  # unpacked bytes handed on at a time
 _AHEAD_B = 1 << 24  # a member declared no larger than this is unpacked whole, on another thread
@@ -43,6 +46,7 @@ class ZipMembers:
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         try:
+            self._length_B = self._file.seek(0, 2)
             self._infos = self._directory()
         except BaseException:
             self._file.close()
@@ -128,6 +132,12 @@ class ZipMembers:
             else:
                 reason = f"not a zip archive (it begins with {start.hex(' ')})"
             raise CaptureFormatError(f"{self.path}: {reason}") from None
+        promised = self._promised_members()
+        if promised not in (None, len(infos)):
+            raise CaptureFormatError(
+                f"{self.path}: the directory promises {promised} members and has {len(infos)}; "
+                "the archive is damaged"
+            )
         found: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             if info.filename in found:
@@ -136,7 +146,40 @@ class ZipMembers:
                     "which of them is meant cannot be known"
                 )
             found[info.filename] = info
+        # A damaged name in the directory would make a member vanish without a word.
+        for name, info in found.items():
+            if self._local_name(info) != name:
+                raise CaptureFormatError(
+                    f"{self.path}: byte {info.header_offset:#x}: the member that the directory "
+                    f"calls {name!r} has another name there; the archive is damaged"
+                )
         return found
+
+    def _promised_members(self) -> int | None:
+        """The count in the end record, which zipfile does not compare; None where zip64 has it."""
+        self._file.seek(max(0, self._length_B - _END_SEARCH_B))
+        tail = self._file.read()
+        at = tail.rfind(b"PK\x05\x06")
+        count = int.from_bytes(tail[at + 10 : at + 12], "little")
+        return None if count == _ZIP64_COUNT else count
+
+    def _local_name(self, info: zipfile.ZipInfo) -> str:
+        length = int.from_bytes(self._local_header(info)[26:28], "little")
+        utf8 = info.flag_bits & 0x800
+        return self._file.read(length).decode("utf-8" if utf8 else "cp437", "replace")
+
+    def _local_header(self, info: zipfile.ZipInfo) -> bytes:
+        header = b""
+        # A damaged directory can point before the file, or further than a file can be.
+        if 0 <= info.header_offset < self._length_B:
+            self._file.seek(info.header_offset)
+            header = self._file.read(_LOCAL_HEADER_B)
+        if len(header) < _LOCAL_HEADER_B or header[:4] != b"PK\x03\x04":
+            raise CaptureFormatError(
+                f"{self.path}: byte {info.header_offset:#x}: no local header of {info.filename}; "
+                "the archive is damaged"
+            )
+        return header
 
     def _seek_data(self, info: zipfile.ZipInfo) -> None:
         name = info.filename
@@ -147,13 +190,7 @@ class ZipMembers:
                 f"{self.path}: {name} is packed by method {info.compress_type}; "
                 "0 (stored) and 8 (deflate) are read"
             )
-        self._file.seek(info.header_offset)
-        header = self._file.read(_LOCAL_HEADER_B)
-        if len(header) < _LOCAL_HEADER_B or header[:4] != b"PK\x03\x04":
-            raise CaptureFormatError(
-                f"{self.path}: byte {info.header_offset:#x}: no local header of {name}; "
-                "the archive is damaged"
-            )
+        header = self._local_header(info)
         skip = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
         self._file.seek(skip, 1)
 

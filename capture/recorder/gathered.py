@@ -1,4 +1,4 @@
-"""What a pull has gathered of one device, and how a capture is made of it."""
+"""What a pull has gathered of one device so far, and the capture that is made of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage, RegisterImage
 from freezeframe.capture.recorder.chunks import MemoryReader
@@ -13,113 +14,119 @@ from freezeframe.capture.recorder.plan import MemoryPlan, sample_addresses
 from freezeframe.capture.registers.access import Device, RegisterAt
 from freezeframe.capture.targets.base import Words
 
-__all__ = ["DeviceRegisters", "MemoryEnd", "SamplesRead", "device_capture", "memory_ends"]
+__all__ = ["Gathered"]
 
 
 @dataclass(slots=True)
-class DeviceRegisters:
-    """The registers of one device as they were agreed on."""
+class Gathered:
+    """One device of a pull.
 
-    image: RegisterImage
-    not_read: list[str]
+    Attributes:
+        plans: the memories it has.
+        registers: as two readings agreed on.
+        not_read: labels of registers that never did.
+        samples: words of the sampler's slots from 0 on, zero where they never agreed; empty until
+            they were read.
+    """
 
-    def must(self, device: Device, name: str, *indices: int) -> int:
-        """Return a register without which the recording cannot be read.
+    device: Device
+    plans: Sequence[MemoryPlan]
+    registers: RegisterImage = field(default_factory=lambda: RegisterImage({}))
+    not_read: list[str] = field(default_factory=list)
+    samples: Words = field(default_factory=lambda: np.zeros(0, np.uint32))
+    sample_gaps: list[Gap] = field(default_factory=list)
+
+    def take_registers(
+        self, entries: Sequence[RegisterAt], words: Words, good: npt.NDArray[np.bool_]
+    ) -> None:
+        """Keep the registers that two readings agreed on, and the names of the others.
 
         Raises:
-            TargetError: it could not be read.
+            TargetError: one without which the memories mean nothing is missing or contradicts them.
         """
-        value = self.image.value(name, *indices)
-        if value is None:
-            raise TargetError(
-                f"{device.target.url}: device {device.name}: {name}{list(indices) or ''} never "
-                "read the same twice, and nothing can be made of the memories without it"
-            )
-        return value
+        read = list(zip(entries, words.tolist(), good.tolist(), strict=True))
+        self.registers = RegisterImage({entry.offset: word for entry, word, ok in read if ok})
+        self.not_read = [entry.label for entry, _, ok in read if not ok]
+        for plan in self.plans:
+            self.end_of(plan)
+        self.sample_addresses()
 
+    def end_of(self, plan: MemoryPlan) -> tuple[int, bool]:
+        """Return the write pointer of a memory, and whether it wrapped.
 
-@dataclass(slots=True)
-class SamplesRead:
-    """The sampler of one device, and which words of it were agreed on."""
-
-    addresses: Words
-    words: Words = field(default_factory=lambda: np.zeros(0, np.uint32))
-    gaps: list[Gap] = field(default_factory=list)
-
-
-def device_registers(read: Sequence[tuple[RegisterAt, int, bool]]) -> DeviceRegisters:
-    return DeviceRegisters(
-        RegisterImage({entry.offset: word for entry, word, good in read if good}),
-        [entry.label for entry, _, good in read if not good],
-    )
-
-
-def images(
-    device: Device, registers: DeviceRegisters, plans: Sequence[MemoryPlan]
-) -> list[tuple[MemoryPlan, int, bool]]:
-    """Return the memories of a device with where each was last written.
-
-    Raises:
-        TargetError: a pointer was not read, or lies outside its memory.
-    """
-    images = []
-    for plan in plans:
-        if plan.device != device.index:
-            continue
-        write_ptr = registers.must(device, "memory.write_ptr", plan.memory)
-        registers.must(device, "memory.status", plan.memory)
-        wrapped = registers.image.field("memory.status", "wrapped", plan.memory)
+        Raises:
+            TargetError: they were not read, or lie outside the memory.
+        """
+        write_ptr = self._must("memory.write_ptr", plan.memory)
+        self._must("memory.status", plan.memory)
         if write_ptr > plan.slots:
             raise TargetError(
-                f"{device.target.url}: device {device.name}: {plan.name} has {plan.slots} slots "
-                f"and its write pointer is at {write_ptr}; the device contradicts itself"
+                f"{self.device.target.url}: device {self.device.name}: {plan.name} has "
+                f"{plan.slots} slots and its write pointer is at {write_ptr}; the device "
+                "contradicts itself"
             )
-        images.append((plan, write_ptr, bool(wrapped)))
-    return images
+        return write_ptr, bool(self.registers.field("memory.status", "wrapped", plan.memory))
 
+    def sample_addresses(self) -> Words:
+        """Return the addresses of the sampler words written since arm; none without a sampler."""
+        if not self.device.identity.sampler_depth:
+            return np.zeros(0, np.uint32)
+        write_ptr = self._must("sampler.write_ptr")
+        self._must("sampler.status")
+        wrapped = bool(self.registers.field("sampler.status", "wrapped"))
+        return sample_addresses(self.device, write_ptr, wrapped)
 
-def samples_plan(device: Device, registers: DeviceRegisters) -> SamplesRead | None:
-    if not device.identity.sampler_depth:
-        return None
-    write_ptr = registers.must(device, "sampler.write_ptr")
-    registers.must(device, "sampler.status")
-    wrapped = bool(registers.image.field("sampler.status", "wrapped"))
-    return SamplesRead(sample_addresses(device, write_ptr, wrapped))
+    def take_samples(self, words: Words, good: npt.NDArray[np.bool_]) -> None:
+        """Keep the samples of which both words agreed; the others are gaps."""
+        whole = good.reshape(-1, 2).all(axis=1)
+        self.samples = np.where(np.repeat(whole, 2), words, 0).astype(np.uint32)
+        self.sample_gaps = [
+            Gap(int(slot), 1, "never read the same twice") for slot in np.flatnonzero(~whole)
+        ]
 
+    def lose_samples(self, reason: str) -> None:
+        """State that the samples were not read, unless they were."""
+        slots = len(self.sample_addresses()) // 2
+        if slots and not self.samples.size:
+            self.sample_gaps = [Gap(0, slots, reason)]
 
-def whole_gap(samples: SamplesRead, reason: str) -> list[Gap]:
-    slots = len(samples.addresses) // 2
-    return [Gap(0, slots, reason)] if slots else []
-
-
-def capture(
-    device: Device,
-    registers: DeviceRegisters,
-    samples: SamplesRead | None,
-    images: Sequence[tuple[MemoryPlan, int, bool]],
-    memories: MemoryReader,
-) -> DeviceCapture:
-    table = None
-    if samples is not None:
-        # Slots not written since arm are zeros here whatever the device's memory holds there.
-        table = np.zeros((device.identity.sampler_depth, 2), np.uint32)
-        table.reshape(-1)[: len(samples.words)] = samples.words
-    return DeviceCapture(
-        index=device.index,
-        base=device.base,
-        identity=device.identity,
-        registers=registers.image,
-        memories={
-            plan.name: MemoryImage(
+    def capture(self, memories: MemoryReader) -> DeviceCapture:
+        """Return the capture of this device, with what the reader has verified of its memories."""
+        device = self.device
+        images = {}
+        for plan in self.plans:
+            images[plan.name] = MemoryImage(
                 plan.name,
                 memories.records[plan.device, plan.memory],
-                write_ptr,
-                wrapped,
+                *self.end_of(plan),
                 memories.gaps(plan.device, plan.memory),
             )
-            for plan, write_ptr, wrapped in images
-        },
-        samples=table,
-        sample_gaps=samples.gaps if samples is not None else [],
-        not_read=registers.not_read,
-    )
+        return DeviceCapture(
+            index=device.index,
+            base=device.base,
+            identity=device.identity,
+            registers=self.registers,
+            memories=images,
+            samples=self._sample_table(),
+            sample_gaps=self.sample_gaps,
+            not_read=self.not_read,
+        )
+
+    def _sample_table(self) -> Words | None:
+        depth = self.device.identity.sampler_depth
+        if not depth:
+            return None
+        # Slots not written since arm are zeros here, whatever the device's memory holds there.
+        table = np.zeros(2 * depth, np.uint32)
+        table[: len(self.samples)] = self.samples
+        return table.reshape(-1, 2)
+
+    def _must(self, name: str, *indices: int) -> int:
+        value = self.registers.value(name, *indices)
+        if value is None:
+            label = name + "".join(f"[{index}]" for index in indices)
+            raise TargetError(
+                f"{self.device.target.url}: device {self.device.name}: {label} never read the same "
+                "twice, and the memories mean nothing without it; nothing is kept"
+            )
+        return value

@@ -6,6 +6,7 @@ Source: docs/formats.md, sections 1 and 2; firmware-hooks/registers/freezeframe.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from freezeframe.capture.errors import DeviceUnknownError
@@ -13,6 +14,7 @@ from freezeframe.capture.folder.records import WINDOW_WORDS
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Device, RegisterAt
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Memory
+from freezeframe.capture.registers.map_table import REGISTERS
 from freezeframe.capture.targets.base import Words
 
 __all__ = ["Chunk", "MemoryPlan", "memories_of", "registers_of", "sample_addresses"]
@@ -109,20 +111,24 @@ def _memory(device: Device, memory: int) -> MemoryPlan:
     return MemoryPlan(device.index, memory, name, slots, chunks)
 
 
-def registers_of(device: Device) -> list[RegisterAt]:
+def registers_of(device: Device) -> tuple[RegisterAt, ...]:
     """Return the registers that stand still at freeze, in address order.
 
     Left out: what the map marks as unsafe, what goes on changing, and flows the device has not got.
     """
-    return [
-        entry
-        for entry in device.dump_registers()
-        if not entry.name.startswith(_LIVE)
-        and not (
-            entry.name.startswith("frozen_flow.")
-            and entry.indices[0] >= device.identity.flows_count
-        )
+    return _still(device.identity.flows_count)
+
+
+@cache
+def _still(flows: int) -> tuple[RegisterAt, ...]:
+    found = [
+        RegisterAt(info.name, indices, names.offset(info.name, *indices))
+        for info in REGISTERS
+        if "r" in info.access and not info.skip_dump and not info.name.startswith(_LIVE)
+        for indices in names.elements(info)
+        if not (info.name.startswith("frozen_flow.") and indices[0] >= flows)
     ]
+    return tuple(sorted(found, key=lambda entry: entry.offset))
 
 
 def sample_addresses(device: Device, write_ptr: int, wrapped: bool) -> Words:

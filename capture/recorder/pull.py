@@ -10,34 +10,23 @@ Source: docs/formats.md, sections 1, 2 and 7.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
-from freezeframe.capture.errors import RecorderStateError, TargetError
-from freezeframe.capture.folder import (
-    CaptureWriter,
-    DeviceCapture,
-    Gap,
-    MemoryImage,
-    RegisterImage,
-)
+from freezeframe.capture.errors import RecorderStateError
+from freezeframe.capture.folder import CaptureFolder, CaptureWriter, RegisterImage
 from freezeframe.capture.recorder.agreed import Agreed, read_agreed
 from freezeframe.capture.recorder.chunks import MemoryReader
 from freezeframe.capture.recorder.control import freeze as freeze_device
 from freezeframe.capture.recorder.control import wait_for
+from freezeframe.capture.recorder.gathered import Gathered
 from freezeframe.capture.recorder.patience import PatientTarget, Recording, RecordingLost
-from freezeframe.capture.recorder.plan import (
-    Chunk,
-    MemoryPlan,
-    memories_of,
-    registers_of,
-    sample_addresses,
-)
-from freezeframe.capture.recorder.state import RecorderState, read_state
-from freezeframe.capture.registers.access import Device, RegisterAt, open_devices
-from freezeframe.capture.registers.layouts import MEMORY_NAMES
+from freezeframe.capture.recorder.plan import memories_of, registers_of
+from freezeframe.capture.recorder.state import RecorderState, read_state, read_steady
+from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.base import Target, Words
 
 __all__ = ["Progress", "PullReport", "pull"]
@@ -45,7 +34,7 @@ __all__ = ["Progress", "PullReport", "pull"]
 _SETTLE_S = 2.0  # a cause on one device freezes the other, and the records after it drain
 _FREEZE_S = 10.0
 _CRC_STALL_S = 5.0
-_CRC_PAUSE_S = 0.001
+_PAUSE_S = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +82,7 @@ def pull(
     """Pull all recorders of a target into one capture folder.
 
     Args:
-        target: stays open.
+        target: stays open, unless it had to be opened anew.
         path: the folder, ``NAME.ff``.
         freeze: freeze recorders that still run; without it they are refused.
         wait_s: how long a target that vanishes is waited for, seconds.
@@ -109,7 +98,16 @@ def pull(
         DeviceUnknownError: not our device, or one that contradicts itself.
         TargetError: no answer, or an outage before the registers were read; nothing is written.
     """
-    return _Pull(target, Path(path), wait_s, progress, overwrite, reopen).run(freeze)
+    writer = CaptureWriter(path, source=target.url, overwrite=overwrite)
+    return _Pull(target, writer, progress, _Patience(wait_s, reopen)).run(freeze)
+
+
+@dataclass(frozen=True, slots=True)
+class _Patience:
+    """How long an outage may last, and how the target is opened after one."""
+
+    wait_s: float
+    reopen: Callable[[], Target] | None
 
 
 class _Pull:
@@ -118,16 +116,16 @@ class _Pull:
     def __init__(
         self,
         target: Target,
-        path: Path,
-        wait_s: float,
+        writer: CaptureWriter,
         progress: Callable[[Progress], None] | None,
-        overwrite: bool,
-        reopen: Callable[[], Target] | None,
+        patience: _Patience,
     ) -> None:
         self._started_s = time.monotonic()
-        self._writer = CaptureWriter(path, source=target.url, overwrite=overwrite)
+        self._writer = writer
         self._given = target
-        self._target = PatientTarget(target, wait_s, reopen, lambda: self._tell(waiting=True))
+        self._target = PatientTarget(
+            target, patience.wait_s, patience.reopen, lambda: self._tell(waiting=True)
+        )
         self._progress = progress
         self._phase = "identity"
         self._words = 0
@@ -150,43 +148,33 @@ class _Pull:
         states = self._frozen_states(devices, freeze)
         recording = Recording.frozen(devices, [(s.nonce, s.generation) for s in states])
         self._target.returned = recording.confirm
+        found = [Gathered(device, memories_of(device, _select_tap(device))) for device in devices]
 
-        self._phase = "crc"
-        chunks_done = self._chunks_done(devices)
-        self._phase = "registers"
-        registers = self._registers(devices, recording)
-        plans = [
-            plan
-            for device, regs in zip(devices, registers, strict=True)
-            for plan in memories_of(device, _select_tap(regs))
-        ]
-        samples = [_samples_plan(d, r) for d, r in zip(devices, registers, strict=True)]
-        memories = MemoryReader(
+        self._begin("crc")
+        chunks_done = self._chunks_done(found)
+        self._begin("registers")
+        self._registers(found, recording)
+        plans = [plan for one in found for plan in one.plans]
+        self._words_total += sum(4 * plan.slots for plan in plans)
+        self._words_total += sum(len(one.sample_addresses()) for one in found)
+        memories = self._memories = MemoryReader(
             self._target, lambda: recording.confirm(self._target), plans, self._tell
         )
-        self._memories = memories
-        self._words_total += sum(4 * plan.slots for plan in plans)
-        self._words_total += sum(len(s.addresses) for s in samples if s)
-        images = [_images(d, r, plans) for d, r in zip(devices, registers, strict=True)]
         try:
-            self._phase = "memories"
-            memories.read(lambda chunk: _ready(chunk, chunks_done))
-            self._phase = "samples"
-            self._samples(devices, samples, recording)
+            self._begin("memories")
+            memories.read(lambda chunk: chunk.number < chunks_done[chunk.device, chunk.memory])
+            self._begin("samples")
+            self._samples(found, recording)
         except RecordingLost as lost:
-            # What was verified before is still evidence; the rest becomes gaps that say why.
-            for of_device in samples:
-                if of_device is not None and not of_device.words.size:
-                    of_device.gaps = _whole_gap(of_device, str(lost))
-        self._phase = "writing"
-        self._tell()
-        for device, regs, sample, image in zip(devices, registers, samples, images, strict=True):
-            self._writer.add_device(_capture(device, regs, sample, image, memories))
+            # What was verified before is evidence all the same; the rest are gaps that say why.
+            for one in found:
+                one.lose_samples(str(lost))
+        self._begin("writing")
+        for one in found:
+            self._writer.add_device(one.capture(memories))
         return self._report(self._writer.commit(), devices)
 
     def _report(self, path: Path, devices: Sequence[Device]) -> PullReport:
-        from freezeframe.capture.folder import CaptureFolder
-
         return PullReport(
             path=path,
             devices=tuple(device.name for device in devices),
@@ -204,100 +192,76 @@ class _Pull:
         closing = any(state.state in ("triggered", "frozen") for state in states)
         end_s = time.monotonic() + _SETTLE_S
         while closing and not _all_frozen(states) and time.monotonic() < end_s:
-            time.sleep(_CRC_PAUSE_S)
+            time.sleep(_PAUSE_S)
             states = [read_state(device) for device in devices]
         if _all_frozen(states):
             return states
         if not freeze:
             running = next(state for state in states if state.state != "frozen")
             raise RecorderStateError(
-                f"{self._given.url}: device {running.device} is {running.state}: it still records. "
+                f"{self._given.url}: device {running.device} is {running.state}, not frozen. "
                 "Wait for its freeze, or freeze it now (--freeze)"
             )
-        self._phase = "freeze"
-        self._tell()
+        self._begin("freeze")
         for device in devices:
             freeze_device(device)
         return [wait_for(device, "frozen", _FREEZE_S) for device in devices]
 
-    def _chunks_done(self, devices: Sequence[Device]) -> dict[tuple[int, int], int]:
+    def _chunks_done(self, found: Sequence[Gathered]) -> dict[tuple[int, int], int]:
         """Wait until the devices have computed their CRCs; return chunks done by device, memory."""
+        wanted = {(p.device, p.memory): len(p.chunks) for one in found for p in one.plans}
         done: dict[tuple[int, int], int] = {}
         grown_s = time.monotonic()
         while True:
-            self._tell()
             before = done
-            states = [read_state(device) for device in devices]
             done = {
-                (device.index, memory): state.memories[name].chunks_done
-                for device, state in zip(devices, states, strict=True)
-                for memory, name in enumerate(MEMORY_NAMES)
+                (one.device.index, memory): state.chunks_done
+                for one in found
+                for memory, state in enumerate(read_state(one.device).memories.values())
             }
-            wanted = {
-                (device.index, plan.memory): len(plan.chunks)
-                for device in devices
-                for plan in memories_of(device, 0)
-            }
-            if all(done[key] >= chunks for key, chunks in wanted.items()):
+            if done == before and all(done[key] >= chunks for key, chunks in wanted.items()):
                 return done
             if done != before:
                 grown_s = time.monotonic()
             elif time.monotonic() - grown_s > _CRC_STALL_S:
                 return done
-            time.sleep(_CRC_PAUSE_S)
+            time.sleep(_PAUSE_S)
+            self._tell()
 
-    def _registers(self, devices: Sequence[Device], recording: Recording) -> list[_DeviceRegisters]:
-        self._tell()
-        entries = [(device, entry) for device in devices for entry in registers_of(device)]
-        addresses = np.array([d.base + e.offset for d, e in entries], np.uint32)
-        agreed = read_agreed(devices[0].read_words, addresses)
+    def _registers(self, found: Sequence[Gathered], recording: Recording) -> None:
+        entries = [registers_of(one.device) for one in found]
+        addresses = [
+            one.device.base + entry.offset
+            for one, mine in zip(found, entries, strict=True)
+            for entry in mine
+        ]
+        agreed = self._agree(found, np.array(addresses, np.uint32), recording)
+        self._words_total += len(addresses)
+        for one, mine, span in zip(found, entries, _spans(map(len, entries)), strict=True):
+            one.take_registers(mine, agreed.words[span], agreed.good[span])
+
+    def _samples(self, found: Sequence[Gathered], recording: Recording) -> None:
+        addresses = [one.sample_addresses() for one in found]
+        agreed = self._agree(found, np.concatenate(addresses), recording)
+        for one, span in zip(found, _spans(map(len, addresses)), strict=True):
+            one.take_samples(agreed.words[span], agreed.good[span])
+
+    def _agree(self, found: Sequence[Gathered], addresses: Words, recording: Recording) -> Agreed:
+        agreed = read_agreed(found[0].device.read_words, addresses)
         recording.confirm(self._target)
-        self._count(agreed)
-        found = []
-        for device in devices:
-            mine = [
-                (entry, int(word), bool(good))
-                for (owner, entry), word, good in zip(
-                    entries, agreed.words, agreed.good, strict=True
-                )
-                if owner is device
-            ]
-            found.append(_device_registers(mine))
-        return found
-
-    def _samples(
-        self, devices: Sequence[Device], samples: Sequence[_Samples | None], recording: Recording
-    ) -> None:
-        self._tell()
-        wanted = [s for s in samples if s is not None]
-        addresses = [s.addresses for s in wanted]
-        if not wanted:
-            return
-        agreed = read_agreed(devices[0].read_words, np.concatenate(addresses))
-        recording.confirm(self._target)
-        self._count(agreed)
-        at = 0
-        for one in wanted:
-            span = slice(at, at + len(one.addresses))
-            at = span.stop
-            good = agreed.good[span].reshape(-1, 2).all(axis=1)
-            one.words = np.where(np.repeat(good, 2), agreed.words[span], 0).astype(np.uint32)
-            one.gaps = [
-                Gap(int(slot), 1, "never read the same twice") for slot in np.flatnonzero(~good)
-            ]
-
-    def _count(self, agreed: Agreed) -> None:
         self._words += int(agreed.good.sum())
-        if self._phase == "registers":
-            self._words_total += len(agreed.good)
         self._retries += agreed.again
-        self._tell()
+        return agreed
 
     def _words_done(self) -> int:
         return self._words + (self._memories.words_done if self._memories else 0)
 
     def _all_retries(self) -> int:
         return self._retries + (self._memories.retries if self._memories else 0)
+
+    def _begin(self, phase: str) -> None:
+        self._phase = phase
+        self._tell()
 
     def _tell(self, waiting: bool = False) -> None:
         if self._progress is None:
@@ -318,5 +282,13 @@ def _all_frozen(states: Sequence[RecorderState]) -> bool:
     return all(state.state == "frozen" for state in states)
 
 
-def _ready(chunk: Chunk, chunks_done: dict[tuple[int, int], int]) -> bool:
-    return chunk.number < chunks_done[chunk.device, chunk.memory]
+def _select_tap(device: Device) -> int:
+    (options,) = read_steady(device, ("ctl.options",))
+    return (
+        RegisterImage.from_values({"ctl.options": options}).field("ctl.options", "select_tap") or 0
+    )
+
+
+def _spans(lengths: Iterable[int]) -> list[slice]:
+    ends = list(accumulate(lengths, initial=0))
+    return [slice(start, end) for start, end in pairwise(ends)]

@@ -41,7 +41,7 @@ class MemoryState:
 
 @dataclass(frozen=True, slots=True)
 class RecorderState:
-    """One reading of a recorder. ``cause_cycle`` is a bus cycle; it means nothing without causes."""
+    """One reading of a recorder. ``cause_cycle`` is a bus cycle, void without causes."""
 
     device: str
     state: str

@@ -162,20 +162,6 @@ class Device:
             words[of_owner] = self._believed(asked[of_owner], int(owner) * self.identity.stride_B)
         return words
 
-    def read_agreed(self, addresses: Words | Sequence[int]) -> Words:
-        """Return the words at absolute byte addresses once two readings of each have agreed.
-
-        Etherbone and UARTBone carry no check of their own beyond the UDP checksum, and a register
-        has no CRC in the device as trace memories have; a word damaged on its way, or an address
-        damaged in the request, shows as two readings that differ. For words that stand still
-        (frozen registers, configuration); costs at least two reads of each.
-
-        Raises:
-            TargetError: some word did not read the same twice running in 16 tries; and as
-                ``read_words``.
-        """
-        return _agreed(self.read_words, addresses, self.target.url, self._describe)
-
     def counters(self) -> CounterSnapshot:
         """Return all counters of the last complete snapshot, never torn between two.
 
@@ -281,9 +267,13 @@ def open_devices(target: Target) -> list[Device]:
 
 def _identify(target: Target, index: int, base: int) -> Identity:
     addresses = [base + register.address for register in IDENTITY_REGISTERS]
-    magic = int(target.read([base + _AT_MAGIC])[0])
+
+    def agreed(asked: list[int]) -> Words:
+        return _agreed(target.read, asked, target.url, lambda at: names.describe(at - base))
+
+    magic = int(agreed([base + _AT_MAGIC])[0])
     if magic == MAGIC:
-        words = _agreed(target.read, addresses, target.url, lambda at: names.describe(at - base))
+        words = agreed(addresses)
         by_name = {r.name: int(w) for r, w in zip(IDENTITY_REGISTERS, words, strict=True)}
         identity = Identity.from_registers(by_name.__getitem__)
         magic = identity.magic

@@ -76,7 +76,7 @@ class Layout:
         return word
 
     def unpack(self, word: int) -> dict[str, int]:
-        """Return every field of the word, in the order of the declaration; reserved bits are ignored.
+        """Return every field of the word, in declaration order; reserved bits are ignored.
 
         Raises:
             ValueError: the word is negative or wider than the layout.

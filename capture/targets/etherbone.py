@@ -3,8 +3,8 @@
 Reads are repeated until every word is there or the time is up. Each request has an id that its
 answer must carry; an answer to a request that is no longer open, a second answer, and whatever is
 not exactly an answer is dropped and counted. What a network alters inside a data word, behind the
-UDP checksum, cannot be seen here: memories carry CRCs and registers are read twice
-(``Device.read_agreed``).
+UDP checksum, cannot be seen here: for that memories have CRCs in the device, and a pull reads every
+register until two readings agree.
 
 Source: docs/formats.md, section 9.
 """

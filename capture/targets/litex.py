@@ -3,7 +3,7 @@
 The server's byte stream carries Etherbone packets back to back, and its answers carry no id: they
 are matched by order, so a stream that fell out of step is closed and opened anew.
 
-Source: docs/formats.md, section 9; LiteX 2024.12, ``tools/litex_server.py`` and ``litex_client.py``.
+Source: docs/formats.md, section 9; LiteX 2024.12, tools/litex_server.py, tools/litex_client.py.
 """
 
 from __future__ import annotations

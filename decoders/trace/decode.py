@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.trace.checks import check
 from freezeframe.decoders.trace.events import events_table
 from freezeframe.decoders.trace.intervals import intervals_table
 from freezeframe.decoders.trace.memory import read_memory
@@ -48,7 +49,8 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
     ]
     timebase = at_earliest(TimeBase.from_devices(chosen), readings)
     words, packets = words_and_packets(readings, timebase, ends)
-    events = events_table(readings, timebase, ends)
+    checked = [check(reading) for reading in readings]
+    events = events_table(readings, [marks for _, marks in checked], timebase, ends)
     return Trace(
         words=words,
         packets=packets,
@@ -56,7 +58,7 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
         intervals=intervals_table(events, readings, timebase, ends),
         timebase=timebase,
         devices=names,
-        problems=[problem for reading in readings for problem in reading.problems],
+        problems=[problem for problems, _ in checked for problem in problems],
         notes=list(timebase.notes),
     )
 
@@ -78,7 +80,7 @@ def open_trace(folder: CaptureFolder) -> Trace:
     trace = decode_capture(folder)
     try:
         trace.save(folder)
-    except (InputError, OSError) as error:
+    except InputError as error:
         notes.append(f"tables were not kept: {error}")
     trace.notes += notes
     return trace

@@ -138,7 +138,7 @@ def header_crc(header: int, address: int) -> int:
 
 
 def header_words(
-    type: int, flow: int, length: int, seq: int, dest: int, flags: int = 0
+    type: int, flow: int, length: int, seq: int, dest: int, *, flags: int = 0
 ) -> tuple[int, int]:
     """Return the two HEAD words of a packet with the right CRC. ``length`` in 64-bit words, 0..512.
 
@@ -157,10 +157,10 @@ def tail_word(payload: Sequence[int]) -> int:
 
 
 def packet_words(
-    type: int, flow: int, seq: int, dest: int, payload: Sequence[int], flags: int = 0
+    type: int, flow: int, seq: int, dest: int, payload: Sequence[int], *, flags: int = 0
 ) -> list[tuple[Kind, int]]:
     """Return a whole packet as the ``(kind, word)`` pairs that cross a tap, in order."""
-    header, address = header_words(type, flow, len(payload), seq, dest, flags)
+    header, address = header_words(type, flow, len(payload), seq, dest, flags=flags)
     return [
         (Kind.HEAD, header),
         (Kind.HEAD, address),

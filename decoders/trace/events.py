@@ -25,6 +25,7 @@ from freezeframe.capture.registers.layouts import (
     PressureCode,
 )
 from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.trace.checks import Mark
 from freezeframe.decoders.trace.memory import Reading
 from freezeframe.decoders.trace.schema import ERROR, EVENT_KINDS, categories, make_frame
 from freezeframe.decoders.trace.times import times_of
@@ -46,15 +47,37 @@ _CODES: dict[Kind, type[IntEnum]] = {
 _WITH_FLOW = (Kind.DESC, Kind.NOTE, Kind.CREDIT, Kind.PRESSURE, Kind.USER)
 _LOG_KINDS = (*_CODES, Kind.STATE, Kind.USER, Kind.LOSS)
 _RECORDER = "recorder"
-_NUMBERS = ("t_ps", "kind", "t_unc_ps", "cycle", "slot", "flow", "value", "data", "source", "device")
+_NUMBERS = (
+    "t_ps",
+    "kind",
+    "t_unc_ps",
+    "cycle",
+    "slot",
+    "flow",
+    "value",
+    "data",
+    "source",
+    "device",
+)
 _TEXTS = ("code", "event_source")
 
 
 def events_table(
-    readings: Sequence[Reading], timebase: TimeBase, devices: tuple[str, ...]
+    readings: Sequence[Reading],
+    marks: Sequence[Sequence[Mark]],
+    timebase: TimeBase,
+    devices: tuple[str, ...],
 ) -> pd.DataFrame:
-    """Return the table ``events``, by time; rows of one time stay in the order of the recording."""
-    parts = [part for reading in readings for part in _rows_of(reading, timebase, devices)]
+    """Return the table ``events``, by time; rows of one time stay in the order of the recording.
+
+    Args:
+        marks: for each reading the error rows it gets.
+    """
+    parts = []
+    for reading, marked in zip(readings, marks, strict=True):
+        parts += _recorded(reading, timebase, devices)
+        if marked:
+            parts.append(_errors(reading, marked, timebase, devices))
     joined: Rows = {
         name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, np.int64)
         for name in (*_NUMBERS, *_TEXTS, "order")
@@ -63,7 +86,7 @@ def events_table(
     return make_frame("events", {name: rows[order] for name, rows in joined.items()}, devices)
 
 
-def _rows_of(reading: Reading, timebase: TimeBase, devices: tuple[str, ...]) -> list[Rows]:
+def _recorded(reading: Reading, timebase: TimeBase, devices: tuple[str, ...]) -> list[Rows]:
     wanted = (Kind.MARK, Kind.TIME, *(_LOG_KINDS if reading.is_log else ()))
     parts: list[Rows] = []
     for kind in wanted:
@@ -74,18 +97,22 @@ def _rows_of(reading: Reading, timebase: TimeBase, devices: tuple[str, ...]) -> 
             part |= _meaning(kind, reading.columns.data[rows])
             part["order"] = 2 * rows + 1
             parts.append(part)
-    if reading.marks:
-        rows = np.array([mark.record for mark in reading.marks], dtype=np.int64)
-        part = _common(reading, timebase, devices, rows)
-        part["kind"] = np.full(len(rows), EVENT_KINDS.index(ERROR))
-        part["slot"] = np.array([mark.slot for mark in reading.marks], dtype=np.int64)
-        part["value"] = np.array([mark.value for mark in reading.marks], dtype=np.int64)
-        part["code"] = _objects([str(mark.code) for mark in reading.marks])
-        part["flow"] = np.full(len(rows), -1)
-        part["event_source"] = np.full(len(rows), "", dtype=np.object_)
-        part["order"] = 2 * rows  # what is wrong with a record stands before it
-        parts.append(part)
     return parts
+
+
+def _errors(
+    reading: Reading, marks: Sequence[Mark], timebase: TimeBase, devices: tuple[str, ...]
+) -> Rows:
+    rows = np.array([mark.record for mark in marks], dtype=np.int64)
+    part = _common(reading, timebase, devices, rows)
+    part["kind"] = np.full(len(rows), EVENT_KINDS.index(ERROR))
+    part["slot"] = np.array([mark.slot for mark in marks], dtype=np.int64)
+    part["value"] = np.array([mark.value for mark in marks], dtype=np.int64)
+    part["code"] = _objects([str(mark.code) for mark in marks])
+    part["flow"] = np.full(len(rows), -1)
+    part["event_source"] = np.full(len(rows), "", dtype=np.object_)
+    part["order"] = 2 * rows  # what is wrong with a record stands before it
+    return part
 
 
 def _common(reading: Reading, timebase: TimeBase, devices: tuple[str, ...], rows: Int64) -> Rows:
@@ -116,9 +143,7 @@ def _meaning(kind: Kind, data: Int64) -> Rows:
     elif kind is Kind.MARK:
         causes = _field(data, layouts.MARK_CAUSES_LSB, layouts.MARK_CAUSES_MASK)
         rows["code"] = _each(causes, _cause_text)
-        rows["value"] = _field(
-            data, layouts.MARK_SINCE_CYCLES_LSB, layouts.MARK_SINCE_CYCLES_MASK
-        )
+        rows["value"] = _field(data, layouts.MARK_SINCE_CYCLES_LSB, layouts.MARK_SINCE_CYCLES_MASK)
     elif kind is not Kind.TIME:
         code = _field(data, layouts.EVENT_CODE_LSB, layouts.EVENT_CODE_MASK)
         source = _field(data, layouts.EVENT_SOURCE_LSB, layouts.EVENT_SOURCE_MASK)

@@ -115,6 +115,7 @@ def schema(table: str) -> pa.Schema:
         KeyError: there is no such table; `TABLES` lists them.
     """
     import pyarrow as pa
+    from freezeframe.decoders.columns import name_type
 
     types = {
         "int16": pa.int16(),
@@ -122,7 +123,7 @@ def schema(table: str) -> pa.Schema:
         "int64": pa.int64(),
         "bool": pa.bool_(),
         "bool?": pa.bool_(),
-        "text": pa.dictionary(pa.int16(), pa.string()),
+        "text": name_type(),
         "string": pa.string(),
     }
     return pa.schema(
@@ -172,7 +173,7 @@ def make_frame(table: str, columns: Mapping[str, Any], devices: tuple[str, ...])
         if kind == "text":
             texts = categories(table, name, devices)
             frame[name] = pd.Categorical.from_codes(
-                np.asarray(values, dtype=np.int16), categories=pd.Index(texts, dtype="str")
+                np.asarray(values, dtype=np.int32), categories=pd.Index(texts, dtype="str")
             )
         elif kind == "bool?":
             verdict = np.asarray(values)

@@ -7,6 +7,7 @@ Source: docs/formats.md sections 7 and 8.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.parquet import read_table, write_table
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.trace import views
-from freezeframe.decoders.trace.problems import Problem, ProblemCode
+from freezeframe.decoders.trace.checks import Problem, ProblemCode
 from freezeframe.decoders.trace.schema import TABLES, categories, column_types, schema
 
 __all__ = ["DECODER_VERSION", "Trace", "all_ends"]
@@ -88,17 +89,19 @@ class Trace:
                 f"{folder.path}: the trace holds {', '.join(self.devices)} of {', '.join(names)}; "
                 "only a whole decoding is kept"
             )
-        about = json.dumps(
+        about = _sealed(
             {
                 "capture": folder.manifest["digest"],
                 "decoder": DECODER_VERSION,
-                "origin_ps": str(self.timebase.origin_ps),
+                "origin_ps": self.timebase.origin_ps,
                 "problems": [asdict(problem) for problem in self.problems],
-            },
-            sort_keys=True,
-        ).encode()
+            }
+        )
         where = folder.path / _FOLDER
-        where.mkdir(exist_ok=True)
+        try:
+            where.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{where}: cannot be made: {error.strerror}") from None
         paths = []
         for name, table in self.tables().items():
             paths.append(where / f"{name}.parquet")
@@ -116,7 +119,7 @@ class Trace:
         about: dict[str, Any] = {}
         for name in TABLES:
             path = folder.path / _FOLDER / f"{name}.parquet"
-            table = read_table(path)
+            table = _read_whole(path)
             about = _about(path, table, folder)
             if not table.schema.equals(schema(name)):
                 raise CaptureFormatError(f"{path}: has other columns than this decoder makes")
@@ -152,12 +155,35 @@ def all_ends(folder: CaptureFolder, captured: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: (len(name), name)))
 
 
+def _sealed(about: dict[str, Any]) -> bytes:
+    """Return what a table says of itself with a digest: no page checksum covers a Parquet footer."""
+    text = json.dumps(about, sort_keys=True)
+    return f"{hashlib.sha256(text.encode()).hexdigest()} {text}".encode()
+
+
+def _read_whole(path: Path) -> Any:
+    """Return a table whose dictionary codes all mean something: a page header has no checksum."""
+    import pyarrow as pa
+
+    table = read_table(path)
+    try:
+        table.validate(full=True)
+    except pa.ArrowException as error:
+        raise CaptureFormatError(f"{path}: damaged: {error}") from None
+    return table
+
+
 def _about(path: Path, table: Any, folder: CaptureFolder) -> dict[str, Any]:
     try:
-        about = json.loads((table.schema.metadata or {})[_KEY])
+        sealed = (table.schema.metadata or {})[_KEY]
+        about = json.loads(sealed.partition(b" ")[2])
+        if _sealed(about) != sealed:
+            raise ValueError("altered")
         capture, decoder = about["capture"], about["decoder"]
     except (KeyError, TypeError, ValueError):
-        raise CaptureFormatError(f"{path}: does not say of which capture it is") from None
+        raise CaptureFormatError(
+            f"{path}: does not say, or not rightly, of which capture it is"
+        ) from None
     if capture != folder.manifest["digest"]:
         raise CaptureFormatError(f"{path}: was decoded from another capture")
     if decoder != DECODER_VERSION:

@@ -1,8 +1,8 @@
 """Make every file that comes from freezeframe.rdl and formats.toml, or check that none is stale.
 
-``python firmware-hooks/registers/generate.py`` writes. With ``--check`` it writes nothing, prints one line
-for each file that is not what it would write, and exits 1 if there is one. With ``--site FOLDER`` it also
-writes the stock PeakRDL-html site, which is too large to keep.
+``python firmware-hooks/registers/generate.py`` writes. With ``--check`` it writes nothing, prints
+one line for each file that is not what it would write, and exits 1 if there is one. With
+``--site FOLDER`` it also writes the stock PeakRDL-html site, which is too large to keep.
 """
 
 from __future__ import annotations
@@ -72,12 +72,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit code: 0, or 1 for stale files, or 2 for bad sources."""
     parser = argparse.ArgumentParser(description="Make the files that come from the register map.")
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 if a file is stale"
+        "--check", action="store_true", help="write nothing; exit 1 if any is stale"
     )
     parser.add_argument("--source", type=Path, default=HERE, help="folder of the two sources")
-    parser.add_argument(
-        "--root", type=Path, default=HERE.parents[1], help="the repository to write to"
-    )
+    parser.add_argument("--root", type=Path, default=HERE.parents[1], help="the repository")
     parser.add_argument("--site", type=Path, help="also write the stock HTML site to this folder")
     options = parser.parse_args(arguments)
     try:

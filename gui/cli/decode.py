@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-
 from freezeframe.gui.cli.options import JsonOption
 from freezeframe.gui.cli.output import plural, printable, progress_bar
 from freezeframe.gui.plots.axis import format_ps
@@ -71,6 +70,7 @@ RateOption = Annotated[
 def run(
     file: FileArgument,
     decoder: DecoderOption,
+    *,
     output: OutputOption = None,
     max_samples: SamplesOption = None,
     samplerate: RateOption = None,

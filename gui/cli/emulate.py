@@ -11,11 +11,11 @@ __all__ = ["run"]
 
 ListenOption = Annotated[
     str,
-    typer.Option("--listen", metavar="HOST:PORT", help="Where to answer; port 0 takes a free one."),
+    typer.Option("--listen", metavar="HOST:PORT", help="Where to answer; port 0: any."),
 ]
 ProfileOption = Annotated[
     str,
-    typer.Option("--profile", metavar="NAME", help="The card: a profile's name, or a TOML file."),
+    typer.Option("--profile", metavar="NAME", help="The card: a name, or a TOML file."),
 ]
 FaultOption = Annotated[
     str, typer.Option("--fault", metavar="NAME", help="The fault to inject, or 'none'.")

@@ -58,9 +58,7 @@ def _ready_url(process: subprocess.Popen[str], errors: IO[str]) -> str:
     with selectors.DefaultSelector() as selector:
         selector.register(stdout, selectors.EVENT_READ)
         if not selector.select(end - time.monotonic()):
-            raise TargetError(
-                f"the emulator printed nothing for {_START_S:g} s; is the machine busy?"
-            )
+            raise TargetError(f"the emulator was silent for {_START_S:g} s; is the machine busy?")
     words = stdout.readline().split()
     if words[:1] == ["ready"] and len(words) > 1:
         return words[1]
@@ -85,7 +83,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def _signals_as_exit() -> Iterator[None]:
-    """Let the signals that would end this process at once unwind it instead, so that blocks are left."""
+    """Let signals that would end this process at once unwind it, so that blocks are left."""
 
     def unwind(number: int, frame: FrameType | None) -> NoReturn:
         sys.exit(128 + number)

@@ -10,7 +10,7 @@ from typing import ParamSpec
 
 import typer
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.gui.cli.output import printable
+from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout, printable
 
 __all__ = ["EXIT_FINDINGS", "EXIT_INTERRUPTED", "reported"]
 
@@ -23,7 +23,7 @@ _Parameters = ParamSpec("_Parameters")
 def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
     """Wrap a verb: FreezeframeError and file errors are printed in one line, Ctrl-C ends quietly.
 
-    typer itself would turn Ctrl-C into exit code 1. An error that is none of these is a mistake of
+    typer itself would turn Ctrl-C and a closed pipe into exit code 1. An error that is none of these is a mistake of
     the program and keeps its traceback.
     """
 
@@ -36,7 +36,8 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
         except KeyboardInterrupt:
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except BrokenPipeError:
-            raise
+            forget_stdout()
+            raise typer.Exit(EXIT_PIPE) from None
         except OSError as error:
             if error.filename is None and error.errno != errno.ENOSPC:
                 raise

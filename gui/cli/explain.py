@@ -38,12 +38,15 @@ def run(
       freezeframe explain fault.ff --json
       freezeframe explain fault.ff --device A
     """
-    from freezeframe.analyzers.explain import explain
     from freezeframe.capture.folder import CaptureFolder
-    from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
 
     folder = CaptureFolder.open(capture)
     chosen = _checked(device, [d.name for d in folder.devices], str(capture)) if device else None
+
+    # These compile and load tables; a mistyped path should not wait for that.
+    from freezeframe.analyzers.explain import explain
+    from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
+
     explanation = explain(folder, chosen)
     if json:
         emit_json(explanation_document(folder, explanation))

@@ -59,7 +59,7 @@ def printable_lines(text: str) -> str:
 
 
 def place_text(finding: Finding) -> str:
-    """Return where: ``A.tx_deq, A->B, flow 1, packet 35, word 117``, leaving out what is not known."""
+    """Return where: ``A.tx_deq, A->B, flow 1, packet 35, word 117``, without what is not known."""
     tap = f"{finding.device}.{finding.tap}" if finding.tap else finding.device
     parts = [tap, finding.direction]
     parts += [
@@ -120,16 +120,10 @@ def _rows(evidence: Evidence) -> list[str]:
 
 def _side_by_side(comparison: Comparison) -> str:
     lines = []
-    for label, cells in comparison.lines:
-        values = ["-" if cell is None else _value(cell.row) for cell in cells]
-        wrong = [
-            difference_text(cell.row.value or 0, cell.against or 0)
-            for cell in cells
-            if cell is not None and cell.differs
-        ]
-        missing = [s for s, cell in zip(comparison.sources, cells, strict=True) if cell is None]
-        note = "; ".join(wrong + [f"not at {source}" for source in missing])
-        lines.append((label, *values, f"<- {note}" if note else ""))
+    for line in comparison.lines:
+        values = ["-" if cell is None else _value(cell.row) for cell in line.cells]
+        note = comparison.note(line)
+        lines.append((line.label, *values, f"<- {note}" if note else ""))
     return table(("", *comparison.sources, ""), lines)
 
 

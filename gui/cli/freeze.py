@@ -24,7 +24,7 @@ def run(
 ) -> None:
     """Stop recording now, with cause 'host', and keep what was recorded.
 
-    A card that is frozen already keeps its cause. Traffic of the card stops where it is set to hold.
+    A card that is frozen already keeps its cause. Traffic stops where the card is set to hold.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The entry point ``freezeframe``: finds the verb, loads nothing else, and turns errors into exit codes."""
+"""The entry point ``freezeframe``: finds the verb and loads nothing else."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         code = _dispatch(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_stdout()
-        code = 128 + 13  # as a program that SIGPIPE ended
+        from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout
+
+        forget_stdout()
+        code = EXIT_PIPE
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
@@ -85,8 +87,3 @@ def _unknown(first: str) -> int:
     hint = f"did you mean {close[0]!r}?" if close else "'freezeframe --help' lists them"
     print(f"freezeframe: {first!r} is not a {kind}; {hint}", file=sys.stderr)
     return 2
-
-
-def _forget_stdout() -> None:
-    """Point standard output at nothing, so that the interpreter's last flush cannot fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -13,7 +13,7 @@ TargetArgument = Annotated[
     str,
     typer.Argument(
         metavar="TARGET",
-        help="URL of the card, for instance etherbone://192.0.2.7 ('freezeframe targets' lists the kinds).",
+        help="URL of the card: etherbone://192.0.2.7 and others, see 'freezeframe targets'.",
         show_default=False,
     ),
 ]

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["count_text", "emit_json", "hex_word", "plural", "printable", "progress_bar", "table"]
+__all__ = [
+    "EXIT_PIPE",
+    "count_text",
+    "emit_json",
+    "forget_stdout",
+    "hex_word",
+    "plural",
+    "printable",
+    "progress_bar",
+    "table",
+]
+
+EXIT_PIPE = 128 + 13
+"""Exit code when the reader of our output has gone, as of a program that SIGPIPE ended."""
 
 
 def emit_json(document: Any) -> None:
@@ -17,12 +31,12 @@ def emit_json(document: Any) -> None:
 
 
 def printable(text: str) -> str:
-    r"""Return text in which control characters stand as ``\x1b``: captures and devices are not trusted."""
+    r"""Return text with control characters as ``\x1b``: captures and devices are not trusted."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def hex_word(value: int, bits: int = 64) -> str:
-    """Return ``0x`` and the full width of hex digits; negative bit patterns (int64) are unsigned again."""
+    """Return ``0x`` and all hex digits; negative bit patterns (int64) are unsigned again."""
     return f"0x{value & ((1 << bits) - 1):0{bits // 4}x}"
 
 
@@ -39,7 +53,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 def table(
     headers: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()
 ) -> str:
-    """Return rows as aligned columns under their headers; ``right`` numbers the right-aligned columns.
+    """Return rows as aligned columns under their headers; ``right`` are the right-aligned ones.
 
     The last column is never padded, so lines have no trailing blanks.
     """
@@ -55,9 +69,14 @@ def table(
     return "\n".join(lines)
 
 
+def forget_stdout() -> None:
+    """Point standard output at nothing, so that the interpreter's last flush cannot fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 @contextmanager
 def progress_bar(label: str, unit: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Yield ``update(done, total, note)`` that draws a bar on standard error, only where that is a terminal.
+    """Yield ``update(done, total, note)``: a bar on standard error, where that is a terminal.
 
     A total of 0 means that the end is not known yet.
     """

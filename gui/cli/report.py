@@ -26,11 +26,14 @@ def run(
     Example:
       freezeframe report fault.ff -o fault.html
     """
-    from freezeframe.analyzers.explain import explain
     from freezeframe.capture.folder import CaptureFolder
+
+    folder = CaptureFolder.open(capture)
+
+    # These compile and load tables; a mistyped path should not wait for that.
+    from freezeframe.analyzers.explain import explain
     from freezeframe.gui.report.write import check_place, write_report
 
     check_place(output, force)
-    folder = CaptureFolder.open(capture)
     write_report(folder, explain(folder), output, force=force)
     print(f"{output}: {output.stat().st_size:,} B")

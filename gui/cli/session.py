@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from freezeframe.capture.recorder.state import RecorderState
     from freezeframe.capture.registers.access import Device
+    from freezeframe.capture.targets.base import Target
 
-__all__ = ["first_cause", "open_session", "overall_state"]
+__all__ = ["first_cause", "open_logged", "open_session", "overall_state"]
 
 
 @contextmanager
@@ -23,17 +24,34 @@ def open_session(url: str, log: Path | None = None) -> Iterator[list[Device]]:
         TargetError: the target cannot be reached, or is not a device of ours.
     """
     from freezeframe.capture.registers.access import open_devices
+
+    with open_logged(url, log) as target:
+        yield open_devices(target)
+
+
+@contextmanager
+def open_logged(url: str, log: Path | None = None) -> Iterator[Target]:
+    """Open a target for a block; with ``log``, a line for each access goes to that file.
+
+    Raises:
+        InputError: not a target URL.
+        TargetError: the target cannot be reached.
+    """
     from freezeframe.capture.targets.base import open_target
 
-    target = open_target(url)
-    try:
-        yield open_devices(target)
-    finally:
-        target.close()
+    with ExitStack() as stack:
+        target = open_target(url)
+        stack.callback(target.close)
+        if log is not None:
+            from freezeframe.capture.targets.logged import LoggedTarget
+
+            file = stack.enter_context(log.open("a", encoding="utf-8"))
+            target = LoggedTarget(target, lambda line: print(line, file=file))
+        yield target
 
 
 def overall_state(states: Sequence[RecorderState]) -> str:
-    """Return the state of a target: frozen when all its devices are, triggered when one has begun to."""
+    """Return the state of a target: frozen when all devices are, triggered when one has begun."""
     names = [state.state for state in states]
     if all(name == "frozen" for name in names):
         return "frozen"
@@ -45,8 +63,8 @@ def overall_state(states: Sequence[RecorderState]) -> str:
 def first_cause(states: Sequence[RecorderState]) -> str | None:
     """Return the cause that came first, None where nothing has frozen.
 
-    A device that was frozen by the other one says ``cross``; that is the answer only where no device
-    holds a cause of its own.
+    A device that was frozen by the other one says ``cross``; that is the answer only where no
+    device holds a cause of its own.
     """
     causes = [cause for state in states for cause in state.causes]
     return next((cause for cause in causes if cause != "cross"), causes[0] if causes else None)

@@ -1,4 +1,4 @@
-"""Time as people read it: picoseconds as text, round ticks, and the mapping of a range onto pixels."""
+"""Time as people read it: picoseconds as text, round ticks, and a range laid over pixels."""
 
 from __future__ import annotations
 

@@ -21,11 +21,14 @@ _LABEL = 12.0
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values that each hold until a time: ``(t_ps, value)``, times rising; the first has no value before it."""
+    """Values that each held until a time: ``(t_ps, value)``, times rising.
+
+    The first point only says when the series begins; None where the value is not known.
+    """
 
     label: str
     css: str
-    points: tuple[tuple[int, int], ...]
+    points: tuple[tuple[int, int | None], ...]
 
 
 def draw_series(
@@ -42,7 +45,7 @@ def draw_series(
     axis = TimeAxis(t0_ps, t1_ps, _GUTTER, _WIDTH - _MARGIN)
     bottom = _TOP + _HEIGHT
     svg = Svg(name, _WIDTH, bottom + 26, title=title, desc=desc)
-    largest = max((value for one in series for _, value in one.points), default=0)
+    largest = max((value or 0 for one in series for _, value in one.points), default=0)
     values = round_ticks(0, max(largest, 1), 5)
 
     def y(value: int) -> float:
@@ -62,16 +65,19 @@ def draw_series(
         svg.line(x_key, _TOP - 12, x_key + 22, _TOP - 12, one.css)
         svg.text(x_key + 28, _TOP - 8, one.label, f"key {one.css}")
         x_key += 28 + text_width(one.label, _LABEL) + 24
-        svg.polyline(_steps(one.points, axis, y), one.css)
+        for corners in _steps(one.points, axis, y):
+            svg.polyline(corners, one.css)
     return svg.render()
 
 
 def _steps(
-    points: Sequence[tuple[int, int]], axis: TimeAxis, y: Callable[[int], float]
-) -> list[tuple[float, float]]:
-    """Return the corners of the line: each value stands from the time before it to its own."""
-    corners: list[tuple[float, float]] = []
+    points: Sequence[tuple[int, int | None]], axis: TimeAxis, y: Callable[[int], float]
+) -> list[list[tuple[float, float]]]:
+    """Return the corners of each unbroken line: a value stands from the time before to its own."""
+    lines: list[list[tuple[float, float]]] = [[]]
     for (start, _), (end, value) in pairwise(points):
-        if end > axis.t0_ps and start < axis.t1_ps:
-            corners += [(axis.clamp(start), y(value)), (axis.clamp(end), y(value))]
-    return corners
+        if value is None:
+            lines.append([])
+        elif end > axis.t0_ps and start < axis.t1_ps:
+            lines[-1] += [(axis.clamp(start), y(value)), (axis.clamp(end), y(value))]
+    return [line for line in lines if line]

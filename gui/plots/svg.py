@@ -1,4 +1,4 @@
-"""A small SVG writer: elements as escaped text, coordinates short, colours left to the page's style sheet.
+"""A small SVG writer: escaped text, short coordinates, colours left to the page's style sheet.
 
 Source: W3C SVG 1.1 (Second Edition), chapters 5 (structure), 9 (basic shapes), 10 (text).
 """
@@ -10,8 +10,8 @@ from html import escape
 
 __all__ = ["Svg", "text_width"]
 
-# Width of a character of the sans-serif stack at 1 px font size: the average over Latin text and digits
-# in DejaVu Sans, the widest face of the stack, so that a label which fits by this figure fits everywhere.
+# Width of a character at 1 px font size: the average over Latin text and digits in DejaVu Sans, the
+# widest face of the page's stack, so that a label which fits by this figure fits everywhere.
 _CHARACTER = 0.62
 
 
@@ -27,7 +27,7 @@ class Svg:
     """
 
     def __init__(self, name: str, width: float, height: float, *, title: str, desc: str) -> None:
-        """Begin a drawing; ``name`` makes the element ids unique in the page, title and desc are read aloud."""
+        """Begin a drawing; ``name`` makes its ids unique, title and desc are read aloud."""
         self.width = width
         self.height = height
         self._parts = [
@@ -98,7 +98,8 @@ class Svg:
     def _add(self, element: str, attributes: str, css: str, tip: str) -> None:
         if tip:
             self._parts.append(
-                f'<{element} {attributes} class="{escape(css)}"><title>{escape(tip)}</title></{element}>'
+                f'<{element} {attributes} class="{escape(css)}">'
+                f"<title>{escape(tip)}</title></{element}>"
             )
         else:
             self._parts.append(f'<{element} {attributes} class="{escape(css)}"/>')
@@ -109,5 +110,5 @@ def _points(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _number(value: float) -> str:
-    """Two decimals at most: a tenth of a device pixel at any sensible zoom, half the size of repr()."""
+    """Two decimals at most: finer than any screen, and half the size of repr()."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

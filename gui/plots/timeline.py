@@ -1,4 +1,4 @@
-"""The time line of a capture: lanes of bars and ticks over one time axis, with marks across all lanes."""
+"""The time line of a capture: lanes of bars and ticks over one axis, and marks across all lanes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _THIN = 0.75  # bars narrower than this many pixels are drawn together with thei
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Something that lasts, half-open ``[t0_ps, t1_ps)``. A loud bar is never merged into its neighbours."""
+    """Something that lasts, ``[t0_ps, t1_ps)``. A loud bar is never merged into its neighbours."""
 
     t0_ps: int
     t1_ps: int
@@ -137,7 +137,7 @@ def _draw_bar(svg: Svg, axis: TimeAxis, bar: Bar, y: float, *, least: float) -> 
 
 
 def _merged(axis: TimeAxis, bars: Sequence[Bar]) -> list[Bar]:
-    """Join bars that could not be told apart, so that a drawing stays small however long the capture."""
+    """Join bars that could not be told apart, so that the drawing of a long capture stays small."""
 
     def thin(bar: Bar) -> bool:
         return axis.x(bar.t1_ps) - axis.x(bar.t0_ps) < 2 * _THIN

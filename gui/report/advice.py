@@ -1,4 +1,4 @@
-"""What a diagnosis means in a headline, and what to do next; the reasoning itself is in docs/diagnosis.md."""
+"""What a diagnosis means in a headline, and what to do next. The reasoning: docs/diagnosis.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ADVICE", "Advice", "headline", "next_steps", "place"]
 
 
 class Advice(NamedTuple):
-    """``title`` completes "NAME: ...", with ``{place}`` for where it happened; ``steps`` say what to do."""
+    """``title`` completes "NAME: ...", ``{place}`` in it is where; ``steps`` say what to do."""
 
     title: str
     steps: tuple[str, ...]
@@ -24,8 +24,8 @@ ADVICE: dict[str, Advice] = {
     "word-omitted": Advice(
         "a 64-bit word was lost in {place}",
         (
-            "Look at the write side of that FIFO: write enable, almost-full and what holds them off "
-            "when a transfer stops and is retried.",
+            "Look at the write side of that FIFO: write enable, almost-full, and what holds them "
+            "off when a transfer stops and is retried.",
             "Set a trigger on the first word of the packet at the tap before, and capture again.",
         ),
     ),
@@ -132,6 +132,6 @@ def headline(finding: Finding) -> str:
 
 
 def next_steps(finding: Finding) -> tuple[str, ...]:
-    """Return what to do about a finding; the general step for a diagnosis that is not in the table."""
+    """Return what to do about a finding."""
     advice = ADVICE.get(finding.diagnosis)
     return advice.steps if advice else (_REPEAT,)

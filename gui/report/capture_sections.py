@@ -1,4 +1,4 @@
-"""The parts of the report that speak of the capture itself: devices, state at freeze, integrity, commands."""
+"""The parts of the report on the capture itself: devices, state at freeze, integrity, commands."""
 
 from __future__ import annotations
 
@@ -13,32 +13,17 @@ __all__ = ["commands_section", "devices_section", "integrity_section", "state_se
 
 def devices_section(capture: CaptureFolder) -> Html:
     """Return who recorded: identity, clocks and sizes of every device, one column each."""
-    entries = capture.manifest["devices"]
-    devices = list(zip(capture.devices, entries, strict=True))
-    rows = [
-        ("boot nonce", lambda d, e: f"{d.identity.boot_nonce:#010x}"),
-        ("generation", lambda d, e: _text(e["generation"])),
-        ("state when pulled", lambda d, e: _text(e["state"])),
-        ("first causes", lambda d, e: ", ".join(e["causes"] or ["none"])),
-        ("bus cycle of the first cause", lambda d, e: _count(e["cause_cycle"])),
-        ("format version", lambda d, e: f"{d.identity.format_major}.{d.identity.format_minor}"),
-        ("register map", lambda d, e: f"{d.identity.map_hash:08x}"),
-        ("build", lambda d, e: f"{d.identity.build_hash:08x}"),
-        ("bus clock", lambda d, e: f"{d.identity.clk_bus:,} Hz"),
-        ("link clock", lambda d, e: f"{d.identity.clk_link:,} Hz"),
-        ("outgoing FIFO", lambda d, e: f"{d.identity.tx_fifo:,} words"),
-        ("incoming FIFO", lambda d, e: f"{d.identity.rx_fifo:,} words"),
-        ("credit unit", lambda d, e: f"{d.identity.credit_unit:,} words"),
-        ("tap memory", lambda d, e: f"{d.identity.tap_depth:,} records"),
-        ("event log", lambda d, e: f"{d.identity.event_depth:,} records"),
+    columns = [
+        _identity(device, entry)
+        for device, entry in zip(capture.devices, capture.manifest["devices"], strict=True)
     ]
-    body = [[label, *(make(d, e) for d, e in devices)] for label, make in rows]
+    body = [[label, *(column[label] for column in columns)] for label in columns[0]]
     headers = ["", *(f"device {d.name}" for d in capture.devices)]
     return join(element("h2", "Devices"), table("", headers, body))
 
 
 def state_section(capture: CaptureFolder) -> Html:
-    """Return what the cards were doing at the freeze: state machines, FIFO levels, flows, counters."""
+    """Return what the cards were doing at the freeze: machines, FIFO levels, flows, counters."""
     headers = ["", *(f"device {d.name}" for d in capture.devices)]
     body: list[list[str]] = []
     for number, machine in enumerate(MACHINE_NAMES):
@@ -96,7 +81,7 @@ def integrity_section(capture: CaptureFolder) -> Html:
             _count(memory["stored"]),
             _count(memory["lost"]),
             f"{memory['chunks_verified']} of {memory['chunks']}",
-            ", ".join(f"{g['first_slot']}+{g['count']}: {g['reason']}" for g in memory["gaps"])
+            ", ".join(f"{g['first_slot']}+{g['slots']}: {g['reason']}" for g in memory["gaps"])
             or "none",
         )
         for entry in manifest["devices"]
@@ -148,6 +133,27 @@ def commands_section(capture: CaptureFolder) -> Html:
         f"freezeframe pull {source} -o {name}   # from the card, as long as it is frozen",
     )
     return join(element("h2", "To see it again"), element("pre", element("code", "\n".join(lines))))
+
+
+def _identity(device: DeviceCapture, entry: dict[str, Any]) -> dict[str, str]:
+    identity = device.identity
+    return {
+        "boot nonce": f"{identity.boot_nonce:#010x}",
+        "generation": _text(entry["generation"]),
+        "state when pulled": _text(entry["state"]),
+        "first causes": ", ".join(entry["causes"] or ["none"]),
+        "bus cycle of the first cause": _count(entry["cause_cycle"]),
+        "format version": f"{identity.format_major}.{identity.format_minor}",
+        "register map": f"{identity.map_hash:08x}",
+        "build": f"{identity.build_hash:08x}",
+        "bus clock": f"{identity.clk_bus:,} Hz",
+        "link clock": f"{identity.clk_link:,} Hz",
+        "outgoing FIFO": f"{identity.tx_fifo:,} words",
+        "incoming FIFO": f"{identity.rx_fifo:,} words",
+        "credit unit": f"{identity.credit_unit:,} words",
+        "tap memory": f"{identity.tap_depth:,} records",
+        "event log": f"{identity.event_depth:,} records",
+    }
 
 
 def _flow_rows(device: DeviceCapture) -> list[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Row
 
-__all__ = ["Cell", "Comparison", "compare", "difference_text", "differing_digits"]
+__all__ = ["Cell", "Comparison", "Line", "compare", "difference_text", "differing_digits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,38 +18,51 @@ class Cell:
     against: int | None
 
     @property
-    def differs(self) -> bool:
-        return self.against is not None and self.row.value not in (None, self.against)
+    def difference(self) -> str:
+        """How the value differs from what it is held against; empty where it does not."""
+        if self.against is None or self.row.value in (None, self.against):
+            return ""
+        return difference_text(self.row.value or 0, self.against)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Rows that belong together: a cell for each source, None where that has none."""
+
+    label: str
+    cells: tuple[Cell | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Columns are sources, lines are labels; a cell is None where a source has no such row."""
+    """Columns are sources, in the order in which the evidence names them first."""
 
     sources: tuple[str, ...]
-    lines: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+    lines: tuple[Line, ...]
+
+    def note(self, line: Line) -> str:
+        """Return what is odd about a line: how its values differ, or where it is missing."""
+        notes = [cell.difference for cell in line.cells if cell and cell.difference]
+        pairs = zip(self.sources, line.cells, strict=True)
+        return "; ".join(notes + [f"not at {source}" for source, cell in pairs if cell is None])
 
 
 def compare(rows: Sequence[Row]) -> Comparison | None:
-    """Return rows side by side, or None where that would show nothing.
+    """Return rows side by side, or None where no two of them belong together.
 
-    Rows stand side by side when at least two sources have a row of the same label and no source
-    has two. Each value is held against what it should be, where that is known, else against the
-    first source's.
+    A row belongs beside the one before it when it is of another source and has the same label, or
+    when its expected value is that row's value: then it is the same word, found later.
     """
-    sources = tuple(dict.fromkeys(row.source for row in rows))
-    labels = tuple(dict.fromkeys(row.label for row in rows))
-    at = {(row.label, row.source): row for row in rows}
-    shared = any(sum((label, s) in at for s in sources) > 1 for label in labels)
-    if len(at) != len(rows) or len(sources) < 2 or not shared:
+    groups: list[list[Row]] = []
+    for row in rows:
+        if groups and _belongs(row, groups[-1]):
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    if not any(len(group) > 1 for group in groups):
         return None
-    lines = []
-    for label in labels:
-        found = [at.get((label, source)) for source in sources]
-        first = next((row for row in found if row is not None and row.value is not None), None)
-        cells = tuple(None if row is None else Cell(row, _against(row, first)) for row in found)
-        lines.append((label, cells))
-    return Comparison(sources, tuple(lines))
+    sources = tuple(dict.fromkeys(row.source for row in rows))
+    return Comparison(sources, tuple(_line(group, sources) for group in groups))
 
 
 def differing_digits(value: int, against: int, bits: int = 64) -> list[bool]:
@@ -71,7 +84,25 @@ def difference_text(value: int, against: int, bits: int = 64) -> str:
     return f"{len(places)} of {bits} bits differ"
 
 
-def _against(row: Row, first: Row | None) -> int | None:
-    if row.expected is not None:
-        return row.expected
-    return None if first is None or first is row else first.value
+def _belongs(row: Row, group: Sequence[Row]) -> bool:
+    first = group[0]
+    if row.table != first.table or row.source in {other.source for other in group}:
+        return False
+    found_later = row.expected is not None and row.expected == first.value
+    return found_later or row.label == first.label
+
+
+def _line(group: Sequence[Row], sources: Sequence[str]) -> Line:
+    at = {row.source: row for row in group}
+    labels = " / ".join(dict.fromkeys(row.label for row in group))
+    cells: list[Cell | None] = []
+    for source in sources:
+        row = at.get(source)
+        if row is None:
+            cells.append(None)
+            continue
+        against = row.expected
+        if against is None and row is not group[0]:
+            against = group[0].value
+        cells.append(Cell(row, against))
+    return Line(labels, tuple(cells))

@@ -37,7 +37,7 @@ def table(
     numbers: Sequence[int] = (),
     bad_rows: Sequence[int] = (),
 ) -> Html:
-    """Return a table with column headers; ``numbers`` are the right-aligned columns, ``bad_rows`` marked."""
+    """Return a table; ``numbers`` are the right-aligned columns, ``bad_rows`` the marked rows."""
     head = [
         element("th", text, css="n" if i in numbers else "", scope="col")
         for i, text in enumerate(headers)

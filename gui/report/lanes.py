@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from freezeframe.decoders.trace.decode import Trace
 
-__all__ = ["LEGEND", "directions", "packet_bar", "time_range", "trace_lanes"]
+__all__ = [
+    "LEGEND",
+    "directions",
+    "packet_bar",
+    "packet_rows",
+    "time_range",
+    "trace_lanes",
+    "verdict_text",
+]
 
 LEGEND = (
     ("rect packet", "RDMA write, with its sequence number"),
@@ -36,7 +44,7 @@ def time_range(trace: Trace) -> tuple[int, int]:
         if len(table):
             starts.append(int(table["t_ps"].min()))
             ends.append(int(table[end].max()))
-    return (min(starts), max(max(ends), min(starts) + 1)) if starts else (0, 1)
+    return (min(starts), max(*ends, min(starts) + 1)) if starts else (0, 1)
 
 
 def directions(devices: list[str]) -> list[tuple[str, str | None]]:
@@ -47,16 +55,19 @@ def directions(devices: list[str]) -> list[tuple[str, str | None]]:
 
 
 def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lane]:
-    """Return all lanes; the words' way from sender to receiver is one group, in the order of the taps.
+    """Return all lanes; the way of the words from sender to receiver is one group.
+
+    A direction in which nothing was recorded has no lanes.
 
     Args:
         devices: names of the devices that were recorded.
         first: sender of the direction to show first, None for the order of the devices.
     """
     ways = sorted(directions(devices), key=lambda way: way[0] != first)
-    lanes = []
+    lanes: list[Lane] = []
     for sender, receiver in ways:
         group = f"{sender} → {receiver}" if receiver else f"{sender} sends, {sender} receives"
+        way: list[Lane] = []
         for device, tap in (
             (sender, "tx_enq"),
             (sender, "tx_deq"),
@@ -64,14 +75,10 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
             (receiver or sender, "rx_deq"),
         ):
             packets = trace.packets[trace.packets["source"] == f"{device}.{tap}"]
-            lanes.append(
-                Lane(
-                    group,
-                    f"{device} {tap}",
-                    _TAP_MEANING[tap].format(device),
-                    [packet_bar(row) for row in _rows(packets)],
-                )
-            )
+            bars = [packet_bar(row) for row in _rows(packets)]
+            way.append(Lane(group, f"{device} {tap}", _TAP_MEANING[tap].format(device), bars))
+        if any(lane.bars for lane in way):
+            lanes += way
     group = "Flow control and events"
     for device in devices:
         waits = trace.intervals[trace.intervals["device"] == device]
@@ -105,6 +112,22 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
     return lanes
 
 
+def packet_rows(trace: Trace, direction: str) -> list[dict[str, Any]]:
+    """Return the packets of one direction tap by tap, in the order in which words pass the taps."""
+    packets = trace.packets[trace.packets["direction"] == direction]
+    rows = _rows(packets)
+    order = list(_TAP_MEANING)
+    return sorted(rows, key=lambda row: (order.index(row["tap"]), row["t_ps"], row["first_row"]))
+
+
+def verdict_text(row: dict[str, Any]) -> str:
+    """Return what the checks say: ``good``, ``bad payload CRC``, ``not all recorded``."""
+    wrong = [name for column, name in _VERDICTS if row[column] is False]
+    if wrong:
+        return f"bad {', '.join(wrong)}"
+    return "good" if row["whole"] else "not all recorded"
+
+
 def packet_bar(row: dict[str, Any]) -> Bar:
     """Return the bar of one row of ``packets``; a packet that fails a check is loud."""
     wrong = [name for column, name in _VERDICTS if row[column] is False]
@@ -132,8 +155,8 @@ def _wait_bar(row: dict[str, Any]) -> Bar:
     opened = " (began before the recording)" if row["open_start"] else ""
     closed = " (had not ended)" if row["open_end"] else ""
     tip = (
-        f"{row['device']}: flow {row['flow']} waits for credit from {format_ps(row['t_ps'])}{opened} "
-        f"to {format_ps(row['t_end_ps'])}{closed}"
+        f"{row['device']}: flow {row['flow']} waits for credit from {format_ps(row['t_ps'])}"
+        f"{opened} to {format_ps(row['t_end_ps'])}{closed}"
     )
     return Bar(
         row["t_ps"], max(row["t_end_ps"], row["t_ps"] + 1), "wait", f"flow {row['flow']}", tip
@@ -161,5 +184,15 @@ _TAP_MEANING = {
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return rows as dictionaries of plain Python values, null as None."""
-    plain = table.astype(object).where(table.notna(), None)
-    return plain.to_dict("records")
+    columns = {
+        str(name): [
+            None if missing else value for value, missing in zip(*_plain(column), strict=True)
+        ]
+        for name, column in table.items()
+    }
+    names = list(columns)
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _plain(column: pd.Series[Any]) -> tuple[list[Any], list[bool]]:
+    return column.tolist(), column.isna().tolist()

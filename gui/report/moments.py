@@ -17,7 +17,10 @@ __all__ = ["Freeze", "first_freeze", "freezes"]
 
 @dataclass(frozen=True, slots=True)
 class Freeze:
-    """The first cause of one device. ``t_unc_ps`` is negative where the time is not related to the master."""
+    """The first cause of one device.
+
+    ``t_unc_ps`` is negative where the relation of its clock to the master is not known.
+    """
 
     device: str
     causes: tuple[str, ...]
@@ -32,11 +35,11 @@ class Freeze:
 
 
 def freezes(capture: CaptureFolder, trace: Trace) -> list[Freeze]:
-    """Return the freezes of all devices whose cause was read and whose clock is known, in order of time."""
+    """Return the freezes of all devices that have a cause and a known clock, in order of time."""
     found = []
     for device in capture.devices:
         mask = device.registers.value("ctl.causes")
-        cycle = device.registers.value64("ctl.cause_cycle")
+        cycle = device.registers.value64("ctl.cause_cycle_")
         if not mask or cycle is None or (device.name, "bus") not in trace.timebase.clocks:
             continue
         times, uncertain = trace.timebase.times_ps(device.name, "bus", np.array([cycle], np.int64))
@@ -46,6 +49,6 @@ def freezes(capture: CaptureFolder, trace: Trace) -> list[Freeze]:
 
 
 def first_freeze(capture: CaptureFolder, trace: Trace) -> Freeze | None:
-    """Return the freeze that was not caused by another device; the earliest where there are more."""
+    """Return the earliest freeze that another device did not cause."""
     found = freezes(capture, trace)
     return next((freeze for freeze in found if not freeze.is_cross), found[0] if found else None)

@@ -73,6 +73,7 @@ def _run_in(folder: Path, fault: str, seed: int) -> Run:
     from freezeframe.capture.registers.access import open_devices
     from freezeframe.capture.targets.base import open_target
     from freezeframe.emulator.target import EmulatorTarget
+
     from tests.capture.serving import serving
 
     truth_path = folder / "truth.json"

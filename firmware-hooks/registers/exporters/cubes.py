@@ -1,4 +1,4 @@
-"""Sets of addresses as few masked comparisons, so that an address decoder stays small and readable."""
+"""Sets of addresses as few masked comparisons, so that an address decoder stays small."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Cube = tuple[int, int]
 
 
 def cover(words: Iterable[int], bits: int) -> list[Cube]:
-    """Return disjoint ``(mask, value)`` pairs: a word is in the set when ``word & mask == value`` for one.
+    """Return disjoint ``(mask, value)`` pairs; a word of the set has ``word & mask == value`` once.
 
     Args:
         words: word addresses, each below ``1 << bits``.
@@ -39,7 +39,7 @@ def matches(cubes: Iterable[Cube], word: int) -> bool:
 
 
 def _merged(cubes: set[Cube]) -> set[Cube]:
-    """Join cubes that differ in one compared bit, until none do: strides of an array become one cube."""
+    """Join cubes that differ in one compared bit, until none do; an array becomes one cube."""
     while True:
         for mask, value in sorted(cubes):
             partner = next(

@@ -1,4 +1,4 @@
-"""formats.toml as checked plain data: layouts whose fields fit and do not overlap, enums without doubles."""
+"""formats.toml as checked plain data: fields fit and do not overlap, enums have no number twice."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def load(path: Path) -> Formats:
     """Read and check the file.
 
     Raises:
-        ValueError: a field is outside its layout, over another field, or an enum has a number twice.
+        ValueError: a field is outside its layout or over another, or an enum has a number twice.
     """
     with path.open("rb") as file:
         tree = tomllib.load(file)
@@ -79,8 +79,8 @@ def _layout(where: str, name: str, body: dict[str, object]) -> Layout:
     for field, (lsb, width) in ordered.items():
         if width < 1 or lsb < end or lsb + width > bits:
             raise ValueError(
-                f"{where}: layout.{name}.{field} [{lsb}, {width}] must lie in bits {end}..{bits - 1}, "
-                f"after {before}"
+                f"{where}: layout.{name}.{field} [{lsb}, {width}] must lie in bits "
+                f"{end}..{bits - 1}, after {before}"
             )
         end, before = lsb + width, field
     return Layout(name, bits, doc, ordered)

@@ -1,7 +1,7 @@
-"""The register map as HTML: one page that opens from a file, and the stock exporter's browsing site.
+"""The register map as HTML: one page that opens from a file, and the stock site for browsing.
 
-The stock site is 370 files and 9 MB, most of it fonts, carries its build time, and needs a web server and
-scripts that are not ours to put under this folder's licence. So what stands in the repository is the stock
+The stock site is 370 files and 9 MB, most of it fonts, carries its build time, needs a web server,
+and brings scripts under a licence of their own. So what stands in the repository is the stock
 exporter's walk through the map, rendered with the templates beside this module into a single page.
 """
 
@@ -49,7 +49,7 @@ def page(root: RootNode, device: Map) -> str:
 
 
 def site(root: RootNode, folder: Path) -> None:
-    """Write the stock exporter's own site; it wants a web server, for instance ``python -m http.server``."""
+    """Write the stock exporter's own site; it wants a web server (``python -m http.server``)."""
     HTMLExporter(generate_source_links=False).export(root, str(folder))
 
 

@@ -1,4 +1,4 @@
-"""The elaborated register map as plain data, and its canonical text, whose SHA-256 names the map.
+"""The elaborated register map as plain data, and the canonical text whose SHA-256 names the map.
 
 Source: SystemRDL 2.0; the canonical text is defined in docs/formats.md section 1.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from systemrdl import RDLCompiler
+from systemrdl.compiler import RDLCompiler
 from systemrdl.node import AddrmapNode, FieldNode, MemNode, Node, RegfileNode, RegNode, RootNode
 
 __all__ = ["Counter", "Field", "Map", "Register", "Window", "elaborate", "load"]
@@ -27,7 +28,7 @@ class Field:
     lsb: int
     width: int
     reset: int
-    fixed: bool  # the map itself gives the value (meant for parameters)
+    fixed: bool  # the map itself gives the value
     minimum: int
     maximum: int
     doc: str
@@ -51,6 +52,7 @@ class Register:
     parameter: bool
     pulse: bool
     skip_dump: bool
+    frozen_only: bool
     bus_reset: bool
     bank: str  # the part of the map that another block answers for; "" where the register file does
 
@@ -93,7 +95,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Map:
-    """Everything the exporters need; registers and windows in address order."""
+    """Everything the exporters need; registers, windows and banks in address order."""
 
     registers: tuple[Register, ...]
     windows: tuple[Window, ...]
@@ -116,28 +118,27 @@ class Map:
     def canonical_text(self) -> str:
         """Return the text that ``map_hash`` is made of, as docs/formats.md section 1 defines it."""
         lines = []
-        for register in self.registers:
-            fields = "".join(
-                f" {field.name}[{field.lsb + field.width - 1}:{field.lsb}]"
-                for field in register.fields
-            )
-            lines.append(
-                (register.address, _line(register.name, register.dims, register.access) + fields)
-            )
+        for item in self.registers:
+            fields = "".join(f" {f.name}[{f.lsb + f.width - 1}:{f.lsb}]" for f in item.fields)
+            line = f"{item.name} {_shape(item.dims)} {item.access}{fields}"
+            lines.append((item.address, line))
         for window in self.windows:
-            dims = ((window.words, WORD_B),)
-            lines.append((window.address, _line(window.name, dims, window.access)))
+            line = f"{window.name} {_shape(((window.words, WORD_B),))} {window.access}"
+            lines.append((window.address, line))
         return "".join(f"{address:08x} {line}\n" for address, line in sorted(lines))
 
     def map_hash(self) -> int:
         """Return the first 32 bits of the SHA-256 over the canonical text."""
-        return int.from_bytes(
-            hashlib.sha256(self.canonical_text().encode("ascii")).digest()[:4], "big"
-        )
+        digest = hashlib.sha256(self.canonical_text().encode("ascii")).digest()
+        return int.from_bytes(digest[:4], "big")
 
 
 def elaborate(path: Path) -> RootNode:
-    """Compile the RDL file; every error of the compiler is printed and then raised."""
+    """Compile the RDL file.
+
+    Raises:
+        systemrdl.RDLCompileError: after the compiler has printed what is wrong and where.
+    """
     compiler = RDLCompiler()
     compiler.compile_file(str(path))
     return compiler.elaborate()
@@ -147,122 +148,120 @@ def load(root: RootNode) -> Map:
     """Turn the elaborated map into plain data.
 
     Raises:
-        ValueError: the map uses something the exporters have no form for; the message names the register.
+        ValueError: the map has something the exporters have no form for; the message says where.
     """
     top = root.top
     registers: list[Register] = []
     windows: list[Window] = []
-    banks: list[tuple[str, int, int]] = []
-    for node, path, address, dims, docs, bank in _walk(top):
-        name = ".".join(path)
-        doc = ": ".join(part.rstrip(".") for part in docs if part)
+    banks: dict[str, tuple[int, int]] = {}
+    for node, place in _walk(top, _Place()):
         if isinstance(node, MemNode):
-            windows.append(_window(node, name, address, doc))
-        else:
-            registers.append(_register(node, name, address, dims, doc, bank))
-            if bank and bank not in (known for known, _, _ in banks):
-                holder = top.find_by_path(bank)
-                banks.append((bank, address, int(holder.total_size)))
-    registers.sort(key=lambda item: item.address)
-    windows.sort(key=lambda item: item.address)
-    banks.sort(key=lambda item: item[1])
-    counters = tuple(
-        Counter(str(child.inst_name), str(child.get_property("desc") or ""))
-        for child in top.find_by_path(COUNTER_BANK).children()
+            windows.append(_window(node, place))
+            continue
+        registers.append(_register(node, place))
+        if place.bank and place.bank not in banks:
+            holder: Any = top.find_by_path(place.bank)
+            banks[place.bank] = (int(holder.raw_absolute_address), int(holder.total_size))
+    bank: Any = top.find_by_path(COUNTER_BANK)
+    device = Map(
+        registers=tuple(sorted(registers, key=lambda item: item.address)),
+        windows=tuple(sorted(windows, key=lambda item: item.address)),
+        counters=tuple(
+            Counter(str(child.inst_name), str(child.get_property("desc") or ""))
+            for child in bank.children()
+        ),
+        banks=tuple(
+            sorted(
+                ((name, address, size_B) for name, (address, size_B) in banks.items()),
+                key=lambda item: item[1],
+            )
+        ),
     )
-    device = Map(tuple(registers), tuple(windows), counters, tuple(banks))
-    last_B = max(item.total_size + item.raw_address_offset for item in top.children())
-    if last_B > device.size_B:
-        raise ValueError(
-            f"the map ends at {last_B:#x}, beyond the {device.size_B:#x} B of a device"
-        )
+    if top.total_size > device.size_B:
+        raise ValueError(f"the map has {top.total_size:#x} B, a device only {device.size_B:#x}")
     return device
 
 
-def _line(name: str, dims: tuple[tuple[int, int], ...], access: str) -> str:
-    shape = "".join(f"[{count}*{stride_B}]" for count, stride_B in dims) or "-"
-    return f"{name} {shape} {access}"
+@dataclass(frozen=True)
+class _Place:
+    """Where in the map a node stands: what its ancestors and itself add up to."""
+
+    path: tuple[str, ...] = ()
+    address: int = 0
+    dims: tuple[tuple[int, int], ...] = ()
+    docs: tuple[str, ...] = ()
+    bank: str = ""
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path)
+
+    @property
+    def doc(self) -> str:
+        return ": ".join(part.rstrip(".") for part in self.docs if part)
+
+    def below(self, child: Any) -> _Place:
+        path = (*self.path, str(child.inst_name))
+        return replace(
+            self,
+            path=path,
+            address=self.address + int(child.raw_address_offset),
+            dims=self.dims + _dims(child),
+            docs=(*self.docs, str(child.get_property("desc") or "")),
+            bank=self.bank or (".".join(path) if _given(child, "ff_bank", False) else ""),
+        )
 
 
-_Found = tuple[
-    RegNode | MemNode, tuple[str, ...], int, tuple[tuple[int, int], ...], tuple[str, ...], str
-]
-
-
-def _walk(
-    node: Node,
-    path: tuple[str, ...] = (),
-    address: int = 0,
-    dims: tuple[tuple[int, int], ...] = (),
-    docs: tuple[str, ...] = (),
-    bank: str = "",
-) -> Iterator[_Found]:
+def _walk(node: Node, place: _Place) -> Iterator[tuple[RegNode | MemNode, _Place]]:
     for child in node.children(unroll=False):
-        here = (*path, str(child.inst_name))
-        where = address + int(child.raw_address_offset)
-        shape = dims + _dims(child)
-        # inst-level text only: a type's own text ("Value.") says nothing about this place
-        text = (*docs, str(child.get_property("desc") or ""))
-        held = bank or (".".join(here) if _flag(child, "ff_bank") else "")
+        here = place.below(child)
         if isinstance(child, RegNode | MemNode):
-            yield child, here, where, shape, text, held
+            yield child, here
         elif isinstance(child, RegfileNode | AddrmapNode):
-            yield from _walk(child, here, where, shape, text, held)
+            yield from _walk(child, here)
         else:
-            raise ValueError(
-                f"{'.'.join(here)}: {type(child).__name__} has no place in a register map"
-            )
+            raise ValueError(f"{here.name}: a {type(child).__name__} has no form in the exporters")
 
 
-def _dims(node: Node) -> tuple[tuple[int, int], ...]:
+def _shape(dims: tuple[tuple[int, int], ...]) -> str:
+    return "".join(f"[{count}*{stride_B}]" for count, stride_B in dims) or "-"
+
+
+def _dims(node: Any) -> tuple[tuple[int, int], ...]:
     if not node.is_array:
         return ()
     counts = list(node.array_dimensions)
     if len(counts) != 1:
-        raise ValueError(
-            f"{node.get_path()}: an array of {len(counts)} dimensions; use one in another"
-        )
+        raise ValueError(f"{node.get_path()}: {len(counts)} dimensions; put one array in another")
     return ((int(counts[0]), int(node.array_stride)),)
 
 
-def _given(node: Node, name: str, default: int | str) -> int | str:
-    # asked for a property of our own that was not assigned, the compiler answers None or refuses
+def _given(node: Node, name: str, default: Any) -> Any:
+    # Asked for a property of our own that was not assigned, the compiler answers None or refuses.
     return node.get_property(name) if name in node.list_properties() else default
 
 
-def _flag(node: Node, name: str) -> bool:
-    return bool(_given(node, name, 0))
-
-
-def _register(
-    node: RegNode,
-    name: str,
-    address: int,
-    dims: tuple[tuple[int, int], ...],
-    doc: str,
-    bank: str,
-) -> Register:
+def _register(node: RegNode, place: _Place) -> Register:
     if node.size != WORD_B:
-        raise ValueError(f"{name}: {node.size} bytes wide; every register of the map has {WORD_B}")
-    fields = tuple(_field(field) for field in sorted(node.fields(), key=lambda item: item.lsb))
-    access = ("r" if node.has_sw_readable else "") + ("w" if node.has_sw_writable else "")
+        raise ValueError(f"{place.name}: {node.size} B wide; every register has {WORD_B}")
     return Register(
-        name=name,
-        address=address,
-        dims=dims,
-        access=access,
-        fields=fields,
-        doc=doc,
-        parameter=_flag(node, "ff_parameter"),
-        pulse=_flag(node, "ff_pulse"),
-        skip_dump=_flag(node, "ff_skip_dump"),
-        bus_reset=_flag(node, "ff_bus_reset"),
-        bank=bank,
+        name=place.name,
+        address=place.address,
+        dims=place.dims,
+        access=("r" if node.has_sw_readable else "") + ("w" if node.has_sw_writable else ""),
+        fields=tuple(_field(field) for field in sorted(node.fields(), key=lambda f: int(f.lsb))),
+        doc=place.doc,
+        parameter=bool(_given(node, "ff_parameter", False)),
+        pulse=bool(_given(node, "ff_pulse", False)),
+        skip_dump=bool(_given(node, "ff_skip_dump", False)),
+        frozen_only=bool(_given(node, "ff_frozen_only", False)),
+        bus_reset=bool(_given(node, "ff_bus_reset", False)),
+        bank=place.bank,
     )
 
 
 def _field(node: FieldNode) -> Field:
-    reset = node.get_property("reset")
+    reset: Any = node.get_property("reset")
     width = int(node.width)
     return Field(
         name=str(node.inst_name),
@@ -277,17 +276,16 @@ def _field(node: FieldNode) -> Field:
     )
 
 
-def _window(node: MemNode, name: str, address: int, doc: str) -> Window:
-    if node.get_property("memwidth") != 8 * WORD_B:
-        raise ValueError(
-            f"{name}: {node.get_property('memwidth')} bits wide; a window has {8 * WORD_B}"
-        )
+def _window(node: MemNode, place: _Place) -> Window:
+    width = int(node.get_property("memwidth"))
+    if width != 8 * WORD_B:
+        raise ValueError(f"{place.name}: {width} bits wide; a window has {8 * WORD_B}")
     return Window(
-        name=name,
-        address=address,
+        name=place.name,
+        address=place.address,
         words=int(node.get_property("mementries")),
         access=str(node.get_property("sw").name),
-        frozen_only=_flag(node, "ff_frozen_only"),
-        skip_dump=_flag(node, "ff_skip_dump"),
-        doc=doc,
+        frozen_only=bool(_given(node, "ff_frozen_only", False)),
+        skip_dump=bool(_given(node, "ff_skip_dump", False)),
+        doc=place.doc,
     )

@@ -71,7 +71,8 @@ def layouts(formats: Formats) -> str:
     lines = [
         f'"""Layouts and codes that cross between a device and a host. {NOTE}',
         "",
-        "A ``_MASK`` is not shifted: ``word >> HEADER_SEQ_LSB & HEADER_SEQ_MASK``. Plain integers, for kernels.",
+        "A ``_MASK`` is not shifted: ``word >> HEADER_SEQ_LSB & HEADER_SEQ_MASK``.",
+        "They are plain integers, for kernels.",
         "",
         "Source: firmware-hooks/registers/formats.toml.",
         '"""',

@@ -1,10 +1,8 @@
-"""ff_regs.v: the register file as flat Verilog-2005, small and without the map's large read-only parts.
+"""ff_regs.v: the register file as flat Verilog-2005, without the map's large read-only parts.
 
-What the file holds: identity (parameters), configuration, pulses, and the count of error answers. Status
-comes in through ports. Windows (memories) and banks (``ff_bank``) are answered by other blocks through one
-shared port. Configuration is stored twice, in flops for the hardware and in LUT RAM for the host to read
-back, because a multiplexer over all those flops costs several times the RAM; a flop output that a build
-does not use disappears, and reading back goes on working.
+What the file holds: identity (parameters), configuration, pulses, and the count of error answers.
+Status comes in through ports. Memories and banks (``ff_bank``) are answered by other blocks through
+one shared window port.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from exporters.cubes import cover
+from exporters.fill import fill
 from exporters.model import Field, Map, Register
 
 __all__ = ["MODULE", "register_file"]
@@ -22,6 +21,7 @@ DEVICE_BITS = 24  # of a byte address; above them stands the number of the devic
 WORD_BITS = DEVICE_BITS - 2
 OWN = ("id.bus_errors", "id.bus_error_addr")  # kept by the register file itself
 FROZEN = 3  # enum state
+ALL_ONES = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,24 @@ class _Element:
     def signal(self, field: Field) -> str:
         """Return the expression for this element's field in its port."""
         name = _port(self.register, field)
-        return name if self.count == 1 else f"{name}[{self.number * field.width} +: {field.width}]"
+        if self.count == 1:
+            return name
+        return f"{name}[{self.number * field.width} +: {field.width}]"
+
+    @property
+    def label(self) -> str:
+        suffix = f"[{self.number}]" if self.count > 1 else ""
+        return self.register.name + suffix
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A part of the map that another block answers for."""
+
+    name: str
+    words: tuple[int, ...]
+    writable: bool
+    frozen_only: bool
 
 
 def register_file(device: Map) -> str:
@@ -45,252 +62,189 @@ def register_file(device: Map) -> str:
     Raises:
         ValueError: the map cannot be decoded as this module does it; the message names the culprit.
     """
-    return _Writer(device).text()
+    if device.size_B != 1 << DEVICE_BITS:
+        raise ValueError(f"a device has {device.size_B:#x} B; the decoder takes {DEVICE_BITS} bits")
+    return fill(f"{MODULE}.v.in", _Parts(device).parts())
 
 
-class _Writer:
+class _Parts:
+    """The generated parts of the template, from the map."""
+
     def __init__(self, device: Map) -> None:
-        if device.size_B != 1 << DEVICE_BITS:
-            raise ValueError(
-                f"a device has {device.size_B:#x} B; the decoder takes {DEVICE_BITS} bits"
-            )
-        self.device = device
         own = [register for register in device.registers if not register.bank]
-        self.elements = sorted(
-            (element for register in own for element in _elements(register)), key=lambda e: e.word
-        )
-        self.page_bits = max(element.word for element in self.elements).bit_length()
+        for register in own:
+            _check(register)
+        self.map_hash = device.map_hash()
+        self.elements = sorted((e for r in own for e in _elements(r)), key=lambda e: e.word)
+        self.page_bits = self.elements[-1].word.bit_length()
         self.parameters = [register for register in own if register.parameter]
         self.stored = [e for e in self.elements if e.register.access == "rw"]
         self.pulses = [e for e in self.elements if e.register.pulse]
-        self.status = [
-            e
-            for e in self.elements
-            if e.register.access == "r" and not e.register.parameter and e.register.name not in OWN
-        ]
-        # whole words are read back from RAM; a word with reserved bits from its flops, which have none
-        self.in_ram = [e for e in self.stored if e.register.mask == 0xFFFFFFFF]
-        self.in_flops = [e for e in self.stored if e.register.mask != 0xFFFFFFFF]
-        self.ram_bits = _slots([element.word for element in self.in_ram])
-        self.windows = self._windows()
-        self._check()
-
-    def _check(self) -> None:
-        for element in self.elements:
-            kind = element.register
-            told = [kind.parameter, kind.pulse, element in self.stored, element in self.status]
-            if kind.name not in OWN and told.count(True) != 1:
-                raise ValueError(f"{kind.name}: neither parameter, pulse, configuration nor status")
-        for name in OWN:
-            if name not in (register.name for register in self.device.registers):
-                raise ValueError(f"the map has no {name}, which {MODULE} keeps")
-
-    def _windows(self) -> list[tuple[str, list[int], bool, bool]]:
-        """Return (name, words, writable, frozen only) of all that other blocks answer for."""
-        found = []
-        for name, address, _ in self.device.banks:
-            held = [register for register in self.device.registers if register.bank == name]
-            if any(register.access != "r" for register in held):
-                raise ValueError(f"{name}: a bank is read-only")
-            words = [address_B // 4 for register in held for address_B in register.addresses()]
-            found.append((name, address // 4, words, False, False))
-        for window in self.device.windows:
-            first = window.address // 4
-            words = list(range(first, first + window.words))
-            found.append((window.name, first, words, "w" in window.access, window.frozen_only))
-        for name, first, words, _, _ in found:
-            if first % (1 << (max(words) - first).bit_length()):
-                raise ValueError(f"{name}: must stand at a multiple of its size rounded up to 2^n")
-        found.sort(key=lambda item: item[1])
-        return [(name, words, writes, frozen) for name, _, words, writes, frozen in found]
-
-    def text(self) -> str:
-        sections = (
-            _HEADER,
-            self._parameter_list(),
-            self._ports(),
-            self._checks(),
-            self._decode(),
-            self._configuration(),
-            self._read(),
-            self._answers(),
-            _FOOTER,
+        self.status = [e for e in self.elements if _is_status(e.register)]
+        # A word with reserved bits is read back from its flops, which have none: RAM would return
+        # whatever was written there.
+        self.in_ram = [e for e in self.stored if e.register.mask == ALL_ONES]
+        self.ram_bits = _distinct_bits([element.word for element in self.in_ram])
+        shown = [e for e in self.elements if e in self.status or e.register.name in OWN]
+        self.whole = [e for e in shown if e.register.mask == ALL_ONES]
+        self.masked = sorted(
+            [e for e in (*shown, *self.stored) if e.register.mask != ALL_ONES], key=lambda e: e.word
         )
-        return "\n".join(line for section in sections for line in section) + "\n"
+        self.pick_bits = max(3, len(self.whole).bit_length())  # one number is left for "none"
+        self.windows = _windows(device)
 
-    def _parameter_list(self) -> list[str]:
-        lines = [f"module {MODULE} #("]
-        free = [(r, f) for r in self.parameters for f in r.fields if not _fixed(r, f)]
+    def parts(self) -> dict[str, str]:
+        valids = len(self.in_ram)
+        configured = _ports_of(self.stored)
+        pulses = [_pulse(element) for element in self.pulses]
+        names = [_flat(window.name) for window in self.windows]
+        lists = {
+            "parameters": self._parameters(),
+            "status": [_declare("input  wire", *port) for port in _ports_of(self.status)],
+            "configuration": [_declare("output reg ", *port) for port in configured],
+            "pulses": [
+                f"    output reg          {_pulse(element)}, // {element.register.doc}"
+                for element in self.pulses
+            ],
+            "selects": [f"    output reg          sel_{name}," for name in names],
+            "checks": self._checks(),
+            "hits": [_hit(window) for window in self.windows],
+            "idle": [f"        {pulse} <= 1'b0;" for pulse in pulses],
+            "writes": self._writes(),
+            "resets": [f"            {pulse} <= 1'b0;" for pulse in pulses]
+            + [_reset(*port) for port in configured],
+            "busresets": [_reset(*port) for port in configured if port[0].bus_reset],
+            "reads": self._reads(),
+            "shows": [f"    reg         {_show(element)};" for element in self.masked],
+            "picks": self._picks(),
+            "parts": [
+                f"        {_show(element)} <= page == {self._case(element)[:-1]};"
+                for element in self.masked
+            ],
+            "groups": self._groups(),
+            "groupsof": [
+                f"            {self.pick_bits - 2}'d{group}: status = group{group};"
+                for group in range((len(self.whole) + 3) // 4)
+            ],
+            "select": [f"            sel_{name} <= hit_{name};" for name in names],
+            "deselect": [f"            sel_{name} <= 1'b0;" for name in names],
+        }
+        lists["selects"][-1] = lists["selects"][-1].rstrip(",")
+        parts = {name: "\n".join(lines) for name, lines in lists.items()}
+        readable = [e.word for e in self.elements if "r" in e.register.access]
+        writable = [e.word for e in self.elements if "w" in e.register.access]
+        return parts | {
+            "page": f"[{self.page_bits - 1}:0]",
+            "word": f"[{WORD_BITS - 1}:0]",
+            "top": str(DEVICE_BITS - 1),
+            "pagetop": str(self.page_bits + 1),
+            "bits": str(DEVICE_BITS),
+            "frozen": str(FROZEN),
+            "readable": _inside(readable),
+            "writable": _inside(writable),
+            "anyhit": "\n        || ".join(f"hit_{name}" for name in names),
+            "valids": f"[{valids - 1}:0]",
+            "none": f"{valids}'d0",
+            "pick": f"[{self.pick_bits - 1}:0]",
+            "pickhigh": str(self.pick_bits - 1),
+            "nothing": f"{self.pick_bits}'d{(1 << self.pick_bits) - 1}",
+            "masked": "".join(
+                f"\n        | ({_gather(e.register, e.signal)} & {{32{{{_show(e)}}}}})"
+                for e in self.masked
+            ),
+            "slots": str((1 << self.ram_bits) - 1),
+            "slot": f"page[{self.ram_bits - 1}:0]",
+        }
+
+    def _free_parameters(self) -> list[tuple[Register, Field]]:
+        return [(r, f) for r in self.parameters for f in r.fields if not _fixed(r, f)]
+
+    def _parameters(self) -> list[str]:
+        free = self._free_parameters()
+        lines = []
         for register, field in free:
-            unit = f", {field.unit}" if field.unit else ""
-            name = _parameter(register, field)
             comma = "," if (register, field) != free[-1] else " "
+            unit = f", {field.unit}" if field.unit else ""
             lines.append(
-                f"    parameter [31:0] {name} = {field.minimum}{comma} "
-                f"// {_about(register, field)}{unit}, {field.minimum}..{field.maximum}"
+                f"    parameter [31:0] {_parameter(register, field)} = {field.minimum}{comma} "
+                f"// {_about(register, field)}{unit}: {field.minimum}..{field.maximum}"
             )
         return lines
 
-    def _ports(self) -> list[str]:
-        lines = [*_BUS_PORTS]
-        lines.append("    // status, in the domain of clk")
-        lines += [
-            _declare("input  wire", register, field) for register, field in _ports_of(self.status)
-        ]
-        lines.append("    // configuration; element i of an array stands at [i*WIDTH +: WIDTH]")
-        lines += [
-            _declare("output reg ", register, field) for register, field in _ports_of(self.stored)
-        ]
-        lines.append("    // pulses: high for one cycle, in which wr_data holds the value written")
-        lines += [
-            f"    output reg          {_pulse(element)}, // {element.register.doc}"
-            for element in self.pulses
-        ]
-        lines += [
-            "    // the write just taken, for blocks that keep a configuration in a form of their own",
-            "    output reg          wr_strobe, // a register of this file was written",
-            f"    output wire [{self.page_bits - 1}:0]   wr_word, // its word address",
-            "    output wire [31:0]  wr_data,",
-        ]
-        lines += _WINDOW_PORTS
-        lines += [f"    output reg          sel_{_flat(name)}," for name, *_ in self.windows]
-        lines[-1] = lines[-1].rstrip(",")
-        lines.append(");")
-        return lines
-
     def _checks(self) -> list[str]:
-        """Elaboration ends with a sentence when a parameter is out of its range."""
-        lines = ["    generate"]
-        for register in self.parameters:
-            for field in register.fields:
-                if _fixed(register, field):
-                    continue
-                name = _parameter(register, field)
-                low, high = field.minimum, field.maximum
-                bad = [f"{name} < {low}"] if low else []
-                bad += [f"{name} > {high}"] if high != (1 << 32) - 1 else []
-                bad = [f"{name} != {low}"] if low == high else bad
-                if bad:
-                    lines.append(
-                        f"        if ({' || '.join(bad)}) begin : g_check_{name}\n"
-                        f"            ff_error_{name}_must_be_{low}_to_{high} stop ();"
-                        " // no such module\n        end"
-                    )
-        return [*lines, "    endgenerate", ""]
-
-    def _decode(self) -> list[str]:
-        page = self.page_bits
-        readable = [e.word for e in self.elements if "r" in e.register.access]
-        writable = [e.word for e in self.elements if "w" in e.register.access]
-        lines = [
-            "    // Decode. The address stands still from request to answer, so nothing here is registered twice.",
-            f"    wire [{WORD_BITS - 1}:0] word = s_addr[{DEVICE_BITS - 1}:2];",
-            f"    wire [{page - 1}:0]  page = s_addr[{page + 1}:2];",
-            f"    wire        mine = s_addr[31:{DEVICE_BITS}] == ID_DEVICES_INDEX[7:0]"
-            " && s_addr[1:0] == 2'd0;",
-            "    reg         busy_q;                     // a window is selected and has not answered",
-            "    reg  [31:0] bus_errors_q, bus_error_addr_q;",
-            f"    reg  [{len(self.in_ram) - 1}:0] valid_q;",
-            "    reg         in_ram, valid;",
-            "    reg  [31:0] constant, status;",
-            "    wire        go = s_req && !s_ack && !busy_q && !bus_rst;",
-            f"    wire        frozen = stat_ctl_state_state == 2'd{FROZEN};",
-            f"    wire        readable = {_inside(readable)};",
-            f"    wire        writable = {_inside(writable)};",
-        ]
-        for name, words, writes, frozen_only in self.windows:
-            terms = ["mine"] + ([] if writes else ["!s_we"]) + (["frozen"] if frozen_only else [])
-            hit = _inside(words)
-            lines.append(f"    wire        hit_{_flat(name)} = {' && '.join(terms)} && ({hit});")
-        joined = " || ".join(f"hit_{_flat(name)}" for name, *_ in self.windows)
-        lines += [
-            f"    wire        hit = {joined};",
-            "    wire        good = mine && (s_we ? writable : readable);",
-            "    wire        write = go && s_we && mine && writable;",
-            "    assign win_we = s_we;",
-            "    assign win_word = word;",
-            "    assign win_wdata = s_wdata;",
-            "    assign wr_word = page;",
-            "    assign wr_data = s_wdata;",
-            "",
-        ]
+        """A parameter out of its range ends elaboration with a sentence."""
+        lines = []
+        for register, field in self._free_parameters():
+            name, low, high = _parameter(register, field), field.minimum, field.maximum
+            bad = [f"{name} < {low}"] if low else []
+            bad += [f"{name} > {high}"] if high != ALL_ONES else []
+            if low == high:
+                bad = [f"{name} != {low}"]
+            if bad:
+                lines += [
+                    f"        if ({' || '.join(bad)}) begin : g_check_{name}",
+                    f"            ff_error_{name}_must_be_{low}_to_{high} stop (); // none such",
+                    "        end",
+                ]
         return lines
 
-    def _configuration(self) -> list[str]:
-        lines = ["    // Configuration and pulses.", "    always @(posedge clk) begin"]
-        lines += [f"        {_pulse(element)} <= 1'b0;" for element in self.pulses]
-        lines += [
-            "        wr_strobe <= write;",
-            "        if (write) begin",
-            "            case (page)",
-        ]
+    def _case(self, element: _Element) -> str:
+        return f"{self.page_bits}'h{element.word:0{(self.page_bits + 3) // 4}X}:"
+
+    def _writes(self) -> list[str]:
+        lines = []
         for element in sorted([*self.stored, *self.pulses], key=lambda e: e.word):
-            what = [f"{_pulse(element)} <= 1'b1;"]
-            if not element.register.pulse:
-                what = [
-                    f"{element.signal(field)} <= s_wdata{_slice(field)};"
-                    for field in element.register.fields
-                ]
+            register = element.register
+            if register.pulse:
+                what = [f"{_pulse(element)} <= 1'b1;"]
+            else:
+                what = [f"{element.signal(f)} <= s_wdata{_slice(f)};" for f in register.fields]
             if element in self.in_ram:
                 what.append(f"valid_q[{self.in_ram.index(element)}] <= 1'b1;")
-            lines.append(f"                {self._label(element)} begin // {_where(element)}")
+            lines.append(f"                {self._case(element)} begin // {element.label}")
             lines += [f"                    {statement}" for statement in what]
             lines.append("                end")
-        lines += ["                default: ;", "            endcase", "        end"]
-        lines.append("        if (rst) begin")
-        lines += [f"            {_pulse(element)} <= 1'b0;" for element in self.pulses]
-        lines += [
-            "            wr_strobe <= 1'b0;",
-            f"            valid_q <= {len(self.in_ram)}'d0;",
-        ]
-        lines += [_reset(register, field) for register, field in _ports_of(self.stored)]
-        lines += ["        end", "        if (bus_rst) begin"]
-        lines += [
-            _reset(register, field)
-            for register, field in _ports_of(self.stored)
-            if register.bus_reset
-        ]
-        return [*lines, "        end", "    end", ""]
+        return lines
 
-    def _read(self) -> list[str]:
-        slot = f"page[{self.ram_bits - 1}:0]"
-        lines = [
-            "    // Read-back: the RAM holds what was written since reset, valid_q tells whether anything was.",
-            f"    reg  [31:0] ram [0:{(1 << self.ram_bits) - 1}];",
-            f"    always @(posedge clk) if (write && in_ram) ram[{slot}] <= s_wdata;",
-            "    always @* begin",
-            "        in_ram = 1'b0;",
-            "        valid = 1'b0;",
-            "        constant = 32'd0;",
-            "        status = 32'd0;",
-            "        case (page)",
-        ]
+    def _reads(self) -> list[str]:
+        lines = []
         for element in self.elements:
             register = element.register
-            where = f"            {self._label(element)}"
             if register.parameter:
-                lines.append(f"{where} constant = {self._constant(register)};")
+                what = f"constant = {self._constant(register)};"
             elif element in self.in_ram:
-                start = f" constant = 32'd{register.reset};" if register.reset else ""
-                valid = f"valid = valid_q[{self.in_ram.index(element)}];"
-                lines.append(f"{where} begin in_ram = 1'b1; {valid}{start} end")
-            elif register.name in OWN:
-                lines.append(f"{where} status = {register.name.split('.')[1]}_q;")
-            elif not register.pulse:
-                lines.append(f"{where} status = {_gather(register, element.signal)};")
-        lines += [
-            "            default: ;",
-            "        endcase",
-            "    end",
-            f"    wire [31:0] data = in_ram ? (valid ? ram[{slot}] : constant) : constant | status;",
-            "",
+                what = f"begin in_ram = 1'b1; valid = valid_q[{self.in_ram.index(element)}];"
+                what += f" constant = 32'd{register.reset}; end" if register.reset else " end"
+            else:
+                continue
+            lines.append(f"            {self._case(element)} {what} // {element.label}")
+        return lines
+
+    def _picks(self) -> list[str]:
+        return [
+            f"            {self._case(element)} pick_q <= {self.pick_bits}'d{number}; // {element.label}"
+            for number, element in enumerate(self.whole)
         ]
+
+    def _groups(self) -> list[str]:
+        """Four words to a group: that many, with their two selects, are one six-input LUT a bit."""
+        lines = []
+        for first in range(0, len(self.whole), 4):
+            name = f"group{first // 4}"
+            lines += [
+                f"    reg  [31:0] {name};",
+                "    always @* begin",
+                "        case (pick_q[1:0])",
+            ]
+            for number, element in enumerate(self.whole[first : first + 4]):
+                lines.append(f"            2'd{number}: {name} = {_source(element)};")
+            lines += [f"            default: {name} = 32'd0;", "        endcase", "    end"]
         return lines
 
     def _constant(self, register: Register) -> str:
         def value(field: Field) -> str:
             if register.name == "id.map_hash":
-                return f"32'h{self.device.map_hash():08X}"
+                return f"32'h{self.map_hash:08X}"
             if field.fixed:
                 return f"{field.width}'h{field.reset:X}"
             name = _parameter(register, field)
@@ -298,26 +252,18 @@ class _Writer:
 
         return _gather(register, value)
 
-    def _label(self, element: _Element) -> str:
-        return f"{self.page_bits}'h{element.word:0{(self.page_bits + 3) // 4}X}:"
 
-    def _answers(self) -> list[str]:
-        names = [name for name, *_ in self.windows]
-        return [
-            *_ANSWER,
-            *(f"            sel_{_flat(name)} <= hit_{_flat(name)};" for name in names),
-            "        end",
-            "        if (rst || bus_rst || (busy_q && win_ack)) begin",
-            *(f"            sel_{_flat(name)} <= 1'b0;" for name in names),
-            "            busy_q <= 1'b0;",
-            "        end",
-            "        if (rst || bus_rst) s_ack <= 1'b0;",
-            "        if (rst) begin",
-            "            bus_errors_q <= 32'd0;",
-            "            bus_error_addr_q <= 32'd0;",
-            "        end",
-            "    end",
-        ]
+def _check(register: Register) -> None:
+    kinds = (register.parameter, register.pulse, register.access == "rw", _is_status(register))
+    if register.frozen_only or (register.name not in OWN and kinds.count(True) != 1):
+        raise ValueError(
+            f"{register.name}: must be one of parameter, pulse, configuration, "
+            "status, and only a bank can be frozen-only"
+        )
+
+
+def _is_status(register: Register) -> bool:
+    return register.access == "r" and not register.parameter and register.name not in OWN
 
 
 def _elements(register: Register) -> list[_Element]:
@@ -328,24 +274,31 @@ def _elements(register: Register) -> list[_Element]:
     ]
 
 
-def _ports_of(elements: Iterable[_Element]) -> list[tuple[Register, Field]]:
-    return [(e.register, field) for e in elements if e.number == 0 for field in e.register.fields]
+def _windows(device: Map) -> list[_Window]:
+    """Return everything other blocks answer for, in address order."""
+    found: list[tuple[int, _Window]] = []
+    for name, address, _ in device.banks:
+        held = [register for register in device.registers if register.bank == name]
+        if any(register.access != "r" for register in held):
+            raise ValueError(f"{name}: a bank is read-only")
+        words = tuple(address_B // 4 for register in held for address_B in register.addresses())
+        frozen_only = any(register.frozen_only for register in held)
+        found.append((address // 4, _Window(name, words, False, frozen_only)))
+    for window in device.windows:
+        first = window.address // 4
+        words = tuple(range(first, first + window.words))
+        found.append((first, _Window(window.name, words, "w" in window.access, window.frozen_only)))
+    for first, item in found:
+        if first % (1 << (max(item.words) - first).bit_length()):
+            raise ValueError(f"{item.name}: must begin at a multiple of its size rounded up to 2^n")
+    return [item for _, item in sorted(found, key=lambda pair: pair[0])]
 
 
-def _count(register: Register) -> int:
-    return len(register.addresses())
-
-
-def _flat(name: str) -> str:
-    return name.replace(".", "_")
-
-
-def _slots(words: list[int]) -> int:
-    """Return how many low address bits tell these words apart, so that the RAM needs no table."""
-    bits = 1
-    while len({word & ((1 << bits) - 1) for word in words}) < len(words):
-        bits += 1
-    return bits
+def _hit(window: _Window) -> str:
+    terms = ["mine"]
+    terms += [] if window.writable else ["!s_we"]
+    terms += ["frozen"] if window.frozen_only else []
+    return f"    wire hit_{_flat(window.name)} = {' && '.join(terms)} && ({_inside(window.words)});"
 
 
 def _inside(words: Iterable[int]) -> str:
@@ -356,11 +309,27 @@ def _inside(words: Iterable[int]) -> str:
         else f"(word & {WORD_BITS}'h{mask:06X}) == {WORD_BITS}'h{value:06X}"
         for mask, value in cover(words, WORD_BITS)
     ]
-    return "\n            || ".join(terms)
+    return "\n        || ".join(terms)
+
+
+def _distinct_bits(words: list[int]) -> int:
+    """Return how many low bits tell these words apart, so that the RAM needs no table of slots."""
+    bits = 1
+    while len({word & ((1 << bits) - 1) for word in words}) < len(words):
+        bits += 1
+    return bits
+
+
+def _ports_of(elements: Iterable[_Element]) -> list[tuple[Register, Field]]:
+    return [(e.register, field) for e in elements if e.number == 0 for field in e.register.fields]
+
+
+def _flat(name: str) -> str:
+    return name.replace(".", "_")
 
 
 def _stem(register: Register, field: Field) -> str:
-    name = register.name.replace(".", "_")
+    name = _flat(register.name)
     return name if field.name == "value" else f"{name}_{field.name}"
 
 
@@ -377,20 +346,28 @@ def _port(register: Register, field: Field) -> str:
 
 
 def _pulse(element: _Element) -> str:
-    return "pulse_" + element.register.name.replace(".", "_")
+    return "pulse_" + _flat(element.register.name)
 
 
-def _where(element: _Element) -> str:
-    suffix = f"[{element.number}]" if element.count > 1 else ""
-    return element.register.name + suffix
+def _show(element: _Element) -> str:
+    return "show_" + _flat(element.register.name) + "_q"
+
+
+def _source(element: _Element) -> str:
+    """Return the expression for a whole status word."""
+    name = element.register.name
+    if name in OWN:
+        return name.removeprefix("id.") + "_q"
+    return element.signal(element.register.fields[0])
 
 
 def _about(register: Register, field: Field) -> str:
-    return register.doc if field.name == "value" else f"{register.doc}: {field.doc}".rstrip(".")
+    doc = field.doc.rstrip(".")
+    return register.doc if field.name == "value" else f"{register.doc}: {doc}"
 
 
 def _declare(direction: str, register: Register, field: Field) -> str:
-    width = _count(register) * field.width
+    width = len(register.addresses()) * field.width
     bits = f"[{width - 1}:0]" if width > 1 else ""
     unit = f", {field.unit}" if field.unit else ""
     return f"    {direction} {bits:<7} {_port(register, field)}, // {_about(register, field)}{unit}"
@@ -405,7 +382,7 @@ def _slice(field: Field) -> str:
 
 
 def _gather(register: Register, value: Callable[[Field], str]) -> str:
-    """Return the 32-bit word with each field's expression at its place and 0 in the reserved bits."""
+    """Return the 32-bit word with each field's expression at its place, reserved bits 0."""
     parts: list[str] = []
     top = 32
     for field in reversed(register.fields):
@@ -419,58 +396,6 @@ def _gather(register: Register, value: Callable[[Field], str]) -> str:
 
 def _reset(register: Register, field: Field) -> str:
     value = f"{field.width}'d{field.reset}"
-    count = _count(register)
-    return f"            {_port(register, field)} <= {value if count == 1 else f'{{{count}{{{value}}}}}'};"
-
-
-_HEADER = [
-    "// SPDX-License-Identifier: Apache-2.0",
-    "// ff_regs: the register file of one Freezeframe device.",
-    "// Generated by firmware-hooks/registers/generate.py from freezeframe.rdl; change the source and run that.",
-    "//",
-    "// Port: hold s_req, s_we, s_addr, s_wdata until s_ack, which is high for one cycle; s_rdata and s_err count in that",
-    "// cycle, and s_req in the next one is a new access. What stands here answers in the next cycle; a window when its",
-    "// block does. An error answer changes nothing, is counted, and reads as all ones. No read has a side effect.",
-    "// s_addr is the byte address from the start of the target; device 0 also gets the accesses that fall into no device.",
-    "//",
-    "// Windows: sel_NAME is high until win_ack; the block takes the low bits of win_word (a window begins at a multiple of",
-    "// its size rounded up to 2^n), acts and answers win_ack for one cycle with win_rdata and win_err. Join the blocks'",
-    "// answers with OR. A window that a build does not have answers win_ack and win_err; no select may stay unanswered.",
-    "//",
-    "// Clock domain: clk, the bus domain. Status must stand in it. rst is the recorder's own reset, bus_rst the bus's:",
-    "// it ends an access and clears INDEX, and nothing else. Both are synchronous, active high.",
-    "`default_nettype none",
-]
-_BUS_PORTS = [
-    ") (",
-    "    input  wire         clk, rst, bus_rst,",
-    "    // register port",
-    "    input  wire         s_req, s_we,",
-    "    input  wire [31:0]  s_addr, s_wdata,",
-    "    output reg          s_ack, s_err,",
-    "    output reg  [31:0]  s_rdata,",
-]
-_WINDOW_PORTS = [
-    "    // windows and banks",
-    "    output wire         win_we,",
-    f"    output wire [{WORD_BITS - 1}:0]  win_word, // word address from the start of the device",
-    "    output wire [31:0]  win_wdata,",
-    "    input  wire         win_ack, win_err,",
-    "    input  wire [31:0]  win_rdata,",
-]
-_ANSWER = [
-    "    // Answers.",
-    "    always @(posedge clk) begin",
-    "        s_ack <= 1'b0;",
-    "        s_err <= busy_q ? win_err : !good;",
-    "        s_rdata <= busy_q ? win_rdata : data;",
-    "        if (busy_q ? win_err : !good) s_rdata <= 32'hFFFFFFFF;",
-    "        if (busy_q ? win_ack : go && !hit) s_ack <= 1'b1;",
-    "        if (s_ack && s_err) begin",
-    "            bus_errors_q <= bus_errors_q + 32'd1;",
-    "            bus_error_addr_q <= s_addr;",
-    "        end",
-    "        if (go && hit) begin",
-    "            busy_q <= 1'b1;",
-]
-_FOOTER = ["endmodule", "`default_nettype wire"]
+    count = len(register.addresses())
+    whole = value if count == 1 else f"{{{count}{{{value}}}}}"
+    return f"            {_port(register, field)} <= {whole};"

@@ -4,9 +4,9 @@
  *
  * FF_GET(word, HEADER, SEQ)       field of a 64-bit word
  * FF_PUT(HEADER, SEQ, value)      value at its place, to be joined with |
- * FF_GET32(words, DESCRIPTOR, FLOW), FF_PUT32(DESCRIPTOR, FLOW, value)
- *                                 the same in an array of 32-bit words, word 0 first; a field that
- *                                 crosses words is there in two parts, NAME_LO and NAME_HI
+ * FF_GET32(words, HEADER, SEQ)    the same for words as an array of 32-bit words, word 0 first;
+ * FF_PUT32(HEADER, SEQ, value)    a field that crosses words is there as two, NAME_LO and NAME_HI
+ *
  * A _MASK is not shifted. Reserved bits are sent as 0 and ignored on receipt.
  */
 #ifndef FF_FORMATS_H
@@ -19,7 +19,7 @@
 #define FF_PUT(layout, field, value) \
     (((uint64_t)(value) & FF_##layout##_##field##_MASK) << FF_##layout##_##field##_LSB)
 #define FF_GET32(words, layout, field) \
-    (((words)[FF_##layout##_##field##_WORD] >> FF_##layout##_##field##_SHIFT) \
+    (((uint32_t)(words)[FF_##layout##_##field##_WORD] >> FF_##layout##_##field##_SHIFT) \
      & FF_##layout##_##field##_MASK32)
 #define FF_PUT32(layout, field, value) \
     (((uint32_t)(value) & FF_##layout##_##field##_MASK32) << FF_##layout##_##field##_SHIFT)

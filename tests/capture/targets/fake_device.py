@@ -1,4 +1,4 @@
-"""Two recorders in memory with known words everywhere, answering by the rules of the register map."""
+"""Two recorders in memory with known words everywhere, answering by the map's rules."""
 
 from __future__ import annotations
 
@@ -74,6 +74,12 @@ class FakeTarget:
             0, 1 << 32, (devices, _SPAN), dtype=np.uint32
         )
         self.readable, self.frozen_only, self.writable = self._access()
+        for window in WINDOWS:
+            if window.name.startswith("trace_"):  # records, so that a capture can hold them
+                at = window.address // 4
+                self.words[:, at + 2 : at + window.words : 4] &= 0xFF
+                self.words[:, at + 3 : at + window.words : 4] = 0
+                self.words[:, at + 8 : at + 10] = 0xFFFFFFFF  # a payload may well be all ones
         for index in range(devices):
             self._identify(index, max_burst, depth, sampler_depth)
             self.set(index, "ctl.state", 3 | 0x1F << 8 if frozen else 1)
@@ -146,13 +152,14 @@ class FakeTarget:
                 readable[at] = "r" in info.access
                 writable[at] = "w" in info.access
         for window in WINDOWS:
-            at, words = window.address // 4, self._there(window)
+            at, words = window.address // 4, self.words_there(window)
             readable[at : at + words] = "r" in window.access
             writable[at : at + words] = "w" in window.access and not window.frozen_only
             frozen_only[at : at + words] = window.frozen_only
         return readable, frozen_only, writable
 
-    def _there(self, window: WindowInfo) -> int:
+    def words_there(self, window: WindowInfo) -> int:
+        """Return how many words of a window exist at this device's depths."""
         if window.name.startswith("trace_"):
             return 4 * self.depth
         return 2 * self.sampler_depth if window.name == "samples" else window.words

@@ -1,0 +1,138 @@
+"""Where a finding points: device and tap of a stretch, packet and word of a pair, rows to show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from freezeframe.analyzers.align import Edit, Op
+from freezeframe.analyzers.contract import Evidence, Row
+from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.tap_diff import PacketPair, SegmentDiff, path_of
+from freezeframe.analyzers.view import Packet, Stream
+
+__all__ = [
+    "Place",
+    "cause_evidence",
+    "good_elsewhere",
+    "neighbourhood",
+    "place_of_pair",
+    "tap_after",
+    "verdict_text",
+    "word_label",
+    "word_text",
+]
+
+_AROUND = 2  # words shown on either side of the one in question
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What identifies a packet in a finding."""
+
+    flow: int | None
+    packet: int | None
+
+
+def tap_after(sender: str, receiver: str, stretch: int) -> tuple[str, str]:
+    """Return device and tap at the end of a stretch: the first that can show damage made in it."""
+    return path_of(sender, receiver)[stretch + 1]
+
+
+def place_of_pair(pair: PacketPair) -> Place:
+    """Return flow and sequence number of a packet, from the side whose header is good."""
+    for packet in (pair.up, pair.down):
+        if packet.header is not None and packet.header_ok is not False:
+            return Place(packet.flow, packet.seq)
+    return Place(None, None)
+
+
+def word_label(stream: Stream, packet: Packet, position: int) -> str:
+    """Return what the word at a stream position is: ``payload word 17``, ``header``, ``tail``."""
+    heads = packet.start + packet.heads
+    if position < heads:
+        first = position == packet.start and not packet.cut_start
+        return "header" if first else "address"
+    if packet.has_tail and position == packet.end - 1:
+        return "tail"
+    if packet.cut_start and not packet.heads:
+        return "payload word (index unknown)"
+    return f"payload word {position - heads}"
+
+
+def word_text(word: int | None, span: tuple[int, int] | None) -> str:
+    """Return where a word stands, as far as that is known."""
+    if word is not None:
+        return f"payload word {word}"
+    if span is None:
+        return "a word whose index is not known"
+    return f"one of the equal payload words {span[0]} to {span[1] - 1}"
+
+
+def neighbourhood(diff: SegmentDiff, pair: PacketPair, edit: Edit) -> tuple[Row, ...]:
+    """Return the words around an edit, upstream and downstream, as rows of evidence."""
+    up_at, down_at = pair.up.start + edit.up, pair.down.start + edit.down
+    if edit.op is Op.ALTERED:
+        lines = [(up_at + k, down_at + k) for k in range(-_AROUND, _AROUND + 1)]
+    else:
+        lines = [(up_at + k, down_at + k) for k in range(-_AROUND, 0)]
+        rest = (1, 0) if edit.op is Op.OMITTED else (0, 1)
+        lines.append((up_at, -1) if edit.op is Op.OMITTED else (-1, down_at))
+        lines += [(up_at + rest[0] + k, down_at + rest[1] + k) for k in range(_AROUND)]
+    rows: list[Row] = []
+    for above, below in lines:
+        in_up = pair.up.start <= above < pair.up.end
+        in_down = pair.down.start <= below < pair.down.end
+        expected = int(diff.up.data[above]) if in_up and in_down else None
+        only = "" if above >= 0 and below >= 0 else " (only here)"
+        if in_up:
+            rows.append(diff.up.row(above, word_label(diff.up, pair.up, above) + only))
+        if in_down:
+            rows.append(diff.down.row(below, word_label(diff.down, pair.down, below) + only, expected))
+    return tuple(rows)
+
+
+def verdict_text(packet: Packet) -> str:
+    """Return what the checks say of a packet at a tap."""
+    said = []
+    for name, verdict in (
+        ("header CRC", packet.header_ok),
+        ("payload CRC", packet.payload_ok),
+        ("length", packet.length_ok),
+    ):
+        said.append(f"{name} {'not known' if verdict is None else 'good' if verdict else 'bad'}")
+    return ", ".join(said)
+
+
+def good_elsewhere(diff: SegmentDiff, pair: PacketPair) -> Evidence:
+    """Return the verdicts of a packet before and after a stretch."""
+    rows = []
+    for stream, packet in ((diff.up, pair.up), (diff.down, pair.down)):
+        rows.append(stream.row(packet.start, word_label(stream, packet, packet.start)))
+        if packet.has_tail:
+            rows.append(stream.row(packet.end - 1, "tail"))
+    return Evidence(
+        f"At {diff.up.source}: {verdict_text(pair.up)}; {pair.up.body_words} payload words. "
+        f"At {diff.down.source}: {verdict_text(pair.down)}; {pair.down.body_words} payload words.",
+        diff.down.device,
+        diff.down.tap,
+        tuple(rows),
+    )
+
+
+def cause_evidence(facts: Facts, device: str) -> tuple[Evidence, ...]:
+    """Return why a device froze; empty where the capture does not say."""
+    causes = facts.view.causes(device)
+    if not causes:
+        return ()
+    cycle = None
+    capture = facts.view.device(device)
+    if capture is not None:
+        cycle = capture.registers.value64("ctl.cause_cycle_")
+    when = f" in bus cycle {cycle}" if cycle is not None else ""
+    return (
+        Evidence(
+            f"{device} froze{when}: {', '.join(causes)}.",
+            device,
+            rows=(facts.view.register_row(device, "ctl.causes"),),
+        ),
+    )

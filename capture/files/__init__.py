@@ -1,0 +1,1 @@
+"""File formats of samples, and their reduction to edges."""

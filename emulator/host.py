@@ -1,0 +1,92 @@
+"""The host of a card: its driver posts descriptors and takes completions, and it may stop receiving for a while."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from freezeframe.capture.registers.layouts import DescCode, EventSource, IrqCode, Kind
+from freezeframe.emulator.dma import Descriptor
+from freezeframe.emulator.stages import Process, Signal
+from freezeframe.emulator.traffic import Receiving, Sending
+
+if TYPE_CHECKING:
+    from freezeframe.emulator.nic import Nic
+
+__all__ = ["Host"]
+
+_PS_PER_NS = 1000
+
+
+class Host:
+    """Driver and processor of one card. The interrupt line is masked while the handler runs."""
+
+    def __init__(self, nic: Nic, sending: Sending, receiving: Receiving) -> None:
+        self.nic = nic
+        self.sending = sending
+        self.receiving = receiving
+        self.completions = 0
+        self.masked = False
+        self._handler = Signal(nic.env)
+
+    def complete(self) -> None:
+        """A completion has been written for the host."""
+        self.completions += 1
+        self._interrupt()
+
+    def run_posting(self) -> Process:
+        """Post descriptors for ever, as the plan says."""
+        nic, bus = self.nic, self.nic.bus
+        yield nic.env.timeout(self.sending.start_ps)
+        for gap_ps, message in self.sending.messages():
+            if gap_ps:
+                yield nic.env.timeout(gap_ps)
+            while len(nic.tx_dma.queue) >= nic.profile.host_ring_descriptors:
+                yield nic.tx_dma.taken.wait()
+            with bus.lock.request() as grant:
+                yield grant
+                cycle = bus.next_cycle()
+                bus.owned.add(cycle, nic.profile.bus_post_cycles)
+                yield bus.until(cycle + nic.profile.bus_post_cycles)
+            descriptor = Descriptor(
+                message.type, message.flags, message.flow, message.source, message.dest,
+                message.words,
+            )  # fmt: skip
+            nic.counts["descriptors"] += 1
+            nic.tx_dma.post(descriptor)
+            nic.tx_dma.tell(DescCode.POSTED, descriptor)
+
+    def run_handler(self) -> Process:
+        """Handle interrupts: take every completion, then enable the line and look once more."""
+        nic, profile = self.nic, self.nic.profile
+        while True:
+            while not self.masked:
+                yield self._handler.wait()
+            yield nic.env.timeout(profile.host_interrupt_latency_ns * _PS_PER_NS)
+            while self.completions:
+                yield nic.env.timeout(profile.host_completion_ns * _PS_PER_NS)
+                self.completions -= 1
+            self.masked = False
+            nic.event(Kind.IRQ, EventSource.HOST, IrqCode.ENABLED, self.completions)
+            self._interrupt()
+
+    def run_stops(self) -> Process:
+        """Stop receiving and go on, as the plan says."""
+        nic = self.nic
+        begin_ps = nic.env.now
+        nic.rx_dma.pause_cycles = self.receiving.pause_cycles
+        for stop_ps, length_ps in self.receiving.stops:
+            yield nic.env.timeout(max(0, begin_ps + stop_ps - nic.env.now))
+            nic.rx_dma.host_stopped = True
+            yield nic.env.timeout(length_ps)
+            nic.rx_dma.host_stopped = False
+            nic.rx_dma.allowed.give()
+
+    def _interrupt(self) -> None:
+        if self.masked or not self.completions:
+            return
+        nic = self.nic
+        self.masked = True
+        nic.counts["interrupts"] += 1
+        nic.event(Kind.IRQ, EventSource.RX_DMA, IrqCode.RAISED, self.completions)
+        nic.event(Kind.IRQ, EventSource.HOST, IrqCode.MASKED, self.completions)
+        self._handler.give()

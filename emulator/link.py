@@ -1,0 +1,431 @@
+"""The link: transmitter, wire and receiver of one card, with flow control and clock correction.
+
+The transmitter starts a packet when it stands whole in the outgoing FIFO and fits the credit of its flow; credits go
+between packets and first. The receiver re-forms words from two lanes, checks them, and lets them into the incoming FIFO.
+Packets are followed word by word in time but handled as runs; only a full incoming FIFO is stepped through.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freezeframe.capture.registers.layouts import (
+    CREDIT_FLOW_LSB,
+    CREDIT_FLOW_MASK,
+    CREDIT_FREED_LSB,
+    CREDIT_FREED_MASK,
+    Cause,
+    CreditCode,
+    Domain,
+    EventSource,
+    Kind,
+    LinkCode,
+    Machine,
+    MachineState,
+    Memory,
+    NoteCode,
+    PacketFlag,
+    PressureCode,
+)
+from freezeframe.decoders.trace.encode import credit_crc_ok, credit_parity_ok, credit_word
+from freezeframe.emulator.credit import Flow
+from freezeframe.emulator.packet import Packet, Verdict, inspect
+from freezeframe.emulator.recorder import Kinds, Words
+from freezeframe.emulator.stages import Process, Signal
+
+if TYPE_CHECKING:
+    from freezeframe.emulator.nic import Nic
+
+__all__ = ["Incoming", "Reading", "RxLink", "TxLink"]
+
+_VALUE_MASK = (1 << 40) - 1  # bits of a credit word that an event holds
+
+Reading = tuple[str, int]
+"""What a read port does wrong: ("omitted" or "repeated", index of the word)."""
+
+
+class Incoming:
+    """A packet on its way through the incoming FIFO: what arrived, when, and in which order it will be read."""
+
+    __slots__ = (
+        "_cycles", "_kinds", "_order", "_words", "counted", "flow", "more", "over", "sent_words",
+    )  # fmt: skip
+
+    def __init__(self, nic: Nic) -> None:
+        self._words = np.empty(0, dtype=np.uint64)
+        self._kinds = np.empty(0, dtype=np.uint8)
+        self._cycles: list[tuple[int, int]] = []  # (index of a run's first word, its link cycle)
+        self._order: Reading | None = None
+        self.flow: Flow | None = None
+        self.counted: set[str] = set()  # error counters this packet is in already
+        self.more = Signal(nic.env)
+        self.over = False  # no more words will come
+        self.sent_words = -1  # words that left the sender before it was held; -1: all
+
+    @property
+    def words(self) -> Words:
+        """The words that arrived, in order of arrival."""
+        return self._words
+
+    def add(self, cycle: int, kinds: Kinds, words: Words) -> None:
+        """Let a run of words in, from link cycle ``cycle`` on."""
+        self._cycles.append((len(self._words), cycle))
+        self._words = words if not len(self._words) else np.concatenate([self._words, words])
+        self._kinds = kinds if not len(self._kinds) else np.concatenate([self._kinds, kinds])
+
+    def cut(self, count: int) -> None:
+        """Only the first ``count`` words arrive, and no more ever will: the sender is held."""
+        self._words, self._kinds = self._words[:count], self._kinds[:count]
+        self.over = False
+
+    def set_order(self, reading: Reading | None) -> None:
+        """Decide how the words will be read; before any is."""
+        self._order = reading
+
+    def readable(self) -> int:
+        """Return how many words can be read, once they are there."""
+        count = len(self._words)
+        if self._order is not None and count > self._order[1]:
+            return count - 1 if self._order[0] == "omitted" else count + 1
+        return count
+
+    def cycle_of(self, place: int) -> int:
+        """Return the link cycle in which the word that is read as number ``place`` arrives."""
+        if self._order is not None:
+            what, word = self._order
+            if what == "omitted" and place >= word:
+                place += 1
+            elif what == "repeated" and place > word:
+                place -= 1
+        first, cycle = next(run for run in reversed(self._cycles) if run[0] <= place)
+        return cycle + place - first
+
+    def read(self, end: int) -> tuple[Words, Kinds]:
+        """Return words and kinds as read, the first ``end`` of them."""
+        words, kinds = self._words, self._kinds
+        if self._order is not None and len(words) > self._order[1]:
+            words, kinds = misread(words, kinds, self._order)
+        return words[:end], kinds[:end]
+
+
+def misread(words: Words, kinds: Kinds, reading: Reading) -> tuple[Words, Kinds]:
+    """Return what comes out of a FIFO that omits or repeats one word."""
+    what, word = reading
+    if what == "omitted":
+        return np.delete(words, word), np.delete(kinds, word)
+    return np.insert(words, word, words[word]), np.insert(kinds, word, kinds[word])
+
+
+class TxLink:
+    """The transmitter: whole packets and credits onto the wire, one word a link cycle."""
+
+    def __init__(self, nic: Nic) -> None:
+        self.nic = nic
+        self.queue: deque[Packet] = deque()
+        self.moved = Signal(nic.env)  # a run has begun to leave the FIFO
+        self.pressure_cycles = 0
+        self.stalled_flows = 0
+        self._wake = Signal(nic.env)
+        self._due: dict[int, Flow] = {}  # flows with a credit to send, oldest first
+        self._free_cycle = 0  # earliest cycle of the next start
+        self._blocked: int | None = None  # link cycle since which the first packet waits for credit
+        self._active: tuple[int, int, Incoming] | None = None  # first cycle, words, at the other end
+
+    def push(self, packet: Packet) -> None:
+        """A whole packet stands in the outgoing FIFO."""
+        self.queue.append(packet)
+        self._wake.give()
+
+    def credit_due(self, flow: Flow) -> None:
+        """A credit for this flow is to be sent; due ones of one flow become one."""
+        self._due.setdefault(flow.number, flow)
+        self._wake.give()
+
+    def credit_taken(self) -> None:
+        """A credit of the other end has been taken."""
+        self._wake.give()
+
+    def pressure_at(self, t_ps: int) -> int:
+        """Return the link cycles in which a packet waited for credit up to ``t_ps``."""
+        if self._blocked is None:
+            return self.pressure_cycles
+        return self.pressure_cycles + max(0, self.nic.link.cycle_at(t_ps) - self._blocked)
+
+    def hold(self, cycle: int) -> None:
+        """Stop after link cycle ``cycle``: words that would have left later never did."""
+        if self._active is not None:
+            first, words, incoming = self._active
+            gone = max(0, cycle + 1 - first)
+            if gone < words:
+                self.nic.peer.rx_link.cut(incoming, gone)
+        self._active = None
+
+    def run(self) -> Process:
+        nic, env, link = self.nic, self.nic.env, self.nic.link
+        gap = nic.profile.link_gap_cycles
+        while True:
+            cycle = link.cycle_at(env.now)
+            if link.edge_ps(cycle) < env.now:
+                cycle += 1
+            cycle = max(cycle, self._free_cycle)
+            if not self._due and self.queue:
+                cycle = max(cycle, link.crossed(self.queue[0].ready_ps))
+            if (self._due or self.queue) and link.edge_ps(cycle) > env.now:
+                yield env.timeout(link.edge_ps(cycle) - env.now)
+                continue
+            if self._due:
+                self._send_credit(cycle)
+                self._free_cycle = cycle + 1 + gap
+                continue
+            if not self.queue:
+                nic.enter(Machine.TX_LINK, MachineState.IDLE)
+                yield self._wake.wait()
+                continue
+            packet = self.queue[0]
+            flow = nic.flow(packet.flow)
+            if not nic.fault.fits(flow, packet, nic):
+                self._block(cycle, flow)
+                yield self._wake.wait()
+                continue
+            self._unblock(cycle, flow)
+            self.queue.popleft()
+            nic.enter(Machine.TX_LINK, MachineState.DATA)
+            words, kinds = nic.fault.leaving(packet, nic)
+            nic.taps[Memory.TX_DEQ].feed(cycle, kinds, words)
+            flow.sent.add(cycle, len(words))
+            first_ps = link.edge_ps(cycle) + nic.profile.link_latency_ps
+            self._active = (cycle, len(words), nic.peer.rx_link.expect(words, kinds, first_ps))
+            self.moved.give()
+            yield env.timeout(link.edge_ps(cycle + len(words)) - env.now)
+            self._active = None
+            self._free_cycle = cycle + len(words) + gap
+            if packet.flags & PacketFlag.NOTIFY_LOCAL:
+                nic.notes.post(NoteCode.LOCAL, packet.seq, packet.flow)
+
+    def _block(self, cycle: int, flow: Flow) -> None:
+        nic = self.nic
+        if self._blocked is not None:
+            return
+        self._blocked = cycle
+        nic.enter(Machine.TX_LINK, MachineState.WAIT_CREDIT)
+        self._press(PressureCode.BEGIN, flow)
+        if nic.config.stall_limit:
+            self._watch(cycle, nic.config.stall_limit, flow)
+
+    def _watch(self, since: int, limit: int, flow: Flow) -> None:
+        nic = self.nic
+
+        def look() -> None:
+            if self._blocked == since:
+                self.stalled_flows |= 1 << flow.number & 0xFFFFFFFF
+                nic.freeze.raise_cause(Cause.CREDIT_STALL, Domain.LINK)
+
+        nic.at(nic.link.edge_ps(since + limit), look)
+
+    def _unblock(self, cycle: int, flow: Flow) -> None:
+        if self._blocked is None:
+            return
+        self.pressure_cycles += cycle - self._blocked
+        self._blocked = None
+        self.stalled_flows &= ~(1 << flow.number)
+        self._press(PressureCode.END, flow)
+
+    def _press(self, code: PressureCode, flow: Flow) -> None:
+        self.nic.link_event(Kind.PRESSURE, EventSource.TX_LINK, code, max(0, flow.free()), flow.number)
+
+    def _send_credit(self, cycle: int) -> None:
+        nic = self.nic
+        number = next(iter(self._due))
+        flow = self._due.pop(number)
+        flow.reported = flow.freed.at(nic.bus.clock.cycle_at(nic.env.now)) & flow.mask
+        word = credit_word(number, flow.reported)
+        nic.counts["credits_sent"] += 1
+        nic.link_event(
+            Kind.CREDIT, EventSource.TX_LINK, CreditCode.SENT, word & _VALUE_MASK, number
+        )
+        leaving = nic.fault.credit_leaving(word, flow, nic)
+        if leaving is not None:
+            nic.peer.rx_link.expect_credit(
+                leaving, nic.link.edge_ps(cycle) + nic.profile.link_latency_ps
+            )
+
+
+class RxLink:
+    """The receiver: from the wire through bonding and checks into the incoming FIFO."""
+
+    def __init__(self, nic: Nic) -> None:
+        self.nic = nic
+        self.next_seq = 0
+        self.sync_underflows = [0, 0]
+        self.sync_overflows = [0, 0]
+        self._free_cycle = 0  # earliest cycle of the next word
+        self._waiting: list[Incoming] = []  # on the wire
+
+    def expect(self, words: Words, kinds: Kinds, first_ps: int) -> Incoming:
+        """A packet is on the wire; its first word arrives at ``first_ps``, the others word by word."""
+        nic = self.nic
+        incoming = Incoming(nic)
+        if not nic.held:
+            cycle = self._slot(first_ps, len(words))
+            self._waiting.append(incoming)
+            nic.at(nic.link.edge_ps(cycle), lambda: self._begin(incoming, cycle, kinds, words))
+        return incoming
+
+    def expect_credit(self, word: int, at_ps: int) -> None:
+        """A credit word is on the wire."""
+        nic = self.nic
+        if not nic.held:
+            cycle = self._slot(at_ps, 1)
+            nic.at(nic.link.edge_ps(cycle), lambda: self._take_credit(word))
+
+    def cut(self, incoming: Incoming, sent_words: int) -> None:
+        """The sender was held after ``sent_words`` words of a packet."""
+        incoming.sent_words = sent_words
+        if incoming in self._waiting or self.nic.held:
+            return
+        first = incoming.cycle_of(0)
+        self.nic.taps[Memory.RX_ENQ].cut(first + sent_words - 1)
+        if incoming.flow is not None:
+            incoming.flow.received.cut(first + sent_words - 1)
+        incoming.cut(sent_words)
+
+    def run_clock_correction(self) -> Process:
+        """Insert or remove an idle whenever the two link clocks have drifted apart by a cycle.
+
+        Source: the bonded lanes are corrected together, between packets, one idle in each.
+        """
+        nic = self.nic
+        own_fs, far_fs = nic.link.period_fs, nic.peer.link.period_fs
+        if own_fs == far_fs:
+            return
+        every = max(1, far_fs // abs(own_fs - far_fs))
+        inserted = own_fs < far_fs  # we read faster than the other end writes
+        code = LinkCode.IDLE_INSERTED if inserted else LinkCode.IDLE_REMOVED
+        cycle = nic.link.cycle_at(nic.env.now)
+        while True:
+            cycle += every
+            yield nic.env.timeout(max(0, nic.link.edge_ps(cycle) - nic.env.now))
+            while nic.link.cycle_at(nic.env.now) < self._free_cycle:
+                yield nic.env.timeout(nic.link.edge_ps(self._free_cycle) - nic.env.now)
+            nic.counts["idles_inserted" if inserted else "idles_removed"] += 1
+            for lane in (0, 1):
+                nic.link_event(Kind.LINK, EventSource.RX_LINK, code, lane)
+
+    def _slot(self, first_ps: int, words: int) -> int:
+        nic = self.nic
+        cycle = nic.link.cycle_at(first_ps) + 1 + nic.profile.link_sync_fill_halves
+        cycle = max(cycle, self._free_cycle)
+        self._free_cycle = cycle + words
+        return cycle
+
+    def _begin(self, incoming: Incoming, cycle: int, kinds: Kinds, words: Words) -> None:
+        nic = self.nic
+        self._waiting.remove(incoming)
+        words = nic.fault.arriving(words, nic)
+        if incoming.sent_words >= 0:
+            words, kinds = words[: incoming.sent_words], kinds[: incoming.sent_words]
+            if not len(words):
+                return
+        verdict = inspect(words, kinds)
+        if verdict.header is not None:
+            incoming.flow = nic.known_flow(verdict.header.flow)
+        nic.enter(Machine.RX_LINK, MachineState.DATA)
+        self._check(incoming, verdict, cycle)
+        nic.at(nic.link.edge_ps(cycle + len(words)), self._end)
+        if nic.rx_fifo.promised(nic.env.now) + len(words) <= nic.rx_fifo.depth:
+            incoming.over = incoming.sent_words < 0
+            self._accept(incoming, cycle, kinds, words)
+            nic.rx_dma.push(incoming)
+        else:
+            nic.process(self._accept_into_full(incoming, cycle, kinds, words))
+
+    def _end(self) -> None:
+        if self.nic.link.cycle_at(self.nic.env.now) >= self._free_cycle:
+            self.nic.enter(Machine.RX_LINK, MachineState.IDLE)
+
+    def _accept(self, incoming: Incoming, cycle: int, kinds: Kinds, words: Words) -> None:
+        self.nic.taps[Memory.RX_ENQ].feed(cycle, kinds, words)
+        if incoming.flow is not None:
+            incoming.flow.received.add(cycle, len(words))
+        incoming.add(cycle, kinds, words)
+
+    def _accept_into_full(
+        self, incoming: Incoming, cycle: int, kinds: Kinds, words: Words
+    ) -> Process:
+        """Let words in as far as there is room, and lose each that finds none."""
+        nic = self.nic
+        done, pushed = 0, False
+        while done < len(words):
+            room = nic.rx_fifo.depth - nic.rx_fifo.promised(nic.env.now)
+            count = min(room, len(words) - done)
+            if count > 0:
+                end = done + count
+                self._accept(incoming, cycle + done, kinds[done:end], words[done:end])
+                if not pushed:
+                    nic.rx_dma.push(incoming)
+                    pushed = True
+                incoming.more.give()
+            else:
+                count = 1
+                nic.counts["rx_fifo_overflows"] += 1
+                nic.at(
+                    nic.link.edge_ps(cycle + done + 1),
+                    lambda: nic.freeze.raise_cause(Cause.RX_OVF, Domain.LINK),
+                )
+            done += count
+            yield nic.env.timeout(nic.link.edge_ps(cycle + done) - nic.env.now)
+            if 0 <= incoming.sent_words <= done:
+                return
+        incoming.over = True
+        incoming.more.give()
+
+    def _check(self, incoming: Incoming, verdict: Verdict, cycle: int) -> None:
+        if verdict.header_bad:
+            self._blame(Cause.HDR_CRC, "header_errors", incoming, cycle, verdict.header_at)
+            return
+        header = verdict.header
+        assert header is not None
+        if not header.flags & PacketFlag.INJECTED:
+            if header.seq != self.next_seq:
+                self._blame(Cause.SEQUENCE, "", incoming, cycle, verdict.header_at)
+            self.next_seq = header.seq + 1 & 0xFFFF
+        if verdict.payload_at is not None:
+            if verdict.payload_bad:
+                self._blame(Cause.PAY_CRC, "payload_errors", incoming, cycle, verdict.payload_at)
+            if verdict.length_bad:
+                self._blame(Cause.LENGTH, "length_errors", incoming, cycle, verdict.payload_at)
+
+    def _blame(self, cause: Cause, counter: str, incoming: Incoming, cycle: int, word: int) -> None:
+        """A check fails on word ``word`` of the packet: its cause is that of the next cycle."""
+        nic = self.nic
+
+        def failed() -> None:
+            if 0 <= incoming.sent_words <= word:
+                return  # that word never came
+            if counter:
+                incoming.counted.add(counter)
+                nic.counts[counter] += 1
+            nic.freeze.raise_cause(cause, Domain.LINK)
+
+        nic.at(nic.link.edge_ps(cycle + word + 1), failed)
+
+    def _take_credit(self, word: int) -> None:
+        nic = self.nic
+        word = nic.fault.credit_arriving(word, nic)
+        number = word >> CREDIT_FLOW_LSB & CREDIT_FLOW_MASK
+        if not credit_crc_ok(word):
+            code = CreditCode.REFUSED_CRC
+        elif not credit_parity_ok(word):
+            code = CreditCode.REFUSED_PARITY
+            nic.counts["parity_errors"] += 1
+            nic.freeze.raise_cause(Cause.CREDIT_PARITY, Domain.LINK)
+        else:
+            code = CreditCode.TAKEN
+            flow = nic.flow(number)
+            flow.credited = word >> CREDIT_FREED_LSB & CREDIT_FREED_MASK & flow.mask
+            nic.tx_link.credit_taken()
+        nic.counts["credits_taken" if code == CreditCode.TAKEN else "credits_refused"] += 1
+        nic.link_event(Kind.CREDIT, EventSource.RX_LINK, code, word & _VALUE_MASK, number)

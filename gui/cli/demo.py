@@ -1,0 +1,210 @@
+"""``freezeframe demo``: a fault is injected, caught, pulled over UDP, explained, step by step."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from freezeframe.gui.cli.emulator_process import emulator_process
+from freezeframe.gui.cli.output import count_text, printable, table
+from freezeframe.gui.cli.session import first_cause, open_session
+
+if TYPE_CHECKING:
+    from freezeframe.analyzers.contract import Explanation
+    from freezeframe.capture.folder import CaptureFolder
+    from freezeframe.capture.registers.access import Device
+
+__all__ = ["run"]
+
+_CAPTURE, _REPORT, _TRUTH = "capture.ff", "report.html", "truth.json"
+_SHOWN = (
+    "tx_enq_packets",
+    "tx_deq_words",
+    "rx_deq_words",
+    "credits_taken",
+    "header_errors",
+    "payload_errors",
+)
+_LOOK_S = 0.25  # between the two looks at the counters
+_FREEZE_S = 60.0
+_CLEAN_S = 2.0  # how long traffic runs when no fault is injected
+
+FaultOption = Annotated[
+    str, typer.Option("--fault", metavar="NAME", help="The fault to inject, or 'none'.")
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, help="Another seed, another run.")
+]
+OutputOption = Annotated[
+    Path, typer.Option("-o", "--output", metavar="DIR", help="Directory for capture and report.")
+]
+KeepOption = Annotated[
+    bool, typer.Option("--keep", help="Leave the frozen card running afterwards, until Ctrl-C.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace the results of an earlier demo.")
+]
+
+
+def run(
+    *,
+    fault: FaultOption = "word-omitted",
+    seed: SeedOption = 1,
+    output: OutputOption = Path("freezeframe-demo"),
+    keep: KeepOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Inject a fault into an emulated card, catch it, and explain it.
+
+    The card runs in a process of its own and is reached over UDP Etherbone, as real hardware is.
+    What was injected is read only at the very end, to check the explanation. Exits with 1 when
+    the explanation was wrong.
+
+    \b
+    Examples:
+      freezeframe demo
+      freezeframe demo --fault lane-misaligned --seed 3 -o out
+      freezeframe demo --fault none
+    """
+    _make_room(output, force)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="freezeframe-demo-") as hidden:
+        truth = Path(hidden) / _TRUTH
+        with emulator_process(fault, seed, truth) as (url, pid):
+            _step(1, f"A pair of emulated network cards runs as process {pid} at {url}.")
+            _say("They are under traffic, and armed. What will go wrong, only the emulator knows.")
+            with open_session(url) as devices:
+                _show_traffic(devices)
+                _wait_for_freeze(devices, fault)
+            _pull(url, output / _CAPTURE)
+            folder, explanation = _explain(output)
+            right = _check(truth, output, folder, explanation)
+            print(f"\n{time.monotonic() - started:.1f} s from start to answer.")
+            if keep:
+                _stay(url)
+    if not right:
+        raise typer.Exit(1)
+
+
+def _make_room(output: Path, force: bool) -> None:
+    from freezeframe.capture.errors import InputError
+
+    there = [output / name for name in (_CAPTURE, _REPORT, _TRUTH) if (output / name).exists()]
+    if there and not force:
+        raise InputError(f"{there[0]}: stands there from an earlier run; --force replaces it")
+    output.mkdir(parents=True, exist_ok=True)
+    for path in there:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _show_traffic(devices: Sequence[Device]) -> None:
+    looks = []
+    for pause in (_LOOK_S, 0.0):
+        looks.append([device.counters().values for device in devices])
+        time.sleep(pause)
+    first, second = looks
+    rows = [
+        (
+            name,
+            *(
+                text
+                for a, b in zip(first, second, strict=True)
+                for text in (count_text(b[name]), f"+{b[name] - a[name]:,}")
+            ),
+        )
+        for name in _SHOWN
+    ]
+    headers = ["counter"]
+    for device in devices:
+        headers += [device.name, ""]
+    _step(2, f"Live counters, looked at twice, {_LOOK_S} s apart (reading disturbs nothing):")
+    _say(table(headers, rows, right=range(1, len(headers))))
+
+
+def _wait_for_freeze(devices: Sequence[Device], fault: str) -> None:
+    from freezeframe.capture.recorder.control import freeze, wait_for
+    from freezeframe.capture.recorder.state import read_state
+
+    started = time.monotonic()
+    if fault == "none":
+        time.sleep(_CLEAN_S)
+        for device in devices:
+            freeze(device)
+    for device in devices:
+        wait_for(device, "frozen", _FREEZE_S)
+    states = [read_state(device) for device in devices]
+    _step(3, f"Frozen after {time.monotonic() - started:.1f} s more: {first_cause(states)}.")
+    for state in states:
+        stored = sum(memory.stored for memory in state.memories.values())
+        cycle = count_text(state.cause_cycle)
+        _say(f"{state.device}: {', '.join(state.causes)} at bus cycle {cycle}")
+        _say(f"   {count_text(stored)} records were stored since it was armed")
+
+
+def _pull(url: str, path: Path) -> None:
+    from freezeframe.gui.cli.pull import pull_with_bar, report_lines
+    from freezeframe.gui.cli.session import open_logged
+
+    with open_logged(url) as target:
+        report = pull_with_bar(target, path, freeze=False, outage_s=30.0, overwrite=True)
+    _step(4, "The recording, pulled over UDP and checked against the card's own checksums:")
+    for line in report_lines(report):
+        _say(line)
+
+
+def _explain(output: Path) -> tuple[CaptureFolder, Explanation]:
+    from freezeframe.analyzers.explain import explain
+    from freezeframe.capture.folder import CaptureFolder
+    from freezeframe.gui.cli.explanation_text import explanation_text
+    from freezeframe.gui.report.write import write_report
+
+    folder = CaptureFolder.open(output / _CAPTURE)
+    explanation = explain(folder)
+    _step(5, "The explanation, from the capture folder alone:")
+    print()
+    _say(explanation_text(folder, explanation))
+    write_report(folder, explanation, output / _REPORT, force=True)
+    _step(6, f"The same as a page: {output / _REPORT}")
+    return folder, explanation
+
+
+def _check(truth_path: Path, output: Path, folder: CaptureFolder, explanation: Explanation) -> bool:
+    from freezeframe.gui.cli.truth import compare_to_truth, read_truth
+
+    _step(7, "Only now the emulator's truth file is opened:")
+    truth = read_truth(truth_path)
+    shutil.copyfile(truth_path, output / _TRUTH)
+    generation = folder.devices[0].registers.value("ctl.generation")
+    findings = [finding.to_json() for finding in explanation.findings]
+    verdict = compare_to_truth(truth, generation, findings)
+    rows = [(name, a, b, "" if agrees else "<- wrong") for name, a, b, agrees in verdict.rows]
+    _say(table(("", "injected", "explained", ""), rows))
+    print(f"\n   The explanation is {'right' if verdict.right else 'WRONG'}.")
+    return verdict.right
+
+
+def _stay(url: str) -> None:
+    print(
+        f"The card stays frozen at {url} until Ctrl-C: try 'freezeframe status {url}'.", flush=True
+    )
+    with suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(1)
+
+
+def _step(number: int, text: str) -> None:
+    print(f"\n{number}. {printable(text)}", flush=True)
+
+
+def _say(text: str) -> None:
+    for line in text.split("\n"):
+        print(f"   {line}".rstrip(), flush=True)

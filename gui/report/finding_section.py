@@ -1,0 +1,188 @@
+"""A finding in the report: headline, facts, and the evidence with the differing digits marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.report.advice import headline, next_steps
+from freezeframe.gui.report.comparison import (
+    Cell,
+    Comparison,
+    compare,
+    difference_text,
+    differing_digits,
+)
+from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.moments import Freeze
+
+__all__ = ["clean_headline", "evidence_section", "finding_headline", "finding_section"]
+
+
+def finding_headline(finding: Finding, freeze: Freeze | None) -> Html:
+    """Return the top of the report: what, where, when, how sure."""
+    css = "headline unsure" if finding.diagnosis == UNDETERMINED else "headline"
+    return element(
+        "div",
+        element("h1", headline(finding)),
+        element("p", finding.text, css="lead"),
+        _facts(finding, freeze),
+        css=css,
+    )
+
+
+def clean_headline(freeze: Freeze | None) -> Html:
+    """Return the top of the report of a capture without a finding."""
+    cause = f"It was frozen by {', '.join(freeze.causes)} at {freeze.device}." if freeze else ""
+    return element(
+        "div",
+        element("h1", "No fault found"),
+        element(
+            "p",
+            "Every word that can be compared is the same at all taps, and the credits add up. ",
+            cause,
+            css="lead",
+        ),
+        css="headline fine",
+    )
+
+
+def evidence_section(finding: Finding) -> Html:
+    """Return every piece of evidence with all its rows, and what to do next."""
+    pieces = [
+        element("li", element("p", evidence.text), _rows(evidence)) for evidence in finding.evidence
+    ]
+    steps = [element("li", step) for step in next_steps(finding)]
+    return join(
+        element("h2", "Evidence"),
+        element("ol", *pieces, css="evidence"),
+        element("h2", "What to do next"),
+        element("ul", *steps),
+    )
+
+
+def finding_section(number: int, finding: Finding, freeze: Freeze | None) -> Html:
+    """Return a finding that is not the first: everything in one section."""
+    pieces = [
+        element("li", element("p", evidence.text), _rows(evidence)) for evidence in finding.evidence
+    ]
+    return join(
+        element("h3", f"{number}. {headline(finding)}"),
+        element("p", finding.text),
+        _facts(finding, freeze),
+        element("ol", *pieces, css="evidence"),
+    )
+
+
+def _facts(finding: Finding, freeze: Freeze | None) -> Html:
+    tap = f"{finding.device or 'unknown'}{'.' + finding.tap if finding.tap else ''}"
+    facts: list[tuple[str, str, str]] = [("Where", tap, "device and tap")]
+    if finding.direction:
+        facts.append(("Direction", finding.direction.replace("->", " → "), ""))
+    for label, value, note in (
+        ("Flow", finding.flow, ""),
+        ("Packet", finding.packet, "sequence number"),
+        ("Word", finding.word, "index in the payload"),
+    ):
+        facts.append((label, "not known" if value is None else str(value), note))
+    if finding.t_ps is not None:
+        unc = finding.t_uncertainty_ps
+        known = unc is not None and unc >= 0
+        note = f"± {format_ps(unc or 0)}" if known else "relation to others unknown"
+        facts.append(("When", format_ps(finding.t_ps), note))
+    if freeze is not None:
+        note = f"at {freeze.device}, {format_ps(freeze.t_ps)}"
+        facts.append(("Frozen by", ", ".join(freeze.causes), note))
+    facts.append(("Confidence", f"{finding.confidence:.2f}", "0 to 1"))
+    if finding.candidates:
+        facts.append(("Candidates", ", ".join(finding.candidates), "likeliest first"))
+    return element(
+        "dl",
+        *(
+            element(
+                "div",
+                element("dt", label),
+                element("dd", value, element("small", note) if note else Html("")),
+            )
+            for label, value, note in facts
+        ),
+        css="facts",
+    )
+
+
+def _rows(evidence: Evidence) -> Html:
+    if not evidence.rows:
+        return Html("")
+    comparison = compare(evidence.rows)
+    return _side_by_side(comparison) if comparison else _listed(evidence.rows)
+
+
+def _side_by_side(comparison: Comparison) -> Html:
+    notes = [comparison.note(line) for line in comparison.lines]
+    body = [
+        [line.label, *(_cell(cell) for cell in line.cells), note]
+        for line, note in zip(comparison.lines, notes, strict=True)
+    ]
+    return table(
+        "",
+        ["what", *comparison.sources, "difference"],
+        body,
+        bad_rows=[number for number, note in enumerate(notes) if note],
+    )
+
+
+def _cell(cell: Cell | None) -> str:
+    return "—" if cell is None else join(_value(cell.row, cell.against), _where(cell.row))
+
+
+def _where(row: Row) -> Html:
+    known = [f"slot {row.slot:,}"] if row.slot is not None else []
+    known += [format_ps(row.t_ps)] if row.t_ps is not None else []
+    return element("small", ", ".join(known)) if known else Html("")
+
+
+def _listed(rows: Sequence[Row]) -> Html:
+    body, bad = [], []
+    for number, row in enumerate(rows):
+        wrong = row.expected is not None and row.value is not None and row.value != row.expected
+        if wrong:
+            bad.append(number)
+        body.append(
+            [
+                row.source,
+                row.label,
+                "" if row.slot is None else f"{row.slot:,}",
+                "" if row.cycle is None else f"{row.cycle:,}",
+                "" if row.t_ps is None else format_ps(row.t_ps),
+                _value(row, row.expected),
+                "" if row.expected is None else _value(row, None, row.expected),
+                difference_text(row.value or 0, row.expected or 0)
+                if wrong and row.table == "words"
+                else "",
+            ]
+        )
+    headers = ("source", "what", "slot", "cycle", "time", "recorded", "expected", "difference")
+    used = [i for i in range(len(headers)) if any(line[i] for line in body)]
+    return table(
+        "",
+        [headers[i] for i in used],
+        [[line[i] for i in used] for line in body],
+        numbers=[n for n, i in enumerate(used) if i in (2, 3, 4)],
+        bad_rows=bad,
+    )
+
+
+def _value(row: Row, against: int | None, value: int | None = None) -> Html:
+    """Return a word in hex with the digits marked that differ, or a register's count."""
+    shown = row.value if value is None else value
+    if shown is None:
+        return Html("")
+    if row.table == "registers":
+        return element("span", f"{shown:,}", css="hex")
+    digits = f"{shown & (1 << 64) - 1:016x}"
+    marks = differing_digits(shown, against) if against is not None else [False] * 16
+    pieces: list[str] = ["0x"]
+    for digit, marked in zip(digits, marks, strict=True):
+        pieces.append(element("mark", digit) if marked else digit)
+    return element("span", *pieces, css="hex")

@@ -1,0 +1,192 @@
+"""The parts of the report on the recording: time lines, throughput, packets near the fault."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from freezeframe.analyzers.contract import Finding
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.plots.series import draw_series
+from freezeframe.gui.plots.timeline import Mark, draw_timeline
+from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.lanes import LEGEND, packet_rows, time_range, trace_lanes, verdict_text
+from freezeframe.gui.report.moments import Freeze
+from freezeframe.gui.report.throughput import throughput_series
+
+if TYPE_CHECKING:
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["packets_section", "throughput_section", "timeline_section"]
+
+_NEAR_PS = 12_000_000  # 12 us to each side: two of the longest packets at 78.125 MHz
+_NEAR_PACKETS = 3
+
+
+def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze]) -> Html:
+    """Return the time line around the first finding or cause, and that of the whole recording."""
+    devices = list(trace.devices)
+    first = findings[0] if findings else None
+    sender = first.direction.partition("->")[0] if first and first.direction else None
+    lanes = trace_lanes(trace, devices, sender)
+    marks = _marks(findings, freezes)
+    t0_ps, t1_ps = time_range(trace)
+    t1_ps = max([t1_ps, *(mark.t_ps for mark in marks)])
+    centre = first.t_ps if first is not None else None
+    if centre is None and freezes:
+        centre = freezes[0].t_ps
+    parts = [element("h2", "Time line")]
+    if centre is not None and t1_ps - t0_ps > 2 * _NEAR_PS:
+        near0, near1 = max(t0_ps, centre - _NEAR_PS), min(t1_ps, centre + _NEAR_PS)
+        what = first.diagnosis if first else "the cause of the freeze"
+        parts.append(
+            _figure(
+                draw_timeline(
+                    "near",
+                    lanes,
+                    marks,
+                    near0,
+                    near1,
+                    title=f"Time line around {what}",
+                    desc=_describe(lanes, marks, near0, near1),
+                ),
+                f"Around {what}: {format_ps(near0)} to {format_ps(near1)}.",
+            )
+        )
+    parts.append(
+        _figure(
+            draw_timeline(
+                "whole",
+                lanes,
+                marks,
+                t0_ps,
+                t1_ps,
+                title="Time line of the whole recording",
+                desc=_describe(lanes, marks, t0_ps, t1_ps),
+            ),
+            f"The whole recording: {format_ps(t1_ps - t0_ps)}. Each tap reaches as far back as its "
+            "memory does.",
+        )
+    )
+    parts.append(_legend())
+    return join(*parts)
+
+
+def throughput_section(capture: CaptureFolder, trace: Trace) -> Html:
+    """Return the throughput of every device that has a sampler; nothing where none has."""
+    parts: list[Html] = []
+    for device in capture.devices:
+        if device.name not in trace.devices:
+            continue
+        series = throughput_series(device, trace.timebase)
+        if not series:
+            continue
+        t0_ps, t1_ps = series[0].points[0][0], series[0].points[-1][0]
+        most = [max(v or 0 for _, v in one.points) for one in series]
+        drawing = draw_series(
+            f"throughput-{device.name}",
+            series,
+            t0_ps,
+            t1_ps,
+            "MB/s",
+            title=f"Throughput of device {device.name}",
+            desc=f"All words of packets: at most {most[0]:,} MB/s out and {most[1]:,} MB/s in.",
+        )
+        period = device.registers.value("ctl.sample_period")
+        caption = (
+            f"Device {device.name}: {len(series[0].points)} samples, {period:,} bus cycles apart."
+        )
+        parts.append(_figure(drawing, caption))
+    return join(element("h2", "Throughput"), *parts) if parts else Html("")
+
+
+def packets_section(trace: Trace, finding: Finding | None) -> Html:
+    """Return the packets before and after the one of the finding, at each tap it passed."""
+    if finding is None or finding.packet is None or finding.direction is None:
+        return Html("")
+    rows = packet_rows(trace, finding.direction)
+    body: list[tuple[str, ...]] = []
+    bad: list[int] = []
+    for source in dict.fromkeys(row["source"] for row in rows):
+        of_tap = [row for row in rows if row["source"] == source]
+        here = [i for i, row in enumerate(of_tap) if row["seq"] == finding.packet]
+        if not here:
+            continue
+        for row in of_tap[max(0, here[0] - _NEAR_PACKETS) : here[-1] + _NEAR_PACKETS + 1]:
+            verdict = verdict_text(row)
+            if row["seq"] == finding.packet or "bad" in verdict:
+                bad.append(len(body))
+            body.append(
+                (
+                    row["source"],
+                    str(row["seq"]),
+                    str(row["flow"]),
+                    row["kind"],
+                    f"{row['body_words']} of {row['length']}",
+                    format_ps(row["t_ps"]),
+                    format_ps(row["t_end_ps"] - row["t_ps"]),
+                    verdict,
+                )
+            )
+    if not body:
+        return Html("")
+    return join(
+        element("h2", f"Packets around {finding.packet}"),
+        table(
+            "In the order in which they crossed each tap. Marked: the packet, and what is bad.",
+            ("tap", "seq", "flow", "type", "payload words", "begins", "lasts", "checks"),
+            body,
+            numbers=(1, 2, 4, 5, 6),
+            bad_rows=bad,
+        ),
+    )
+
+
+def _marks(findings: Sequence[Finding], freezes: Sequence[Freeze]) -> list[Mark]:
+    marks = [
+        Mark(
+            freeze.t_ps,
+            f"{', '.join(freeze.causes)} at {freeze.device}",
+            "cause",
+            max(freeze.t_unc_ps, 0),
+        )
+        for freeze in freezes
+        if not freeze.is_cross
+    ]
+    marks += [
+        Mark(finding.t_ps, finding.diagnosis, "finding", max(finding.t_uncertainty_ps or 0, 0))
+        for finding in findings
+        if finding.t_ps is not None
+    ]
+    return marks
+
+
+def _describe(lanes: Sequence[object], marks: Sequence[Mark], t0_ps: int, t1_ps: int) -> str:
+    shown = [f"{m.label} at {format_ps(m.t_ps)}" for m in marks if t0_ps <= m.t_ps <= t1_ps]
+    return (
+        f"{len(lanes)} lanes from {format_ps(t0_ps)} to {format_ps(t1_ps)}. "
+        f"Marked: {'; '.join(shown) or 'nothing'}. The packets are listed in a table below."
+    )
+
+
+def _figure(drawing: str, caption: str) -> Html:
+    return element(
+        "figure",
+        element("figcaption", caption),
+        element("div", Html(drawing), css="scroll"),
+    )
+
+
+def _legend() -> Html:
+    items = []
+    for key, text in LEGEND:
+        shape, css = key.split()
+        inner = (
+            f'<rect x="1" y="1" width="20" height="10" class="{css}"/>'
+            if shape == "rect"
+            else f'<line x1="11" y1="0" x2="11" y2="12" class="tick {css}"/>'
+        )
+        picture = Html(f'<svg viewBox="0 0 22 12" aria-hidden="true">{inner}</svg>')
+        items.append(element("li", picture, text))
+    return element("ul", *items, css="legend")

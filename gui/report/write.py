@@ -1,0 +1,113 @@
+"""The whole report as a page, and writing it so that a cut file is never left behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from freezeframe.analyzers.contract import Explanation
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.report.capture_sections import (
+    commands_section,
+    devices_section,
+    integrity_section,
+    state_section,
+)
+from freezeframe.gui.report.finding_section import (
+    clean_headline,
+    evidence_section,
+    finding_headline,
+    finding_section,
+)
+from freezeframe.gui.report.html import Html, element, join, page
+from freezeframe.gui.report.moments import first_freeze, freezes
+from freezeframe.gui.report.style import style_text
+from freezeframe.gui.report.trace_sections import (
+    packets_section,
+    throughput_section,
+    timeline_section,
+)
+
+__all__ = ["check_place", "render_report", "write_report"]
+
+
+def check_place(path: Path, force: bool) -> None:
+    """Refuse a place where no report can be written, before any work is done.
+
+    Raises:
+        InputError: something stands there and ``force`` is not given, it is a folder, or the folder
+            it should stand in is missing.
+    """
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give the name of a file, for instance report.html")
+    if path.exists() and not force:
+        raise InputError(f"{path}: exists already; --force replaces it")
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent}: there is no such folder; make it first")
+
+
+def render_report(capture: CaptureFolder, explanation: Explanation) -> str:
+    """Return the report as one HTML document that loads nothing and runs nothing."""
+    trace = explanation.trace
+    findings = explanation.findings
+    freeze = first_freeze(capture, trace)
+    best = findings[0] if findings else None
+    name = capture.path.name
+    parts = [
+        element("p", f"Freezeframe report of {name}", css="eyebrow"),
+        finding_headline(best, freeze) if best else clean_headline(freeze),
+        _notes(explanation.notes),
+    ]
+    if best:
+        parts.append(evidence_section(best))
+    if len(findings) > 1:
+        parts.append(element("h2", "Other findings"))
+        parts += [finding_section(i, f, freeze) for i, f in enumerate(findings[1:], 2)]
+    parts += [
+        timeline_section(trace, findings, freezes(capture, trace)),
+        packets_section(trace, best),
+        throughput_section(capture, trace),
+        state_section(capture),
+        devices_section(capture),
+        integrity_section(capture),
+        commands_section(capture),
+        element(
+            "footer",
+            "This file holds everything it shows: it loads nothing and runs no script. Times count "
+            "from the earliest record of the capture; ± is the uncertainty between clock domains.",
+        ),
+    ]
+    title = f"{best.diagnosis if best else 'no fault found'} - {name}"
+    return page(title, style_text(), *parts)
+
+
+def write_report(
+    capture: CaptureFolder, explanation: Explanation, path: Path, *, force: bool = False
+) -> None:
+    """Write the report under a temporary name beside its place, then rename it.
+
+    Raises:
+        InputError: as ``check_place``.
+        OSError: the disk is full or may not be written; nothing is left behind.
+    """
+    check_place(path, force)
+    text = render_report(capture, explanation)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)  # mkstemp gives 0600; a report is made to be shared
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _notes(notes: list[str]) -> Html:
+    return join(*(element("p", note, css="note") for note in notes))

@@ -1,0 +1,274 @@
+"""The guard: every freeze is pulled once; the recorder is armed when it stands on the disk."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder import guard as guard_module
+from freezeframe.capture.recorder.guard import guard
+from freezeframe.capture.recorder.pull import PullReport, pull
+from freezeframe.capture.targets.base import Target
+
+from tests.capture.recorder.fake_recorder import ARMED, FROZEN, BadWay, FakeRecorder
+
+NONCE = "0b000000"
+
+
+class Card:
+    """A recorder behind a way that can be cut; freezes again a few reads after it was armed."""
+
+    def __init__(self, *, refreeze: bool = True) -> None:
+        self.recorder = FakeRecorder(depth=300, sampler_depth=0)
+        self.way = BadWay(self.recorder)
+        self.way.before = self.before
+        self.refreeze = refreeze
+        self.armed_reads = 0
+        self.opened = 0
+        self.armed_when: Callable[[], None] = lambda: None
+        self.armed_at = 1
+
+    def open(self, url: str) -> Target:
+        assert url == "card:"
+        self.opened += 1
+        if self.way.dead:
+            raise TargetError("card: cannot be opened")
+        way = BadWay(self.recorder)  # its own, so that closing it leaves the card alone
+        way.before = lambda reads: self.on_read(way)
+        return way
+
+    def on_read(self, way: BadWay) -> None:
+        if self.way.dead:
+            raise TargetTimeout("card: no answer")
+        self.before(way.reads)
+
+    def before(self, reads: int) -> None:
+        if all(self.recorder.get(i, "ctl.state") & 3 == ARMED for i in range(2)):
+            self.armed_reads += 1
+            if self.armed_reads == self.armed_at:
+                self.armed_when()
+            if self.refreeze and self.armed_reads > 12:
+                self.freeze()
+
+    def freeze(self, cause: int = 2) -> None:
+        self.armed_reads = 0
+        for index in range(2):
+            self.recorder.set(index, "ctl.state", FROZEN | 0x1F << 8)
+            self.recorder.set(index, "ctl.causes", 1 << (cause if index else 11))
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[Card]:
+    card = Card()
+    monkeypatch.setattr(guard_module, "open_target", card.open)
+    yield card
+
+
+def until(captures: int, directory: Path) -> Callable[[], bool]:
+    """Stop after so many captures, or after ten thousand looks: a test must end."""
+    looks = iter(range(10_000))
+    last: set[str] = set()
+
+    def stop() -> bool:
+        last.update(p.name for p in directory.glob("*.ff"))
+        return len(last) >= captures or next(looks, None) is None
+
+    return stop
+
+
+def folders(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.glob("*.ff"))
+
+
+def run(card: Card, directory: Path, captures: int, keep: int = 50) -> int:
+    return guard("card:", keep, directory, stop=until(captures, directory), poll_s=0, wait_s=0.2)
+
+
+def test_each_freeze_becomes_a_folder_named_by_nonce_generation_and_cause(
+    card: Card, tmp_path: Path
+) -> None:
+    assert run(card, tmp_path / "out", 3) == 3
+    # Generation 1 was frozen when the guard began: A by pay-crc; later B is first, A by cross.
+    assert folders(tmp_path / "out") == [
+        f"0001-{NONCE}-1-pay-crc.ff",
+        f"0002-{NONCE}-2-hdr-crc.ff",
+        f"0003-{NONCE}-3-hdr-crc.ff",
+    ]
+    capture = CaptureFolder.open(tmp_path / f"out/0002-{NONCE}-2-hdr-crc.ff")
+    memory = capture.devices[1].memories["rx_enq"]
+    assert memory.records.tobytes() == card.recorder.records(1, "rx_enq")
+
+
+def test_the_recorder_is_armed_only_after_the_capture_was_handed_over(
+    card: Card, tmp_path: Path
+) -> None:
+    order: list[str] = []
+
+    def on_capture(report: PullReport) -> None:
+        generation = CaptureFolder.open(report.path).devices[0].registers.value("ctl.generation")
+        order.append(f"captured {generation}")
+
+    card.armed_when = lambda: order.append(f"armed {card.recorder.get(0, 'ctl.generation')}")
+    guard("card:", 9, tmp_path, on_capture, until(2, tmp_path), poll_s=0)
+    assert order[:3] == ["captured 1", "armed 2", "captured 2"]
+
+
+def test_an_explanation_that_fails_does_not_end_the_guard(card: Card, tmp_path: Path) -> None:
+    def on_capture(report: PullReport) -> None:
+        raise InputError(f"cannot explain {report.path.name}")
+
+    assert guard("card:", 9, tmp_path, on_capture, until(2, tmp_path), poll_s=0) == 2
+    assert f"cannot explain 0001-{NONCE}-1-pay-crc.ff" in (tmp_path / "guard.log").read_text()
+
+
+def test_only_the_newest_are_kept(card: Card, tmp_path: Path) -> None:
+    run(card, tmp_path, 5, keep=2)
+    assert folders(tmp_path) == [f"0004-{NONCE}-4-hdr-crc.ff", f"0005-{NONCE}-5-hdr-crc.ff"]
+
+
+def test_what_a_guard_did_not_make_is_never_removed(card: Card, tmp_path: Path) -> None:
+    pull(FakeRecorder(depth=300), tmp_path / "mine.ff")
+    # Has a guard's name and is another recording: somebody renamed it.
+    pull(FakeRecorder(depth=300), tmp_path / "0001-12345678-9-pay-crc.ff")
+    (tmp_path / "0002-12345678-9-pay-crc.ff").mkdir()
+    (tmp_path / "0003-notes.ff").mkdir()
+    run(card, tmp_path, 4 + 3, keep=1)
+    left = folders(tmp_path)
+    assert left[:2] == ["0001-12345678-9-pay-crc.ff", "0002-12345678-9-pay-crc.ff"]
+    assert {"mine.ff", "0003-notes.ff"} <= set(left)
+    assert len([name for name in left if NONCE in name]) == 1
+
+
+def test_a_freeze_that_has_its_folder_is_not_pulled_again_after_a_restart(
+    card: Card, tmp_path: Path
+) -> None:
+    card.refreeze = False
+    run(card, tmp_path, 1)
+    # As if the guard had been killed between the pull and the arm:
+    card.recorder.set(0, "ctl.generation", 1)
+    card.recorder.set(1, "ctl.generation", 1)
+    card.freeze()
+    looks = iter(range(3))
+    assert guard("card:", 9, tmp_path, stop=lambda: next(looks, None) is None, poll_s=0) == 0
+    assert folders(tmp_path) == [f"0001-{NONCE}-1-pay-crc.ff"]
+    assert card.recorder.get(0, "ctl.generation") == 2
+    assert "was pulled before; armed, generation 2, 2" in (tmp_path / "guard.log").read_text()
+
+
+def test_a_pull_that_was_cut_off_is_repeated_once_when_the_recording_is_still_there(
+    card: Card, tmp_path: Path
+) -> None:
+    card.refreeze = False
+    report = pull(card.recorder, tmp_path / f"0001-{NONCE}-1-pay-crc.ff")
+    manifest = json.loads((report.path / "manifest.json").read_text())
+    assert manifest["devices"][0]["memories"]["tx_enq"]["gaps"] == []
+    card.recorder.window(0, "tx_enq")[5, 0] ^= 1  # now a chunk can never be verified
+    pull(card.recorder, report.path, overwrite=True)
+    looks = iter(range(4))
+    assert guard("card:", 9, tmp_path, stop=lambda: next(looks, None) is None, poll_s=0) == 1
+    assert folders(tmp_path) == [f"0001-{NONCE}-1-pay-crc.ff", f"0002-{NONCE}-1-pay-crc.ff"]
+    assert card.recorder.get(0, "ctl.generation") == 2
+
+
+def test_a_target_that_vanishes_between_freezes_is_waited_for(card: Card, tmp_path: Path) -> None:
+    cut_s: list[float] = []
+
+    def stop() -> bool:
+        if len(folders(tmp_path)) == 1 and not cut_s:
+            cut_s.append(time.monotonic())
+        card.way.dead = bool(cut_s) and time.monotonic() < cut_s[0] + 0.3
+        return len(folders(tmp_path)) >= 3 or bool(cut_s and time.monotonic() > cut_s[0] + 20)
+
+    assert guard("card:", 9, tmp_path, stop=stop, poll_s=0.001, wait_s=0.05) == 3
+    log = (tmp_path / "guard.log").read_text()
+    assert 1 <= log.count("; going on") <= 2  # a line for an outage, not for each attempt
+    assert card.opened > 1
+
+
+def test_a_restarted_target_goes_on_under_its_new_nonce(card: Card, tmp_path: Path) -> None:
+    def restart() -> None:
+        for index in range(2):
+            card.recorder.set(index, "id.boot_nonce", 0x77000000 + index)
+            card.recorder.set(index, "ctl.generation", 1)
+        card.armed_when = lambda: None
+
+    card.armed_when = restart
+    card.armed_at = 8  # the arm has been confirmed by then
+    run(card, tmp_path, 2)
+    assert folders(tmp_path)[1] == "0002-77000000-1-hdr-crc.ff"
+    assert "the target was restarted" in (tmp_path / "guard.log").read_text()
+
+
+def test_an_idle_recorder_is_armed(card: Card, tmp_path: Path) -> None:
+    for index in range(2):
+        card.recorder.set(index, "ctl.state", 0)
+    run(card, tmp_path, 1)
+    assert folders(tmp_path) == [f"0001-{NONCE}-2-hdr-crc.ff"]
+
+
+def test_a_full_disk_ends_the_guard_and_leaves_the_recorder_frozen(
+    card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.write", full)
+    with pytest.raises(InputError, match="no space left"):
+        run(card, tmp_path, 1)
+    assert folders(tmp_path) == []
+    assert card.recorder.get(0, "ctl.state") & 3 == FROZEN
+    assert card.recorder.writes == []
+
+
+def test_what_a_killed_guard_left_half_written_is_removed(card: Card, tmp_path: Path) -> None:
+    mine = tmp_path / f".0007-{NONCE}-1-pay-crc.ff.partial-4711-0123abcd"
+    other = tmp_path / ".mine.ff.partial-4711-0123abcd"
+    for left in (mine, other):
+        (left / "raw").mkdir(parents=True)
+    run(card, tmp_path, 1)
+    assert not mine.exists()
+    assert other.exists()
+
+
+def test_two_guards_never_share_a_directory(card: Card, tmp_path: Path) -> None:
+    def second(report: PullReport) -> None:
+        guard("card:", 9, tmp_path, stop=lambda: True)
+
+    said: list[str] = []
+    stop = until(1, tmp_path)
+    guard("card:", 9, tmp_path, second, stop, poll_s=0, log=said.append)
+    assert any("another guard works in this directory" in line for line in said)
+
+
+def test_numbers_go_on_after_those_that_are_there(card: Card, tmp_path: Path) -> None:
+    run(card, tmp_path, 1)
+    run(card, tmp_path, 2)
+    assert [name[:4] for name in folders(tmp_path)] == ["0001", "0002"]
+
+
+def test_a_target_that_cannot_be_opened_at_the_start_is_an_error(
+    card: Card, tmp_path: Path
+) -> None:
+    card.way.dead = True
+    with pytest.raises(TargetError, match="cannot be opened"):
+        run(card, tmp_path, 1)
+
+
+def test_a_directory_that_cannot_be_used_is_refused(card: Card, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none/out: cannot be used as a directory"):
+        guard("card:", 9, tmp_path / "none/out")
+    with pytest.raises(InputError, match="keep 0: at least one"):
+        guard("card:", 0, tmp_path)
+
+
+def test_every_capture_has_a_line_in_the_log(card: Card, tmp_path: Path) -> None:
+    said: list[str] = []
+    guard("card:", 9, tmp_path, stop=until(2, tmp_path), poll_s=0, log=said.append)
+    assert (tmp_path / "guard.log").read_text().splitlines() == said
+    for name in folders(tmp_path):
+        assert sum(f" {name}: " in line and "words in" in line for line in said) == 1

@@ -1,0 +1,42 @@
+"""What sigrok-cli makes of a capture: the other reader of the same file."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+__all__ = ["Annotation", "sigrok_annotations"]
+
+
+class Annotation(NamedTuple):
+    """A text that stands over samples ``[begin, end)``."""
+
+    begin: int
+    end: int
+    text: str
+
+
+def sigrok_annotations(path: Path, decoder: str, rows: str) -> list[Annotation]:
+    """Run ``sigrok-cli -P decoder -A rows`` and return what it prints; skip where it is missing."""
+    if shutil.which("sigrok-cli") is None:
+        pytest.skip("sigrok-cli is not installed (apt-get install sigrok-cli)")
+    done = subprocess.run(
+        ["sigrok-cli", "-i", path, "-P", decoder, "-A", rows, "--protocol-decoder-samplenum"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    found = []
+    for line in done.stdout.splitlines():
+        match = re.fullmatch(r"(\d+)-(\d+) \w+-\d+: (.*)", line)
+        assert match, f"sigrok-cli printed {line!r}"
+        found.append(Annotation(int(match[1]), int(match[2]), match[3]))
+    # 134: libsigrokdecode 0.5.3 can abort at its end, after complete output.
+    assert done.returncode in (0, 134), done.stderr
+    return found

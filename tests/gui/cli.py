@@ -1,0 +1,48 @@
+"""Running the command line: in this process for speed, as a process where that is the point."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from freezeframe.gui.cli.main import build_app
+from typer.testing import CliRunner
+
+__all__ = ["Outcome", "process_environment", "run_inside", "run_process"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run printed and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run_inside(*arguments: str) -> Outcome:
+    """Run verbs in this process; an exception that the command line does not expect is raised."""
+    result = CliRunner().invoke(build_app(), list(arguments), prog_name="freezeframe")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Outcome(result.exit_code, result.stdout, result.stderr)
+
+
+def run_process(*arguments: str, timeout_s: float = 120.0) -> Outcome:
+    """Run ``python -m freezeframe`` as a user would."""
+    done = subprocess.run(
+        [sys.executable, "-m", "freezeframe", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+        env=process_environment(),
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def process_environment() -> dict[str, str]:
+    """Return the environment without what shells set for completion."""
+    return {key: value for key, value in os.environ.items() if "COMPLETE" not in key}

@@ -1,0 +1,167 @@
+"""The command line as a whole: help that costs nothing, exit codes, errors in one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from freezeframe.gui.cli.main import main
+from freezeframe.gui.cli.verbs import VERBS, help_text
+
+from tests.capture.recorder.fake_recorder import FakeRecorder
+from tests.capture.serving import serving
+from tests.gui.cli import process_environment, run_inside, run_process
+
+ASKED = "demo targets emulate status arm freeze pull guard counters explain decode decoders report"
+HEAVY = ("numpy", "pandas", "numba", "pyarrow", "rich", "typer", "simpy", "serial", "email")
+QT = ("PyQt6", "textual")
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """Return the names of all top-level modules that a run of the command line has imported."""
+    code = (
+        "import sys\n"
+        "from freezeframe.gui.cli.main import main\n"
+        "try:\n"
+        f"    main({list(arguments)!r})\n"
+        "finally:\n"
+        "    print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=process_environment(),
+    )
+    return set(done.stderr.split())
+
+
+def test_help_imports_nothing_heavy_not_even_typer():
+    assert modules_after("--help").isdisjoint(HEAVY + QT)
+
+
+@pytest.mark.parametrize("verb", ["status", "explain", "pull", "decode"])
+def test_the_help_of_a_verb_imports_no_numbers_no_tables_and_no_window_system(verb: str):
+    heavy = set(HEAVY) - {"typer", "email"}
+    assert modules_after(verb, "--help").isdisjoint(heavy | set(QT))
+
+
+def test_help_names_every_verb_that_was_asked_for_with_its_own_line():
+    done = run_process("--help")
+    assert (done.code, done.err) == (0, "")
+    lines = {line.split()[0]: line for line in done.out.splitlines() if line.startswith("  ")}
+    for verb in ASKED.split():
+        assert len(lines[verb].split()) > 3
+    assert [verb.name for verb in VERBS if verb.name not in ASKED.split()] == []
+
+
+@pytest.mark.parametrize("verb", ASKED.split())
+def test_every_verb_explains_itself_with_an_example(verb: str):
+    done = run_inside(verb, "--help")
+    assert done.code == 0
+    assert f"  freezeframe {verb}" in done.out
+    assert "Example" in done.out
+
+
+def test_no_verb_at_all_prints_the_help_and_is_bad_input():
+    done = run_process()
+    assert (done.code, done.out) == (2, help_text() + "\n")
+
+
+def test_the_version_is_that_of_the_package():
+    done = run_process("--version")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.split()[0] == "freezeframe"
+    assert done.out.split()[1][0].isdigit()
+
+
+def test_a_mistyped_verb_is_bad_input_and_the_nearest_is_offered():
+    done = run_process("explian", "x.ff")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "freezeframe: 'explian' is not a verb; did you mean 'explain'?\n"
+
+
+def test_a_missing_argument_is_bad_input():
+    done = run_inside("pull", "etherbone://192.0.2.1")
+    assert done.code == 2
+    assert "-o" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("status", "nonsense"), 2, "etherbone:"),
+        (("status", "gopher://host"), 2, "no target of that kind"),
+        (("status", "etherbone://127.0.0.1:1"), 3, "127.0.0.1"),
+        (("status", "etherbone://no-such-host.invalid"), 3, "no-such-host.invalid"),
+        (("status", "uart:/dev/no-such-line"), 3, "/dev/no-such-line"),
+        (("status", "file:/no/such.ff"), 2, "/no/such.ff"),
+        (("explain", "/no/such.ff"), 2, "/no/such.ff"),
+        (("report", "/no/such.ff"), 2, "/no/such.ff"),
+        (("decode", "/no/such.sr", "-d", "mdio"), 2, "/no/such.sr"),
+        (("decode", "/no/such.sr", "-d", "no-such-decoder"), 2, "no-such-decoder"),
+        (("decoders", "mdoi"), 2, "did you mean mdio?"),
+        (("emulate", "--fault", "no-such-fault"), 2, "word-omitted"),
+        (("emulate", "--profile", "no-such-profile"), 2, "forth"),
+        (("emulate", "--listen", "nowhere"), 2, "HOST:PORT"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_each_class_of_error_is_one_line_with_its_exit_code(
+    arguments: tuple[str, ...], code: int, says: str
+):
+    done = run_inside(*arguments)
+    assert (done.code, done.out) == (code, "")
+    assert says in done.err
+    assert done.err.startswith("freezeframe: ")
+    assert done.err.count("\n") == 1
+
+
+def test_a_file_is_not_a_capture_folder(tmp_path: Path):
+    file = tmp_path / "notes.ff"
+    file.write_text("hello")
+    done = run_inside("explain", str(file))
+    assert done.code == 2
+    assert "is not a capture folder" in done.err
+
+
+def test_a_broken_pipe_ends_quietly():
+    listing = subprocess.Popen(
+        [sys.executable, "-m", "freezeframe", "decoders", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=process_environment(),
+    )
+    assert listing.stdout is not None
+    assert listing.stderr is not None
+    listing.stdout.close()  # as head does when it has seen enough
+    errors = listing.stderr.read()
+    assert listing.wait(30) == 141
+    assert errors == b""
+    listing.stderr.close()
+
+
+def test_control_characters_in_an_error_do_not_reach_the_terminal():
+    done = run_inside("explain", "/no/\x1b[2Jsuch.ff")
+    assert done.code == 2
+    assert "\x1b" not in done.err
+    assert r"\x1b[2Jsuch.ff" in done.err
+
+
+def test_every_access_can_be_logged_in_one_line(tmp_path: Path):
+    log = tmp_path / "accesses.log"
+    with serving(FakeRecorder()) as url:
+        assert run_inside("status", url, "--log-accesses", str(log)).code == 0
+    lines = log.read_text().splitlines()
+    assert "A rd id.magic addr=0x00000000 data=0x46525a46" in lines
+    assert not [line for line in lines if " wr " in line]
+
+
+def test_main_ends_with_the_exit_code_of_the_verb(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as end:
+        main(["explain", "/no/such.ff"])
+    assert end.value.code == 2
+    assert "/no/such.ff" in capsys.readouterr().err

@@ -1,0 +1,208 @@
+"""targets, status, arm, freeze, counters, pull: against fake recorders behind UDP Etherbone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder.state import RecorderState
+from freezeframe.gui.cli.counters import counter_unit
+from freezeframe.gui.cli.session import first_cause, overall_state
+
+from tests.capture.recorder.fake_recorder import FakeRecorder
+from tests.capture.serving import serving
+from tests.gui.cli import run_inside
+
+
+def state(name: str, state: str, *causes: str) -> RecorderState:
+    return RecorderState(name, state, causes, 1, 0, 0, False, {})
+
+
+@pytest.mark.parametrize(
+    ("states", "overall"),
+    [
+        (("frozen", "frozen"), "frozen"),
+        (("frozen", "triggered"), "triggered"),
+        (("frozen", "armed"), "triggered"),
+        (("triggered", "armed"), "triggered"),
+        (("armed", "armed"), "armed"),
+        (("armed", "idle"), "armed"),
+        (("idle", "idle"), "idle"),
+    ],
+)
+def test_a_target_is_frozen_only_when_all_its_devices_are(states: tuple[str, str], overall: str):
+    assert overall_state([state("AB"[i], name) for i, name in enumerate(states)]) == overall
+
+
+def test_the_cause_is_that_of_the_device_that_froze_first_not_cross():
+    assert (
+        first_cause([state("A", "frozen", "cross"), state("B", "frozen", "pay-crc")]) == "pay-crc"
+    )
+    assert first_cause([state("A", "frozen", "rx-ovf"), state("B", "frozen", "cross")]) == "rx-ovf"
+    assert first_cause([state("A", "frozen", "cross"), state("B", "frozen", "cross")]) == "cross"
+    assert first_cause([state("A", "armed"), state("B", "armed")]) is None
+
+
+def test_status_says_state_and_cause_for_a_machine():
+    with serving(FakeRecorder()) as url:
+        done = run_inside("status", url, "--json")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document["target"] == url
+    assert (document["state"], document["cause"]) == ("frozen", "pay-crc")
+    assert document["causes"] == ["cross", "pay-crc"]
+    a, b = document["devices"]
+    assert (a["device"], a["state"], a["cause"], a["generation"]) == ("A", "frozen", "pay-crc", 1)
+    assert (b["device"], b["cause"]) == ("B", "cross")
+    assert a["boot_nonce"] == "0x0b000000"
+    assert a["cause_cycle"] == (1 << 32) + 5000
+    assert set(a["memories"]) == {"tx_enq", "tx_deq", "rx_enq", "rx_deq", "event_log"}
+
+
+def test_status_says_what_to_do_next():
+    with serving(FakeRecorder()) as url:
+        done = run_inside("status", url)
+    assert done.out.splitlines()[0] == f"{url}: frozen, cause pay-crc"
+    assert done.out.splitlines()[-1] == f"Next: freezeframe pull {url} -o NAME.ff"
+
+
+def test_status_writes_nothing_to_the_device():
+    recorder = FakeRecorder()
+    with serving(recorder) as url:
+        run_inside("status", url)
+        run_inside("counters", url)
+        run_inside("targets", url)
+    assert recorder.writes == []
+
+
+def test_arm_raises_the_generation_of_every_device():
+    recorder = FakeRecorder()
+    with serving(recorder) as url:
+        done = run_inside("arm", url, "--json")
+    assert done.code == 0
+    rows = json.loads(done.out)["devices"]
+    assert [(row["name"], row["generation"]) for row in rows] == [("A", 2), ("B", 2)]
+
+
+def test_freeze_stops_a_running_recorder():
+    recorder = FakeRecorder(frozen=False)
+    for index in range(2):
+        recorder.set(index, "ctl.causes", 0)
+    with serving(recorder) as url:
+        done = run_inside("freeze", url)
+    assert (done.code, done.out) == (0, "A: frozen, cause host\nB: frozen, cause host\n")
+
+
+def test_targets_without_a_url_lists_every_kind_with_its_form():
+    done = run_inside("targets")
+    assert done.code == 0
+    for form in ("emu:", "etherbone://HOST", "litex://HOST", "uart:/dev", "pci:0000", "file:"):
+        assert form in done.out
+    kinds = json.loads(run_inside("targets", "--json").out)["kinds"]
+    assert {kind["scheme"] for kind in kinds} >= {
+        "emu",
+        "etherbone",
+        "litex",
+        "uart",
+        "pci",
+        "file",
+    }
+
+
+def test_targets_with_a_url_lists_the_devices_behind_it():
+    with serving(FakeRecorder()) as url:
+        devices = json.loads(run_inside("targets", url, "--json").out)["devices"]
+        text = run_inside("targets", url).out
+    assert [device["name"] for device in devices] == ["A", "B"]
+    assert devices[0]["identity"]["clk_bus"] == 100_000_000
+    assert "100,000,000 Hz" in text
+
+
+def test_counters_have_names_units_and_meanings():
+    recorder = FakeRecorder()
+    bank = recorder.get(0, "ctl.snapshot_seq") & 1
+    recorder.set(0, "snapshot.header_errors.lo", 7, bank)
+    recorder.set(0, "snapshot.header_errors.hi", 1, bank)
+    with serving(recorder) as url:
+        document = json.loads(run_inside("counters", url, "--json").out)
+        text = run_inside("counters", url, "--all").out
+    assert document["devices"][0]["values"]["header_errors"] == (1 << 32) + 7
+    assert document["counters"]["header_errors"]["help"] == "Headers with a bad CRC-16"
+    assert document["counters"]["tx_deq_words"]["unit"] == "words"
+    row = next(line for line in text.splitlines() if line.startswith("header_errors"))
+    assert row.split()[1] == "4,294,967,303"
+    assert row.endswith("Headers with a bad CRC-16")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("tx_enq_words", "words"),
+        ("rx_deq_packets", "packets"),
+        ("split_wait_cycles", "cycles"),
+        ("rx_fifo_overflows", "words"),
+        ("bus_retries", "events"),
+    ],
+)
+def test_the_unit_of_a_counter_follows_from_its_name(name: str, unit: str):
+    assert counter_unit(name) == unit
+
+
+def test_counters_over_a_time_show_the_growth():
+    with serving(FakeRecorder()) as url:
+        document = json.loads(run_inside("counters", url, "--over", "0", "--json").out)
+    growth = document["devices"][0]["growth"]
+    assert set(growth) == set(document["counters"])
+    assert not any(growth.values())
+
+
+def test_pull_writes_a_capture_and_says_what_was_verified(tmp_path: Path):
+    recorder = FakeRecorder()
+    path = tmp_path / "fault.ff"
+    with serving(recorder) as url:
+        done = run_inside("pull", url, "-o", str(path), "--json")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document["complete"] is True
+    assert document["lost"] == []
+    assert document["words"] == document["words_total"] > 20_000
+    folder = CaptureFolder.open(path)
+    assert folder.devices[1].memories["rx_deq"].records.tobytes() == recorder.records(1, "rx_deq")
+
+
+def test_pull_refuses_a_recorder_that_still_runs_and_leaves_nothing(tmp_path: Path):
+    path = tmp_path / "fault.ff"
+    with serving(FakeRecorder(frozen=False)) as url:
+        done = run_inside("pull", url, "-o", str(path))
+    assert done.code == 3
+    assert "--freeze" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pull_with_freeze_stops_it_first(tmp_path: Path):
+    path = tmp_path / "now.ff"
+    recorder = FakeRecorder(frozen=False)
+    with serving(recorder) as url:
+        done = run_inside("pull", url, "-o", str(path), "--freeze")
+    assert done.code == 0
+    assert done.out.startswith(f"{path}: 2 devices, ")
+    assert recorder.writes
+
+
+def test_pull_waits_for_a_freeze_no_longer_than_it_was_told(tmp_path: Path):
+    with serving(FakeRecorder(frozen=False)) as url:
+        done = run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "0.05")
+    assert done.code == 3
+    assert "not frozen" in done.err
+
+
+def test_pull_does_not_replace_a_capture_unless_told(tmp_path: Path):
+    path = tmp_path / "fault.ff"
+    with serving(FakeRecorder()) as url:
+        assert run_inside("pull", url, "-o", str(path)).code == 0
+        again = run_inside("pull", url, "-o", str(path))
+        forced = run_inside("pull", url, "-o", str(path), "--force")
+    assert (again.code, forced.code) == (2, 0)
+    assert str(path) in again.err
