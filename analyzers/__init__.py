@@ -1,1 +1,2 @@
-"""Decoded recordings in, findings out: what went wrong, where, when, how sure, and on what evidence."""
+"""Decoded recordings in, findings out: what went wrong, where, when, how sure, and on what "
+"evidence."""

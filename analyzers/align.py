@@ -105,9 +105,7 @@ def align_cut(up: Ids, down: Ids, *, at_start: bool) -> Alignment:
         edit = _too_many(down, front, front)
         rest_up, rest_down = front, front + 1
     length = min(len(up) - rest_up, len(down) - rest_down)
-    wrong = np.flatnonzero(
-        up[rest_up : rest_up + length] != down[rest_down : rest_down + length]
-    )
+    wrong = np.flatnonzero(up[rest_up : rest_up + length] != down[rest_down : rest_down + length])
     return Alignment((edit, *_altered(wrong, rest_up, rest_down)), front + length)
 
 
@@ -165,9 +163,7 @@ def _group(script: Ids, up: Ids, down: Ids, base: int) -> tuple[Edit, ...]:
     for omitted, inserted, equal in script.tolist():
         pairs = min(omitted, inserted)
         edits += _altered(np.arange(pairs), i, j)
-        edits += [
-            Edit(Op.OMITTED, i + k, j + pairs, i + k) for k in range(pairs, omitted)
-        ]
+        edits += [Edit(Op.OMITTED, i + k, j + pairs, i + k) for k in range(pairs, omitted)]
         for k in range(pairs, inserted):
             again = j + k > 0 and down[j + k] == down[j + k - 1]
             edits.append(Edit(Op.DUPLICATED if again else Op.INSERTED, i + pairs, j + k, j + k))

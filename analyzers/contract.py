@@ -22,12 +22,14 @@ __all__ = [
 UNDETERMINED = "undetermined"
 """The diagnosis of a symptom whose cause the recording does not decide."""
 
-Batch = TypeVar("Batch", contravariant=True)
+Batch_contra = TypeVar("Batch_contra", contravariant=True)
 State = TypeVar("State")
-Result = TypeVar("Result", covariant=True)
+Batch = TypeVar("Batch")
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
 
 
-class Analyzer(Protocol[Batch, State, Result]):
+class Analyzer(Protocol[Batch_contra, State, Result_co]):
     """A computation over the segments of a recording, in order.
 
     ``init`` makes an empty state, ``step`` takes one segment into it, ``merge`` joins the states of
@@ -39,16 +41,14 @@ class Analyzer(Protocol[Batch, State, Result]):
 
     def init(self) -> State: ...
 
-    def step(self, state: State, batch: Batch) -> State: ...
+    def step(self, state: State, batch: Batch_contra) -> State: ...
 
     def merge(self, states: Sequence[State]) -> State: ...
 
-    def finish(self, state: State) -> Result: ...
+    def finish(self, state: State) -> Result_co: ...
 
 
-def run_analyzer(
-    analyzer: Analyzer[Batch, State, Result], batches: Iterable[Batch]
-) -> Result:
+def run_analyzer(analyzer: Analyzer[Batch, State, Result], batches: Iterable[Batch]) -> Result:
     """Run an analyzer over all segments of one recording, oldest first."""
     state = analyzer.init()
     for batch in batches:
@@ -157,7 +157,8 @@ class Finding:
             raise ValueError(f"finding {self.diagnosis}: only {UNDETERMINED} has candidates")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the finding as plain JSON values; the keys are part of the command line's contract."""
+        """Return the finding as plain JSON values; the keys are part of the command line's "
+        "contract."""
         return {
             "diagnosis": self.diagnosis,
             "device": self.device,

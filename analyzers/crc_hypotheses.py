@@ -26,7 +26,8 @@ _PAIRS = np.triu_indices(64, 1)
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """Bits that, flipped back, make the CRC right. ``word`` is a payload index, or None for the TAIL."""
+    """Bits that, flipped back, make the CRC right. ``word`` is a payload index, or None for the "
+    "TAIL."""
 
     word: int | None
     mask: int

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import CREDIT_FREED_LSB, CREDIT_FREED_MASK
 
@@ -29,7 +28,8 @@ def freed_of(value: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CreditTimes:
-    """Credits of one flow in one event log: positions in the log, times, and the words they tell."""
+    """Credits of one flow in one event log: positions in the log, times, and the words they "
+    "tell."""
 
     positions: Int64
     t_ps: Int64
@@ -37,6 +37,10 @@ class CreditTimes:
 
     def __len__(self) -> int:
         return len(self.positions)
+
+
+_EMPTY = np.empty(0, np.int64)
+_NONE = CreditTimes(_EMPTY, _EMPTY, _EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +112,6 @@ class FlowAccount:
         if ahead is None or behind is None or self.modulus is None:
             return None
         return (ahead - behind) % self.modulus
-
-
-_EMPTY = np.empty(0, np.int64)
-_NONE = CreditTimes(_EMPTY, _EMPTY, _EMPTY)
 
 
 class CreditLedger:

@@ -23,7 +23,8 @@ def edit_script(up: Ids, down: Ids) -> Ids:
         ``(k, 3)`` int64, in order: words omitted, words put in, then words equal on both sides.
     """
     steps = _script(np.ascontiguousarray(up), np.ascontiguousarray(down))
-    return _grouped(steps)
+    groups: Ids = _grouped(steps)
+    return groups
 
 
 @njit(cache=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.analyzers.credit_ledger import FlowAccount
 from freezeframe.analyzers.view import CaptureView, Packet
 
@@ -21,7 +20,8 @@ __all__ = ["FlowHistory", "Start", "flow_history"]
 Int64 = npt.NDArray[np.int64]
 
 _CROSSING_PS = 100_000
-"""A credit and the start it allows are stamped in two clock domains; they may seem this much apart."""
+"""A credit and the start it allows are stamped in two clock domains; they may seem this much "
+"apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class Start:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowHistory:
-    """The recorded starts of one flow, oldest first; ``anchors`` PRESSURE events agree with them."""
+    """The recorded starts of one flow, oldest first; ``anchors`` PRESSURE events agree with "
+    "them."""
 
     account: FlowAccount
     starts: tuple[Start, ...]
@@ -67,10 +68,9 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     if not packets:
         return None
     starts = np.array([stream.t_ps[p.start] for p in packets], np.int64)
-    sizes = np.array([p.end - p.start for p in packets], np.int64)
-    before = np.cumsum(sizes) - sizes
+    gone = np.cumsum([0, *(p.end - p.start for p in packets)], dtype=np.int64)
     taken = account.taken_credits
-    base, votes = _base(view, account, starts, before)
+    base, votes = _base(view, account, starts, gone)
     if base is None:
         return None
     found = []
@@ -78,39 +78,44 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
         n = int(np.searchsorted(taken.t_ps, starts[k] + _CROSSING_PS, side="right"))
         if n == 0:
             continue  # what had been credited then is not in the log
-        sent = (base + int(before[k])) % account.modulus
+        sent = (base + int(gone[k])) % account.modulus
         credited = int(taken.freed[n - 1])
-        outstanding = (sent + int(sizes[k]) - credited) % account.modulus
+        outstanding = (base + int(gone[k + 1]) - credited) % account.modulus
         found.append(Start(packet, sent, credited, outstanding, int(taken.positions[n - 1])))
     return FlowHistory(account, tuple(found), votes)
 
 
 def _base(
-    view: CaptureView, account: FlowAccount, starts: Int64, before: Int64
+    view: CaptureView, account: FlowAccount, starts: Int64, gone: Int64
 ) -> tuple[int | None, int]:
-    """Return what had been sent before the first recorded packet, and how many events say so."""
+    """Return what had been sent before the first recorded packet, and how many events agree.
+
+    Args:
+        starts: ``(n,)`` int64, when each packet of the flow started, ps.
+        gone: ``(n + 1,)`` int64, words sent before each, and in all.
+    """
     log, taken = view.logs[account.sender], account.taken_credits
-    assert account.limit is not None and account.modulus is not None
     votes: Counter[int] = Counter()
+    weights: Counter[int] = Counter()
     for at in log.select("PRESSURE", "begin", flow=account.flow).tolist():
-        free = int(log.value[at])
-        t_ps = int(log.t_ps[at])
+        free, t_ps = int(log.value[at]), int(log.t_ps[at])
         if not free or t_ps < starts[0]:
             continue  # 0 may stand for less than nothing
-        n = int(np.searchsorted(taken.positions, at))
-        k = int(np.searchsorted(starts, t_ps - _CROSSING_PS // 2))
-        said = set()
-        for credit in {n - 1, n}:  # the credit may have come in the very cycle
-            if not 0 <= credit < len(taken) or abs(int(taken.positions[credit]) - at) > 1 > n - credit:
-                continue
-            for packets in {k, k - 1, k + 1}:  # so may the start of the next packet
-                if 0 < packets <= len(starts):
-                    gone = int(before[packets]) if packets < len(before) else None
-                    gone = int(before[-1]) if gone is None else gone
-                    sent = int(taken.freed[credit]) + account.limit - free
-                    said.add((sent - gone) % account.modulus)
-        votes.update(said)
-    if not votes:
+        credit = int(np.searchsorted(taken.positions, at)) - 1
+        packets = int(np.searchsorted(starts, t_ps))
+        # A credit or a start stamped close to the event may belong on either side of it.
+        for c in {credit, credit + (_close(taken.t_ps, credit + 1, t_ps))}:
+            for k in {packets, packets - _close(starts, packets - 1, t_ps)}:
+                if c >= 0 and k > 0 and account.limit is not None and account.modulus:
+                    sent = int(taken.freed[c]) + account.limit - free
+                    base = (sent - int(gone[k])) % account.modulus
+                    votes[base] += 1
+                    weights[base] += 2 if (c, k) == (credit, packets) else 1
+    ranked = weights.most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return None, 0
-    (best, count), *rest = votes.most_common(2)
-    return (None, 0) if rest and rest[0][1] == count and count > 1 else (best, count)
+    return ranked[0][0], votes[ranked[0][0]]
+
+
+def _close(times_ps: Int64, at: int, t_ps: int) -> int:
+    return int(0 <= at < len(times_ps) and abs(int(times_ps[at]) - t_ps) <= _CROSSING_PS)

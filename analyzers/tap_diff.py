@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -141,7 +142,7 @@ class TapDiff:
         found = []
         for sender, receiver in batch.directions:
             path = path_of(sender, receiver)
-            for above, below in zip(path, path[1:], strict=False):
+            for above, below in pairwise(path):
                 up, down = batch.stream(*above), batch.stream(*below)
                 if up is not None and down is not None:
                     found.append(diff_streams(f"{sender}->{receiver}", up, down))
@@ -166,9 +167,7 @@ def _pair(up: Stream, p: Packet, down: Stream, q: Packet) -> PacketPair:
     else:
         found = Alignment((), 0)
     skip = 0 if from_start else max(n, m) - min(n, m)
-    return PacketPair(
-        p, q, found.edits, found.compared, skip if n > m else 0, skip if m > n else 0
-    )
+    return PacketPair(p, q, found.edits, found.compared, skip if n > m else 0, skip if m > n else 0)
 
 
 def _same_kinds(up: Stream, p: Packet, down: Stream, q: Packet) -> bool:

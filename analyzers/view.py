@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     import pandas as pd
     from freezeframe.decoders.trace.decode import Trace
 
-__all__ = ["HEADS", "TAPS", "CaptureView", "EventLog", "Packet", "Stream", "header_fields", "view_of"]
+__all__ = [
+    "HEADS",
+    "TAPS",
+    "CaptureView",
+    "EventLog",
+    "Packet",
+    "Stream",
+    "header_fields",
+    "view_of",
+]
 
 TAPS = MEMORY_NAMES[:4]
 HEADS = 2
@@ -151,7 +160,8 @@ class Stream:
         )
 
     def when(self, position: int) -> tuple[int, int | None]:
-        """Return ``(t_ps, t_uncertainty_ps)`` of a word; None where the uncertainty is not known."""
+        """Return ``(t_ps, t_uncertainty_ps)`` of a word; None where the uncertainty is not "
+        "known."""
         unc = int(self.t_unc_ps[position])
         return int(self.t_ps[position]), None if unc < 0 else unc
 
@@ -246,7 +256,8 @@ class CaptureView:
         return Row("registers", device, f"frozen_counters.{name}", self.counter(device, name))
 
     def causes(self, device: str) -> tuple[str, ...]:
-        """Return the names of a device's first freeze causes; empty when the register is missing."""
+        """Return the names of a device's first freeze causes; empty when the register is "
+        "missing."""
         mask = self.value(device, "ctl.causes") or 0
         return tuple(name for bit, name in enumerate(CAUSE_NAMES) if mask >> bit & 1)
 
@@ -260,7 +271,8 @@ class CaptureView:
         return tuple(sorted(set(pairs)))
 
     def peer(self, device: str) -> str | None:
-        """Return the name of the one device at the other end; None when there is not exactly one."""
+        """Return the name of the one device at the other end; None when there is not exactly "
+        "one."""
         capture = self.device(device)
         peers = self._peers(capture) if capture is not None else []
         return peers[0] if len(peers) == 1 else None
@@ -314,7 +326,9 @@ def _streams(trace: Trace, devices: tuple[DeviceCapture, ...]) -> dict[tuple[str
                 device.name,
                 tap,
                 columns,
-                _packets(packets.iloc[np.flatnonzero(packet_source == source)], columns, device, tap),
+                _packets(
+                    packets.iloc[np.flatnonzero(packet_source == source)], columns, device, tap
+                ),
             )
     return streams
 
@@ -335,7 +349,8 @@ def _word_columns(words: pd.DataFrame, rows: Int64) -> dict[str, npt.NDArray[Any
 def _packets(
     table: pd.DataFrame, words: dict[str, npt.NDArray[Any]], device: DeviceCapture, tap: str
 ) -> list[Packet]:
-    """Make the packets of a stream; what is missing at an edge of the recording is told from damage."""
+    """Make the packets of a stream; what is missing at an edge of the recording is told from "
+    "damage."""
     kinds, data, rows = words["kind"], words["data"], words["row"]
     edges = _edges(device, tap, words["slot"])
     found: list[Packet] = []
@@ -355,7 +370,9 @@ def _packets(
                 heads=heads,
                 body_words=int((kind == Kind.BODY).sum()),
                 header=int(data[start]) if heads >= HEADS or (heads and not cut_start) else None,
-                address=int(data[start + heads - 1]) if heads >= HEADS or (cut_start and heads) else None,
+                address=int(data[start + heads - 1])
+                if heads >= HEADS or (cut_start and heads)
+                else None,
                 has_tail=has_tail,
                 cut_start=cut_start,
                 cut_end=end in edges and not has_tail,
@@ -368,7 +385,8 @@ def _packets(
 
 
 def _edges(device: DeviceCapture, tap: str, slots: Int64) -> set[int]:
-    """Return the positions at which a stretch of the stream begins or ends: memory edges and gaps."""
+    """Return the positions at which a stretch of the stream begins or ends: memory edges and "
+    "gaps."""
     edges = {0, len(slots)}
     # With one memory for a selected tap, the memory's name may be another than the tap's.
     memory = device.memories.get(tap) or next(iter(device.memories.values()))
@@ -383,7 +401,8 @@ def _edges(device: DeviceCapture, tap: str, slots: Int64) -> set[int]:
 
 
 def _verdicts(column: pd.Series[Any]) -> list[bool | None]:
-    return [None if value is None or value != value else bool(value) for value in column.to_list()]
+    known = column.notna().to_numpy()
+    return [bool(v) if k else None for v, k in zip(column.to_list(), known, strict=True)]
 
 
 def _log(events: pd.DataFrame, device: str) -> EventLog:

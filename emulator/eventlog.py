@@ -58,7 +58,13 @@ class EventLog:
         self._state = _State(places, drain_cycles)
         self._pending: list[_Offered] = []
         self._serial = 0
+        self._armed_at = -1
         self._fresh: list[tuple[int, int, int]] = []  # dt, kind, data, not yet in the memory
+
+    @property
+    def waiting(self) -> int:
+        """Events that were offered and are not committed."""
+        return len(self._pending)
 
     @property
     def offered(self) -> int:
@@ -80,15 +86,20 @@ class EventLog:
         self.advance(cycle)
         self.memory.clear()
         self._state = _State(self._state.places, self._state.drain, at=max(cycle, self._state.at))
+        self._armed_at = self._state.at
         self.causes = 0
         self.armed = True
 
     def offer(self, cycle: int, source: int, kind: int, data: int) -> None:
         """Offer an event of ``cycle``. Events of one cycle enter by ``source``, those of one source as offered.
 
+        Events up to the cycle of the last arm are not recorded.
+
         Raises:
             ValueError: the cycle is committed already.
         """
+        if cycle <= self._armed_at:
+            return
         if cycle <= self._state.at:
             raise ValueError(f"an event of cycle {cycle} comes late: {self._state.at} is committed")
         if not self.armed or self._state.shut is not None:

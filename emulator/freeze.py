@@ -36,6 +36,7 @@ class FreezeControl:
         self.armed_ps = 0
         self.frozen_ps: int | None = None
         self._latched: list[int | None] = [None, None]  # cycle of the first cause, by domain
+        self._armed = [0, 0]  # cycle of the last arm, by domain
         self._closing: list[int | None] = []  # time at which each memory is seen closed, as it looks now
         self._plan = 0  # number of the present plan for the moment of freezing
 
@@ -61,6 +62,7 @@ class FreezeControl:
         self.armed_ps = now
         self.frozen_ps = None
         self._latched = [None, None]
+        self._armed = [nic.bus.clock.cycle_at(now), nic.link.crossed(now)]
         self._plan += 1
         nic.arm_memories(now)
         self._closing = [None] * len(nic.memories)
@@ -104,6 +106,7 @@ class FreezeControl:
         if self.state not in (State.ARMED, State.TRIGGERED):
             return
         nic, first = self.nic, self._latched[domain]
+        cycle = max(cycle, self._armed[domain] + 1)  # a cause right behind an arm is one of the first cycle
         if first is not None and cycle != first:
             return
         self._latched[domain] = cycle

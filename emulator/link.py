@@ -154,6 +154,12 @@ class TxLink:
             return self.pressure_cycles
         return self.pressure_cycles + max(0, self.nic.link.cycle_at(t_ps) - self._blocked)
 
+    def end_pressure(self, t_ps: int) -> int:
+        """Stop waiting for credit; return the cycles of waiting and forget them."""
+        cycles = self.pressure_at(t_ps)
+        self.pressure_cycles, self._blocked = 0, None
+        return cycles
+
     def hold(self, cycle: int) -> None:
         """Stop after link cycle ``cycle``: words that would have left later never did."""
         if self._active is not None:
@@ -291,6 +297,11 @@ class RxLink:
         if incoming.flow is not None:
             incoming.flow.received.cut(first + sent_words - 1)
         incoming.cut(sent_words)
+        self.nic.freeze.fed(Memory.RX_ENQ if self.nic.profile.quad else 0)
+
+    def sync_level(self, lane: int) -> int:
+        """Return the halves in a lane's synchronization FIFO."""
+        return max(0, self.nic.profile.link_sync_fill_halves - self.sync_underflows[lane])
 
     def run_clock_correction(self) -> Process:
         """Insert or remove an idle whenever the two link clocks have drifted apart by a cycle.

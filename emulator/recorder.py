@@ -230,6 +230,12 @@ class Recorder:
         self._pending: deque[tuple[int, Kinds, Words]] = deque()
         self._committed = -1
         self._end: int | None = None  # the cycle of the closing TIME
+        self._armed_at = -1
+
+    @property
+    def waiting(self) -> int:
+        """Runs that were fed and are not committed."""
+        return len(self._pending)
 
     @property
     def lost(self) -> int:
@@ -244,7 +250,7 @@ class Recorder:
     def arm(self, cycle: int) -> None:
         """Clear pointer and causes; record what comes after ``cycle``."""
         self.advance(cycle)
-        self._committed = cycle
+        self._committed = self._armed_at = cycle
         self._work = _Clockwork(self._work.drain)
         self.memory.clear()
         self.offered = 0
@@ -264,9 +270,14 @@ class Recorder:
     def feed_run(self, cycle: int, kinds: Kinds, data: Words) -> None:
         """Offer words of consecutive cycles, the first in ``cycle``. The arrays must not change afterwards.
 
+        Words up to the cycle of the last arm are not recorded.
+
         Raises:
             ValueError: the cycle is committed already, or a word was fed for it.
         """
+        if cycle <= self._armed_at:  # an arm may have been stamped a few cycles ahead of what is fed
+            kinds, data = kinds[self._armed_at + 1 - cycle :], data[self._armed_at + 1 - cycle :]
+            cycle = self._armed_at + 1
         if not len(data):
             return
         if cycle <= self._committed:

@@ -1,4 +1,5 @@
-"""What all diagnoses start from: tap comparisons, verdicts and accounts of one capture, by direction."""
+"""What all diagnoses start from: tap comparisons, verdicts and accounts of one capture, by "
+"direction."""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credit_ledger import CreditLedger, FlowAccount
 from freezeframe.analyzers.tap_diff import SegmentDiff, TapDiff, path_of
@@ -85,7 +85,8 @@ class Facts:
 
     @cached_property
     def unplaced(self) -> tuple[Unplaced, ...]:
-        """The packets that are bad at a tap although nothing before it was recorded of the damage."""
+        """The packets that are bad at a tap although nothing before it was recorded of the "
+        "damage."""
         found = []
         for sender, receiver in self.view.directions:
             for tap, stream in enumerate(self.streams(sender, receiver)):
@@ -161,6 +162,14 @@ class Facts:
             joined=joined,
             pair=np.concatenate([empty, *number]),
         )
+
+    def when(self, device: str, bus_cycle: int) -> tuple[int, int | None]:
+        """Return ``(t_ps, t_uncertainty_ps)`` of a bus cycle of a device."""
+        t_ps, unc_ps = self.view.trace.timebase.times_ps(
+            device, "bus", np.array([bus_cycle], np.int64)
+        )
+        unc = int(unc_ps[0])
+        return int(t_ps[0]), None if unc < 0 else unc
 
     def overflowed(self, receiver: str) -> bool:
         """Return whether the receiver's FIFO lost words because it was full."""

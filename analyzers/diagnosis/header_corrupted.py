@@ -30,9 +30,7 @@ NAME = "header-corrupted"
 _MOST_BITS = 8
 
 
-def diagnose(
-    facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]
-) -> Iterator[Finding]:
+def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) -> Iterator[Finding]:
     """Yield a finding for every link on which exactly one header word was altered in a few bits."""
     for damage in damages:
         if damage.differ.size != 1 or not damage.header_words:
@@ -70,8 +68,10 @@ def _between_taps(facts: Facts, damage: LinkDamage, index: int) -> Finding:
     return Finding(
         diagnosis=NAME,
         text=(
-            f"{flipped_bits(mask).capitalize()} of the {hit.label} word of packet {place.packet} ({damage.direction}, flow "
-            f"{place.flow}) changed on the link; the words before and after it are equal at {damage.diff.up.source} and "
+            f"{flipped_bits(mask).capitalize()} of the {hit.label} word of packet {place.packet} "
+            f"({damage.direction}, flow "
+            f"{place.flow}) changed on the link; the words before and after it are equal at "
+            f"{damage.diff.up.source} and "
             f"{damage.diff.down.source}."
         ),
         device=damage.receiver,
@@ -85,7 +85,8 @@ def _between_taps(facts: Facts, damage: LinkDamage, index: int) -> Finding:
         confidence=0.98,
         evidence=(
             Evidence(
-                f"{damage.diff.up.source} has {int(damage.words.up[index]):#018x}, {damage.diff.down.source} "
+                f"{damage.diff.up.source} has {int(damage.words.up[index]):#018x}, "
+                f"{damage.diff.down.source} "
                 f"{int(damage.words.down[index]):#018x}: they differ by {mask:#018x}.",
                 damage.receiver,
                 "rx_enq",
@@ -113,7 +114,8 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
     return Finding(
         diagnosis=NAME,
         text=(
-            f"The header of packet {case.expected_seq} ({case.direction}) is bad at {stream.source}, what follows it is good and no "
+            f"The header of packet {case.expected_seq} ({case.direction}) is bad at "
+            f"{stream.source}, what follows it is good and no "
             f"lane underflowed: bits of its header changed on the link."
         ),
         device=case.receiver,

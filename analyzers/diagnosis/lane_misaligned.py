@@ -32,9 +32,7 @@ _HOW = {
 }
 
 
-def diagnose(
-    facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]
-) -> Iterator[Finding]:
+def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) -> Iterator[Finding]:
     """Yield a finding for every link on which one lane's byte phase is wrong to the end."""
     for damage in damages:
         if len(damage.lanes) != 1 or damage.lanes[0] not in damage.phases:
@@ -63,8 +61,10 @@ def _between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
     return Finding(
         diagnosis=NAME,
         text=(
-            f"From {first.label} of packet {place.packet} ({damage.direction}, flow {place.flow}) on, lane {lane} into "
-            f"{damage.receiver} has its bytes {_HOW[phase.mode].format(k=phase.shift)}, in every word to the end of the recording "
+            f"From {first.label} of packet {place.packet} ({damage.direction}, flow {place.flow}) "
+            f"on, lane {lane} into "
+            f"{damage.receiver} has its bytes {_HOW[phase.mode].format(k=phase.shift)}, in every "
+            "word to the end of the recording "
             f"({packets} packets); the other lane is right. The lane lost its byte phase."
         ),
         device=damage.receiver,
@@ -78,7 +78,8 @@ def _between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
         confidence=0.98 if certain else 0.9,
         evidence=(
             Evidence(
-                f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} only, in {damage.differ.size} of the "
+                f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} "
+                f"only, in {damage.differ.size} of the "
                 f"{phase.words} words from there on, always by the same byte phase.",
                 damage.receiver,
                 "rx_enq",
@@ -113,8 +114,10 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
     return Finding(
         diagnosis=NAME,
         text=(
-            f"At {stream.source} every check from packet {seq} ({case.direction}) on fails, and all {phase.checks} of them are right "
-            f"when lane {phase.lane} is read with its bytes {_HOW[phase.mode].format(k=phase.shift)} undone from "
+            f"At {stream.source} every check from packet {seq} ({case.direction}) on fails, and "
+            f"all {phase.checks} of them are right "
+            f"when lane {phase.lane} is read with its bytes "
+            f"{_HOW[phase.mode].format(k=phase.shift)} undone from "
             f"{word_label(stream, packet, first)} on: the lane lost its byte phase."
         ),
         device=case.receiver,
@@ -128,7 +131,8 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         confidence=0.95,
         evidence=(
             Evidence(
-                f"{stream.source}: {verdict_text(packet)}; with lane {phase.lane} undone {phase.checks} checks are right.",
+                f"{stream.source}: {verdict_text(packet)}; with lane {phase.lane} undone "
+                f"{phase.checks} checks are right.",
                 case.receiver,
                 "rx_enq",
                 tuple(

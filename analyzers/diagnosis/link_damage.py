@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.analyzers.diagnosis.facts import LINK, Facts, LinkWords
 from freezeframe.analyzers.diagnosis.place import word_label
 from freezeframe.analyzers.lanes import LANES, Lag, Phase, find_lag, find_phase, halves
@@ -26,7 +25,8 @@ _PERSISTS_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class WordAt:
-    """A compared word: its pair, its stream position downstream, and its payload index (or None)."""
+    """A compared word: its pair, its stream position downstream, and its payload index (or "
+    "None)."""
 
     pair: PacketPair
     position: int
@@ -102,6 +102,4 @@ def link_damages(facts: Facts) -> Iterator[LinkDamage]:
             phase = find_phase(up, down, words.joined)
             if phase is not None and int((up != down).sum()) >= _PERSISTS_WORDS:
                 phases[lane] = phase
-        yield LinkDamage(
-            sender, receiver, diff, words, differ, tuple(lanes), lags, phases
-        )
+        yield LinkDamage(sender, receiver, diff, words, differ, tuple(lanes), lags, phases)

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.analyzers.crc_hypotheses import Flip, crc32_words, find_flips
 from freezeframe.analyzers.diagnosis.facts import Facts, Unplaced
 from freezeframe.analyzers.lanes import LANES, PHASES, Mode, halves, join, unshift_phase
@@ -83,7 +82,8 @@ class LoneDamage:
 
     @cached_property
     def repeats(self) -> list[tuple[int, int]]:
-        """Places ``(lane, position)`` of the first bad packet where one lane alone repeats its half."""
+        """Places ``(lane, position)`` of the first bad packet where one lane alone repeats its "
+        "half."""
         packet, stream = self.first, self.stream
         begin = max(packet.start - 1, 0)
         words = stream.data[begin : packet.end]
@@ -96,7 +96,8 @@ class LoneDamage:
         return found
 
     def _plain(self, position: int) -> bool:
-        """Two HEAD words, or the TAIL, have zero bytes of their own: a repeat there says nothing."""
+        """Two HEAD words, or the TAIL, have zero bytes of their own: a repeat there says "
+        "nothing."""
         packet = self.first
         return position < packet.start + packet.heads or (
             packet.has_tail and position == packet.end - 1
@@ -149,9 +150,7 @@ def lone_damages(facts: Facts) -> Iterator[LoneDamage]:
         if case.tap == _RX_ENQ:
             groups.setdefault((case.sender, case.receiver), []).append(case)
     for (sender, receiver), cases in groups.items():
-        yield LoneDamage(
-            sender, receiver, cases[0].stream, tuple(case.packet for case in cases)
-        )
+        yield LoneDamage(sender, receiver, cases[0].stream, tuple(case.packet for case in cases))
 
 
 def _undone(

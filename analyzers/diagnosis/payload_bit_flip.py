@@ -28,9 +28,7 @@ NAME = "payload-bit-flip"
 _MOST_BITS = 2
 
 
-def diagnose(
-    facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]
-) -> Iterator[Finding]:
+def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) -> Iterator[Finding]:
     """Yield a finding for every link on which exactly one payload word lost one or two bits."""
     for damage in damages:
         if damage.differ.size != 1:
@@ -69,8 +67,10 @@ def _between_taps(facts: Facts, damage: LinkDamage, index: int) -> Finding:
     return Finding(
         diagnosis=NAME,
         text=(
-            f"{flipped_bits(mask).capitalize()} of {hit.label} of packet {place.packet} ({damage.direction}, flow {place.flow}) "
-            f"changed on the link: {damage.diff.up.source} and {damage.diff.down.source} agree in all other "
+            f"{flipped_bits(mask).capitalize()} of {hit.label} of packet {place.packet} "
+            f"({damage.direction}, flow {place.flow}) "
+            f"changed on the link: {damage.diff.up.source} and {damage.diff.down.source} agree in "
+            "all other "
             f"{damage.diff.words_compared - 1} words that both recorded."
         ),
         device=damage.receiver,
@@ -84,7 +84,8 @@ def _between_taps(facts: Facts, damage: LinkDamage, index: int) -> Finding:
         confidence=0.99,
         evidence=(
             Evidence(
-                f"{damage.diff.up.source} has {int(damage.words.up[index]):#018x}, {damage.diff.down.source} "
+                f"{damage.diff.up.source} has {int(damage.words.up[index]):#018x}, "
+                f"{damage.diff.down.source} "
                 f"{int(damage.words.down[index]):#018x}: they differ by {mask:#018x}.",
                 damage.receiver,
                 "rx_enq",
@@ -112,8 +113,10 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
     return Finding(
         diagnosis=NAME,
         text=(
-            f"Packet {packet.seq} ({case.direction}, flow {packet.flow}) has the right length and a bad payload CRC at "
-            f"{stream.source}; with {flipped_bits(flip.mask)} of payload word {flip.word} flipped back the CRC is right, and no other "
+            f"Packet {packet.seq} ({case.direction}, flow {packet.flow}) has the right length and "
+            "a bad payload CRC at "
+            f"{stream.source}; with {flipped_bits(flip.mask)} of payload word {flip.word} flipped "
+            "back the CRC is right, and no other "
             f"such flip does that."
         ),
         device=case.receiver,
@@ -127,7 +130,8 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         confidence=0.95 if one else 0.85,
         evidence=(
             Evidence(
-                f"{stream.source}: {verdict_text(packet)}; the CRC's syndrome is that of {flip.mask:#018x} in payload word "
+                f"{stream.source}: {verdict_text(packet)}; the CRC's syndrome is that of "
+                f"{flip.mask:#018x} in payload word "
                 f"{flip.word}.",
                 case.receiver,
                 "rx_enq",

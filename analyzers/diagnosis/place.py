@@ -87,7 +87,9 @@ def neighbourhood(diff: SegmentDiff, pair: PacketPair, edit: Edit) -> tuple[Row,
         if in_up:
             rows.append(diff.up.row(above, word_label(diff.up, pair.up, above) + only))
         if in_down:
-            rows.append(diff.down.row(below, word_label(diff.down, pair.down, below) + only, expected))
+            rows.append(
+                diff.down.row(below, word_label(diff.down, pair.down, below) + only, expected)
+            )
     return tuple(rows)
 
 

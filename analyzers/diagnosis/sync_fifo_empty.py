@@ -29,9 +29,7 @@ NAME = "sync-fifo-empty"
 _ROWS = 6
 
 
-def diagnose(
-    facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]
-) -> Iterator[Finding]:
+def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) -> Iterator[Finding]:
     """Yield a finding for every link on which one lane repeated a half and lagged."""
     for damage in damages:
         if len(damage.lanes) == 1 and damage.lanes[0] in damage.lags:
@@ -75,18 +73,20 @@ def _between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
     t_ps, unc_ps = damage.diff.down.when(first.position)
     word = first.word if certain else None
     rows: list[Row] = []
-    for i in range(max(lag.start - 1, 0), min(lag.end + 1, lag.start + _ROWS, len(damage.words.up))):
+    for i in range(
+        max(lag.start - 1, 0), min(lag.end + 1, lag.start + _ROWS, len(damage.words.up))
+    ):
         shown = damage.at(i)
         above = int(damage.words.up_at[i])
         rows.append(damage.diff.up.row(above, shown.label))
-        rows.append(
-            damage.diff.down.row(shown.position, shown.label, int(damage.words.up[i]))
-        )
+        rows.append(damage.diff.down.row(shown.position, shown.label, int(damage.words.up[i])))
     return Finding(
         diagnosis=NAME,
         text=(
-            f"Lane {lane} into {damage.receiver} repeated its 32-bit half at {first.label} of packet {place.packet} "
-            f"({damage.direction}, flow {place.flow}) and then lagged by {_words(lag.repeats)} up to {_until(damage, lag.end)}; the other lane "
+            f"Lane {lane} into {damage.receiver} repeated its 32-bit half at {first.label} of "
+            f"packet {place.packet} "
+            f"({damage.direction}, flow {place.flow}) and then lagged by {_words(lag.repeats)} up "
+            f"to {_until(damage, lag.end)}; the other lane "
             f"is right throughout. The lane's synchronization FIFO was read while it was empty."
         ),
         device=damage.receiver,
@@ -100,7 +100,8 @@ def _between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
         confidence=0.98 if certain else 0.9,
         evidence=(
             Evidence(
-                f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} only, in {damage.differ.size} words: each "
+                f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} "
+                f"only, in {damage.differ.size} words: each "
                 f"half there is that of {_words(lag.repeats)} earlier.",
                 damage.receiver,
                 "rx_enq",
@@ -131,7 +132,8 @@ def _registers(facts: Facts, receiver: str, lane: int) -> tuple[Evidence, ...]:
         return ()
     return (
         Evidence(
-            f"{receiver}, lane {lane}: its synchronization FIFO was read while empty {count} times.",
+            f"{receiver}, lane {lane}: its synchronization FIFO was read while empty {count} "
+            "times.",
             receiver,
             rows=rows,
         ),
@@ -154,8 +156,10 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
     return Finding(
         diagnosis=NAME,
         text=(
-            f"At {stream.source} lane {lane} has the same 32-bit half twice at {word_text(word, None)} of packet {seq} "
-            f"({case.direction}), the other lane has not, the packet's CRC is bad, and the lane counted reads of its empty "
+            f"At {stream.source} lane {lane} has the same 32-bit half twice at "
+            f"{word_text(word, None)} of packet {seq} "
+            f"({case.direction}), the other lane has not, the packet's CRC is bad, and the lane "
+            "counted reads of its empty "
             f"synchronization FIFO."
         ),
         device=case.receiver,

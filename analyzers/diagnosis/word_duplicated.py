@@ -54,8 +54,10 @@ def _between_taps(
     return Finding(
         diagnosis=NAME,
         text=(
-            f"A word of packet {place.packet} ({diff.direction}, flow {place.flow}) came twice out of the "
-            f"{'outgoing' if stretch == 0 else 'incoming'} FIFO of {device}: {diff.down.source} has its second copy as {where}, "
+            f"A word of packet {place.packet} ({diff.direction}, flow {place.flow}) came twice out "
+            "of the "
+            f"{'outgoing' if stretch == 0 else 'incoming'} FIFO of {device}: {diff.down.source} "
+            f"has its second copy as {where}, "
             f"{diff.up.source} has it once. Everything else of the packet is equal at both taps."
         ),
         device=device,
@@ -69,7 +71,8 @@ def _between_taps(
         confidence=0.99 if pair.up.whole and pair.down.whole else 0.95,
         evidence=(
             Evidence(
-                f"{diff.down.source} has one word more than {diff.up.source}: the second copy is {where}.",
+                f"{diff.down.source} has one word more than {diff.up.source}: the second copy is "
+                f"{where}.",
                 device,
                 tap,
                 neighbourhood(diff, pair, edit),
@@ -103,9 +106,12 @@ def _one_tap(facts: Facts, case: Unplaced) -> Finding | None:
     return Finding(
         diagnosis=NAME,
         text=(
-            f"A word of packet {packet.seq} ({direction}, flow {packet.flow}) came twice out of the "
-            f"{'outgoing' if stretches[0] == 0 else 'incoming'} FIFO of {device}: at {stream.source} the packet has one payload "
-            f"word more than its good header says, {where} repeats the word before it, and without it the payload CRC is right."
+            f"A word of packet {packet.seq} ({direction}, flow {packet.flow}) came twice out of "
+            "the "
+            f"{'outgoing' if stretches[0] == 0 else 'incoming'} FIFO of {device}: at "
+            f"{stream.source} the packet has one payload "
+            f"word more than its good header says, {where} repeats the word before it, and without "
+            "it the payload CRC is right."
         ),
         device=device,
         tap=tap,

@@ -55,9 +55,12 @@ def _between_taps(
     return Finding(
         diagnosis=NAME,
         text=(
-            f"{where[0].upper()}{where[1:]} of packet {place.packet} ({diff.direction}, flow {place.flow}) went into the "
-            f"{'outgoing' if stretch == 0 else 'incoming'} FIFO of {device} and did not come out: {diff.up.source} has it, "
-            f"{diff.down.source} goes on with the word after it. Everything else of the packet is equal at both taps."
+            f"{where[0].upper()}{where[1:]} of packet {place.packet} ({diff.direction}, flow "
+            f"{place.flow}) went into the "
+            f"{'outgoing' if stretch == 0 else 'incoming'} FIFO of {device} and did not come out: "
+            f"{diff.up.source} has it, "
+            f"{diff.down.source} goes on with the word after it. Everything else of the packet is "
+            "equal at both taps."
         ),
         device=device,
         tap=tap,
@@ -98,9 +101,12 @@ def _one_tap(facts: Facts, case: Unplaced) -> Finding | None:
     return Finding(
         diagnosis=NAME,
         text=(
-            f"Packet {packet.seq} ({direction}, flow {packet.flow}) has {packet.body_words} payload words at "
-            f"{case.stream.source} where its good header says {packet.length}, and its payload CRC is bad: one word was lost in "
-            f"the {'outgoing' if stretches[0] == 0 else 'incoming'} FIFO of {device}. Which word, only the tap before could say."
+            f"Packet {packet.seq} ({direction}, flow {packet.flow}) has {packet.body_words} "
+            "payload words at "
+            f"{case.stream.source} where its good header says {packet.length}, and its payload CRC "
+            "is bad: one word was lost in "
+            f"the {'outgoing' if stretches[0] == 0 else 'incoming'} FIFO of {device}. Which word, "
+            "only the tap before could say."
         ),
         device=device,
         tap=tap,

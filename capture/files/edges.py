@@ -154,18 +154,27 @@ class EdgeReducer:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
         from freezeframe.capture.files._edge_kernels import changes, gather_bits
 
-        mask = samples.dtype.type(self._mask)
         if self._previous is None:
             # A value that differs makes the first sample an edge.
-            self._previous = int(samples[0] & mask) ^ (self._mask & -self._mask)
-        count = changes(
-            samples,
-            (mask, samples.dtype.type(self._previous)),
-            self.samples,
-            self._sample,
-            self._value,
-        )
-        self._previous = int(samples[-1] & mask)
+            self._previous = int(samples[0]) ^ (self._mask & -self._mask)
+        lanes = 8 // self._width_B
+        whole = len(samples) // lanes * lanes
+        # Samples that do not fill a word, and the last of them again and again: that is no change.
+        rest = np.full(lanes, samples[-1])
+        rest[: len(samples) - whole] = samples[whole:]
+        count = 0
+        for begin, part in ((0, samples[:whole]), (whole, rest)):
+            # One signature of the kernel for what came from bytes and what did not.
+            part.setflags(write=False)
+            count += changes(
+                part.view("<u8"),
+                (8 * self._width_B, np.uint64(self._mask), np.uint64(self._previous)),
+                self.samples + begin,
+                self._sample[count:],
+                self._value[count:],
+            )
+            if len(part):
+                self._previous = int(part[-1])
         self.samples += len(samples)
         sample = self._sample[:count].copy()
         value = self._value[:count].copy()

@@ -26,7 +26,7 @@ from freezeframe.capture.recorder.gathered import Gathered
 from freezeframe.capture.recorder.patience import PatientTarget, Recording, RecordingLost
 from freezeframe.capture.recorder.plan import memories_of, registers_of
 from freezeframe.capture.recorder.state import RecorderState, read_state, read_steady
-from freezeframe.capture.registers.access import Device, open_devices
+from freezeframe.capture.registers.access import ALL_ONES, Device, open_devices
 from freezeframe.capture.targets.base import Target, Words
 
 __all__ = ["Progress", "PullReport", "pull"]
@@ -141,10 +141,10 @@ class _Pull:
 
     def _run(self, freeze: bool) -> PullReport:
         self._tell()
-        devices = [
-            Device(self._target, device.index, device.base, device.identity)
-            for device in open_devices(self._given)
-        ]
+        # A target that is not there in the first place is an error; only later is it waited for.
+        if int(self._given.read([0])[0]) == ALL_ONES:
+            open_devices(self._given)
+        devices = open_devices(self._target)
         states = self._frozen_states(devices, freeze)
         recording = Recording.frozen(devices, [(s.nonce, s.generation) for s in states])
         self._target.returned = recording.confirm

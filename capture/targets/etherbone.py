@@ -52,6 +52,7 @@ OPTIONS = {
 _FIRST_RETRY_S = 0.1  # before a round trip has been measured
 _LEAST_RETRY_S = 0.02  # a busy host answers late by scheduling alone
 _MOST_RETRY_S = 1.0
+_AT_ONCE = 256  # datagrams looked at before the clock is
 _ID_STEP = 0x9E3779B1  # odd, so all 2**32 ids come before one comes again; neighbours are far apart
 
 
@@ -211,16 +212,20 @@ class EtherboneTarget:
                 flying[id_list[sent]] = _Request(sent, now_s, self._retry_s())
                 sent += 1
             got = 0
-            while (length_B := self._receive(sock)) > 0:
-                number = self._accept(length_B, flying, result, burst, now_s)
-                if number >= 0:
+            # Not more at once, or a flood of no answers would keep the clock from being looked at.
+            for _ in range(_AT_ONCE):
+                length_B = self._receive(sock)
+                if not length_B:
+                    break
+                if self._accept(length_B, flying, result, burst, now_s):
                     got += 1
                     if sent < total:
                         break  # keep the window full
             if got:
                 done += got
                 heard_s = now_s
-                continue
+                if done == total or now_s - begun_s <= self._deadline_s:
+                    continue
             if now_s - heard_s > self._timeout_s or now_s - begun_s > self._deadline_s:
                 open_ = sorted(request.number for request in flying.values())
                 open_ += range(sent, total)
@@ -233,8 +238,8 @@ class EtherboneTarget:
 
     def _accept(
         self, length_B: int, flying: dict[int, _Request], result: Words, burst: int, now_s: float
-    ) -> int:
-        """Take one datagram; return the number of the request it answers, -1 if it is none."""
+    ) -> bool:
+        """Take one datagram; tell whether it answered an open request."""
         try:
             reply = decode_reply(memoryview(self._buffer)[:length_B])
         except Malformed:
@@ -243,22 +248,22 @@ class EtherboneTarget:
                 self.stats.unmatched += 1
             else:
                 self.stats.malformed += 1
-            return -1
+            return False
         request = flying.get(reply.id)
         if request is None:
             self.stats.unmatched += 1
-            return -1
+            return False
         start = request.number * burst
         place = result[start : start + burst]
         if len(reply.words) != len(place):
             self.stats.malformed += 1
-            return -1
+            return False
         place[:] = reply.words
         del flying[reply.id]
         if request.tries == 1:  # else it is unknown which of the requests this answers
             self._measured(now_s - request.sent_s)
         self._window = min(float(self._most_window), self._window + 1)
-        return request.number
+        return True
 
     def _send_again(
         self,
@@ -330,10 +335,10 @@ class EtherboneTarget:
             until_s = min(now_s + wait_s, begun_s + self._timeout_s)
             while (left_s := until_s - time.monotonic()) > 0:
                 self._poll.poll(left_s * 1000 + 1)
-                while (length_B := self._receive(sock)) > 0:
-                    if is_probe_reply(memoryview(self._buffer)[:length_B]):
-                        return
-                    self.stats.unmatched += 1
+                length_B = self._receive(sock)
+                if length_B and is_probe_reply(memoryview(self._buffer)[:length_B]):
+                    return
+                self.stats.unmatched += length_B > 0
                 if opening and isinstance(self._trouble, ConnectionRefusedError):
                     raise TargetError(
                         f"{self.url}: the host is there, but nothing listens on this UDP port; is "

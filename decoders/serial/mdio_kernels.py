@@ -267,7 +267,7 @@ def _address(s: Any, frame: Any) -> None:
     if frame.op == 0:
         s.address[key] = frame.data
     frame.address = s.address[key]
-    # 45.3.4: post-read-increment adds one, and leaves 65 535 as it is. A read that nothing answered
+    # 45.3: post-read-increment adds one, and leaves 65 535 as it is. A read that nothing answered
     # (turnaround not driven to 0) incremented nothing.
     if frame.op == 2 and 0 <= frame.address < 0xFFFF and frame.ta & 1 == 0:
         s.address[key] += 1

@@ -2,12 +2,14 @@
 
 A packet is HEAD HEAD BODY* TAIL; whatever comes instead still becomes rows, by these rules:
 
-- A run of HEAD words belongs to one packet, except that a third or later HEAD which, with its successor, passes the header
-  CRC begins the next one. Of three HEAD words those two are the header that pass; ``header_ok`` is false all the same.
-- TAIL ends a packet. A HEAD after BODY begins the next one: the TAIL between them is missing. BODY or TAIL after a TAIL
-  begins a packet without a header.
-- A lone HEAD at the beginning of the memory or after a gap is the address (the header lies before it). Anywhere else it is
-  taken for the header when its type is known and its length fits the payload seen, else for the address.
+- A run of HEAD words belongs to one packet, except that a third or later HEAD which, with its
+  successor, passes the header CRC begins the next one. Of three HEAD words those two are the header
+  that pass; ``header_ok`` is false all the same.
+- TAIL ends a packet. A HEAD after BODY begins the next one: the TAIL between them is missing. BODY
+  or TAIL after a TAIL begins a packet without a header.
+- A lone HEAD at the beginning of the memory or after a gap is the address (the header lies before
+  it). Anywhere else it is taken for the header when its type is known and its length fits the
+  payload seen, else for the address.
 
 Source: docs/formats.md section 3.
 """
@@ -15,6 +17,7 @@ Source: docs/formats.md section 3.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import no_type_check
 
 import numpy as np
 import numpy.typing as npt
@@ -74,7 +77,8 @@ _BY_TAIL, _BY_HEAD, _BY_CUT = 0, 1, 2  # what ended a packet
 def _crc32_tables() -> npt.NDArray[np.uint32]:
     """Return ``(16, 256)``: table k advances a byte that stands k bytes before the end ("slicing by 16").
 
-    Source: M. Kounavis, F. Berry, "A systematic approach to building high performance software-based CRC generators", 2005.
+    Source: M. Kounavis, F. Berry, "A systematic approach to building high performance
+    software-based CRC generators", 2005.
     """
     byte = np.arange(256, dtype=np.uint32)
     for _ in range(8):
@@ -142,7 +146,8 @@ _HEADER, _ADDRESS, _PREVIOUS, _BEFORE_PREVIOUS_RECORD, _FITS, _CUT = 12, 13, 14,
 
 
 @njit(cache=True, inline="always")
-def _crc32_word(crc, x):  # type: ignore[no-untyped-def]
+@no_type_check
+def _crc32_word(crc, x):
     m = np.uint64(255)
     x = x ^ np.uint64(crc)
     return (
@@ -155,7 +160,8 @@ def _crc32_word(crc, x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _crc32_two(crc, x, y):  # type: ignore[no-untyped-def]
+@no_type_check
+def _crc32_two(crc, x, y):
     # The look-ups of y do not wait for crc: 310 instead of 250 Mword/s (bench_trace.py).
     m = np.uint64(255)
     x = x ^ np.uint64(crc)
@@ -170,7 +176,8 @@ def _crc32_two(crc, x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def crc32(words):  # type: ignore[no-untyped-def]
+@no_type_check
+def crc32(words):
     """Return the CRC-32/ISO-HDLC of uint64 words, least significant byte first."""
     crc = np.uint32(0xFFFFFFFF)
     i = 0
@@ -183,7 +190,8 @@ def crc32(words):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def crc16_header(header, address):  # type: ignore[no-untyped-def]
+@no_type_check
+def crc16_header(header, address):
     """Return the CRC-16/IBM-3740 over bytes 0-5 of ``header`` and the eight of ``address``, both uint64."""
     m = np.uint64(255)
     crc = np.uint16(0)
@@ -195,15 +203,17 @@ def crc16_header(header, address):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _header_fits(header, address):  # type: ignore[no-untyped-def]
+@no_type_check
+def _header_fits(header, address):
     return np.uint64(crc16_header(header, address)) == header >> np.uint64(_CRC_LSB)
 
 
 @njit(cache=True)
+@no_type_check
 def _close(
     row, ended, tail, crc, cut, heads, bodies, fits, header, address,
     first_record, last_record, first_word, end_word,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Fill the row of a packet and give the verdicts. ``cut`` says that its first word may lie before the memory."""
     length = np.int64(header >> np.uint64(_LENGTH_LSB) & np.uint64(_LENGTH_MASK))
     header_read = heads >= 2
@@ -258,7 +268,8 @@ def _close(
 
 
 @njit(cache=True)
-def _frame(words, n, stops, state, rows):  # type: ignore[no-untyped-def]
+@no_type_check
+def _frame(words, n, stops, state, rows):
     """Go on from ``state`` until all records are framed (True) or ``rows`` is nearly full (False)."""
     data = np.empty(_BLOCK, dtype=np.uint64)
     kind_groups = np.empty(_BLOCK // 8, dtype=np.uint64)

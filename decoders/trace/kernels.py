@@ -8,7 +8,7 @@ Source: docs/formats.md section 2.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, no_type_check
 
 import numpy as np
 import numpy.typing as npt
@@ -85,24 +85,39 @@ def as_words(records: Bytes) -> Words:
     return flat.view(np.uint64)
 
 
-def unpack_records(records: Bytes) -> Unpacked:
-    """Return the columns of ``(n, 9)`` uint8 records; empty columns for no records. Always copies.
+def unpack_records(records: Bytes, out: Unpacked | None = None) -> Unpacked:
+    """Return the columns of ``(n, 9)`` uint8 records; empty columns for no records.
 
+    Args:
+        out: columns of n rows to write into and return, for records that come in pieces: new
+            memory costs as much as the unpacking (bench_trace.py). Made when not given.
     Raises:
-        ValueError: not uint8, or not nine bytes a record.
+        ValueError: not uint8, not nine bytes a record, or ``out`` has another number of rows.
     """
     n = len(records)
-    words = as_words(records)
-    groups = words.size // 9
-    data = np.empty(groups * 8, dtype=np.uint64)
-    kind = np.empty(groups, dtype=np.uint64)
-    dt = np.empty(groups, dtype=np.uint64)
-    unpack_groups(words, data, kind, dt)
-    return Unpacked(data.view(np.int64)[:n], kind.view(np.uint8)[:n], dt.view(np.uint8)[:n])
+    if out is None:
+        out = Unpacked(np.empty(n, np.int64), np.empty(n, np.uint8), np.empty(n, np.uint8))
+    if any(len(column) != n for column in out):
+        raise ValueError(f"{n} records do not fit columns of {len(out.data)} rows")
+    whole = n - n % 8
+    data, kind, dt = out
+    _unpack_into(as_words(records[:whole]), data[:whole], kind[:whole], dt[:whole])
+    if whole < n:
+        last_data, last_kind, last_dt = np.empty(8, np.int64), *np.empty((2, 8), np.uint8)
+        _unpack_into(as_words(records[whole:]), last_data, last_kind, last_dt)
+        data[whole:] = last_data[: n - whole]
+        kind[whole:] = last_kind[: n - whole]
+        dt[whole:] = last_dt[: n - whole]
+    return out
+
+
+def _unpack_into(words: Words, data: npt.NDArray[np.int64], kind: Bytes, dt: Bytes) -> None:
+    unpack_groups(words, data.view(np.uint64), kind.view(np.uint64), dt.view(np.uint64))
 
 
 @njit(cache=True)
-def unpack_groups(words, data, kind, dt):  # type: ignore[no-untyped-def]  # numba's arrays
+@no_type_check
+def unpack_groups(words, data, kind, dt):
     """Unpack groups of eight records, nine words each, into 8 data words, 8 kind bytes, 8 dt bytes.
 
     Eight 9-byte records are nine aligned words: 1,350 Mrecord/s; byte by byte it is 360 (bench_trace.py).
@@ -159,7 +174,8 @@ def date_records(columns: Unpacked, missing: npt.NDArray[np.int64], min_dt: int 
 
 
 @njit(cache=True)
-def _walk(data, kind, dt, missing, cycle, flags):  # type: ignore[no-untyped-def]
+@no_type_check
+def _walk(data, kind, dt, missing, cycle, flags):
     """Date backwards from every TIME, then forwards what is left; return how many stay without a date."""
     n = kind.size
     known = False  # t is the cycle of record i by the walk from i + 1
@@ -202,7 +218,8 @@ def _walk(data, kind, dt, missing, cycle, flags):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def _bound(dt, missing, min_dt, cycle, flags, slack):  # type: ignore[no-untyped-def]
+@no_type_check
+def _bound(dt, missing, min_dt, cycle, flags, slack):
     """Give every record without a date the latest cycle it can have, and the slack down to the earliest."""
     n = dt.size
     low = np.int64(0)  # counters start at 0, so no record is older than that

@@ -119,11 +119,8 @@ class Trace:
         about: dict[str, Any] = {}
         for name in TABLES:
             path = folder.path / _FOLDER / f"{name}.parquet"
-            table = _read_whole(path)
-            about = _about(path, table, folder)
-            if not table.schema.equals(schema(name)):
-                raise CaptureFormatError(f"{path}: has other columns than this decoder makes")
-            frames[name] = table
+            frames[name] = _read_whole(path, name)
+            about = _about(path, frames[name], folder)
         devices = tuple(device.name for device in folder.devices)
         try:
             origin_ps = int(about["origin_ps"])
@@ -161,15 +158,21 @@ def _sealed(about: dict[str, Any]) -> bytes:
     return f"{hashlib.sha256(text.encode()).hexdigest()} {text}".encode()
 
 
-def _read_whole(path: Path) -> Any:
-    """Return a table whose dictionary codes all mean something: a page header has no checksum."""
+def _read_whole(path: Path, name: str) -> Any:
+    """Return a table of the right schema whose dictionary codes all mean something.
+
+    Page headers and the footer have no checksum of their own.
+    """
     import pyarrow as pa
 
-    table = read_table(path)
     try:
+        table = read_table(path)
         table.validate(full=True)
-    except pa.ArrowException as error:
+        fits = table.schema.equals(schema(name))
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         raise CaptureFormatError(f"{path}: damaged: {error}") from None
+    if not fits:
+        raise CaptureFormatError(f"{path}: has other columns than this decoder makes")
     return table
 
 
@@ -195,7 +198,7 @@ def _about(path: Path, table: Any, folder: CaptureFolder) -> dict[str, Any]:
 
 def _frame(name: str, table: Any, devices: tuple[str, ...]) -> pd.DataFrame:
     """Return a frame as `make_frame` makes it, so that a loaded trace equals a decoded one."""
-    frame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas()
     for column, kind in column_types(name).items():
         if kind == "text":
             texts = pd.Index(categories(name, column, devices), dtype="str")

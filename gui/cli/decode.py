@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from freezeframe.decoders.contract import Texts
     from freezeframe.decoders.run import Decoded
 
-__all__ = ["parse_rate", "run"]
-
-_RATES = {"hz": 1, "khz": 10**3, "mhz": 10**6, "ghz": 10**9, "k": 10**3, "m": 10**6, "g": 10**9}
+__all__ = ["run"]
 
 FileArgument = Annotated[
     Path,
@@ -88,9 +86,10 @@ def run(
       freezeframe decode phy.sr -d mdio -o events.parquet
       freezeframe decode fault.ff -d trace -o trace.parquet
     """
+    from freezeframe.capture.files.sigrok_sr import parse_samplerate
     from freezeframe.decoders.run import decode_file, save_tables
 
-    rate = None if samplerate is None else parse_rate(samplerate)
+    rate = None if samplerate is None else parse_samplerate(samplerate)
     with progress_bar("decode", "samples") as update:
         decoded = decode_file(
             file,
@@ -110,34 +109,21 @@ def run(
         _print_text(decoded)
 
 
-def parse_rate(text: str) -> int:
-    """Return a sample rate in Hz: ``12000000``, ``12MHz``, ``12 M``.
-
-    Raises:
-        InputError: not a positive whole number of Hz.
-    """
-    from decimal import Decimal, InvalidOperation
-
-    from freezeframe.capture.errors import InputError
-
-    number = text.strip().rstrip("HhZzGgMmKk ")
-    unit = text.strip()[len(number) :].strip().lower()
-    try:
-        rate = Decimal(number) * _RATES[unit or "hz"]
-        if rate > 0 and rate == int(rate):
-            return int(rate)
-    except (InvalidOperation, KeyError, OverflowError, ValueError):
-        pass  # falls through to the one message below
-    raise InputError(f"--samplerate {text}: say a positive number of Hz, for instance 12MHz")
-
-
 def _print_text(decoded: Sequence[Decoded]) -> None:
+    import pyarrow.compute as pc
+
     for name, table in decoded:
         if len(decoded) > 1:
             print(f"# {name}, {plural(len(table), 'row')}")
+        if not len(table):
+            continue
         words = _texts_of(name)
+        # The unit of the latest time for all, so that the column can be read downwards.
+        latest_ps = pc.max(table.column("t_ps")).as_py()
+        sources = len(table.column("source").unique()) > 1
         for row in _rows(table):
-            print(f"{format_ps(row['t_ps'], 1_000_000):>20}  {printable(words(row))}")
+            source = f"{row['source']:<12}  " if sources else ""
+            print(f"{format_ps(row['t_ps'], latest_ps):>20}  {printable(source + words(row))}")
 
 
 def _texts_of(name: str) -> Callable[[dict[str, Any]], str]:

@@ -21,10 +21,10 @@ _Parameters = ParamSpec("_Parameters")
 
 
 def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
-    """Wrap a verb: FreezeframeError and file errors are printed in one line, Ctrl-C ends quietly.
+    """Wrap a verb: FreezeframeError and file errors are one line, Ctrl-C and a closed pipe quiet.
 
-    typer itself would turn Ctrl-C and a closed pipe into exit code 1. An error that is none of these is a mistake of
-    the program and keeps its traceback.
+    typer itself would make 1, the code of findings, of the last two. An error that is none of
+    these is a mistake of the program and keeps its traceback.
     """
 
     @functools.wraps(run)

@@ -138,7 +138,13 @@ def _listed(rows: Sequence[Row]) -> str:
         time = "" if row.t_ps is None else format_ps(row.t_ps)
         slot = "" if row.slot is None else f"slot {row.slot}"
         lines.append((row.source, slot, time, row.label, _value(row), note))
-    return table(("source", "slot", "time", "what", "value", ""), lines, right=(2,))
+    headers = ("source", "slot", "time", "what", "value", "")
+    used = [i for i in range(len(headers)) if any(line[i] for line in lines)]
+    return table(
+        [headers[i] for i in used],
+        [[line[i] for i in used] for line in lines],
+        right=[n for n, i in enumerate(used) if headers[i] == "time"],
+    )
 
 
 def _value(row: Row) -> str:

@@ -18,13 +18,13 @@ def devices_section(capture: CaptureFolder) -> Html:
         for device, entry in zip(capture.devices, capture.manifest["devices"], strict=True)
     ]
     body = [[label, *(column[label] for column in columns)] for label in columns[0]]
-    headers = ["", *(f"device {d.name}" for d in capture.devices)]
+    headers = ["what", *(f"device {d.name}" for d in capture.devices)]
     return join(element("h2", "Devices"), table("", headers, body))
 
 
 def state_section(capture: CaptureFolder) -> Html:
     """Return what the cards were doing at the freeze: machines, FIFO levels, flows, counters."""
-    headers = ["", *(f"device {d.name}" for d in capture.devices)]
+    headers = ["what", *(f"device {d.name}" for d in capture.devices)]
     body: list[list[str]] = []
     for number, machine in enumerate(MACHINE_NAMES):
         states = [d.registers.value("frozen.machine", number) for d in capture.devices]

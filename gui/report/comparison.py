@@ -51,7 +51,8 @@ def compare(rows: Sequence[Row]) -> Comparison | None:
     """Return rows side by side, or None where no two of them belong together.
 
     A row belongs beside the one before it when it is of another source and has the same label, or
-    when its expected value is that row's value: then it is the same word, found later.
+    when its expected value is that row's value: then it is the same word, found later. What is
+    left alone belongs beside the first that was left alone with the same label.
     """
     groups: list[list[Row]] = []
     for row in rows:
@@ -59,6 +60,7 @@ def compare(rows: Sequence[Row]) -> Comparison | None:
             groups[-1].append(row)
         else:
             groups.append([row])
+    groups = _gathered(groups)
     if not any(len(group) > 1 for group in groups):
         return None
     sources = tuple(dict.fromkeys(row.source for row in rows))
@@ -92,9 +94,24 @@ def _belongs(row: Row, group: Sequence[Row]) -> bool:
     return found_later or row.label == first.label
 
 
+def _gathered(groups: Sequence[list[Row]]) -> list[list[Row]]:
+    """Return the groups with those of one row put together where label and table are the same."""
+    gathered: list[list[Row]] = []
+    alone: dict[tuple[str, str], list[Row]] = {}
+    for group in groups:
+        row = group[0]
+        found = alone.get((row.table, row.label), [])
+        if len(group) == 1 and found and _belongs(row, found):
+            found.append(row)
+            continue
+        gathered.append(group)
+        if len(group) == 1:
+            alone.setdefault((row.table, row.label), group)
+    return gathered
+
+
 def _line(group: Sequence[Row], sources: Sequence[str]) -> Line:
     at = {row.source: row for row in group}
-    labels = " / ".join(dict.fromkeys(row.label for row in group))
     cells: list[Cell | None] = []
     for source in sources:
         row = at.get(source)
@@ -105,4 +122,13 @@ def _line(group: Sequence[Row], sources: Sequence[str]) -> Line:
         if against is None and row is not group[0]:
             against = group[0].value
         cells.append(Cell(row, against))
-    return Line(labels, tuple(cells))
+    return Line(_joint_label([row.label for row in group]), tuple(cells))
+
+
+def _joint_label(labels: Sequence[str]) -> str:
+    """Return one label for all: ``payload word 4 / 3`` where only the last word is another."""
+    different = list(dict.fromkeys(labels))
+    heads = {label.rpartition(" ")[0] for label in different}
+    if len(different) > 1 and len(heads) == 1:
+        return f"{different[0]} / {' / '.join(x.rpartition(' ')[2] for x in different[1:])}"
+    return " / ".join(different)

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import wait_for
-from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.recorder.pull import PullReport, pull
 from freezeframe.capture.registers.access import Device, open_devices
-from freezeframe.capture.targets.base import open_target
+from freezeframe.capture.targets.base import Words, open_target
 from freezeframe.gui.cli.emulator_process import emulator_process
 
 from tests.bench.common import BenchResult, main, median_s
@@ -33,7 +33,7 @@ def run() -> list[BenchResult]:
         devices = open_devices(target)
         for device in devices:
             wait_for(device, "frozen", 60.0)
-        reports = []
+        reports: list[PullReport] = []
 
         def pull_all() -> None:
             reports.append(pull(target, Path(folder) / f"{len(reports)}.ff"))
@@ -47,7 +47,9 @@ def run() -> list[BenchResult]:
         taps_s = median_s(lambda: target.read(taps), 7)
         ours = target.read(taps)
         litex_words_s, theirs = _litex(url, taps[:LITEX_WORDS])
-        assert theirs == [int(w) for w in ours[:LITEX_WORDS]], "the two clients read different words"
+        assert theirs == [int(w) for w in ours[:LITEX_WORDS]], (
+            "the two clients read different words"
+        )
         target.close()
     return [
         BenchResult(
@@ -69,13 +71,13 @@ def run() -> list[BenchResult]:
     ]
 
 
-def _window(device: Device, tap: str) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-    start = device.window(f"trace_{tap}")
+def _window(device: Device, tap: str) -> Words:
+    start = np.uint32(device.window(f"trace_{tap}"))
     every = np.arange(4 * device.identity.tap_depth, dtype=np.uint32)
-    return (start + 4 * every[every % 4 != 3]).astype(np.uint32)
+    return start + np.uint32(4) * every[every % 4 != 3]
 
 
-def _litex(url: str, addresses: np.ndarray[tuple[int], np.dtype[np.uint32]]) -> tuple[float, list[int]]:
+def _litex(url: str, addresses: Words) -> tuple[float, list[int]]:
     from litex.tools.remote.comm_udp import CommUDP
 
     host, _, port = url.removeprefix("etherbone://").partition(":")

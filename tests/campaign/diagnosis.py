@@ -61,7 +61,9 @@ def run_one(job: tuple[str, int]) -> Run:
     with tempfile.TemporaryDirectory(prefix="ff-campaign-") as folder:
         try:
             return _run_in(Path(folder), fault, seed)
-        except Exception as error:  # one broken run must not end the campaign; it is counted as wrong
+        except (
+            Exception
+        ) as error:  # one broken run must not end the campaign; it is counted as wrong
             return Run(fault, seed, {}, {}, error=f"{type(error).__name__}: {error}")
 
 
@@ -133,9 +135,9 @@ def judge(run: Run) -> Verdict:
     truth = run.truth["injections"][-1]
     placed: bool | None = None
     if run.fault in PLACED:
-        keys = ("device", "tap", "direction", "flow", "packet", "word")
+        keys = ["device", "tap", "direction", "flow", "packet", "word"]
         if truth["word"] is None:
-            keys = keys[:-1]
+            keys.remove("word")
         placed = named and all(both[0][k] == truth[k] for k in keys)
     wrong, right = [], []
     for end in "AB":
@@ -197,11 +199,17 @@ def report(runs: list[Run], seconds: float, command: str) -> tuple[str, bool]:
         lines.append(f"| right name first | {share:.2%} | at least 99 % |")
     if placed:
         share = sum(placed) / len(placed)
-        lines.append(f"| right packet and word, where they can be known | {share:.2%} | at least 98 % |")
+        lines.append(
+            f"| right packet and word, where they can be known | {share:.2%} | at least 98 % |"
+        )
     if clean:
-        lines.append(f"| findings in {len(clean)} clean runs | {sum(not v.named for v in clean)} | 0 |")
+        lines.append(
+            f"| findings in {len(clean)} clean runs | {sum(not v.named for v in clean)} | 0 |"
+        )
     wrong = sum(len(v.one_end_wrong) for _, v in verdicts)
-    lines.append(f"| wrong answers from one end alone ({2 * len(runs)} explanations) | {wrong} | 0 |")
+    lines.append(
+        f"| wrong answers from one end alone ({2 * len(runs)} explanations) | {wrong} | 0 |"
+    )
     lines += ["", "Confusion matrix (rows: injected; columns: named first):", ""]
     lines.append("| | " + " | ".join(columns) + " |")
     lines.append("|---|" + "---|" * len(columns))
@@ -236,7 +244,12 @@ def main() -> None:
     parser.add_argument("--clean", type=int, default=500, help="clean runs (500)")
     parser.add_argument("--faults", default=",".join(FAULTS), help="comma-separated names")
     parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count())
-    parser.add_argument("--write", type=Path, default=None, help="where the table goes (docs/campaign.md when whole)")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        default=None,
+        help="where the table goes (docs/campaign.md when whole)",
+    )
     args = parser.parse_args()
     seeds = range(args.first, args.first + args.seeds)
     jobs = [(f, s) for s in seeds for f in args.faults.split(",") if f]

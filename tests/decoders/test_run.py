@@ -14,10 +14,12 @@ from freezeframe.capture.parquet import read_table
 from freezeframe.decoders import run
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, OptionValues, Output
 from freezeframe.decoders.registry import Registry, load_decoders
-from freezeframe.decoders.run import decode_file, save_tables
+from freezeframe.decoders.run import Decoded, decode_file, save_tables
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 
 from tests.capture.files.captures import metadata, write_session
+from tests.decoders.trace.captures import capture, device, image
+from tests.decoders.trace.recorder_model import BODY, record_stream
 
 FRAMES = [MdioFrame(22, "read", 1, n % 32, 0x1000 + n) for n in range(200)]
 
@@ -180,3 +182,14 @@ def test_several_tables_are_saved_under_their_names(bus: Path, tmp_path: Path) -
         "events.both.b.parquet",
     ]
     assert [read_table(file).num_rows for file in files] == [200, 1, 0]
+
+
+def test_a_capture_folder_is_decoded_by_trace(tmp_path: Path) -> None:
+    records = record_stream([(5, BODY, 0xAB), (6, BODY, 0xCD)], 0, 60)
+    folder = tmp_path / "fault.ff"
+    capture(device(0, image("tx_enq", records)), path=folder)
+    decoded = dict(decode_file(folder, ["trace"]))
+    assert sorted(decoded) == ["trace.events", "trace.intervals", "trace.packets", "trace.words"]
+    assert decoded["trace.words"]["data"].to_pylist() == [0xAB, 0xCD]
+    files = save_tables([Decoded(*d) for d in decoded.items()], tmp_path / "t.parquet")
+    assert sum(read_table(file).num_rows for file in files) == sum(map(len, decoded.values()))

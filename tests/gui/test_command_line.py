@@ -39,17 +39,17 @@ def modules_after(*arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
-def test_help_imports_nothing_heavy_not_even_typer():
+def test_help_imports_nothing_heavy_not_even_typer() -> None:
     assert modules_after("--help").isdisjoint(HEAVY + QT)
 
 
 @pytest.mark.parametrize("verb", ["status", "explain", "pull", "decode"])
-def test_the_help_of_a_verb_imports_no_numbers_no_tables_and_no_window_system(verb: str):
+def test_the_help_of_a_verb_imports_no_numbers_no_tables_and_no_window_system(verb: str) -> None:
     heavy = set(HEAVY) - {"typer", "email"}
     assert modules_after(verb, "--help").isdisjoint(heavy | set(QT))
 
 
-def test_help_names_every_verb_that_was_asked_for_with_its_own_line():
+def test_help_names_every_verb_that_was_asked_for_with_its_own_line() -> None:
     done = run_process("--help")
     assert (done.code, done.err) == (0, "")
     lines = {line.split()[0]: line for line in done.out.splitlines() if line.startswith("  ")}
@@ -59,32 +59,32 @@ def test_help_names_every_verb_that_was_asked_for_with_its_own_line():
 
 
 @pytest.mark.parametrize("verb", ASKED.split())
-def test_every_verb_explains_itself_with_an_example(verb: str):
+def test_every_verb_explains_itself_with_an_example(verb: str) -> None:
     done = run_inside(verb, "--help")
     assert done.code == 0
     assert f"  freezeframe {verb}" in done.out
     assert "Example" in done.out
 
 
-def test_no_verb_at_all_prints_the_help_and_is_bad_input():
+def test_no_verb_at_all_prints_the_help_and_is_bad_input() -> None:
     done = run_process()
     assert (done.code, done.out) == (2, help_text() + "\n")
 
 
-def test_the_version_is_that_of_the_package():
+def test_the_version_is_that_of_the_package() -> None:
     done = run_process("--version")
     assert (done.code, done.err) == (0, "")
     assert done.out.split()[0] == "freezeframe"
     assert done.out.split()[1][0].isdigit()
 
 
-def test_a_mistyped_verb_is_bad_input_and_the_nearest_is_offered():
+def test_a_mistyped_verb_is_bad_input_and_the_nearest_is_offered() -> None:
     done = run_process("explian", "x.ff")
     assert (done.code, done.out) == (2, "")
     assert done.err == "freezeframe: 'explian' is not a verb; did you mean 'explain'?\n"
 
 
-def test_a_missing_argument_is_bad_input():
+def test_a_missing_argument_is_bad_input() -> None:
     done = run_inside("pull", "etherbone://192.0.2.1")
     assert done.code == 2
     assert "-o" in done.err
@@ -112,7 +112,7 @@ def test_a_missing_argument_is_bad_input():
 )
 def test_each_class_of_error_is_one_line_with_its_exit_code(
     arguments: tuple[str, ...], code: int, says: str
-):
+) -> None:
     done = run_inside(*arguments)
     assert (done.code, done.out) == (code, "")
     assert says in done.err
@@ -120,7 +120,7 @@ def test_each_class_of_error_is_one_line_with_its_exit_code(
     assert done.err.count("\n") == 1
 
 
-def test_a_file_is_not_a_capture_folder(tmp_path: Path):
+def test_a_file_is_not_a_capture_folder(tmp_path: Path) -> None:
     file = tmp_path / "notes.ff"
     file.write_text("hello")
     done = run_inside("explain", str(file))
@@ -128,7 +128,7 @@ def test_a_file_is_not_a_capture_folder(tmp_path: Path):
     assert "is not a capture folder" in done.err
 
 
-def test_a_broken_pipe_ends_quietly():
+def test_a_broken_pipe_ends_quietly() -> None:
     listing = subprocess.Popen(
         [sys.executable, "-m", "freezeframe", "decoders", "--json"],
         stdout=subprocess.PIPE,
@@ -144,14 +144,14 @@ def test_a_broken_pipe_ends_quietly():
     listing.stderr.close()
 
 
-def test_control_characters_in_an_error_do_not_reach_the_terminal():
+def test_control_characters_in_an_error_do_not_reach_the_terminal() -> None:
     done = run_inside("explain", "/no/\x1b[2Jsuch.ff")
     assert done.code == 2
     assert "\x1b" not in done.err
     assert r"\x1b[2Jsuch.ff" in done.err
 
 
-def test_every_access_can_be_logged_in_one_line(tmp_path: Path):
+def test_every_access_can_be_logged_in_one_line(tmp_path: Path) -> None:
     log = tmp_path / "accesses.log"
     with serving(FakeRecorder()) as url:
         assert run_inside("status", url, "--log-accesses", str(log)).code == 0
@@ -160,7 +160,7 @@ def test_every_access_can_be_logged_in_one_line(tmp_path: Path):
     assert not [line for line in lines if " wr " in line]
 
 
-def test_main_ends_with_the_exit_code_of_the_verb(capsys: pytest.CaptureFixture[str]):
+def test_main_ends_with_the_exit_code_of_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["explain", "/no/such.ff"])
     assert end.value.code == 2

@@ -32,11 +32,13 @@ def state(name: str, state: str, *causes: str) -> RecorderState:
         (("idle", "idle"), "idle"),
     ],
 )
-def test_a_target_is_frozen_only_when_all_its_devices_are(states: tuple[str, str], overall: str):
+def test_a_target_is_frozen_only_when_all_its_devices_are(
+    states: tuple[str, str], overall: str
+) -> None:
     assert overall_state([state("AB"[i], name) for i, name in enumerate(states)]) == overall
 
 
-def test_the_cause_is_that_of_the_device_that_froze_first_not_cross():
+def test_the_cause_is_that_of_the_device_that_froze_first_not_cross() -> None:
     assert (
         first_cause([state("A", "frozen", "cross"), state("B", "frozen", "pay-crc")]) == "pay-crc"
     )
@@ -45,7 +47,7 @@ def test_the_cause_is_that_of_the_device_that_froze_first_not_cross():
     assert first_cause([state("A", "armed"), state("B", "armed")]) is None
 
 
-def test_status_says_state_and_cause_for_a_machine():
+def test_status_says_state_and_cause_for_a_machine() -> None:
     with serving(FakeRecorder()) as url:
         done = run_inside("status", url, "--json")
     assert (done.code, done.err) == (0, "")
@@ -61,14 +63,14 @@ def test_status_says_state_and_cause_for_a_machine():
     assert set(a["memories"]) == {"tx_enq", "tx_deq", "rx_enq", "rx_deq", "event_log"}
 
 
-def test_status_says_what_to_do_next():
+def test_status_says_what_to_do_next() -> None:
     with serving(FakeRecorder()) as url:
         done = run_inside("status", url)
     assert done.out.splitlines()[0] == f"{url}: frozen, cause pay-crc"
     assert done.out.splitlines()[-1] == f"Next: freezeframe pull {url} -o NAME.ff"
 
 
-def test_status_writes_nothing_to_the_device():
+def test_status_writes_nothing_to_the_device() -> None:
     recorder = FakeRecorder()
     with serving(recorder) as url:
         run_inside("status", url)
@@ -77,7 +79,7 @@ def test_status_writes_nothing_to_the_device():
     assert recorder.writes == []
 
 
-def test_arm_raises_the_generation_of_every_device():
+def test_arm_raises_the_generation_of_every_device() -> None:
     recorder = FakeRecorder()
     with serving(recorder) as url:
         done = run_inside("arm", url, "--json")
@@ -86,7 +88,7 @@ def test_arm_raises_the_generation_of_every_device():
     assert [(row["name"], row["generation"]) for row in rows] == [("A", 2), ("B", 2)]
 
 
-def test_freeze_stops_a_running_recorder():
+def test_freeze_stops_a_running_recorder() -> None:
     recorder = FakeRecorder(frozen=False)
     for index in range(2):
         recorder.set(index, "ctl.causes", 0)
@@ -95,7 +97,7 @@ def test_freeze_stops_a_running_recorder():
     assert (done.code, done.out) == (0, "A: frozen, cause host\nB: frozen, cause host\n")
 
 
-def test_targets_without_a_url_lists_every_kind_with_its_form():
+def test_targets_without_a_url_lists_every_kind_with_its_form() -> None:
     done = run_inside("targets")
     assert done.code == 0
     for form in ("emu:", "etherbone://HOST", "litex://HOST", "uart:/dev", "pci:0000", "file:"):
@@ -111,7 +113,7 @@ def test_targets_without_a_url_lists_every_kind_with_its_form():
     }
 
 
-def test_targets_with_a_url_lists_the_devices_behind_it():
+def test_targets_with_a_url_lists_the_devices_behind_it() -> None:
     with serving(FakeRecorder()) as url:
         devices = json.loads(run_inside("targets", url, "--json").out)["devices"]
         text = run_inside("targets", url).out
@@ -120,7 +122,7 @@ def test_targets_with_a_url_lists_the_devices_behind_it():
     assert "100,000,000 Hz" in text
 
 
-def test_counters_have_names_units_and_meanings():
+def test_counters_have_names_units_and_meanings() -> None:
     recorder = FakeRecorder()
     bank = recorder.get(0, "ctl.snapshot_seq") & 1
     recorder.set(0, "snapshot.header_errors.lo", 7, bank)
@@ -146,11 +148,11 @@ def test_counters_have_names_units_and_meanings():
         ("bus_retries", "events"),
     ],
 )
-def test_the_unit_of_a_counter_follows_from_its_name(name: str, unit: str):
+def test_the_unit_of_a_counter_follows_from_its_name(name: str, unit: str) -> None:
     assert counter_unit(name) == unit
 
 
-def test_counters_over_a_time_show_the_growth():
+def test_counters_over_a_time_show_the_growth() -> None:
     with serving(FakeRecorder()) as url:
         document = json.loads(run_inside("counters", url, "--over", "0", "--json").out)
     growth = document["devices"][0]["growth"]
@@ -158,7 +160,7 @@ def test_counters_over_a_time_show_the_growth():
     assert not any(growth.values())
 
 
-def test_pull_writes_a_capture_and_says_what_was_verified(tmp_path: Path):
+def test_pull_writes_a_capture_and_says_what_was_verified(tmp_path: Path) -> None:
     recorder = FakeRecorder()
     path = tmp_path / "fault.ff"
     with serving(recorder) as url:
@@ -172,7 +174,7 @@ def test_pull_writes_a_capture_and_says_what_was_verified(tmp_path: Path):
     assert folder.devices[1].memories["rx_deq"].records.tobytes() == recorder.records(1, "rx_deq")
 
 
-def test_pull_refuses_a_recorder_that_still_runs_and_leaves_nothing(tmp_path: Path):
+def test_pull_refuses_a_recorder_that_still_runs_and_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "fault.ff"
     with serving(FakeRecorder(frozen=False)) as url:
         done = run_inside("pull", url, "-o", str(path))
@@ -181,7 +183,7 @@ def test_pull_refuses_a_recorder_that_still_runs_and_leaves_nothing(tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_pull_with_freeze_stops_it_first(tmp_path: Path):
+def test_pull_with_freeze_stops_it_first(tmp_path: Path) -> None:
     path = tmp_path / "now.ff"
     recorder = FakeRecorder(frozen=False)
     with serving(recorder) as url:
@@ -191,14 +193,14 @@ def test_pull_with_freeze_stops_it_first(tmp_path: Path):
     assert recorder.writes
 
 
-def test_pull_waits_for_a_freeze_no_longer_than_it_was_told(tmp_path: Path):
+def test_pull_waits_for_a_freeze_no_longer_than_it_was_told(tmp_path: Path) -> None:
     with serving(FakeRecorder(frozen=False)) as url:
         done = run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "0.05")
     assert done.code == 3
     assert "not frozen" in done.err
 
 
-def test_pull_does_not_replace_a_capture_unless_told(tmp_path: Path):
+def test_pull_does_not_replace_a_capture_unless_told(tmp_path: Path) -> None:
     path = tmp_path / "fault.ff"
     with serving(FakeRecorder()) as url:
         assert run_inside("pull", url, "-o", str(path)).code == 0

@@ -222,8 +222,8 @@ class _Parts:
 
     def _picks(self) -> list[str]:
         return [
-            f"            {self._case(element)} pick_q <= {self.pick_bits}'d{number}; // {element.label}"
-            for number, element in enumerate(self.whole)
+            f"            {self._case(e)} pick_q <= {self.pick_bits}'d{number}; // {e.label}"
+            for number, e in enumerate(self.whole)
         ]
 
     def _groups(self) -> list[str]:

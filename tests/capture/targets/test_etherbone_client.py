@@ -335,6 +335,44 @@ def test_the_time_that_is_up_says_how_many_words_are_missing_and_from_where() ->
         assert "2 of 3 requests unanswered" in str(info.value)
 
 
+def test_a_flood_of_no_answers_does_not_stop_the_clock() -> None:
+    flooding = threading.Event()
+
+    def flood(client: tuple[str, int], port: int) -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            sock.bind(("127.0.0.1", port))
+            while not flooding.is_set():
+                sock.sendto(b"not an answer", client)
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        server.bind(("127.0.0.1", 0))
+        port = server.getsockname()[1]
+        client = ("127.0.0.1", 0)
+
+        def answer_the_probe() -> None:
+            nonlocal client
+            _, client = server.recvfrom(100)
+            server.sendto(PROBE_REPLY, client)
+
+        probing = threading.Thread(target=answer_the_probe)
+        probing.start()
+        target = opened(f"etherbone://127.0.0.1:{port}", timeout=0.3)
+        probing.join()
+        flooder = threading.Thread(target=flood, args=(client, port))
+        flooder.start()
+        try:
+            begun_s = time.monotonic()
+            with pytest.raises(TargetTimeout, match="1 of 1 words"):
+                target.read([0])
+            assert time.monotonic() - begun_s < 2
+            assert target.stats.malformed > 100
+        finally:
+            flooding.set()
+            flooder.join()
+
+
 def test_a_peer_that_answers_a_word_now_and_then_is_given_up_at_the_deadline() -> None:
     def slow(packet: bytes, number: int) -> list[bytes]:
         time.sleep(0.1)

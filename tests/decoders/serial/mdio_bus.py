@@ -14,7 +14,7 @@ MDC, MDIO = 1, 2  # bits of a sample
 
 
 def frame_bits(clause: int, op: str, phy: int, reg: int, data: int, *, ta: str = "10") -> str:
-    """Return the 32 bits of a frame, as 802.3 figure 22-11 and table 45-64 order them."""
+    """Return the 32 bits of a frame, in the order of 802.3 22.2.4.5 and 45.3."""
     start = "01" if clause == 22 else "00"
     return f"{start}{op}{phy:05b}{reg:05b}{ta}{data:016b}"
 

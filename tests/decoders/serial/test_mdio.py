@@ -92,7 +92,7 @@ def test_the_register_address_of_clause_45_is_remembered_for_each_device() -> No
         (frame_bits(45, "00", 2, 3, 0xFFFF), 0xFFFF),
         (frame_bits(45, "10", 2, 1, 0x0002), 0x1000),
         (frame_bits(45, "01", 2, 1, 0x0003), 0x1001),
-        # 45.3.4: the address 65 535 stays.
+        # 45.3: the address 65 535 stays.
         (frame_bits(45, "10", 2, 3, 0x0004), 0xFFFF),
         (frame_bits(45, "11", 2, 3, 0x0005), 0xFFFF),
         (frame_bits(45, "11", 3, 1, 0x0006), -1),

@@ -196,7 +196,7 @@ def earliest_and_latest(
             ]
             for bound, where, value in candidates:
                 if bound[where] != value:  # type: ignore[index]
-                    bound[where] = value  # type: ignore[index,call-overload]
+                    bound[where] = value  # type: ignore[index]
                     moved = True
     return list(zip(low, high, strict=True))
 

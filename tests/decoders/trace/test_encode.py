@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from freezeframe.capture.registers.layouts import (
     CREDIT,
     DESC_VALUE,
@@ -19,6 +16,9 @@ from freezeframe.capture.registers.layouts import (
     PacketType,
 )
 from freezeframe.decoders.trace import encode
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tests.decoders.trace import reference_reader
 
 words = st.integers(0, (1 << 64) - 1)

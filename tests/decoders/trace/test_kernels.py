@@ -67,7 +67,18 @@ def test_records_that_are_not_aligned_or_not_contiguous_unpack_the_same() -> Non
     spread = np.repeat(odd, 2, axis=0)[::2]
     straight = unpack_records(odd.copy())
     for other in (unpack_records(odd), unpack_records(spread)):
-        assert all((a == b).all() for a, b in zip(straight, other, strict=True))
+        assert np.array_equal(other.data, straight.data)
+        assert np.array_equal(other.kind, straight.kind)
+        assert np.array_equal(other.dt, straight.dt)
+
+
+def test_columns_that_exist_are_written_into_and_must_fit() -> None:
+    records = np.random.default_rng(4).integers(0, 256, (21, 9), dtype=np.uint8)
+    out = kernels.Unpacked(np.zeros(21, np.int64), np.zeros(21, np.uint8), np.zeros(21, np.uint8))
+    assert unpack_records(records, out) is out
+    assert out.data.tolist() == unpack_records(records).data.tolist()
+    with pytest.raises(ValueError, match="20 records do not fit columns of 21 rows"):
+        unpack_records(records[:20], out)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,105 @@
+"""Which of the reasons for a full incoming FIFO fits: shared by the faults that end in rx-ovf.
+
+A sender beyond its limit only while its sent count has wrapped and the credited one has not; beyond
+it at any count; within a limit that is larger than the FIFO; or within everything while the counts of
+both ends drift apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from freezeframe.analyzers.contract import Evidence, Row
+from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.flow_history import FlowHistory, Start, flow_history
+
+__all__ = ["Sending", "overflow_evidence", "sender_rows", "sendings", "share"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sending:
+    """How one flow was sent against its limit.
+
+    ``beyond_wrap``, ``beyond_flat``: starts beyond the limit while the counts straddle a wrap, and
+    while they do not. ``obeyed``: the sender was seen waiting for credit while they do not.
+    """
+
+    account: FlowAccount
+    history: FlowHistory | None
+    beyond_wrap: tuple[Start, ...]
+    beyond_flat: tuple[Start, ...]
+    obeyed: bool
+
+
+def sendings(facts: Facts) -> tuple[Sending, ...]:
+    """Return the sending of every flow whose sender may be looked at."""
+    return tuple(
+        _sending(facts, account) for account in facts.accounts if account.limit is not None
+    )
+
+
+def _sending(facts: Facts, account: FlowAccount) -> Sending:
+    history = flow_history(facts.view, account)
+    beyond = history.beyond(account.limit or 0) if history is not None else ()
+    return Sending(
+        account=account,
+        history=history,
+        beyond_wrap=tuple(start for start in beyond if start.across_wrap),
+        beyond_flat=tuple(start for start in beyond if not start.across_wrap),
+        obeyed=_obeyed(facts, account, history),
+    )
+
+
+def _obeyed(facts: Facts, account: FlowAccount, history: FlowHistory | None) -> bool:
+    """Return whether the sender was blocked at some time when the counts did not straddle a "
+    "wrap."""
+    if history is None:
+        return False
+    log = facts.view.logs[account.sender]
+    flat = {start.credit for start in history.starts if not start.across_wrap}
+    taken = account.taken_credits.positions.tolist()
+    for at in log.select("PRESSURE", "begin", flow=account.flow).tolist():
+        before = [position for position in taken if position <= at]
+        if before and before[-1] in flat:
+            return True
+    return False
+
+
+def share(facts: Facts, account: FlowAccount) -> int | None:
+    """Return the words that a flow's limit may be at most: the FIFO of the receiver.
+
+    From the sender alone the FIFO is known by the counters' width, which has two bits more than it
+    needs.
+    """
+    if account.depth is not None:
+        return account.depth
+    return None if account.modulus is None else account.modulus >> 2
+
+
+def sender_rows(facts: Facts, account: FlowAccount) -> tuple[Row, ...]:
+    """Return the sender's books of a flow at freeze."""
+    rows = (
+        facts.view.register_row(account.sender, f"frozen_flow.{name}", account.flow)
+        for name in ("sent", "credited", "limit")
+    )
+    return tuple(row for row in rows if row.value is not None)
+
+
+def overflow_evidence(facts: Facts, receiver: str) -> tuple[Evidence, ...]:
+    """Return what the receiver says of words that found its FIFO full."""
+    capture = facts.view.device(receiver)
+    lost = facts.view.counter(receiver, "rx_fifo_overflows")
+    if capture is None or lost is None:
+        return ()
+    return (
+        Evidence(
+            f"{receiver} lost {lost} words because its incoming FIFO of {capture.identity.rx_fifo} "
+            "words was full.",
+            receiver,
+            rows=(
+                facts.view.counter_row(receiver, "rx_fifo_overflows"),
+                facts.view.register_row(receiver, "frozen.rx_level"),
+            ),
+        ),
+    )

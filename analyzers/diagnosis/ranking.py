@@ -1,0 +1,97 @@
+"""All diagnoses over one capture, the causes before their consequences, the surest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.diagnosis import (
+    credit_corrupted,
+    credit_lost,
+    credit_start_too_large,
+    header_corrupted,
+    lane_misaligned,
+    payload_bit_flip,
+    sync_fifo_empty,
+    word_duplicated,
+    word_omitted,
+    wrap_unhandled,
+)
+from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.diagnosis.link_damage import link_damages
+from freezeframe.analyzers.diagnosis.lone_receiver import lone_damages
+from freezeframe.analyzers.diagnosis.overflow import sendings
+from freezeframe.analyzers.diagnosis.stall import stalls
+from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
+
+__all__ = ["NAMES", "rank"]
+
+NAMES: tuple[str, ...] = tuple(
+    module.NAME
+    for module in (
+        word_omitted,
+        word_duplicated,
+        sync_fifo_empty,
+        lane_misaligned,
+        payload_bit_flip,
+        header_corrupted,
+        credit_corrupted,
+        credit_lost,
+        wrap_unhandled,
+        credit_start_too_large,
+    )
+)
+"""The faults that can be named."""
+
+_CREDIT_FAULTS = (
+    credit_corrupted.NAME,
+    credit_lost.NAME,
+    wrap_unhandled.NAME,
+    credit_start_too_large.NAME,
+)
+
+
+def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
+    """Return the findings, best first, and notes on symptoms that turned out healthy.
+
+    Nothing is named that the evidence does not decide: what is left over of the symptoms becomes one
+    finding ``undetermined``, and only when nothing was named.
+    """
+    damages, lone = list(link_damages(facts)), list(lone_damages(facts))
+    waits, sent = list(stalls(facts)), sendings(facts)
+    found = [
+        *word_omitted.diagnose(facts),
+        *word_duplicated.diagnose(facts),
+        *sync_fifo_empty.diagnose(facts, damages, lone),
+        *lane_misaligned.diagnose(facts, damages, lone),
+        *payload_bit_flip.diagnose(facts, damages, lone),
+        *header_corrupted.diagnose(facts, damages, lone),
+        *credit_corrupted.diagnose(facts),
+        *credit_lost.diagnose(facts, waits),
+        *wrap_unhandled.diagnose(facts, sent),
+        *credit_start_too_large.diagnose(facts, sent),
+    ]
+    notes = [stall.text for stall in waits if stall.verdict == "healthy"]
+    findings = sorted(_without_consequences(facts, found), key=_order)
+    if not findings:
+        unclear = next(iter(symptoms(facts, damages, waits, sent)), None)
+        findings = [] if unclear is None else [undetermined(unclear)]
+    return findings, notes
+
+
+def _without_consequences(facts: Facts, found: Iterable[Finding]) -> list[Finding]:
+    """Return the findings without those on words that only an overflow damaged."""
+    kept = []
+    for finding in found:
+        receiver = (finding.direction or "->").partition("->")[2]
+        at_receiver = finding.device == receiver and finding.tap is not None
+        if finding.diagnosis in _CREDIT_FAULTS or not at_receiver or not facts.overflowed(receiver):
+            kept.append(finding)
+    return kept
+
+
+def _order(finding: Finding) -> tuple[float, int]:
+    """The surest first; of equally sure ones the first in time, which the others may follow "
+    "from."""
+    t_ps = finding.t_ps if finding.t_ps is not None else 1 << 62
+    return -round(finding.confidence, 1), t_ps

@@ -1,0 +1,250 @@
+"""A sender that waits for credit: were credits lost on their way, or is the receiver merely slow?
+
+A credit is lost when the receiver sent it, the sender had time to take it, and it took neither this
+credit nor any later one of the flow. One lost credit among others heals itself: the next tells the
+same count and more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from freezeframe.analyzers.contract import Row
+from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.capture.registers.layouts import MachineState
+
+__all__ = ["Stall", "stalls"]
+
+_FLIGHT_PS = 10_000_000
+"""Longer than any credit needs: queueing behind one packet, link, both clock crossings."""
+
+Verdict = Literal["lost", "healthy", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """What is known of one flow that waits for credit, or lost some.
+
+    ``waits``: the sender was waiting at the freeze. ``t_ps``: first lost credit, or since when the
+    sender waits. ``text``, ``rows`` say why the verdict is what it is.
+    """
+
+    account: FlowAccount
+    verdict: Verdict
+    waits: bool
+    t_ps: int | None
+    t_unc_ps: int | None
+    text: str
+    rows: tuple[Row, ...]
+
+
+def stalls(facts: Facts) -> Iterator[Stall]:
+    """Yield the stalls of all flows: those the sender waits on, and those that lost credits."""
+    for account in facts.accounts:
+        waits = _waits(facts, account)
+        lost = _lost_in_logs(facts, account) or (waits and _lost_in_banks(facts, account)) or None
+        if lost is not None:
+            yield lost
+        elif waits:
+            yield _not_lost(facts, account)
+
+
+def _waits(facts: Facts, account: FlowAccount) -> bool:
+    """Return whether the sender waited on this flow beyond the limit when it froze."""
+    view, sender = facts.view, account.sender
+    if "credit-stall" not in view.causes(sender):
+        return False
+    stalled = view.value(sender, "frozen.stalled_flows")
+    if stalled is not None and account.flow < 32 and stalled >> account.flow & 1:
+        return True
+    log = view.logs.get(sender)
+    if log is None:
+        return False
+    # The sender may have gone on between the cause and the end of the recording.
+    begins = log.select("PRESSURE", "begin", flow=account.flow)
+    ends = log.select("PRESSURE", "end", flow=account.flow)
+    cause_ps = _cause_ps(facts, sender)
+    if cause_ps is None:
+        return False
+    begun = int((log.t_ps[begins] <= cause_ps).sum())
+    ended = int((log.t_ps[ends] <= cause_ps).sum())
+    last_begin = int(log.t_ps[begins[begun - 1]]) if begun else None
+    last_end = int(log.t_ps[ends[ended - 1]]) if ended else None
+    return last_begin is not None and (last_end is None or last_begin > last_end)
+
+
+def _cause_ps(facts: Facts, device: str) -> int | None:
+    """Return when a device's first cause came."""
+    capture = facts.view.device(device)
+    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
+    return None if cycle is None else facts.when(device, cycle)[0]
+
+
+def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
+    """Return the stall when the logs show credits that were sent and, from one on, never taken."""
+    sent, taken = account.sent_credits, account.taken_credits
+    sender_log = facts.view.logs.get(account.sender)
+    receiver_log = facts.view.logs.get(account.receiver)
+    if sender_log is None or receiver_log is None or not len(sent) or not len(sender_log):
+        return None
+    if account.modulus is None:
+        return None
+    end_ps = int(sender_log.t_ps[-1]) - _FLIGHT_PS
+    due = sent.t_ps <= end_ps
+    if not due.any():
+        return None
+    # A credit tells a cumulative count: the last one taken says which of those sent are covered.
+    last = int(taken.freed[-1]) if len(taken) else account.credited
+    if last is None:
+        return None
+    known = np.flatnonzero(sent.freed == last)
+    if len(known):
+        missing = np.flatnonzero(due & (np.arange(len(sent)) > known[-1]))
+    elif len(taken) and int(taken.t_ps[-1]) >= int(sent.t_ps[0]):
+        return None  # what was taken last was not sent in this recording: the logs do not fit
+    else:
+        ahead = (sent.freed - last) % account.modulus
+        missing = np.flatnonzero(due & (ahead > 0) & (ahead < account.modulus // 2))
+    if not len(missing) or account.credited not in (None, last):
+        return None
+    if int(missing[0]) != (int(known[-1]) + 1 if len(known) else 0):
+        return None
+    if _lost_events(facts, account.sender, int(sent.t_ps[missing[0]])):
+        return None
+    first = int(sent.positions[missing[0]])
+    told = int(sent.freed[missing[-1]])
+    rows = [
+        receiver_log.row(int(sent.positions[i]), "credit sent, never taken") for i in missing[:4]
+    ]
+    if len(taken):
+        rows.insert(0, sender_log.row(int(taken.positions[-1]), "last credit taken"))
+    text = (
+        f"{account.receiver} sent {len(missing)} credits of flow {account.flow} (up to freed "
+        f"{told}) that {account.sender} had time to "
+        f"take and did not; the last it took tells {last}, {(told - last) % account.modulus} words "
+        "less."
+    )
+    t_ps, unc_ps = receiver_log.when(first)
+    return Stall(
+        account,
+        "lost",
+        _waits(facts, account),
+        t_ps,
+        unc_ps,
+        text,
+        (*rows, *_bank_rows(facts, account)),
+    )
+
+
+def _lost_events(facts: Facts, device: str, since_ps: int) -> bool:
+    """Return whether an event log lost events since a time; then an absence proves nothing."""
+    log = facts.view.logs[device]
+    losses = log.select("LOSS")
+    return bool((log.t_ps[losses] >= since_ps).any())
+
+
+def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
+    """Return the stall when only the freeze banks remember that credits were lost.
+
+    The logs may have been overwritten while the sender waited. The receiver had freed everything
+    and said so, long before the freeze, and the sender never heard it.
+    """
+    if account.reported is None or account.credited is None or account.modulus is None:
+        return None
+    withheld = (account.reported - account.credited) % account.modulus
+    if not withheld or account.waiting != 0 or withheld > account.modulus // 2:
+        return None
+    if account.credit_unit is not None and withheld < account.credit_unit:
+        return None
+    cause_ps = _cause_ps(facts, account.sender)
+    stream = facts.view.stream(account.receiver, "rx_deq")
+    if cause_ps is None or stream is None:
+        return None
+    for packet in reversed(stream.packets):
+        if packet.flow == account.flow or packet.header_ok is not True:
+            if int(stream.t_ps[packet.end - 1]) > cause_ps - _FLIGHT_PS:
+                return None
+            break
+    stalled = facts.view.value(account.sender, "frozen.stalled_flows") or 0
+    if not stalled >> account.flow & 1:
+        return None
+    text = (
+        f"{account.receiver} has freed all {account.freed} words of flow {account.flow} and told "
+        f"so, {account.sender} was credited "
+        f"{account.credited}: {withheld} words less; nothing of the flow moved at "
+        f"{account.receiver} any more."
+    )
+    return Stall(account, "lost", True, cause_ps, None, text, _bank_rows(facts, account))
+
+
+def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
+    cause_ps = _cause_ps(facts, account.sender)
+    rows = _bank_rows(facts, account)
+    if account.freed is None or account.credited is None:
+        text = (
+            f"{account.sender} waited for credit of flow {account.flow} beyond its limit; whether "
+            f"{account.receiver} was slow or "
+            f"credits were lost only {account.receiver}'s recording can say."
+        )
+        return Stall(account, "unknown", True, cause_ps, None, text, rows)
+    reason = _receiver_was_slow(facts, account, cause_ps)
+    if reason is not None:
+        return Stall(account, "healthy", True, cause_ps, None, reason, rows)
+    text = (
+        f"{account.sender} waited for credit of flow {account.flow} beyond its limit although "
+        f"{account.receiver}'s incoming FIFO "
+        f"holds nothing of it, and no credit is known to be lost."
+    )
+    return Stall(account, "unknown", True, cause_ps, None, text, rows)
+
+
+def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None) -> str | None:
+    """Return how it is seen that the receiver had not freed what it was sent; None when it is "
+    "not."""
+    view, receiver, flow = facts.view, account.receiver, account.flow
+    start = f"{account.sender} waited for credit of flow {flow} because {receiver} "
+    if account.waiting:
+        return start + f"had not taken {account.waiting} words out of its incoming FIFO: healthy."
+    level = view.value(receiver, "frozen.rx_level")
+    if level:
+        return start + f"had {level} words in its incoming FIFO: healthy."
+    log = view.logs.get(receiver)
+    if log is not None and cause_ps is not None:
+        # It may have gone on receiving between the cause and the end of the recording.
+        stopped = _stopped_at(log.select("STATE", "rx_dma"), log.value, log.t_ps, cause_ps)
+        if stopped:
+            return start + "had stopped its receive DMA: healthy."
+        resumed = log.t_ps[account.sent_credits.positions] > cause_ps - _FLIGHT_PS
+        if resumed.any():
+            return start + "freed nothing for that long; its next credits are in the log: healthy."
+    return None
+
+
+def _stopped_at(
+    positions: np.ndarray[tuple[int], np.dtype[np.int64]],
+    value: np.ndarray[tuple[int], np.dtype[np.int64]],
+    t_ps: np.ndarray[tuple[int], np.dtype[np.int64]],
+    at_ps: int,
+) -> bool:
+    before = positions[t_ps[positions] <= at_ps]
+    if len(before):
+        return int(value[before[-1]]) & 0xFF == MachineState.STOPPED
+    return bool(len(positions)) and int(value[positions[0]]) >> 8 & 0xFF == MachineState.STOPPED
+
+
+def _bank_rows(facts: Facts, account: FlowAccount) -> tuple[Row, ...]:
+    flow = account.flow
+    rows = [
+        facts.view.register_row(account.sender, f"frozen_flow.{name}", flow)
+        for name in ("sent", "credited", "limit")
+    ]
+    rows += [
+        facts.view.register_row(account.receiver, f"frozen_flow.{name}", flow)
+        for name in ("received", "freed", "reported")
+    ]
+    rows.append(facts.view.register_row(account.receiver, "frozen.rx_level"))
+    return tuple(row for row in rows if row.value is not None)

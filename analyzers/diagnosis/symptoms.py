@@ -1,0 +1,368 @@
+"""Symptoms that no diagnosis accounts for, each with the names of docs/diagnosis.md that would fit.
+
+A capture with such a symptom gets the finding ``undetermined``: what is seen, what fits it, and what
+would have to be recorded to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from freezeframe.analyzers.align import Op
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
+from freezeframe.analyzers.diagnosis.facts import LINK, SENDER_FIFO, Facts
+from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
+from freezeframe.analyzers.diagnosis.overflow import Sending, overflow_evidence, sender_rows
+from freezeframe.analyzers.diagnosis.place import (
+    cause_evidence,
+    neighbourhood,
+    place_of_pair,
+    verdict_text,
+)
+from freezeframe.analyzers.diagnosis.stall import Stall
+from freezeframe.analyzers.tap_diff import PacketPair, SegmentDiff
+from freezeframe.analyzers.view import Packet
+
+__all__ = ["Symptom", "symptoms", "undetermined"]
+
+_DATA_CAUSES = ("hdr-crc", "pay-crc", "length", "sequence", "sync-unf")
+_OVERFLOW = (
+    "wrap-unhandled",
+    "credit-start-too-large",
+    "credit-too-optimistic",
+    "header-miscounted",
+)
+_BY_CAUSE = {
+    "hdr-crc": ("header-corrupted", "lane-misaligned", "sync-fifo-empty"),
+    "pay-crc": (
+        "payload-bit-flip",
+        "word-omitted",
+        "word-duplicated",
+        "sync-fifo-empty",
+        "lane-misaligned",
+        "clock-drift",
+    ),
+    "length": ("word-omitted", "word-duplicated", "split-retry-mishandled"),
+    "sequence": (),
+    "sync-unf": ("sync-fifo-empty", "clock-drift"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """One thing that is wrong: where, since when, and the names that fit it."""
+
+    text: str
+    candidates: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    device: str | None = None
+    tap: str | None = None
+    direction: str | None = None
+    flow: int | None = None
+    packet: int | None = None
+    t_ps: int | None = None
+    t_unc_ps: int | None = None
+
+
+def undetermined(symptom: Symptom) -> Finding:
+    """Return the finding that says what is seen and what is not known."""
+    return Finding(
+        diagnosis=UNDETERMINED,
+        text=symptom.text,
+        device=symptom.device,
+        tap=symptom.tap,
+        direction=symptom.direction,
+        flow=symptom.flow,
+        packet=symptom.packet,
+        t_ps=symptom.t_ps,
+        t_uncertainty_ps=symptom.t_unc_ps,
+        confidence=0.0,
+        candidates=symptom.candidates,
+        evidence=symptom.evidence,
+    )
+
+
+def symptoms(
+    facts: Facts,
+    damages: Sequence[LinkDamage],
+    stalls: Sequence[Stall],
+    sendings: Sequence[Sending],
+) -> Iterator[Symptom]:
+    """Yield what is wrong, the most telling first; asked only when nothing could be named."""
+    yield from _overflows(facts, sendings)
+    yield from _differences(facts, damages)
+    yield from _bad_packets(facts)
+    for stall in stalls:
+        if stall.verdict == "unknown":
+            yield _stall(facts, stall)
+    yield from _causes(facts)
+
+
+def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Symptom]:
+    for sender, receiver in facts.view.directions:
+        mine = [s for s in sendings if s.account.direction == f"{sender}->{receiver}"]
+        flat = [s for s in mine if s.beyond_flat]
+        if not facts.overflowed(receiver) and not flat:
+            continue
+        evidence = overflow_evidence(facts, receiver) + cause_evidence(facts, receiver)
+        candidates: tuple[str, ...] = _OVERFLOW
+        flow = None
+        if flat:
+            account, worst = flat[0].account, max(s.outstanding for s in flat[0].beyond_flat)
+            flow = account.flow
+            candidates = ("credit-too-optimistic",)
+            text = (
+                f"{sender} had up to {worst} words of flow {flow} outstanding where "
+                f"{account.limit} are "
+                f"allowed, and not only across a wrap of its counters."
+            )
+            evidence = (
+                Evidence(text, sender, "tx_deq", sender_rows(facts, account)),
+                *evidence,
+            )
+        elif facts.view.device(sender) is None:
+            text = (
+                f"{receiver}'s incoming FIFO overflowed; which of the reasons it was, only the "
+                "books "
+                f"of {sender} can say."
+            )
+        else:
+            if mine and all(s.history is not None and not s.beyond_wrap for s in mine):
+                candidates = ("header-miscounted", "credit-too-optimistic")
+            text = (
+                f"{receiver}'s incoming FIFO overflowed, and as far as the recording reaches back "
+                f"{sender} did nothing that explains it."
+            )
+        if not evidence:
+            continue
+        yield Symptom(text, candidates, evidence, sender, None, f"{sender}->{receiver}", flow)
+
+
+def _differences(facts: Facts, damages: Sequence[LinkDamage]) -> Iterator[Symptom]:
+    for _, receiver, stretch, diff in facts.differences():
+        if stretch >= LINK and facts.overflowed(receiver):
+            continue  # words that found the FIFO full are missing
+        damage = next((d for d in damages if d.diff is diff), None)
+        if diff.differing:
+            yield _differs(facts, receiver, stretch, diff, damage)
+        lost = [packet for packet in diff.missing if not packet.bad]
+        if lost or diff.extra or diff.reordered:
+            yield _packets_moved(facts, diff, lost)
+
+
+def _differs(
+    facts: Facts, receiver: str, stretch: int, diff: SegmentDiff, damage: LinkDamage | None
+) -> Symptom:
+    pair = diff.differing[0]
+    edit = pair.edits[0]
+    place = place_of_pair(pair)
+    words = sum(len(p.edits) for p in diff.differing)
+    at = min(pair.down.start + edit.down, pair.down.end - 1)
+    t_ps, unc_ps = diff.down.when(at)
+    return Symptom(
+        text=(
+            f"{diff.up.source} and {diff.down.source} differ in {words} words of "
+            f"{len(diff.differing)} packets, first in packet "
+            f"{place.packet}, in a way that no single known fault makes."
+        ),
+        candidates=_fitting(stretch, pair, damage),
+        evidence=(
+            Evidence(
+                "The first difference, upstream and downstream.",
+                diff.down.device,
+                diff.down.tap,
+                neighbourhood(diff, pair, edit),
+            ),
+            *cause_evidence(facts, receiver),
+        ),
+        device=diff.down.device,
+        tap=diff.down.tap,
+        direction=diff.direction,
+        flow=place.flow,
+        packet=place.packet,
+        t_ps=t_ps,
+        t_unc_ps=unc_ps,
+    )
+
+
+def _fitting(stretch: int, pair: PacketPair, damage: LinkDamage | None) -> tuple[str, ...]:
+    ops = {edit.op for edit in pair.edits}
+    if stretch != LINK:
+        if ops == {Op.OMITTED}:
+            return ("word-omitted",)
+        if ops == {Op.DUPLICATED}:
+            return ("word-duplicated",)
+        return ()
+    if damage is None:
+        return ()
+    if len(damage.lanes) > 1 and damage.lags:
+        return ("clock-drift",)
+    found = []
+    if damage.lags:
+        found.append("sync-fifo-empty")
+    if damage.phases:
+        found.append("lane-misaligned")
+    if damage.differ.size == 1:
+        found.append("header-corrupted" if damage.header_words else "payload-bit-flip")
+    return tuple(found)
+
+
+def _packets_moved(facts: Facts, diff: SegmentDiff, lost: list[Packet]) -> Symptom:
+    rows: list[Row] = [diff.up.row(p.start, "header, missing downstream") for p in lost[:4]]
+    rows += [diff.down.row(p.start, "header, only here") for p in diff.extra[:4]]
+    rows += [diff.down.row(q.start, "header, in another order") for _, q in diff.reordered[:4]]
+    text = (
+        f"Between {diff.up.source} and {diff.down.source} {len(lost)} packets vanished, "
+        f"{len(diff.extra)} appeared and "
+        f"{len(diff.reordered)} changed places."
+    )
+    first = (lost or list(diff.extra) or [diff.reordered[0][0]])[0]
+    return Symptom(
+        text=text,
+        candidates=(),
+        evidence=(Evidence(text, diff.down.device, diff.down.tap, tuple(rows)),),
+        device=diff.down.device,
+        tap=diff.down.tap,
+        direction=diff.direction,
+        flow=first.flow,
+        packet=first.seq,
+    )
+
+
+def _bad_packets(facts: Facts) -> Iterator[Symptom]:
+    for case in facts.unplaced:
+        if case.tap >= 2 and facts.overflowed(case.receiver):
+            continue
+        packet, stream = case.packet, case.stream
+        t_ps, unc_ps = stream.when(packet.end - 1)
+        text = (
+            f"Packet {packet.seq} ({case.sender}->{case.receiver}) fails its checks at "
+            f"{stream.source} ({verdict_text(packet)}), and "
+            f"the tap before has no whole copy of it to compare with."
+        )
+        if case.stretches == (-1,):
+            text = (
+                f"Packet {packet.seq} fails its checks at {stream.source} already "
+                f"({verdict_text(packet)}): "
+                f"it was wrong before it entered the outgoing FIFO."
+            )
+        rows = [stream.row(packet.start, "first word recorded")]
+        if packet.has_tail:
+            rows.append(stream.row(packet.end - 1, "tail"))
+        yield Symptom(
+            text=text,
+            candidates=_fitting_alone(facts, packet, case.stretches),
+            evidence=(
+                Evidence(text, stream.device, stream.tap, tuple(rows)),
+                *cause_evidence(facts, case.receiver),
+            ),
+            device=stream.device,
+            tap=stream.tap,
+            direction=f"{case.sender}->{case.receiver}",
+            flow=packet.flow if packet.header_ok else None,
+            packet=packet.seq if packet.header_ok else None,
+            t_ps=t_ps,
+            t_unc_ps=unc_ps,
+        )
+
+
+def _fitting_alone(facts: Facts, packet: Packet, stretches: tuple[int, ...]) -> tuple[str, ...]:
+    """Return what damages a packet like this, in the stretches it can have happened."""
+    length = packet.length if packet.header_ok else None
+    fifo = [s for s in stretches if s >= SENDER_FIFO and s != LINK]
+    if packet.header_ok is False:
+        return _BY_CAUSE["hdr-crc"] if LINK in stretches else ()
+    if length is not None and packet.length_ok is False:
+        if packet.payload_ok:
+            return ("split-retry-mishandled",)
+        if fifo and packet.body_words == length - 1:
+            return ("word-omitted",)
+        if fifo and packet.body_words == length + 1:
+            return ("word-duplicated",)
+        return ()
+    if LINK in stretches:
+        return ("payload-bit-flip", "sync-fifo-empty", "lane-misaligned", "clock-drift")
+    return ()
+
+
+def _stall(facts: Facts, stall: Stall) -> Symptom:
+    account = stall.account
+    both = facts.view.device(account.receiver) is not None
+    return Symptom(
+        text=stall.text,
+        candidates=("header-miscounted", "credit-lost") if both else ("credit-lost", "none"),
+        evidence=(
+            Evidence(stall.text, account.sender, rows=stall.rows),
+            *cause_evidence(facts, account.sender),
+        ),
+        device=account.sender,
+        direction=account.direction,
+        flow=account.flow,
+        t_ps=stall.t_ps,
+        t_unc_ps=stall.t_unc_ps,
+    )
+
+
+def _causes(facts: Facts) -> Iterator[Symptom]:
+    """Yield the freeze causes that nothing in the recording accounts for."""
+    view = facts.view
+    for device in view.names:
+        causes = view.causes(device)
+        for cause in causes:
+            if cause in _DATA_CAUSES:
+                yield _unseen(facts, device, cause, _BY_CAUSE[cause])
+            elif cause == "tx-ovf":
+                yield _unseen(facts, device, cause, ())
+        if causes == ("cross",):
+            peer = view.peer(device)
+            if peer is None or view.device(peer) is None:
+                yield _elsewhere(facts, device, peer)
+
+
+def _unseen(facts: Facts, device: str, cause: str, candidates: tuple[str, ...]) -> Symptom:
+    t_ps = unc_ps = None
+    capture = facts.view.device(device)
+    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
+    if cycle is not None:
+        t_ps, unc_ps = facts.when(device, cycle)
+    return Symptom(
+        text=(
+            f"{device} froze for {cause}, and what it saw is not in the recording: the memories do "
+            "not "
+            f"reach back to it, or have gaps there."
+        ),
+        candidates=candidates,
+        evidence=cause_evidence(facts, device),
+        device=device,
+        t_ps=t_ps,
+        t_unc_ps=unc_ps,
+    )
+
+
+def _elsewhere(facts: Facts, device: str, peer: str | None) -> Symptom:
+    """Return the symptom of a device that froze only because the other end did."""
+    other = "the other end" if peer in (None, "?") else str(peer)
+    sends = any(facts.view.stream(device, tap) is not None for tap in ("tx_enq", "tx_deq"))
+    candidates = (
+        "payload-bit-flip",
+        "header-corrupted",
+        "sync-fifo-empty",
+        "lane-misaligned",
+        "word-omitted",
+        "word-duplicated",
+        *_OVERFLOW,
+        "credit-corrupted",
+        "credit-lost",
+        "none",
+    )
+    return Symptom(
+        text=(
+            f"{device} froze because {other} did; nothing in {device}'s own recording is wrong. "
+            f"Why {other} froze stands in its "
+            f"registers: pull both ends into one capture."
+        ),
+        candidates=candidates if sends else (),
+        evidence=cause_evidence(facts, device),
+        device=device,
+    )

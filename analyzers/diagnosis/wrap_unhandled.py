@@ -1,0 +1,125 @@
+"""wrap-unhandled: the sender compares its counters raw, not modulo their width.
+
+It sends beyond its limit only while its sent count has passed zero and the credited count has not.
+What tells it: a constant added to the free space (credit-too-optimistic) shows at any count; a limit
+above the FIFO (credit-start-too-large) needs no excess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.diagnosis.overflow import (
+    Sending,
+    overflow_evidence,
+    sender_rows,
+    share,
+)
+from freezeframe.analyzers.diagnosis.place import cause_evidence
+
+__all__ = ["NAME", "diagnose"]
+
+NAME = "wrap-unhandled"
+_SHOWN = 4
+_SEVERAL = 3  # packets beyond the limit one after another: more than a constant's one packet
+
+
+def diagnose(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
+    """Yield a finding for every flow that was sent beyond its limit across a wrap, and only "
+    "there."""
+    for sending in sendings:
+        account, limit = sending.account, sending.account.limit or 0
+        most = share(facts, account)
+        if sending.beyond_flat or (most is not None and limit > most):
+            continue
+        if sending.beyond_wrap and (sending.obeyed or len(sending.beyond_wrap) >= _SEVERAL):
+            yield _from_history(facts, sending)
+        elif not sending.beyond_wrap and sending.history is None:
+            finding = _from_bank(facts, sending)
+            if finding is not None:
+                yield finding
+
+
+def _from_history(facts: Facts, sending: Sending) -> Finding:
+    account, first = sending.account, sending.beyond_wrap[0]
+    worst = max(sending.beyond_wrap, key=lambda start: start.outstanding)
+    stream = facts.view.stream(account.sender, "tx_deq")
+    log = facts.view.logs[account.sender]
+    assert stream is not None
+    t_ps, unc_ps = stream.when(first.packet.start)
+    rows: list[Row] = [log.row(first.credit, "last credit taken before")]
+    for start in sending.beyond_wrap[:_SHOWN]:
+        label = f"header; {start.outstanding} words outstanding with it"
+        rows.append(stream.row(start.packet.start, label))
+    return Finding(
+        diagnosis=NAME,
+        text=(
+            f"{account.sender} sent packet {first.packet.seq} of flow {account.flow} with "
+            f"{first.outstanding} words outstanding, and "
+            f"later packets with up to {worst.outstanding}, where {account.limit} are allowed: its "
+            "count of sent words had wrapped to "
+            f"{first.sent} and the credited count, {first.credited}, had not. Outside the wrap it "
+            "kept to its limit. It compares the "
+            f"counters without regard to their wrapping."
+        ),
+        device=account.sender,
+        direction=account.direction,
+        flow=account.flow,
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        confidence=0.97 if sending.obeyed else 0.9,
+        evidence=(
+            Evidence(
+                f"{len(sending.beyond_wrap)} packets of flow {account.flow} were started beyond "
+                f"the limit of {account.limit} words, all "
+                f"across the wrap at {account.modulus}; none outside it.",
+                account.sender,
+                "tx_deq",
+                tuple(rows),
+            ),
+            Evidence(
+                f"{account.sender}'s books of flow {account.flow} at freeze.",
+                account.sender,
+                rows=sender_rows(facts, account),
+            ),
+            *overflow_evidence(facts, account.receiver),
+            *cause_evidence(facts, account.receiver),
+        ),
+    )
+
+
+def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
+    """Return the finding when only the freeze bank shows an excess, and it is across the wrap."""
+    account = sending.account
+    outstanding, limit = account.outstanding, account.limit
+    if outstanding is None or limit is None or outstanding <= limit:
+        return None
+    if not account.sent_has_wrapped:
+        return None
+    capture = facts.view.device(account.sender)
+    largest = 0 if capture is None else capture.identity.tx_fifo
+    if outstanding - limit < largest:
+        return None  # a constant excess could be as large
+    return Finding(
+        diagnosis=NAME,
+        text=(
+            f"{account.sender} froze with {outstanding} words of flow {account.flow} outstanding "
+            f"where {limit} are allowed; its count "
+            f"of sent words has wrapped to {account.sent}, the credited count is still "
+            f"{account.credited}."
+        ),
+        device=account.sender,
+        direction=account.direction,
+        flow=account.flow,
+        confidence=0.75,
+        evidence=(
+            Evidence(
+                f"{account.sender}'s books of flow {account.flow} at freeze.",
+                account.sender,
+                rows=sender_rows(facts, account),
+            ),
+            *overflow_evidence(facts, account.receiver),
+        ),
+    )

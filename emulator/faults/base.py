@@ -1,0 +1,115 @@
+"""The places where a fault can take hold of an emulated pair. This one leaves every place as it is.
+
+A sends to B: faults act on that direction only. Everything random about a fault comes from its own generator, so that it
+does not disturb what the hosts do.
+
+Source: the table of faults in the design's faults.md; each fault's file says what it does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.emulator.credit import Flow
+from freezeframe.emulator.packet import Packet
+from freezeframe.emulator.recorder import Kinds, Words
+from freezeframe.emulator.traffic import Plan
+from freezeframe.emulator.truth import Injection
+
+if TYPE_CHECKING:
+    from freezeframe.emulator.link import Incoming, Reading
+    from freezeframe.emulator.nic import Nic
+
+__all__ = ["DIRECTION", "Fault", "is_a", "is_b"]
+
+DIRECTION = "A->B"
+
+_US = 1_000_000  # picoseconds
+_EARLIEST_PS, _LATEST_PS = 5 * _US, 250 * _US  # from the start of a run to the first chance of an injection
+
+
+def is_a(nic: Nic) -> bool:
+    """Return whether this is the sending card of the faulty direction."""
+    return nic.index == 0
+
+
+def is_b(nic: Nic) -> bool:
+    """Return whether this is the receiving card of the faulty direction."""
+    return nic.index == 1
+
+
+class Fault:
+    """No fault: a clean run. Subclasses override the places they act on."""
+
+    name = "none"
+
+    def __init__(self) -> None:
+        self.done = False  # a fault that strikes once has struck in this run
+        self.draw = random.Random(0)
+        self.not_before_ps = 0
+        self._tell: Callable[[Injection], None] = lambda injection: None
+
+    def begin(self, seed: int, run: int, now_ps: int, tell: Callable[[Injection], None]) -> None:
+        """Get ready for a run: after power-up, and after each re-arm of a frozen pair."""
+        self.draw = random.Random(f"{seed}/{run}/{self.name}")
+        self.done = False
+        # Spread evenly over the orders of magnitude: memories that have wrapped and memories that have not.
+        ratio = _LATEST_PS / _EARLIEST_PS
+        self.not_before_ps = now_ps + int(_EARLIEST_PS * ratio ** self.draw.random())
+        self._tell = tell
+
+    def ready(self, nic: Nic) -> bool:
+        """Return whether the fault may strike now."""
+        return not self.done and nic.env.now >= self.not_before_ps
+
+    def tell(
+        self,
+        nic: Nic,
+        tap: str | None,
+        flow: int | None,
+        packet: int | None,
+        word: int | None,
+        t_ps: int,
+        **detail: Any,
+    ) -> None:
+        """Note the injection for the truth file."""
+        self._tell(
+            Injection(
+                nic.freeze.generation, nic.name, tap, DIRECTION, flow, packet, word, t_ps, detail
+            )
+        )
+
+    # -- places --------------------------------------------------------------------------------
+
+    def shape(self, plan: Plan) -> None:
+        """Arrange what the hosts do so that the symptom comes."""
+
+    def leaving(self, packet: Packet, nic: Nic) -> tuple[Words, Kinds]:
+        """Return what comes out of the outgoing FIFO."""
+        return packet.words, packet.kinds
+
+    def arriving(self, words: Words, nic: Nic) -> Words:
+        """Return what the receiver makes of a packet's words, before rx_enq. Called in the first word's cycle."""
+        return words
+
+    def reading(self, incoming: Incoming, nic: Nic) -> Reading | None:
+        """Return what the read side of the incoming FIFO does wrong with this packet."""
+        return None
+
+    def credit_leaving(self, word: int, flow: Flow, nic: Nic) -> int | None:
+        """Return a credit word as it leaves the card, None when it never does."""
+        return word
+
+    def credit_arriving(self, word: int, nic: Nic) -> int:
+        """Return what the receiver makes of a credit word."""
+        return word
+
+    def start_limit(self, flow: int, share: int, nic: Nic) -> int:
+        """Return the start-up credit of a flow."""
+        return share
+
+    def fits(self, flow: Flow, packet: Packet, nic: Nic) -> bool:
+        """Return whether the transmitter finds enough credit to start a packet."""
+        return flow.fits(packet.room)

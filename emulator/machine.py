@@ -1,0 +1,126 @@
+"""The emulated pair: two cards, the link between them, one simulation, one fault.
+
+Time is whole picoseconds from power-up. All that is random follows from the seed, so the same seed and the same accesses
+give the same bits.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import simpy
+
+from freezeframe.emulator.clocks import Clock
+from freezeframe.emulator.faults.registry import make_fault
+from freezeframe.emulator.nic import Nic
+from freezeframe.emulator.profile import Profile
+from freezeframe.emulator.traffic import make_plan
+from freezeframe.emulator.truth import Truth
+
+__all__ = ["Pair"]
+
+_POWER_UP_PS = 10_000_000  # by then every domain has left its reset
+_RESET_SPREAD_FS = 5_000_000_000  # domains leave reset within 5 us of each other
+
+
+class Pair:
+    """Cards A and B. `advance` moves time; everything else is done through registers (`freezeframe.emulator.target`)."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        fault: str = "none",
+        seed: int = 0,
+        truth_path: Path | None = None,
+        nonce: int | None = None,
+    ) -> None:
+        """Power up, armed and with the link trained.
+
+        Args:
+            seed: decides clocks, traffic, and the fault's time and place.
+            truth_path: where the injections are written; None writes nothing.
+            nonce: boot nonce of A (B has the next); None derives it from the seed.
+        Raises:
+            InputError: unknown fault, or the truth file cannot be written.
+        """
+        self.profile = profile
+        self.seed = seed
+        self.fault = make_fault(fault)
+        self.truth = Truth(fault, seed, profile.name, truth_path)
+        self.env = simpy.Environment(initial_time=_POWER_UP_PS)
+        draw = random.Random(f"{seed}/clocks")
+        if nonce is None:
+            nonce = random.Random(f"{seed}/{fault}/{profile.digest}/nonce").getrandbits(32)
+        self.nonces = [(nonce + index) & 0xFFFFFFFF for index in (0, 1)]
+        self.runs = 0
+        self.nics: list[Nic] = []
+        for index in (0, 1):
+            name = chr(ord("A") + index)
+            bus = _clock(f"{name}.bus", profile.clocks_bus_hz, profile, draw)
+            link = _clock(f"{name}.link", profile.clocks_link_hz, profile, draw)
+            self.nics.append(Nic(self, index, profile, bus, link))
+        for nic in self.nics:
+            nic.freeze.arm()
+            nic.power_up()
+        self._start()
+
+    @property
+    def now_ps(self) -> int:
+        return int(self.env.now)
+
+    @property
+    def frozen(self) -> bool:
+        """Every card's recorder is frozen."""
+        return all(nic.freeze.frozen_ps is not None for nic in self.nics)
+
+    @property
+    def held(self) -> bool:
+        """Every card is held: nothing but time and counter snapshots moves."""
+        return all(nic.held for nic in self.nics)
+
+    def at(self, t_ps: int, action: Callable[[], None]) -> None:
+        """Do something at a time that is not over, whatever has happened to the cards by then."""
+        event = self.env.timeout(t_ps - self.env.now)
+        assert event.callbacks is not None
+        event.callbacks.append(lambda _: action())
+
+    def advance(self, ps: int) -> None:
+        """Let ``ps`` picoseconds pass."""
+        if ps > 0:
+            self.env.run(until=self.env.now + ps)
+
+    def run_until_frozen(self, limit_ps: int) -> bool:
+        """Run until every card is frozen, at most ``limit_ps`` more; return whether they are."""
+        env, end_ps = self.env, self.env.now + limit_ps
+        while not self.frozen and env.peek() <= end_ps:
+            env.step()
+        if not self.frozen:
+            self.advance(int(end_ps - env.now))
+        return self.frozen
+
+    def froze(self, nic: Nic) -> None:
+        """A card's recorder has frozen."""
+
+    def released(self, nic: Nic) -> None:
+        """A frozen card has been armed again. When no card is frozen any more the pair starts anew."""
+        nic.held = False
+        if not any(other.freeze.frozen_ps is not None for other in self.nics):
+            self._start()
+
+    def _start(self) -> None:
+        for nic in self.nics:
+            nic.stop()
+        fault, run = self.fault, self.runs
+        self.runs += 1
+        fault.begin(self.seed, run, self.now_ps, self.truth.add)
+        plan = make_plan(self.profile, self.seed, run, fault.name)
+        fault.shape(plan)
+        for nic, sending, receiving in zip(self.nics, plan.sending, plan.receiving, strict=True):
+            nic.start(sending, receiving, random.Random(f"{self.seed}/{run}/{nic.name}/card"))
+
+
+def _clock(name: str, hz: int, profile: Profile, draw: random.Random) -> Clock:
+    ppb = profile.clocks_deviation_ppm * 1000
+    return Clock(name, hz, draw.randint(-ppb, ppb), draw.randrange(_RESET_SPREAD_FS))

@@ -1,0 +1,468 @@
+"""One emulated network card: its clocks, taps and memories, the stages between them, and what it latches when it freezes."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import simpy
+
+from freezeframe.capture.registers.layouts import (
+    EVENT_CODE_LSB,
+    EVENT_FLOW_LSB,
+    EVENT_SOURCE_LSB,
+    Cause,
+    Domain,
+    EventSource,
+    Kind,
+    LinkCode,
+    Machine,
+    MachineState,
+    Memory,
+)
+from freezeframe.emulator.clocks import Clock
+from freezeframe.emulator.counters import Sampler, Snapshots, counter_values
+from freezeframe.emulator.credit import Flow
+from freezeframe.emulator.dma import NoteWriter, RxDma, TxDma
+from freezeframe.emulator.eventlog import EventLog
+from freezeframe.emulator.faults.base import Fault
+from freezeframe.emulator.freeze import FreezeControl
+from freezeframe.emulator.host import Host
+from freezeframe.emulator.link import RxLink, TxLink
+from freezeframe.emulator.profile import Profile
+from freezeframe.emulator.provoke import PatternSource
+from freezeframe.emulator.recorder import Kinds, Recorder, Words
+from freezeframe.emulator.stages import Bus, Fifo, Process, Tap
+from freezeframe.emulator.traffic import Receiving, Sending
+from freezeframe.emulator.trigger import Trigger
+
+if TYPE_CHECKING:
+    from freezeframe.emulator.machine import Pair
+
+__all__ = ["Bank", "Config", "Nic"]
+
+_TAP_KINDS = 1 << Kind.HEAD | 1 << Kind.BODY | 1 << Kind.TAIL
+_EVENT_KINDS = sum(
+    1 << kind for kind in Kind if kind not in (Kind.MARK, Kind.LOSS, Kind.TIME)
+) & ~_TAP_KINDS  # fmt: skip
+_ALL_CAUSES = sum(1 << cause for cause in Cause)
+_LINK_TAPS = (Memory.TX_DEQ, Memory.RX_ENQ)
+_PENDING = 48  # runs or events a recorder may hold back before they are committed
+_SOURCES = {
+    Machine.TX_DMA: EventSource.TX_DMA,
+    Machine.RX_DMA: EventSource.RX_DMA,
+    Machine.TX_LINK: EventSource.TX_LINK,
+    Machine.RX_LINK: EventSource.RX_LINK,
+}
+_IN_LINK_DOMAIN = (Machine.TX_LINK, Machine.RX_LINK)
+
+
+@dataclass(slots=True)
+class Config:
+    """What the host may write, as it acts; see the register map."""
+
+    stall_limit: int
+    snapshot_log2: int
+    sample_period: int
+    # A lane's underflow must be found by what it does to the words, so by default it does not freeze by itself.
+    cause_mask: int = _ALL_CAUSES & ~(1 << Cause.SYNC_UNF)
+    hold: bool = True
+    select_tap: int = 0
+    index_record: int = 0
+    index_memory: int = 0
+    rx_stop: bool = False
+    traffic_on: bool = False
+    traffic_flow: int = 0
+    traffic_length: int = 0
+    traffic_gap: int = 0
+    traffic_seed: int = 0
+    inject_buffer: npt.NDArray[np.uint32] = field(
+        default_factory=lambda: np.zeros(2048, dtype=np.uint32)
+    )
+
+
+@dataclass(slots=True)
+class Bank:
+    """What is latched when the recorder freezes.
+
+    Attributes:
+        values: every ``frozen.*`` and ``frozen_flow.*`` register by name and indices.
+        counters: every counter.
+        images: ``(depth, 9)`` uint8 in slot order, None where there is no memory.
+        crc: ``(memory, chunk)`` to CRC-32.
+        samples: ``(n, 2)`` uint32.
+    """
+
+    values: dict[tuple[str, tuple[int, ...]], int]
+    counters: dict[str, int]
+    images: list[npt.NDArray[np.uint8] | None]
+    crc: dict[tuple[int, int], int]
+    samples: npt.NDArray[np.uint32]
+
+
+class Nic:
+    """A card with its recorder. The recorder lives as long as the card; the stages are made anew at each `start`."""
+
+    def __init__(self, machine: Pair, index: int, profile: Profile, bus: Clock, link: Clock) -> None:
+        self.machine = machine
+        self.env: simpy.Environment = machine.env
+        self.index = index
+        self.name = chr(ord("A") + index)
+        self.profile = profile
+        self.bus = Bus(self.env, bus)
+        self.link = link
+        self.fault: Fault = machine.fault
+        self.config = Config(
+            profile.trace_stall_limit_cycles,
+            profile.trace_snapshot_log2,
+            profile.trace_sample_period_cycles,
+        )
+        self.taps = [Tap(memory, self.clock(_domain(memory)), self._fed) for memory in list(Memory)[:4]]
+        self.tx_fifo = Fifo(profile.fifo_tx_words, self.taps[0], self.taps[1])
+        self.rx_fifo = Fifo(profile.fifo_rx_words, self.taps[2], self.taps[3])
+        self.trigger = Trigger()
+        self.trigger_plan = 0
+        self.log = EventLog(
+            profile.trace_event_depth, profile.trace_event_fifo, profile.trace_post_drain_cycles
+        )
+        self.memories: list[Recorder | EventLog | None] = [
+            Recorder(profile.trace_tap_depth, profile.trace_post_drain_cycles)
+            if profile.quad or memory == 0
+            else None
+            for memory in range(4)
+        ]
+        self.memories.append(self.log)
+        self.selected = 0  # tap behind memory 0 when there is only one
+        for memory, recorder in enumerate(self.memories):
+            if recorder is not None:
+                recorder.post = profile.trace_post
+                recorder.kinds = _EVENT_KINDS if memory == Memory.EVENT_LOG else _TAP_KINDS
+        self._post = [profile.trace_post] * 5
+        self._kinds = [_TAP_KINDS] * 4 + [_EVENT_KINDS]
+        self.split_wait = type(self.bus.owned)()
+        self.counts: dict[str, int] = dict.fromkeys(
+            (
+                "header_errors", "payload_errors", "length_errors", "parity_errors", "drops",
+                "credits_sent", "credits_taken", "credits_refused", "tx_fifo_overflows",
+                "tx_fifo_underflows", "rx_fifo_overflows", "rx_fifo_underflows", "idles_inserted",
+                "idles_removed", "descriptors", "notifications", "interrupts", "bus_retries",
+                "bus_disconnects",
+            ),
+            0,
+        )  # fmt: skip
+        self.pressure_before = 0
+        self.events_lost_before = 0
+        self.length_histogram = [0] * 16
+        self.inject_count = 0
+        self.held = False
+        self.bank: Bank | None = None
+        self.freeze = FreezeControl(self)
+        self.sampler = Sampler(self)
+        self.snapshots = Snapshots(self)
+        self._running: list[simpy.Process] = []
+        self._run = 0  # number of the present start; what was planned in another is void
+        self._sampling: simpy.Process | None = None
+        self._snapping: simpy.Process | None = None
+        self.states = [MachineState.IDLE] * 4
+        self._make_stages(Sending.silent(), Receiving(), random.Random(0))
+
+    @property
+    def peer(self) -> Nic:
+        """The card at the other end of the link."""
+        return self.machine.nics[1 - self.index]
+
+    def clock(self, domain: Domain) -> Clock:
+        """Return the clock of one of the two domains."""
+        return self.bus.clock if domain == Domain.BUS else self.link
+
+    def memory_domain(self, memory: int) -> Domain:
+        """Return the domain in which a memory records."""
+        tap = self.selected if memory == 0 and not self.profile.quad else memory
+        return _domain(tap)
+
+    # -- running -------------------------------------------------------------------------------
+
+    def power_up(self) -> None:
+        """Start what runs whether or not the card is held: sampler and counter snapshots."""
+        self.restart_sampler()
+        self.restart_snapshots()
+
+    def start(self, sending: Sending, receiving: Receiving, draw: random.Random) -> None:
+        """Bring a stopped card up from nothing, as its driver does: FIFOs, credits and sequence numbers begin at 0."""
+        self._make_stages(sending, receiving, draw)
+        self.tx_fifo.clear()
+        self.rx_fifo.clear()
+        self.states = [MachineState.IDLE] * 4
+        for lane in (0, 1):
+            self.link_event(Kind.LINK, EventSource.RX_LINK, LinkCode.TRAINED, lane)
+        for run in (
+            self.tx_dma.run, self.tx_link.run, self.rx_dma.run, self.notes.run, self.pattern.run,
+            self.rx_link.run_clock_correction, self.host.run_posting, self.host.run_handler,
+            self.host.run_stops,
+        ):  # fmt: skip
+            self.process(run())
+
+    def stop(self) -> None:
+        """End all stages now; words that would have moved later never do."""
+        now = self.env.now
+        bus, link = self.bus.clock.cycle_at(now), self.link.crossed(now)
+        self.tx_link.hold(link)
+        for process in self._running:
+            if process.is_alive and process is not self.env.active_process:
+                process.interrupt()
+        self._running.clear()
+        self._run += 1
+        for tap in self.taps:
+            tap.cut(bus if tap.clock is self.bus.clock else link)
+        for flow in self._flows:
+            flow.sent.cut(link)
+            flow.received.cut(link)
+            flow.freed.cut(bus)
+        self.bus.cut(bus)
+        self.split_wait.cut(bus)
+        self.pressure_before += self.tx_link.end_pressure(now)
+        self.bus.restart()
+
+    def process(self, steps: Process) -> None:
+        """Run steps until the card is held or brought up anew."""
+        self._running.append(self.env.process(_until_interrupted(steps)))
+        if len(self._running) > 64:
+            self._running = [process for process in self._running if process.is_alive]
+
+    def at(self, t_ps: int, action: Callable[[], None]) -> None:
+        """Do something later, unless the card has been held or brought up anew by then."""
+        run = self._run
+
+        def act() -> None:
+            if self._run == run:
+                action()
+
+        self.machine.at(t_ps, act)
+
+    def flow(self, number: int) -> Flow:
+        """Return a flow; one outside the map has no credit and stays apart."""
+        known = self.known_flow(number)
+        return known if known is not None else self._no_flow
+
+    def known_flow(self, number: int) -> Flow | None:
+        """Return a flow of the map, None for a number outside it."""
+        return self._flows[number] if number < len(self._flows) else None
+
+    def _make_stages(self, sending: Sending, receiving: Receiving, draw: random.Random) -> None:
+        profile = self.profile
+        self.draw = draw
+        self.tx_dma = TxDma(self)
+        self.tx_link = TxLink(self)
+        self.rx_link = RxLink(self)
+        self.rx_dma = RxDma(self)
+        self.notes = NoteWriter(self)
+        self.pattern = PatternSource(self)
+        self.host = Host(self, sending, receiving)
+        width, unit = profile.credit_w, profile.flows_credit_unit_words
+        self._flows = [
+            Flow(number, self._limit(number, sending), width, unit)
+            for number in range(profile.flows_count)
+        ]
+        self._no_flow = Flow(127, 0, width, unit)
+        self.comma_phase = [draw.randrange(4), draw.randrange(4)]
+
+    def _limit(self, number: int, sending: Sending) -> int:
+        share = self.profile.credit_share_words if number in sending.flows else 0
+        return self.fault.start_limit(number, share, self)
+
+    # -- recording -----------------------------------------------------------------------------
+
+    def event(
+        self, kind: Kind, source: EventSource, code: int, value: int, flow: int = 0, cycle: int | None = None
+    ) -> None:
+        """Offer an event to the log, of the present bus cycle or a later one."""
+        if cycle is None:
+            cycle = self.bus.clock.cycle_at(self.env.now)
+        data = value | flow << EVENT_FLOW_LSB | source << EVENT_SOURCE_LSB | code << EVENT_CODE_LSB
+        self.log.offer(cycle, source, kind, data)
+        if self.log.waiting > _PENDING:
+            self.log.advance(self.bus.clock.cycle_at(self.env.now) - 1)
+        self.freeze.fed(Memory.EVENT_LOG)
+
+    def link_event(self, kind: Kind, source: EventSource, code: int, value: int, flow: int = 0) -> None:
+        """Offer an event of the link domain: the log sees it 2 to 3 bus cycles later."""
+        self.event(kind, source, code, value, flow, self.bus.clock.crossed(self.env.now))
+
+    def enter(self, machine: Machine, state: MachineState) -> None:
+        """A state machine changes its state; staying in it is no event."""
+        old = self.states[machine]
+        if old == state:
+            return
+        self.states[machine] = state
+        report = self.link_event if machine in _IN_LINK_DOMAIN else self.event
+        report(Kind.STATE, _SOURCES[machine], machine, state | old << 8)
+
+    def _fed(self, index: int, cycle: int, kinds: Kinds, words: Words) -> None:
+        tap = self.taps[index]
+        if tap.recorder is not None:
+            if tap.recorder.waiting > _PENDING:
+                tap.recorder.advance(tap.clock.cycle_at(self.env.now) - 1)
+            self.freeze.fed(index if self.profile.quad else 0)
+        if self.trigger.enable and self.trigger.tap == index:
+            fires = self.trigger.feed(cycle, kinds, words)
+            if fires is not None:
+                plan, domain = self.trigger_plan, _domain(index)
+                self.at(
+                    tap.clock.edge_ps(fires + 1),
+                    lambda: self._trigger(plan, domain),
+                )
+
+    def _trigger(self, plan: int, domain: Domain) -> None:
+        if plan == self.trigger_plan:
+            self.freeze.raise_cause(Cause.TRIGGER, domain)
+
+    def reset_trigger(self) -> None:
+        """The trigger's configuration changed, or the recorder was armed: begin to watch anew."""
+        self.trigger.reset()
+        self.trigger_plan += 1
+
+    def arm_memories(self, now_ps: int) -> None:
+        """Clear all memories and attach them to their taps."""
+        self.events_lost_before += self.log.lost
+        for tap in self.taps:
+            tap.recorder = None
+        for memory, recorder in enumerate(self.memories):
+            if recorder is None:
+                continue
+            if isinstance(recorder, Recorder):
+                if not self.profile.quad:
+                    self.selected = self.config.select_tap & 3
+                self.taps[memory if self.profile.quad else self.selected].recorder = recorder
+            clock = self.clock(self.memory_domain(memory))
+            cycle = clock.cycle_at(now_ps)
+            recorder.arm(cycle if clock is self.bus.clock else clock.crossed(now_ps))
+        self.sampler.clear()
+        self.reset_trigger()
+
+    def set_post(self, memory: int, post: int) -> None:
+        """Set the records a memory stores after a cause; a cause that has come keeps the old number."""
+        self._post[memory] = post
+        recorder = self.memories[memory]
+        if recorder is not None:
+            recorder.post = post
+
+    def set_kinds(self, memory: int, kinds: int) -> None:
+        """Set the kinds a memory records, from the present cycle on."""
+        self._kinds[memory] = kinds
+        recorder = self.memories[memory]
+        if recorder is not None:
+            self.commit(memory)
+            recorder.kinds = kinds
+            self.freeze.fed(memory)
+
+    def post(self, memory: int) -> int:
+        """Return what `set_post` set."""
+        return self._post[memory]
+
+    def kinds(self, memory: int) -> int:
+        """Return what `set_kinds` set."""
+        return self._kinds[memory]
+
+    def commit(self, memory: int) -> None:
+        """Bring a memory up to the cycle before the present one."""
+        recorder = self.memories[memory]
+        if recorder is not None:
+            recorder.advance(self.clock(self.memory_domain(memory)).cycle_at(self.env.now) - 1)
+
+    def restart_sampler(self) -> None:
+        """Begin to sample with the period that is set now."""
+        if self._sampling is not None and self._sampling.is_alive:
+            self._sampling.interrupt()
+        self._sampling = self.env.process(_until_interrupted(self.sampler.run()))
+
+    def restart_snapshots(self) -> None:
+        """Begin to copy counters with the period that is set now."""
+        if self._snapping is not None and self._snapping.is_alive:
+            self._snapping.interrupt()
+        self._snapping = self.env.process(_until_interrupted(self.snapshots.run()))
+
+    # -- standing still ------------------------------------------------------------------------
+
+    def frozen(self, t_ps: int) -> None:
+        """All memories are closed: latch everything, and hold the card if that is wanted."""
+        for memory, recorder in enumerate(self.memories):
+            if recorder is not None:
+                recorder.advance(self.clock(self.memory_domain(memory)).cycle_at(t_ps) - 1)
+        images = [None if recorder is None else recorder.memory.image().copy() for recorder in self.memories]
+        chunk = self.profile.trace_chunk_records
+        crc = {
+            (memory, number): zlib.crc32(image[number * chunk : (number + 1) * chunk].tobytes())
+            for memory, image in enumerate(images)
+            if image is not None
+            for number in range(len(image) // chunk)
+        }
+        self.bank = Bank(
+            self._latched(t_ps), counter_values(self, t_ps), images, crc, self.sampler.slots.copy()
+        )
+        if self.config.hold:
+            self.held = True
+            self.stop()
+        self.machine.froze(self)
+
+    def _latched(self, t_ps: int) -> dict[tuple[str, tuple[int, ...]], int]:
+        bus, link = self.bus.clock.cycle_at(t_ps), self.link.cycle_at(t_ps)
+        working = self.tx_dma.working
+        remaining = self.tx_dma.remaining(t_ps)
+        length = 0 if working is None else len(working.words)
+        address = 0 if working is None else working.source + 8 * (length - remaining)
+        plain = {
+            "tx_level": max(0, self.tx_fifo.level(t_ps)),
+            "rx_level": max(0, self.rx_fifo.level(t_ps)),
+            "dma_address_lo": address & 0xFFFFFFFF,
+            "dma_address_hi": address >> 32,
+            "dma_remaining": remaining,
+            "descriptor_length": length,
+            "descriptors_waiting": len(self.tx_dma.queue),
+            "interrupt_mask": int(self.host.masked),
+            "completions_waiting": self.host.completions,
+            "next_seq_out": self.tx_dma.started_seq,
+            "next_seq_in": self.rx_link.next_seq,
+            "freeze_cycle_lo": bus & 0xFFFFFFFF,
+            "freeze_cycle_hi": bus >> 32,
+            "stalled_flows": self.tx_link.stalled_flows,
+        }
+        values: dict[tuple[str, tuple[int, ...]], int] = {
+            (f"frozen.{name}", ()): value for name, value in plain.items()
+        }
+        for machine, state in enumerate(self.states):
+            values["frozen.machine", (machine,)] = state
+        for lane in (0, 1):
+            values["frozen.lane.sync_level", (lane,)] = self.rx_link.sync_level(lane)
+            values["frozen.lane.underflows", (lane,)] = self.rx_link.sync_underflows[lane]
+            values["frozen.lane.overflows", (lane,)] = self.rx_link.sync_overflows[lane]
+            values["frozen.lane.comma_phase", (lane,)] = self.comma_phase[lane]
+        for flow in self._flows:
+            sent, received = flow.sent.at(link), flow.received.at(link)
+            for name, value in (
+                ("sent", sent & flow.mask),
+                ("credited", flow.credited),
+                ("limit", flow.limit),
+                ("received", received & flow.mask),
+                ("freed", flow.freed.at(bus) & flow.mask),
+                ("words_sent", sent & 0xFFFFFFFF),
+                ("words_received", received & 0xFFFFFFFF),
+                ("reported", flow.reported),
+            ):
+                values[f"frozen_flow.{name}", (flow.number,)] = value
+        return values
+
+
+def _domain(memory: int) -> Domain:
+    return Domain.LINK if memory in _LINK_TAPS else Domain.BUS
+
+
+def _until_interrupted(steps: Process) -> Process:
+    try:
+        yield from steps
+    except simpy.Interrupt:
+        return

@@ -1,0 +1,119 @@
+"""decode and decoders: text, JSON and Parquet out of a capture made here, and errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.capture.parquet import read_table
+from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+
+from tests.gui.cli import run_inside
+from tests.gui.made_capture import made_capture
+
+FRAMES = (
+    MdioFrame(22, "read", phy=1, reg=2, data=0x0007),
+    MdioFrame(22, "write", phy=1, reg=0, data=0x3100),
+)
+
+
+@pytest.fixture
+def phy(tmp_path: Path) -> Path:
+    path = tmp_path / "phy.sr"
+    write_sr(encode_frames(FRAMES, samplerate_hz=10_000_000), path)
+    return path
+
+
+def test_decode_prints_a_line_for_each_event(phy: Path) -> None:
+    done = run_inside("decode", str(phy), "-d", "mdio")
+    assert (done.code, done.err) == (0, "")
+    read, write = done.out.splitlines()
+    assert "read PHY 1 register 2" in read
+    assert read.endswith("0x0007")
+    assert "write PHY 1 register 0" in write
+    assert read.split()[1] == "µs"
+
+
+def test_decode_prints_json_with_one_object_for_each_row(phy: Path) -> None:
+    done = run_inside("decode", str(phy), "-d", "mdio", "--json")
+    document = json.loads(done.out)
+    assert document["file"] == str(phy)
+    (table,) = document["tables"]
+    assert table["name"] == "mdio"
+    assert [(r["kind"], r["op"], r["phy"], r["reg"], r["data"]) for r in table["rows"]] == [
+        ("frame", "read", 1, 2, 0x0007),
+        ("frame", "write", 1, 0, 0x3100),
+    ]
+
+
+def test_decode_writes_parquet_and_says_how_many_rows(phy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "events.parquet"
+    done = run_inside("decode", str(phy), "-d", "mdio", "-o", str(out))
+    assert (done.code, done.out) == (0, f"{out}: mdio, 2 rows\n")
+    assert read_table(out).column("data").to_pylist() == [0x0007, 0x3100]
+
+
+def test_two_decoders_write_two_files(phy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "events.parquet"
+    done = run_inside("decode", str(phy), "-d", "mdio", "-d", "mdio:clause=45", "-o", str(out))
+    assert done.code == 0
+    written = sorted(entry.name for entry in tmp_path.glob("events*"))
+    assert written == ["events.mdio#2.parquet", "events.mdio.parquet"]
+
+
+def test_a_recording_is_decoded_with_the_tap_in_every_line(tmp_path: Path) -> None:
+    folder = made_capture(tmp_path / "made.ff")
+    done = run_inside("decode", str(folder.path), "-d", "trace")
+    lines = done.out.splitlines()
+    assert [line for line in lines if line.startswith("# trace.packets, 48 rows")]
+    assert [line for line in lines if "B.rx_deq" in line and "RDMA_WRITE #7" in line]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("-d", "mdoi"), "did you mean mdio?"),
+        (("-d", "mdio:clause=99"), "clause"),
+        (("-d", "mdio:mdc=D7"), "D7"),
+        (("-d", "trace"), "trace takes capture"),
+        (("-d", "mdio", "--max-samples", "10"), "--max-samples"),
+        (("-d", "mdio", "--samplerate", "12 parsecs"), "12 parsecs"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_cannot_be_decoded_is_bad_input_in_one_line(
+    phy: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    done = run_inside("decode", str(phy), *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_cut_capture_is_bad_input_and_no_file_is_left(phy: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.sr"
+    cut.write_bytes(phy.read_bytes()[:200])
+    done = run_inside("decode", str(cut), "-d", "mdio", "-o", str(tmp_path / "e.parquet"))
+    assert done.code == 2
+    assert "cut.sr" in done.err
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["cut.sr", "phy.sr"]
+
+
+def test_an_output_that_cannot_be_written_is_bad_input(phy: Path, tmp_path: Path) -> None:
+    done = run_inside("decode", str(phy), "-d", "mdio", "-o", str(tmp_path / "no" / "e.parquet"))
+    assert done.code == 2
+    assert str(tmp_path / "no") in done.err
+
+
+def test_decoders_lists_channels_and_options(tmp_path: Path) -> None:
+    text = run_inside("decoders").out
+    assert "channel mdc" in text
+    assert "option clause=auto" in text
+    document = json.loads(run_inside("decoders", "mdio", "--json").out)
+    (mdio,) = document["decoders"]
+    assert [channel["id"] for channel in mdio["channels"]] == ["mdc", "mdio"]
+    clause = next(option for option in mdio["options"] if option["id"] == "clause")
+    assert (clause["default"], clause["choices"]) == ("auto", ["auto", "22", "45"])
+    assert document["broken"] == []

@@ -1,0 +1,157 @@
+"""The drawings: round axes, labels that do not collide, nothing loud ever merged away, all text escaped."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+from freezeframe.gui.plots.axis import TimeAxis, format_ps, round_ticks
+from freezeframe.gui.plots.series import Series, draw_series
+from freezeframe.gui.plots.svg import Svg, text_width
+from freezeframe.gui.plots.timeline import Bar, Lane, Mark, Tick, draw_timeline
+from hypothesis import given
+from hypothesis import strategies as st
+
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def elements(svg: str, name: str, css: str = "") -> list[ET.Element]:
+    found = ET.fromstring(svg).iter(f"{SPACE}{name}")
+    return [one for one in found if css in one.attrib.get("class", "").split() or not css]
+
+
+def timeline(lanes: list[Lane], marks: list[Mark] | None = None, end: int = 1_000_000) -> str:
+    return draw_timeline("t", lanes, marks or [], 0, end, title="T", desc="D")
+
+
+@pytest.mark.parametrize(
+    ("t_ps", "text"),
+    [
+        (0, "0 ps"),
+        (999, "999 ps"),
+        (1_500, "1.5 ns"),
+        (-1_500, "-1.5 ns"),
+        (12_345_678, "12.345678 µs"),
+        (10**12, "1 s"),
+        (86_400 * 10**12 + 1, "86,400.000000000001 s"),
+    ],
+)
+def test_a_time_is_written_exactly_with_its_unit(t_ps: int, text: str) -> None:
+    assert format_ps(t_ps) == text
+
+
+def test_labels_of_one_axis_share_their_unit() -> None:
+    assert [label for _, label in TimeAxis(0, 2_000_000, 0, 100).ticks(5)] == [
+        "0 µs",
+        "0.5 µs",
+        "1 µs",
+        "1.5 µs",
+        "2 µs",
+    ]
+
+
+@given(st.integers(-(10**15), 10**15), st.integers(0, 10**15), st.integers(1, 12))
+def test_ticks_are_round_inside_the_range_and_not_too_many(
+    start: int, span: int, most: int
+) -> None:
+    ticks = round_ticks(start, start + span, most)
+    assert len(ticks) <= most
+    assert all(start <= tick <= start + span for tick in ticks)
+    if len(ticks) > 1:
+        step = ticks[1] - ticks[0]
+        assert str(step).rstrip("0") in ("1", "2", "5")
+        assert all(tick % step == 0 for tick in ticks)
+
+
+def test_ticks_of_a_reversed_range_are_refused() -> None:
+    with pytest.raises(ValueError, match="no ticks"):
+        round_ticks(5, 4, 3)
+
+
+def test_a_loud_bar_is_drawn_wide_enough_to_be_seen_however_long_the_capture() -> None:
+    lane = Lane("g", "l", bars=[Bar(500, 501, "bad", loud=True, tip="seq 7")])
+    (bar,) = elements(timeline([lane], end=10**12), "rect", "bad")
+    assert float(bar.attrib["width"]) >= 3
+
+
+def test_quiet_bars_too_thin_to_tell_apart_are_drawn_as_one() -> None:
+    bars = [Bar(10 * i, 10 * i + 10, "packet") for i in range(10_000)]
+    drawn = elements(timeline([Lane("g", "l", bars=bars)], end=10**8), "rect", "packet")
+    assert len(drawn) == 1
+    assert drawn[0].find(f"{SPACE}title").text == "10,000 together"  # type: ignore[union-attr]
+
+
+def test_a_wide_bar_is_not_merged_with_thin_neighbours() -> None:
+    bars = [Bar(0, 500_000, "packet", "7"), Bar(500_000, 500_001, "packet")]
+    drawn = elements(timeline([Lane("g", "l", bars=bars)]), "rect", "packet")
+    assert len(drawn) == 2
+
+
+def test_a_label_that_does_not_fit_its_bar_is_left_out() -> None:
+    bars = [Bar(0, 500_000, "packet", "long enough"), Bar(600_000, 601_000, "packet", "too long")]
+    texts = [
+        text.text for text in elements(timeline([Lane("g", "l", bars=bars)]), "text", "inside")
+    ]
+    assert texts == ["long enough"]
+
+
+def test_bars_outside_the_range_are_not_drawn_and_those_across_its_edge_are_cut() -> None:
+    bars = [Bar(-500, 500, "packet"), Bar(2_000_000, 3_000_000, "packet")]
+    (bar,) = elements(timeline([Lane("g", "l", bars=bars)]), "rect", "packet")
+    assert float(bar.attrib["x"]) == 112
+
+
+@given(st.lists(st.integers(0, 1_000_000), min_size=2, max_size=8))
+def test_labels_of_marks_never_overlap_and_stay_inside(times: list[int]) -> None:
+    marks = [Mark(t, f"diagnosis number {i}", "finding") for i, t in enumerate(times)]
+    svg = timeline([Lane("g", "l")], marks)
+    width = float(ET.fromstring(svg).attrib["viewBox"].split()[2])
+    spans: dict[float, list[tuple[float, float]]] = {}
+    for text in elements(svg, "text", "marklabel"):
+        left = float(text.attrib["x"])
+        right = left + text_width(text.text or "", 12)
+        assert left >= 0
+        assert right <= width + 0.01
+        spans.setdefault(float(text.attrib["y"]), []).append((left, right))
+    for row in spans.values():
+        row.sort()
+        assert all(a[1] < b[0] for a, b in pairwise(row))
+
+
+def test_the_band_of_a_mark_is_as_wide_as_its_uncertainty() -> None:
+    svg = timeline([Lane("g", "l")], [Mark(500_000, "m", "finding", unc_ps=100_000)])
+    (band,) = elements(svg, "rect", "band")
+    assert float(band.attrib["width"]) == pytest.approx((1120 - 14 - 112) * 0.2, abs=0.1)
+
+
+def test_many_ticks_are_one_path_and_few_have_tips() -> None:
+    few = Lane("g", "l", ticks=[Tick(5, "credit", "credit taken")])
+    many = Lane("g", "l", ticks=[Tick(i * 100, "credit", "x") for i in range(1_000)])
+    assert len(elements(timeline([few]), "line", "credit")) == 1
+    assert "credit taken" in timeline([few])
+    assert len(elements(timeline([many]), "path", "credit")) == 1
+
+
+def test_a_series_is_broken_where_its_value_is_not_known() -> None:
+    points = ((0, None), (10, 5), (20, None), (30, 7))
+    svg = draw_series("s", [Series("out", "out", points)], 0, 30, "MB/s", title="T", desc="D")
+    lines = elements(svg, "polyline")
+    assert len(lines) == 2
+    assert len(lines[0].attrib["points"].split()) == 2
+
+
+def test_text_in_a_drawing_is_escaped() -> None:
+    svg = Svg('n"', 10, 10, title="<t>", desc="&")
+    svg.text(0, 0, "</text><script>", 'a"b', tip="<x>")
+    svg.rect(0, 0, 1, 1, "c", tip="</title><script>")
+    svg.path('M0 0"/>', "p")
+    assert ET.fromstring(svg.render()) is not None
+    assert "<script" not in svg.render()
+
+
+def test_numbers_in_a_drawing_are_short() -> None:
+    svg = Svg("n", 10, 10, title="t", desc="d")
+    svg.rect(1 / 3, 2, 1e-9, 10.10, "c")
+    assert re.search(r'x="0.33" y="2" width="0" height="10.1"', svg.render())

@@ -1,0 +1,244 @@
+"""The report: one file that needs nothing, in which nothing out of a capture becomes markup."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.report.html import element, join, table
+from freezeframe.gui.report.write import render_report, write_report
+
+from tests.gui.made_capture import BAD_PACKET, BAD_WORD, made_capture, made_explanation
+
+HOSTILE = '<script>alert("x")</script> & \'"><img src=http://evil.example/x>'
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+
+class Reader(HTMLParser):
+    """Collects elements, their attributes and the text, and checks that every element is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> CaptureFolder:
+    return made_capture(tmp_path_factory.mktemp("made") / "made.ff")
+
+
+@pytest.fixture(scope="module")
+def html(capture: CaptureFolder) -> str:
+    return render_report(capture, made_explanation(capture))
+
+
+def test_the_report_loads_nothing_and_runs_nothing(html: str) -> None:
+    reader = read(html)
+    names = {tag for tag, _ in reader.elements}
+    assert names.isdisjoint({"script", "link", "img", "iframe", "object", "embed", "base", "form"})
+    for _, attributes in reader.elements:
+        assert {"src", "href", "action", "srcset", "data", "xlink:href"}.isdisjoint(attributes)
+        assert not [name for name in attributes if name.startswith("on")]
+    assert "url(" not in html
+    assert "@import" not in html
+    # The name of the SVG namespace is not fetched; nothing else may look like an address.
+    outside = html.replace("http://www.w3.org/2000/svg", "")
+    assert re.findall(r"https?://", outside) == []
+    policy = [a["content"] for t, a in reader.elements if a.get("http-equiv")]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_the_headline_says_what_where_and_when(html: str) -> None:
+    reader = read(html)
+    text = " ".join(reader.text.split())
+    assert "word-omitted: a 64-bit word was lost in A's outgoing FIFO" in text
+    for fact in (
+        "Where A.tx_deq",
+        "Direction A → B",
+        f"Packet {BAD_PACKET}",
+        f"Word {BAD_WORD}",
+        "Confidence 0.97",
+    ):
+        assert fact.replace(" ", "") in text.replace(" ", "")
+    assert "Frozen bypay-crcat B" in text
+
+
+def test_the_evidence_stands_side_by_side_and_the_missing_word_is_marked(html: str) -> None:
+    rows = re.findall(r"<tr class=\"bad\">.*?</tr>", html, re.S)
+    missing = [row for row in rows if "not at A.tx_deq" in row]
+    assert len(missing) == 1
+    assert f"payload word {BAD_WORD}" in missing[0]
+    assert ">—<" in missing[0]
+
+
+def test_differing_hex_digits_are_marked_one_by_one(capture: CaptureFolder) -> None:
+    row = Row("words", "B.rx_enq", "payload word 1", value=0x1234, expected=0x1834, t_ps=5)
+    finding = Finding(
+        "payload-bit-flip", "One bit.", "B", "rx_enq", evidence=(Evidence("Differs.", rows=(row,)),)
+    )
+    trace = made_explanation(capture).trace
+    html = render_report(capture, Explanation([finding], [], trace))
+    assert "0x0000000000001<mark>2</mark>34" in html
+    assert "bits 9, 11 differ" in html
+
+
+def test_the_time_line_has_a_title_a_description_and_a_lane_for_every_tap(html: str) -> None:
+    drawings = re.findall(r'<svg class="drawing".*?</svg>', html, re.S)
+    assert len(drawings) == 3  # the time line, and throughput of A and of B
+    svg = ET.fromstring(drawings[0])
+    space = "{http://www.w3.org/2000/svg}"
+    ids = svg.attrib["aria-labelledby"].split()
+    assert [svg.find(f"{space}title").attrib["id"], svg.find(f"{space}desc").attrib["id"]] == ids  # type: ignore[union-attr]
+    labels = [list(t.itertext())[-1] for t in svg.iter(f"{space}text")]
+    for lane in ("A tx_enq", "A tx_deq", "B rx_enq", "B rx_deq", "A waits", "B credits"):
+        assert lane in labels
+    assert "B tx_enq" not in labels  # nothing was sent that way
+    assert {"pay-crc at B", "word-omitted"} <= set(labels)
+
+
+def test_a_packet_with_a_bad_crc_is_told_by_more_than_its_colour(html: str) -> None:
+    tips = re.findall(r'class="bad"><title>(.*?)</title>', html)
+    assert len(tips) == 3  # tx_deq, rx_enq, rx_deq
+    assert all("bad payload CRC, length" in tip for tip in tips)
+    assert html.count("bad payload CRC, length</td>") == 3
+
+
+def test_every_element_id_is_there_once(html: str) -> None:
+    ids = [a["id"] for _, a in read(html).elements if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_table_has_column_headers_with_a_scope(html: str) -> None:
+    tables = re.findall(r"<table>.*?</table>", html, re.S)
+    assert len(tables) >= 6
+    for text in tables:
+        heads = re.findall(r"<th[ >][^>]*>?", text)
+        assert heads
+        assert all('scope="col"' in head for head in heads)
+
+
+def test_the_integrity_section_lists_every_file_with_its_hash(
+    capture: CaptureFolder, html: str
+) -> None:
+    for name, entry in capture.manifest["raw"].items():
+        assert name in html
+        assert entry["sha256"] in html
+    assert capture.manifest["digest"] in html
+    assert "Nothing was lost" in html
+
+
+def test_what_a_reader_must_know_stands_at_the_top(html: str) -> None:
+    assert html.index("The event log of A begins 3 us after its taps.") < html.index("Evidence")
+
+
+def test_the_commands_that_give_the_answer_again_are_there(html: str) -> None:
+    assert "freezeframe explain made.ff" in html
+    assert "freezeframe pull etherbone:" in html.replace("//192.0.2.7:1234", "")
+
+
+def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
+    folder = made_capture(tmp_path / "<b onload=x>&'.ff", source=f"etherbone://{HOSTILE}")
+    row = Row("words", HOSTILE, HOSTILE, 1, 2, slot=3)
+    finding = Finding(
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        evidence=(Evidence(HOSTILE, HOSTILE, HOSTILE, (row,)),),
+    )
+    explanation = Explanation([finding, finding], [HOSTILE], made_explanation(folder).trace)
+    reader = read(render_report(folder, explanation))
+    assert {tag for tag, _ in reader.elements}.isdisjoint({"script", "img", "b"})
+    assert HOSTILE in reader.text
+    assert not [a for _, a in reader.elements if any(name.startswith("on") for name in a)]
+
+
+def test_a_clean_capture_says_so(capture: CaptureFolder) -> None:
+    explanation = made_explanation(capture)
+    text = read(render_report(capture, Explanation([], [], explanation.trace))).text
+    assert "No fault found" in text
+    assert "Evidence" not in text
+
+
+def test_an_undetermined_finding_names_its_candidates(capture: CaptureFolder) -> None:
+    finding = Finding(
+        "undetermined",
+        "Either fits.",
+        "B",
+        evidence=(Evidence("Seen."),),
+        candidates=("word-omitted", "header-corrupted"),
+    )
+    trace = made_explanation(capture).trace
+    text = read(render_report(capture, Explanation([finding], [], trace))).text
+    assert "word-omitted, header-corrupted" in text
+    assert "the recording does not decide" in text
+
+
+def test_the_same_capture_gives_the_same_bytes(capture: CaptureFolder, html: str) -> None:
+    assert render_report(capture, made_explanation(capture)) == html
+
+
+def test_a_report_is_not_replaced_unless_told(capture: CaptureFolder, tmp_path: Path) -> None:
+    path = tmp_path / "r.html"
+    path.write_text("mine")
+    explanation = made_explanation(capture)
+    with pytest.raises(InputError, match=r"r\.html: exists already; --force replaces it"):
+        write_report(capture, explanation, path)
+    assert path.read_text() == "mine"
+    write_report(capture, explanation, path, force=True)
+    assert path.read_text().startswith("<!DOCTYPE html>")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["r.html"]
+
+
+@pytest.mark.parametrize(
+    ("place", "says"), [("missing/r.html", "there is no such folder"), (".", "is a folder")]
+)
+def test_a_report_has_no_place_there(
+    capture: CaptureFolder, tmp_path: Path, place: str, says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        write_report(capture, made_explanation(capture), tmp_path / place)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_is_escaped_and_html_is_not() -> None:
+    assert element("p", "a < b", element("em", "c & d")) == "<p>a &lt; b<em>c &amp; d</em></p>"
+    assert join("<", element("br")) == "&lt;<br></br>"
+    assert element("td", "x", css='"><script>') == '<td class="&quot;&gt;&lt;script&gt;">x</td>'
+
+
+def test_a_table_marks_its_bad_rows_and_right_aligns_numbers() -> None:
+    text = table("t", ("a", "b"), [("1", "2"), ("3", "4")], numbers=(1,), bad_rows=(1,))
+    assert '<tr><td>1</td><td class="n">2</td></tr>' in text
+    assert '<tr class="bad"><td>3</td><td class="n">4</td></tr>' in text
