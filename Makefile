@@ -48,7 +48,7 @@ lint: $(DEV)
 	@$(BIN)/python firmware-hooks/registers/generate.py --check
 
 types: $(DEV)
-	@$(BIN)/mypy
+	@$(BIN)/mypy && $(BIN)/mypy firmware-hooks/registers/generate.py
 
 tests: $(DEV)
 	@$(BIN)/pytest -n 2 --dist loadfile

@@ -96,6 +96,7 @@ class Bank:
         images: ``(depth, 9)`` uint8 in slot order, None where there is no memory.
         crc: ``(memory, chunk)`` to CRC-32.
         samples: ``(n, 2)`` uint32.
+        lengths: the length histogram.
     """
 
     values: dict[tuple[str, tuple[int, ...]], int]
@@ -103,6 +104,7 @@ class Bank:
     images: list[npt.NDArray[np.uint8] | None]
     crc: dict[tuple[int, int], int]
     samples: npt.NDArray[np.uint32]
+    lengths: list[int]
 
 
 class Nic:
@@ -402,8 +404,9 @@ class Nic:
             for number in range(len(image) // chunk)
         }
         self.bank = Bank(
-            self._latched(t_ps), counter_values(self, t_ps), images, crc, self.sampler.slots.copy()
-        )
+            self._latched(t_ps), counter_values(self, t_ps), images, crc,
+            self.sampler.slots.copy(), self.length_histogram.copy(),
+        )  # fmt: skip
         if self.config.hold:
             self.held = True
             self.stop()

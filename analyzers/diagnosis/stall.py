@@ -113,7 +113,8 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
         return None
     if int(missing[0]) != (int(known[-1]) + 1 if len(known) else 0):
         return None
-    if _lost_events(facts, account.sender, int(sent.t_ps[missing[0]])):
+    since_ps = int(sent.t_ps[missing[0]])
+    if _lost_events(facts, account.sender, since_ps) or _refused(facts, account.sender, since_ps):
         return None
     first = int(sent.positions[missing[0]])
     told = int(sent.freed[missing[-1]])
@@ -147,6 +148,13 @@ def _lost_events(facts: Facts, device: str, since_ps: int) -> bool:
     return bool((log.t_ps[losses] >= since_ps).any())
 
 
+def _refused(facts: Facts, device: str, since_ps: int) -> bool:
+    """Return whether credits arrived since a time, and were refused: then they were not lost."""
+    log = facts.view.logs[device]
+    refused = log.select("CREDIT", "refused_parity", "refused_crc")
+    return bool((log.t_ps[refused] >= since_ps).any())
+
+
 def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
     """Return the stall when only the freeze banks remember that credits were lost.
 
@@ -169,6 +177,8 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
             if int(stream.t_ps[packet.end - 1]) > cause_ps - _FLIGHT_PS:
                 return None
             break
+    if facts.view.counter(account.sender, "credits_refused"):
+        return None
     stalled = facts.view.value(account.sender, "frozen.stalled_flows") or 0
     if not stalled >> account.flow & 1:
         return None

@@ -48,15 +48,17 @@ def _from_history(facts: Facts, sending: Sending) -> Finding:
     stream = facts.view.stream(account.sender, "tx_deq")
     log = facts.view.logs[account.sender]
     assert stream is not None
-    t_ps, unc_ps = stream.when(first.packet.start)
+    at = first.departure.position
+    t_ps, unc_ps = (first.departure.t_ps, None) if at is None else stream.when(at)
     rows: list[Row] = [log.row(first.credit, "last credit taken before")]
     for start in sending.beyond_wrap[:_SHOWN]:
-        label = f"header; {start.outstanding} words outstanding with it"
-        rows.append(stream.row(start.packet.start, label))
+        label = f"first word; {start.outstanding} words outstanding with it"
+        if start.departure.position is not None:
+            rows.append(stream.row(start.departure.position, label))
     return Finding(
         diagnosis=NAME,
         text=(
-            f"{account.sender} sent packet {first.packet.seq} of flow {account.flow} with "
+            f"{account.sender} sent packet {first.departure.seq} of flow {account.flow} with "
             f"{first.outstanding} words outstanding, and "
             f"later packets with up to {worst.outstanding}, where {account.limit} are allowed: its "
             "count of sent words had wrapped to "

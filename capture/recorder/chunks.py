@@ -95,7 +95,7 @@ class MemoryReader:
         except RecordingLost as lost:
             for key, (chunk, _) in self._missing.items():
                 if tries.get(key, 0) < _TRIES and ready(chunk):
-                    self._missing[key] = (chunk, str(lost))
+                    self._missing[key] = (chunk, lost.reason)
             raise
 
     def gaps(self, device: int, memory: int) -> list[Gap]:
@@ -117,12 +117,12 @@ class MemoryReader:
         started_s = time.monotonic()
         try:
             words = self.target.read(np.concatenate([chunk.addresses() for chunk in batch]))
-        except BusError as error:
+        except BusError:
             self.confirm()
             if len(batch) > 1:
                 self._batch = 1  # so that one refused word does not cost the others
                 return [part for chunk in batch for part in self._read_batch([chunk])]
-            return [(batch[0], f"error answer ({error})")]
+            return [(batch[0], "the device answered with an error")]
         took_s = time.monotonic() - started_s
         good, bad = [], []
         at = 0

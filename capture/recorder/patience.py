@@ -23,7 +23,15 @@ _STATE_MASK = 0x3
 
 
 class RecordingLost(TargetError):
-    """The rest of a recording is out of reach: the target stayed away, or came back without it."""
+    """The rest of a recording is out of reach: the target stayed away, or came back without it.
+
+    ``reason`` is the message without the URL: it stands in the capture, and the options of a URL
+    may say what a capture must not (which fault an emulated card was given).
+    """
+
+    def __init__(self, url: str, reason: str, detail: str = "") -> None:
+        super().__init__(f"{url}: {reason}{detail}")
+        self.reason = reason
 
 
 class PatientTarget:
@@ -106,8 +114,9 @@ class PatientTarget:
         self._fruitless += 1
         if self._fruitless > _FRUITLESS:
             raise RecordingLost(
-                f"{self.url}: answers single words, but {_FRUITLESS} longer reads in a row failed: "
-                f"{error}"
+                self.url,
+                f"the target answers single words, but {_FRUITLESS} longer reads in a row failed",
+                f" (last: {error})",
             ) from error
         end_s = time.monotonic() + self._wait_s
         last = error
@@ -127,8 +136,9 @@ class PatientTarget:
                 last = still
             if time.monotonic() >= end_s:
                 raise RecordingLost(
-                    f"{self.url}: the target vanished and did not come back within "
-                    f"{self._wait_s:g} s (last: {last})"
+                    self.url,
+                    f"the target vanished and did not come back within {self._wait_s:g} s",
+                    f" (last: {last})",
                 ) from last
             time.sleep(_PAUSE_S)
 
@@ -146,9 +156,13 @@ class Recording:
     expected: list[tuple[int, int, int]]  # nonce, generation, state of each device
 
     @classmethod
-    def frozen(cls, devices: Sequence[Device], states: Sequence[tuple[int, int]]) -> Recording:
-        """Hold (nonce, generation) of each device that was found frozen."""
-        return cls(devices, [(nonce, generation, State.FROZEN) for nonce, generation in states])
+    def frozen(cls, devices: Sequence[Device], generations: Sequence[int]) -> Recording:
+        """Hold what identifies the recording of each device that was found frozen."""
+        expected = [
+            (device.identity.boot_nonce, generation, int(State.FROZEN))
+            for device, generation in zip(devices, generations, strict=True)
+        ]
+        return cls(devices, expected)
 
     def confirm(self, target: Target) -> None:
         """Check that every device still holds this recording.
@@ -186,8 +200,9 @@ class Recording:
             where = f"{url}: device {device.name}"
             if now[0] != was[0]:
                 return RecordingLost(
-                    f"{where} was restarted (boot nonce {was[0]:#010x} before, {now[0]:#010x} "
-                    "now); its recording is gone"
+                    url,
+                    f"device {device.name} was restarted (boot nonce {was[0]:#010x} before, "
+                    f"{now[0]:#010x} now); its recording is gone",
                 )
             if now[1] != was[1]:
                 return RecorderStateError(

@@ -65,8 +65,11 @@ class PullReport:
 
     @property
     def complete(self) -> bool:
-        """Whether everything the recorders hold is in the capture."""
-        return self.words == self.words_total and not self.lost
+        """Whether everything the recorders hold is in the capture.
+
+        ``lost`` may still say what a recorder itself could not record.
+        """
+        return self.words == self.words_total
 
 
 def pull(
@@ -146,7 +149,7 @@ class _Pull:
             open_devices(self._given)
         devices = open_devices(self._target)
         states = self._frozen_states(devices, freeze)
-        recording = Recording.frozen(devices, [(s.nonce, s.generation) for s in states])
+        recording = Recording.frozen(devices, [state.generation for state in states])
         self._target.returned = recording.confirm
         found = [Gathered(device, memories_of(device, _select_tap(device))) for device in devices]
 
@@ -168,7 +171,7 @@ class _Pull:
         except RecordingLost as lost:
             # What was verified before is evidence all the same; the rest are gaps that say why.
             for one in found:
-                one.lose_samples(str(lost))
+                one.lose_samples(lost.reason)
         self._begin("writing")
         for one in found:
             self._writer.add_device(one.capture(memories))

@@ -25,6 +25,7 @@ __all__ = ["WordDuplicated", "WordOmitted"]
 class _OneWord(Fault):
     what = ""
     missing = 0  # words the FIFO holds less than the taps make believe
+    second = 0  # 1: the word that gives the fault away is the second copy
 
     def begin(self, seed: int, run: int, now_ps: int, tell: Callable[[Injection], None]) -> None:
         super().begin(seed, run, now_ps, tell)
@@ -39,10 +40,9 @@ class _OneWord(Fault):
         word = self.draw.randrange(packet.length)
         self.done = True
         nic.tx_fifo.adjust(self.missing)
-        at = nic.link.cycle_at(nic.env.now) + HEAD_WORDS + word + (self.missing < 0)
-        self.tell(
-            nic, "tx_deq", packet.flow, packet.seq, word, nic.link.edge_ps(at), fifo="outgoing"
-        )
+        seen = word + self.second
+        at = nic.link.edge_ps(nic.link.cycle_at(nic.env.now) + HEAD_WORDS + seen)
+        self.tell(nic, "tx_deq", packet.flow, packet.seq, seen, at, fifo="outgoing")
         return misread(packet.words, packet.kinds, (self.what, HEAD_WORDS + word))
 
     def reading(self, incoming: Incoming, nic: Nic) -> Reading | None:
@@ -56,7 +56,9 @@ class _OneWord(Fault):
         self.done = True
         nic.rx_fifo.adjust(self.missing)
         at = nic.link.edge_ps(incoming.cycle_of(HEAD_WORDS + word))
-        self.tell(nic, "rx_deq", header.flow, header.seq, word, at, fifo="incoming")
+        self.tell(
+            nic, "rx_deq", header.flow, header.seq, word + self.second, at, fifo="incoming"
+        )
         return self.what, HEAD_WORDS + word
 
 
@@ -74,3 +76,4 @@ class WordDuplicated(_OneWord):
     name = "word-duplicated"
     what = "repeated"
     missing = -1
+    second = 1

@@ -30,6 +30,8 @@ LEGEND = (
     ("tick credit", "credit sent or taken"),
     ("tick refused", "credit refused"),
     ("tick note", "notification or interrupt event"),
+    ("tick link", "link event"),
+    ("tick plain", "descriptor or state event"),
 )
 
 _VERDICTS = (("header_ok", "header CRC"), ("payload_ok", "payload CRC"), ("length_ok", "length"))

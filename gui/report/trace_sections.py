@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["packets_section", "throughput_section", "timeline_section"]
 
-_NEAR_PS = 12_000_000  # 12 us to each side: two of the longest packets at 78.125 MHz
+_MARGIN_PS = 8_000_000  # 8 us to each side: more than the longest packet takes at 78.125 MHz
+_SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
+_WORTH = 1.5  # a second drawing is worth its place when it is this much finer
 _NEAR_PACKETS = 3
 
 
@@ -33,12 +35,10 @@ def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequenc
     marks = _marks(findings, freezes)
     t0_ps, t1_ps = time_range(trace)
     t1_ps = max([t1_ps, *(mark.t_ps for mark in marks)])
-    centre = first.t_ps if first is not None else None
-    if centre is None and freezes:
-        centre = freezes[0].t_ps
+    near = _near(trace, first, freezes)
     parts = [element("h2", "Time line")]
-    if centre is not None and t1_ps - t0_ps > 2 * _NEAR_PS:
-        near0, near1 = max(t0_ps, centre - _NEAR_PS), min(t1_ps, centre + _NEAR_PS)
+    if near is not None and (near[1] - near[0]) * _WORTH < t1_ps - t0_ps:
+        near0, near1 = max(t0_ps, near[0]), min(t1_ps, near[1])
         what = first.diagnosis if first else "the cause of the freeze"
         parts.append(
             _figure(
@@ -141,6 +141,21 @@ def packets_section(trace: Trace, finding: Finding | None) -> Html:
             bad_rows=bad,
         ),
     )
+
+
+def _near(
+    trace: Trace, finding: Finding | None, freezes: Sequence[Freeze]
+) -> tuple[int, int] | None:
+    """Return the times around the packet of the finding at all its taps, or around what there is."""
+    times = [freezes[0].t_ps] if freezes else []
+    if finding is not None and finding.t_ps is not None:
+        times = [finding.t_ps]
+    if finding is not None and finding.direction is not None and finding.packet is not None:
+        for row in packet_rows(trace, finding.direction):
+            # The sequence number comes round again, so only what is near in time is that packet.
+            if row["seq"] == finding.packet and abs(row["t_ps"] - times[0]) < _SAME_PACKET_PS:
+                times += [row["t_ps"], row["t_end_ps"]]
+    return (min(times) - _MARGIN_PS, max(times) + _MARGIN_PS) if times else None
 
 
 def _marks(findings: Sequence[Finding], freezes: Sequence[Freeze]) -> list[Mark]:

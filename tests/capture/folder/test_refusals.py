@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,11 @@ def test_a_recording_of_another_register_map_is_refused(folder: Path) -> None:
     resign(folder, lambda m: m["devices"][0]["identity"].update(map_hash=MAP_HASH ^ 1))
     with pytest.raises(CaptureVersionError, match=f"register map {MAP_HASH ^ 1:#010x}"):
         CaptureFolder.open(folder)
+
+
+def test_a_folder_without_its_raw_files_is_refused(folder: Path) -> None:
+    shutil.rmtree(folder / "raw")
+    assert "raw: could not be read: No such file or directory" in refused(folder)
 
 
 def test_a_folder_that_is_no_capture_is_refused(tmp_path: Path) -> None:

@@ -264,7 +264,7 @@ def test_an_error_answer_in_a_window_costs_its_chunk_and_no_other(tmp_path: Path
     recorder.readable[names.window("trace_tx_deq").address // 4 + 4 * 40] = False
     report = pull(recorder, tmp_path / "x.ff")
     assert gaps(report.path) == {"A.tx_deq": [(0, 256)], "B.tx_deq": [(0, 256)]}
-    assert "error answer" in report.lost[0]
+    assert report.lost[0].endswith("the device answered with an error in 10 readings")
     assert_exact(report.path, recorder)
 
 
@@ -382,6 +382,18 @@ def test_two_pulls_of_one_freeze_are_the_same_to_the_byte(tmp_path: Path) -> Non
     names_of = [p.relative_to(one) for p in sorted(one.rglob("*")) if p.is_file()]
     assert len(names_of) == 2 * 7 + 1
     assert all((one / name).read_bytes() == (two / name).read_bytes() for name in names_of)
+
+
+def test_what_the_recorder_itself_lost_is_stated_and_the_pull_is_still_complete(
+    tmp_path: Path,
+) -> None:
+    recorder = FakeRecorder()
+    recorder.set(1, "memory.lost", 12, 4)
+    report = pull(recorder, tmp_path / "x.ff")
+    assert report.complete
+    assert report.lost == (
+        "B.event_log: the device itself could not record 12 of what it was offered",
+    )
 
 
 def test_a_target_that_reports_errors_by_itself_is_not_mistaken_for_gone(tmp_path: Path) -> None:

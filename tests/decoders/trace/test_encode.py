@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from freezeframe.capture.registers.layouts import (
     CREDIT,
@@ -116,6 +118,22 @@ def test_any_flipped_bit_of_a_credit_is_seen_by_parity_and_by_crc(
 
 def test_the_golden_credit() -> None:
     assert encode.credit_word(3, 100) == 0x5790_0000_0064_8304
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        encode.words_to_bytes(encode.header_words(1, 3, 2, 7, 0x1000)),
+        encode.words_to_bytes([encode.tail_word([1, 2])]),
+        encode.words_to_bytes([encode.credit_word(3, 100)]),
+        encode.time_record(0x1_0000_0001, 14),
+    ],
+    ids=["header and address", "tail", "credit", "TIME"],
+)
+def test_the_page_on_formats_has_the_bytes_that_are_made(made: bytes) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
+    pieces = [made.hex()] if len(made) < 16 else [made[:8].hex(), made[8:].hex()]
+    assert all(f"`{piece}`" in page for piece in pieces)
 
 
 def test_events_and_their_values_read_back() -> None:

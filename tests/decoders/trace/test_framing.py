@@ -164,6 +164,12 @@ def test_of_a_lone_head_the_header_is_told_from_the_address() -> None:
     assert verdicts(no_header) == (FALSE, TRUE, UNKNOWN, TRUE)
 
 
+def test_a_lone_header_that_the_freeze_cut_fits_up_to_its_length() -> None:
+    for bodies, read in ((0, 1), (1, 1), (2, 1), (3, 0)):
+        _, cut = frame([*PACKET, PACKET[0], *[(BODY, 1)] * bodies])
+        assert cut["header_read"] == read
+
+
 @pytest.mark.parametrize("twice", [0, 1], ids=["header", "address"])
 def test_of_three_heads_the_two_that_pass_are_read_and_the_header_is_bad(twice: int) -> None:
     packet, after = frame(PACKET[: twice + 1] + PACKET[twice:] + PACKET)
@@ -194,6 +200,18 @@ def test_more_packets_than_were_expected_are_all_found() -> None:
     tails = frame([(TAIL, 0)] * 30_000)
     assert len(tails) == 30_000
     assert [t["first_word"] for t in tails] == list(range(30_000))
+
+
+def test_a_packet_that_is_open_when_the_rows_run_out_goes_on() -> None:
+    # More packets than records / 3 at the start of a block: the kernel stops there and is called again.
+    payload = list(range(12_000))
+    crc = zlib.crc32(np.array(payload, np.uint64).tobytes())
+    long = [*PACKET[:2], *((BODY, word) for word in payload), (TAIL, crc)]
+    *tails, packet, last = frame([(TAIL, 0)] * 8000 + long + PACKET)
+    assert len(tails) == 8000
+    assert (packet["body_words"], packet["first_word"], packet["header"]) == (12_000, 8000, H)
+    assert verdicts(packet) == (TRUE, TRUE, FALSE, TRUE)
+    assert verdicts(last) == (TRUE, TRUE, TRUE, TRUE)
 
 
 def test_a_packet_across_many_blocks_is_one_packet() -> None:

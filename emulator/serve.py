@@ -1,0 +1,150 @@
+"""The emulated pair behind a UDP Etherbone server: one thread that simulates a little, answers, and so on.
+
+The simulation runs at a fixed fraction of real time, so that traffic can be watched, a fault comes within seconds, and a
+pair that runs for ever costs a part of one core. Once both cards are frozen and held, the thread waits for requests and
+nothing else.
+"""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.targets.server import EtherboneServer
+from freezeframe.emulator.target import EmulatorTarget
+
+__all__ = ["DEFAULT_SPEED", "Pacer", "emulate"]
+
+DEFAULT_SPEED = 5e-4
+"""Simulated seconds a second. 500 us a second keeps one core 5-25 % busy and meets most faults within a second or two."""
+
+_SLICE_S = 0.001  # of work between two looks at the socket, so that answers stay prompt
+_LAG_S = 0.05  # further behind than this, time is given up instead of caught up with
+_NAP_S = 0.002
+_IDLE_S = 0.2  # how long a frozen pair may sleep before it looks whether it is to stop
+_SETTLE_PS = 2_000_000_000  # after a freeze: until the CRC table is ready and the last signals have crossed
+_REQUEST_PS = 2_000_000  # what a request costs a pair that stands still, so that its clocks are seen to run
+_STEP_PS = 1_000_000
+
+
+class Pacer:
+    """Lets simulated time follow real time at a fixed ratio, a slice at a time."""
+
+    def __init__(self, target: EmulatorTarget, speed: float | None) -> None:
+        """Begin now. ``speed`` in simulated seconds a second; None is as fast as it goes."""
+        self._target = target
+        self._speed = speed
+        self._anchor()
+
+    def run_slice(self) -> float:
+        """Simulate for at most about a millisecond; return how long to wait for requests, in seconds."""
+        begin_s = time.monotonic()
+        due_ps = self._due_ps(begin_s)
+        while due_ps is None or self._target.now_ps < due_ps:
+            step_ps = _STEP_PS if due_ps is None else min(_STEP_PS, due_ps - self._target.now_ps)
+            self._target.advance(step_ps)
+            if time.monotonic() - begin_s > _SLICE_S:
+                break
+        if due_ps is None:
+            return 0.0
+        if self._speed and due_ps - self._target.now_ps > _LAG_S * self._speed * 1e12:
+            self._anchor()
+        return 0.0 if self._target.now_ps < due_ps else _NAP_S
+
+    def stand_still(self, settled: bool, requests: int) -> bool:
+        """Both cards are held: let the device finish once, then only requests take time. Return True."""
+        self._target.advance(_REQUEST_PS * requests if settled else _SETTLE_PS)
+        self._anchor()
+        return True
+
+    def _anchor(self) -> None:
+        self._began_s = time.monotonic()
+        self._began_ps = self._target.now_ps
+
+    def _due_ps(self, now_s: float) -> int | None:
+        if self._speed is None:
+            return None
+        return self._began_ps + int((now_s - self._began_s) * self._speed * 1e12)
+
+
+def emulate(
+    listen: str,
+    profile: str = "forth",
+    fault: str = "none",
+    seed: int = 0,
+    truth: Path | str | None = None,
+    on_ready: Callable[[str], None] | None = None,
+    *,
+    speed: float | None = DEFAULT_SPEED,
+    nonce: int | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> None:
+    """Serve an emulated pair until SIGINT, SIGTERM, or ``stop`` says so.
+
+    Args:
+        listen: ``HOST:PORT``; port 0 takes a free one.
+        on_ready: called once with the URL under which the pair can be reached.
+        speed: simulated seconds a second; None is as fast as one core goes.
+        nonce: boot nonce; None draws a new one, as a power-up does.
+    Raises:
+        InputError: ``listen`` is not HOST:PORT, or as `EmulatorTarget` raises.
+        TargetError: the address cannot be listened at.
+    """
+    host, port = _host_and_port(listen)
+    if speed is not None and speed <= 0:
+        raise InputError(f"speed {speed}: simulated seconds a second must be above 0")
+    nonce = secrets.randbits(32) if nonce is None else nonce
+    target = EmulatorTarget(profile, fault, seed, truth, access_ps=0, nonce=nonce)
+    server = EtherboneServer(target, host, port)
+    try:
+        with _stopping(stop) as stopped:
+            if on_ready is not None:
+                shown = f"[{host}]" if ":" in host else host
+                on_ready(f"etherbone://{shown}:{server.port}")
+            _serve(target, server, Pacer(target, speed), stopped)
+    finally:
+        server.close()
+        target.close()
+
+
+def _serve(
+    target: EmulatorTarget, server: EtherboneServer, pacer: Pacer, stopped: Callable[[], bool]
+) -> None:
+    settled, requests = False, 0
+    while not stopped():
+        if target.pair.held:
+            settled = pacer.stand_still(settled, requests)
+            requests = server.poll(_IDLE_S)
+        else:
+            settled = False
+            requests = server.poll(pacer.run_slice())
+
+
+@contextmanager
+def _stopping(stop: Callable[[], bool] | None) -> Iterator[Callable[[], bool]]:
+    """Give a function that says whether to stop; signals are caught for the length of the ``with``."""
+    caught = threading.Event()
+    before = {}
+    # Python allows handlers in the main thread only; elsewhere the caller's `stop` decides.
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, lambda *_: caught.set())
+    try:
+        yield lambda: caught.is_set() or (stop is not None and stop())
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _host_and_port(listen: str) -> tuple[str, int]:
+    host, colon, port = listen.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host or not (port.isascii() and port.isdigit()) or int(port) > 65535:
+        raise InputError(f"listen address {listen!r}: write HOST:PORT, port 0..65535 (0: any free one)")
+    return host, int(port)

@@ -1,0 +1,201 @@
+"""The target ``emu:``: the emulated pair in this process, behind the same protocol as hardware.
+
+Each call lets a fixed time pass in the simulation before it is answered, so that whoever polls sees time go by, and the same
+calls always see the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
+
+import numpy as np
+
+from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.registers.map_table import MAP_SIZE
+from freezeframe.capture.targets.base import Words
+from freezeframe.emulator.machine import Pair
+from freezeframe.emulator.profile import load_profile
+from freezeframe.emulator.registers import ERROR_WORD, RegisterFile
+
+__all__ = ["ACCESS_PS", "EmulatorTarget", "open_emulator"]
+
+ACCESS_PS = 20_000_000
+"""Simulated time of one call: 20 us, about what a register access over a local network costs."""
+
+_TOP = 1 << 32
+_FORM = "emu:?profile=forth&fault=NAME&seed=N&truth=FILE"
+
+
+class EmulatorTarget:
+    """Both cards: A at 0, B at 0x0100_0000. An access that hardware would answer with an error gives 0xFFFFFFFF."""
+
+    def __init__(
+        self,
+        profile: str = "forth",
+        fault: str = "none",
+        seed: int = 0,
+        truth_path: Path | str | None = None,
+        *,
+        access_ps: int = ACCESS_PS,
+        nonce: int | None = None,
+    ) -> None:
+        """Power the pair up.
+
+        Args:
+            profile: name of a profile, or path of a ``.toml`` file.
+            fault: a name of `freezeframe.emulator.faults.registry.FAULTS`.
+            seed: decides everything random.
+            truth_path: file for what was injected; None for none.
+            access_ps: simulated time that passes with each call.
+            nonce: boot nonce; None takes one from the seed, so that runs can be repeated bit for bit.
+        Raises:
+            InputError: unknown profile or fault, a negative seed, or a truth file that cannot be written.
+        """
+        if seed < 0:
+            raise InputError(f"seed {seed}: a seed is a whole number from 0 on")
+        path = None if truth_path is None else Path(truth_path)
+        self.pair = Pair(load_profile(profile), fault, seed, path, nonce)
+        self._access_ps = access_ps
+        self._files = [RegisterFile(nic) for nic in self.pair.nics]
+        self._closed = False
+        options: dict[str, str | int] = {"profile": profile, "fault": fault, "seed": seed}
+        if truth_path is not None:
+            options["truth"] = str(truth_path)
+        self._url = "emu:?" + urlencode(options, safe="/")
+
+    @property
+    def url(self) -> str:
+        """The URL that opens a pair like this one again, from power-up."""
+        return self._url
+
+    @property
+    def now_ps(self) -> int:
+        """Simulated time since power-up."""
+        return self.pair.now_ps
+
+    @property
+    def frozen(self) -> bool:
+        """Both recorders are frozen."""
+        return self.pair.frozen
+
+    def advance(self, ps: int) -> None:
+        """Let simulated time pass."""
+        self.pair.advance(ps)
+
+    def run_until_frozen(self, limit_ps: int) -> bool:
+        """Run until both recorders are frozen, at most ``limit_ps``; return whether they are."""
+        return self.pair.run_until_frozen(limit_ps)
+
+    def read(self, addresses: Words | Sequence[int]) -> Words:
+        """Return the word at each address: ``(n,)`` uint32; 0xFFFFFFFF is an error answer, counted by the device.
+
+        Raises:
+            TargetError: the target has been closed.
+            ValueError: an address is negative, not a multiple of 4, or above 32 bits.
+        """
+        self._check_open()
+        asked = _checked(addresses)
+        self.pair.advance(self._access_ps)
+        if not len(asked):
+            return np.empty(0, dtype=np.uint32)
+        fast = self._from_one_window(asked)
+        if fast is not None:
+            return fast
+        return np.array([self._read(address) for address in asked.tolist()], dtype=np.uint32)
+
+    def write(self, address: int, words: Sequence[int] | Words) -> None:
+        """Write words to consecutive addresses; those the device refuses are counted by it.
+
+        Raises:
+            TargetError: the target has been closed.
+            ValueError: an address is negative, not a multiple of 4, or above 32 bits, or a word does not fit 32 bits.
+        """
+        self._check_open()
+        values = [int(word) for word in words]
+        places = _checked([address + 4 * number for number in range(max(1, len(values)))])
+        for value in values:
+            if not 0 <= value < _TOP:
+                raise ValueError(f"word {value} does not fit 32 bits (0..{_TOP - 1})")
+        self.pair.advance(self._access_ps)
+        for place, value in zip(places.tolist(), values, strict=False):
+            device, offset = divmod(place, MAP_SIZE)
+            if device >= len(self._files) or not self._files[device].write(offset, value):
+                self._refuse(place)
+
+    def close(self) -> None:
+        """End the simulation; closing twice is harmless."""
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise TargetError(f"{self._url}: the target has been closed; open it again")
+
+    def _read(self, address: int) -> int:
+        device, offset = divmod(address, MAP_SIZE)
+        value = self._files[device].read(offset) if device < len(self._files) else None
+        if value is None:
+            self._refuse(address)
+            return ERROR_WORD
+        return value
+
+    def _refuse(self, address: int) -> None:
+        device = address // MAP_SIZE
+        self._files[device if device < len(self._files) else 0].refuse(address)
+
+    def _from_one_window(self, asked: Words) -> Words | None:
+        """Return the words when all lie in one window: trace memories are read so, thousands of words at a time."""
+        low, high = int(asked.min()), int(asked.max())
+        device, offset = divmod(low, MAP_SIZE)
+        if device >= len(self._files):
+            return None
+        found = self._files[device].window(offset)
+        if found is None:
+            return None
+        start, words = found
+        if high - device * MAP_SIZE >= start + 4 * len(words):
+            return None
+        return words[(asked.astype(np.int64) - device * MAP_SIZE - start) // 4]
+
+
+def open_emulator(url: str) -> EmulatorTarget:
+    """Open ``emu:`` with options ``profile``, ``fault``, ``seed``, ``truth``.
+
+    Raises:
+        InputError: an unknown or repeated option, or a value that is none; the message says which there are.
+    """
+    scheme, _, rest = url.partition(":")
+    path, _, query = rest.partition("?")
+    if scheme != "emu" or path:
+        raise InputError(f"{url!r}: an emulated pair is written {_FORM}")
+    options: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name not in ("profile", "fault", "seed", "truth"):
+            raise InputError(f"{url!r}: unknown option {name!r}; an emulated pair is written {_FORM}")
+        if name in options:
+            raise InputError(f"{url!r}: option {name!r} is given twice")
+        options[name] = value
+    seed = options.get("seed", "0")
+    if not (seed.isascii() and seed.isdigit()):
+        raise InputError(f"{url!r}: seed {seed!r}; a seed is a whole number from 0 on")
+    return EmulatorTarget(
+        options.get("profile", "forth"),
+        options.get("fault", "none"),
+        int(seed),
+        options.get("truth") or None,
+    )
+
+
+def _checked(addresses: Words | Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    asked = np.asarray(addresses)
+    if not asked.size:
+        return np.empty(0, dtype=np.int64)
+    wide = asked.astype(np.int64)
+    wrong = (wide < 0) | (wide % 4 != 0) | (wide >= _TOP)
+    if wrong.any():
+        first = int(wide[wrong][0])
+        raise ValueError(
+            f"address {first:#x} is not a multiple of 4 within 32 bits (0..{_TOP - 4:#x})"
+        )
+    return wide

@@ -1,0 +1,102 @@
+"""demo: the whole way in one command, over a real process and real UDP, and nothing left running."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from freezeframe.capture.folder import CaptureFolder
+
+from tests.gui.cli import process_environment, run_inside, run_process
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process is there and not only waiting to be reaped by whoever adopted it."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def emulator_of(text: str) -> int:
+    found = re.search(r"process (\d+)", text)
+    assert found is not None
+    return int(found[1])
+
+
+def test_the_demo_ends_with_a_right_explanation_and_a_report(tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    done = run_process("demo", "-o", str(out))
+    assert (done.code, done.err) == (0, "")
+    assert "The explanation is right." in done.out
+    # The truth is opened after the explanation has been printed, and says so.
+    assert done.out.index("Evidence") < done.out.index("Only now the emulator's truth file")
+    assert sorted(entry.name for entry in out.iterdir()) == [
+        "capture.ff",
+        "report.html",
+        "truth.json",
+    ]
+    assert len(CaptureFolder.open(out / "capture.ff").devices) == 2
+    assert "word-omitted" in (out / "report.html").read_text()
+    assert not is_running(emulator_of(done.out))
+
+
+def test_the_capture_of_a_demo_holds_nothing_of_the_truth(tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    assert (
+        run_process("demo", "-o", str(out), "--fault", "word-duplicated", "--seed", "4").code == 0
+    )
+    manifest = (out / "capture.ff" / "manifest.json").read_text()
+    assert "word-duplicated" not in manifest
+    assert "seed" not in manifest
+
+
+def test_a_demo_without_a_fault_finds_none(tmp_path: Path) -> None:
+    done = run_process("demo", "-o", str(tmp_path / "demo"), "--fault", "none")
+    assert done.code == 0
+    assert "no fault found, frozen by host" in done.out
+
+
+def test_an_unknown_fault_is_refused_with_the_list_and_nothing_is_left(tmp_path: Path) -> None:
+    done = run_process("demo", "-o", str(tmp_path / "demo"), "--fault", "bit-rot")
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "word-omitted" in done.err
+
+
+def test_an_earlier_demo_is_not_replaced_unless_told(tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    (out / "capture.ff").mkdir(parents=True)
+    done = run_inside("demo", "-o", str(out))
+    assert done.code == 2
+    assert "capture.ff: stands there from an earlier run; --force replaces it" in done.err
+
+
+def test_a_signal_ends_the_demo_and_the_card(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "freezeframe", "demo", "-o", str(tmp_path / "demo"), "--keep"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**process_environment(), "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    said = ""
+    while "1. A pair of emulated" not in said:
+        line = process.stdout.readline()
+        assert line, "the demo ended before its first step"
+        said += line
+    os.kill(process.pid, signal.SIGTERM)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "Traceback" not in errors
+    end = time.monotonic() + 10
+    while is_running(emulator_of(said)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not is_running(emulator_of(said))

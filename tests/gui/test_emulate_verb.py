@@ -1,0 +1,108 @@
+"""emulate: one line when ready, ends when interrupted, frees its port; and a fault on its way."""
+
+from __future__ import annotations
+
+import json
+import re
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import pytest
+
+from tests.gui.cli import process_environment, run_inside, run_process
+
+
+@contextmanager
+def emulating(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run the emulator as a process; give it and the line it printed when it was ready."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "freezeframe", "emulate", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=process_environment(),
+    )
+    try:
+        yield process, ready_line(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ready_line(process: subprocess.Popen[str]) -> str:
+    out = cast("IO[str]", process.stdout)
+    with selectors.DefaultSelector() as selector:
+        selector.register(out, selectors.EVENT_READ)
+        assert selector.select(60), "the emulator printed nothing for 60 s"
+    return out.readline()
+
+
+def test_the_ready_line_has_the_url_and_says_what_runs() -> None:
+    with emulating("--listen", "127.0.0.1:0", "--fault", "none", "--seed", "3") as (_, line):
+        assert re.fullmatch(
+            r"ready etherbone://127\.0\.0\.1:\d+ profile forth fault none seed 3\n", line
+        )
+        url = line.split()[1]
+        document = json.loads(run_inside("status", url, "--json").out)
+        assert document["state"] == "armed"
+        assert document["cause"] is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+def test_it_ends_cleanly_when_interrupted_and_frees_the_port(number: signal.Signals) -> None:
+    with emulating("--listen", "127.0.0.1:0") as (process, line):
+        port = int(line.split()[1].rpartition(":")[2])
+        process.send_signal(number)
+        out, errors = process.communicate(timeout=20)
+        assert (process.returncode, out, errors) == (0, "", "")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as again:
+        again.bind(("127.0.0.1", port))
+
+
+def test_a_port_in_use_is_an_error_in_one_line() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        done = run_process("emulate", "--listen", f"127.0.0.1:{port}")
+    assert done.code in (2, 3)
+    assert done.err.count("\n") == 1
+    assert str(port) in done.err
+    assert "in use" in done.err
+
+
+def test_from_a_fault_to_an_answer_by_the_verbs_alone(tmp_path: Path) -> None:
+    truth, capture, report = tmp_path / "t.json", tmp_path / "x.ff", tmp_path / "r.html"
+    listen = ("--listen", "127.0.0.1:0", "--fault", "word-omitted", "--seed", "5")
+    with emulating(*listen, "--truth", str(truth)) as (_, line):
+        url = line.split()[1]
+        pulled = run_inside("pull", url, "-o", str(capture), "--wait", "60")
+        assert (pulled.code, pulled.err) == (0, "")
+        status = json.loads(run_inside("status", url, "--json").out)
+        assert status["state"] == "frozen"
+        assert status["cause"] in ("pay-crc", "length")
+    (finding, *_) = json.loads(run_inside("explain", str(capture), "--json").out)["findings"]
+    assert run_inside("report", str(capture), "-o", str(report)).code == 0
+    injected = json.loads(truth.read_text())["injections"][0]
+    assert finding["diagnosis"] == "word-omitted"
+    for key in ("device", "tap", "direction", "flow", "packet", "word"):
+        assert finding[key] == injected[key]
+    assert "word-omitted: a 64-bit word was lost" in report.read_text()
+
+
+def test_a_running_card_is_not_pulled_unless_it_is_frozen_for_it(tmp_path: Path) -> None:
+    with emulating("--listen", "127.0.0.1:0", "--fault", "none") as (_, line):
+        url = line.split()[1]
+        refused = run_inside("pull", url, "-o", str(tmp_path / "x.ff"))
+        assert refused.code == 3
+        assert "--freeze" in refused.err
+        assert run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--freeze").code == 0
+    document = json.loads(run_inside("explain", str(tmp_path / "x.ff"), "--json").out)
+    assert document["findings"] == []
+    assert document["freeze"]["causes"] == ["host"]

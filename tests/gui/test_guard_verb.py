@@ -1,0 +1,67 @@
+"""guard: pulls, explains, arms again; says so on its output, in its log, and for a machine."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.capture.recorder.fake_recorder import FakeRecorder
+from tests.capture.serving import serving
+from tests.gui.cli import process_environment, run_inside
+
+
+def test_a_freeze_is_pulled_explained_and_the_recorder_armed_again(tmp_path: Path) -> None:
+    recorder = FakeRecorder()
+    with serving(recorder) as url:
+        done = run_inside("guard", url, "-o", str(tmp_path / "caught"), "--count", "1")
+    assert (done.code, done.err) == (0, "")
+    (folder,) = (tmp_path / "caught").glob("*.ff")
+    assert folder.name == "0001-0b000000-1-pay-crc.ff"
+    assert recorder.get(0, "ctl.generation") == 2
+    lines = (tmp_path / "caught" / "explanations.jsonl").read_text().splitlines()
+    document = json.loads(lines[0])
+    assert document["capture"] == folder.name
+    assert {"findings", "notes", "lost", "freeze"} <= document.keys()
+    assert "armed, generation 2, 2" in (tmp_path / "caught" / "guard.log").read_text()
+    assert done.out.splitlines()[-1] == f"1 capture pulled into {tmp_path / 'caught'}"
+
+
+def test_with_json_each_capture_is_one_line_and_nothing_else(tmp_path: Path) -> None:
+    with serving(FakeRecorder()) as url:
+        done = run_inside("guard", url, "-o", str(tmp_path / "caught"), "--count", "1", "--json")
+    (line,) = done.out.splitlines()
+    assert json.loads(line)["capture"].endswith(".ff")
+
+
+def test_a_guard_that_cannot_reach_its_card_at_the_start_ends(tmp_path: Path) -> None:
+    done = run_inside("guard", "etherbone://127.0.0.1:1", "-o", str(tmp_path / "caught"))
+    assert done.code == 3
+    assert done.err.count("\n") == 1
+
+
+def test_keeping_no_capture_is_bad_input(tmp_path: Path) -> None:
+    done = run_inside("guard", "etherbone://127.0.0.1:1", "-o", str(tmp_path), "--keep", "0")
+    assert done.code == 2
+
+
+def test_a_guard_ends_cleanly_on_ctrl_c(tmp_path: Path) -> None:
+    caught = tmp_path / "caught"
+    with serving(FakeRecorder(frozen=False)) as url:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "freezeframe", "guard", url, "-o", str(caught)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=process_environment(),
+        )
+        end = time.monotonic() + 30
+        while not (caught / "guard.log").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, "")
+    assert out.splitlines()[-1] == f"0 captures pulled into {caught}"
