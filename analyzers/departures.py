@@ -7,11 +7,11 @@ doubt when they started: one right before the other.
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-
 from freezeframe.analyzers.view import CaptureView, EventLog, Packet, Stream
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_LSB,
@@ -40,10 +40,11 @@ class Departure:
     position: int | None
 
 
-def departures(view: CaptureView, sender: str) -> tuple[Departure, ...]:
+def departures(view: CaptureView, sender: str, *, extend: bool = False) -> tuple[Departure, ...]:
     """Return the packets of which flow, size and start are known, oldest first, none left out between.
 
-    The stretch ends where a packet's header is not known.
+    The stretch begins where a packet's header is not known; ``extend`` goes on before that with what
+    the event log tells.
     """
     stream = view.stream(sender, "tx_deq")
     log = view.logs.get(sender)
@@ -51,7 +52,7 @@ def departures(view: CaptureView, sender: str) -> tuple[Departure, ...]:
         return ()
     described = _described(log) if log is not None else {}
     recorded = _recorded(stream, described)
-    if not recorded or log is None:
+    if not recorded or log is None or not extend:
         return tuple(recorded)
     return (*_before(stream, log, described, recorded), *recorded)
 
@@ -131,18 +132,21 @@ def _before(
     gap_ps = _gap_ps(recorded, period_ps)
     chain: list[Departure] = []
     seq, t_ps = first.seq, first.t_ps
+    shortest_ps = first.words * period_ps
     for _ in range(_MOST_BACK):
         seq = seq - 1 & _SEQ_MASK
         if seq not in described:
             return []
         flow, words = described[seq]
         t_ps -= words * period_ps + gap_ps
+        shortest_ps = min(shortest_ps, words * period_ps)
         chain.append(Departure(seq, flow, words, t_ps, None))
         between = int(((credits >= ends[last]) & (credits < first.t_ps)).sum())
-        late_ps = t_ps - ends[last]
-        if abs(late_ps) <= _SLACK_PS + between * _CREDIT_CYCLES * period_ps:
-            return chain[::-1]
-        if late_ps < 0:
+        slack_ps = _SLACK_PS + between * _CREDIT_CYCLES * period_ps
+        if abs(t_ps - ends[last]) <= slack_ps:
+            # A packet shorter than the doubt may stand in the chain or not.
+            return chain[::-1] if slack_ps < shortest_ps else []
+        if t_ps < ends[last]:
             return []
     return []
 
@@ -151,6 +155,6 @@ def _gap_ps(recorded: list[Departure], period_ps: int) -> int:
     """Return the idle that the link keeps between two packets: the shortest seen."""
     gaps = [
         after.t_ps - before.t_ps - before.words * period_ps
-        for before, after in zip(recorded, recorded[1:], strict=False)
+        for before, after in itertools.pairwise(recorded)
     ]
     return max(0, int(np.min(gaps))) if gaps else period_ps

@@ -13,8 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-
-from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.credit_ledger import CreditTimes, FlowAccount
 from freezeframe.analyzers.departures import Departure, departures
 from freezeframe.analyzers.view import CaptureView, EventLog
 
@@ -66,6 +65,9 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     every = departures(view, account.sender)
     base, votes = _base(log, account, every)
     if base is None:
+        every = departures(view, account.sender, extend=True)
+        base, votes = _base(log, account, every)
+    if base is None:
         return None
     taken = account.taken_credits
     found = []
@@ -92,30 +94,46 @@ def _base(
     for departure in every:
         gone.append(gone[-1] + (departure.words if departure.flow == account.flow else 0))
     votes: Counter[int] = Counter()
-    weights: Counter[int] = Counter()
+    events = 0
     for at in log.select("PRESSURE", "begin", "end", flow=account.flow).tolist():
-        free, t_ps = int(log.value[at]), int(log.t_ps[at])
-        if not free:
+        free, t_ps, ends = int(log.value[at]), int(log.t_ps[at]), str(log.code[at]) == "end"
+        following = _following(starts, t_ps, ends)
+        if not free or following is None:
             continue  # 0 may stand for less than nothing
-        # The end of pressure is the start of the packet; its beginning lies before that.
-        following = bisect_left(starts, t_ps - _CROSSING_PS)
-        if following == len(starts):
-            following = len(starts) if str(log.code[at]) == "begin" else -1
-        elif str(log.code[at]) == "end" and starts[following] > t_ps + _CROSSING_PS:
-            following = -1  # the packet that started then is not known
-        elif following == 0 and str(log.code[at]) == "begin":
-            following = -1  # others may have started between
-        if following < 0:
-            continue
-        credit = int(np.searchsorted(taken.positions, at)) - 1
-        also = credit + 1 < len(taken) and int(taken.t_ps[credit + 1]) - t_ps <= _CROSSING_PS
-        for c in (credit, credit + 1) if also else (credit,):
-            if c >= 0 and account.limit is not None and account.modulus is not None:
+        events += 1
+        for c in _credits_at(taken, at, t_ps, ends):
+            if account.limit is not None and account.modulus is not None:
                 sent = int(taken.freed[c]) + account.limit - free
-                base = (sent - gone[following]) % account.modulus
-                votes[base] += 1
-                weights[base] += 2 if c == credit else 1
-    ranked = weights.most_common(2)
-    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+                votes[(sent - gone[following]) % account.modulus] += 1
+    ranked = votes.most_common(2)
+    if not ranked or 2 * ranked[0][1] <= events:
         return None, 0
-    return ranked[0][0], votes[ranked[0][0]]
+    if len(ranked) == 2 and ranked[0][1] == ranked[1][1]:
+        return None, 0
+    return ranked[0]
+
+
+def _following(starts: list[int], t_ps: int, ends: bool) -> int | None:
+    """Return which known packet starts next after a PRESSURE event; None when it is not known.
+
+    The end of pressure is the start of the packet; its beginning lies before that.
+    """
+    following = bisect_left(starts, t_ps - _CROSSING_PS)
+    if ends:
+        known = following < len(starts) and starts[following] <= t_ps + _CROSSING_PS
+        return following if known else None
+    # Before the first known packet others may have started since.
+    return following if following or not starts else None
+
+
+def _credits_at(taken: CreditTimes, at: int, t_ps: int, ends: bool) -> list[int]:
+    """Return the credits that may have been the last at a PRESSURE event, by number."""
+    if ends:
+        # A credit ends the pressure; it is logged in the same cycle, or just before or after.
+        last = int(np.searchsorted(taken.t_ps, t_ps + _CROSSING_PS, side="right")) - 1
+        return [last] if last >= 0 else []
+    last = int(np.searchsorted(taken.positions, at)) - 1
+    found = [last] if last >= 0 else []
+    if last + 1 < len(taken) and int(taken.t_ps[last + 1]) - t_ps <= _CROSSING_PS:
+        found.append(last + 1)
+    return found

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.capture.registers.layouts import Memory, State
 from freezeframe.capture.registers.map_table import COUNTERS
 from freezeframe.emulator.stages import Process
@@ -59,9 +58,9 @@ class Snapshots:
         nic, clock = self.nic, self.nic.bus.clock
         while True:
             step = 1 << nic.config.snapshot_log2
-            cycle = (clock.cycle_at(nic.env.now) // step + 1) * step
-            yield nic.env.timeout(clock.edge_ps(cycle) - nic.env.now)
-            self.banks[(self.seq + 1) & 1] = counter_values(nic, nic.env.now)
+            cycle = (clock.cycle_at(nic.now_ps) // step + 1) * step
+            yield nic.env.timeout(clock.edge_ps(cycle) - nic.now_ps)
+            self.banks[(self.seq + 1) & 1] = counter_values(nic, nic.now_ps)
             self.seq += 1
 
 
@@ -72,7 +71,9 @@ class Sampler:
         self.nic = nic
         self.stored = 0
         self.last_cycle = 0
-        self.slots: npt.NDArray[np.uint32] = np.zeros((nic.profile.trace_sampler_depth, 2), np.uint32)
+        self.slots: npt.NDArray[np.uint32] = np.zeros(
+            (nic.profile.trace_sampler_depth, 2), np.uint32
+        )
         self.occupancy = [0] * _OCCUPANCY_BINS
 
     def clear(self) -> None:
@@ -84,13 +85,13 @@ class Sampler:
         """Take a sample every sample_period bus cycles while the recorder is armed; the process ends with period 0."""
         nic, clock = self.nic, self.nic.bus.clock
         while step := nic.config.sample_period:
-            cycle = (clock.cycle_at(nic.env.now) // step + 1) * step
-            yield nic.env.timeout(clock.edge_ps(cycle) - nic.env.now)
+            cycle = (clock.cycle_at(nic.now_ps) // step + 1) * step
+            yield nic.env.timeout(clock.edge_ps(cycle) - nic.now_ps)
             if nic.freeze.state in (State.ARMED, State.TRIGGERED):
                 self._sample(cycle)
 
     def _sample(self, cycle: int) -> None:
-        nic, now = self.nic, self.nic.env.now
+        nic, now = self.nic, self.nic.now_ps
         link = nic.link.cycle_at(now)
         slot = self.stored % len(self.slots)
         self.slots[slot] = (

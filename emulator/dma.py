@@ -1,7 +1,8 @@
 """The two DMA engines of a card and the writer of notifications, on the bus they share.
 
-The transmit engine fetches a message by split reads and puts the whole packet into the outgoing FIFO; the receive engine
-empties the incoming FIFO in bursts, checks what it carries once more, and frees the words for credits.
+The transmit engine fetches a message by split reads and puts the whole packet into the outgoing FIFO; the
+receive engine empties the incoming FIFO in bursts, checks what it carries once more, and frees the words for
+credits.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from freezeframe.capture.registers.layouts import (
     Cause,
     DescCode,
@@ -35,7 +36,7 @@ from freezeframe.emulator.packet import (
     make_packet,
     raw_packet,
 )
-from freezeframe.emulator.recorder import Kinds, Words
+from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.stages import Process, Signal
 
 if TYPE_CHECKING:
@@ -89,9 +90,7 @@ class TxDma:
 
     def tell(self, code: DescCode, descriptor: Descriptor, cycle: int | None = None) -> None:
         """Put a DESC event of this descriptor into the event log."""
-        value = desc_value(
-            len(descriptor.words), descriptor.type, descriptor.flags, descriptor.seq
-        )
+        value = desc_value(len(descriptor.words), descriptor.type, descriptor.flags, descriptor.seq)
         source = EventSource.HOST if code == DescCode.POSTED else EventSource.TX_DMA
         self.nic.event(Kind.DESC, source, code, value, descriptor.flow, cycle)
 
@@ -130,7 +129,7 @@ class TxDma:
                 yield nic.bus.until(cycle + len(packet.words))
             self.tell(DescCode.DONE, descriptor)
             self.working = None
-            packet.ready_ps = nic.env.now
+            packet.ready_ps = nic.now_ps
             nic.tx_link.push(packet)
 
     def _room(self, words: int) -> Process:
@@ -181,7 +180,9 @@ class TxDma:
             self.fetched_words, self.run_cycle = first, 0
         yield bus.until(bus.next_cycle() + 1)  # the TAIL's own cycle
 
-    def _enter(self, descriptor: Descriptor, packet: Packet, cycle: int, begin: int, end: int) -> None:
+    def _enter(
+        self, descriptor: Descriptor, packet: Packet, cycle: int, begin: int, end: int
+    ) -> None:
         nic = self.nic
         if begin == 0:
             nic.enter(Machine.TX_DMA, MachineState.DATA)
@@ -225,7 +226,9 @@ class RxDma:
         verdict: Verdict | None = None
         done = 0
         while True:
-            while incoming.readable() < done + nic.profile.bus_write_burst_words and not incoming.over:
+            while (
+                incoming.readable() < done + nic.profile.bus_write_burst_words and not incoming.over
+            ):
                 yield incoming.more.wait()
             end = min(incoming.readable(), done + nic.profile.bus_write_burst_words)
             if end == done:
@@ -241,7 +244,9 @@ class RxDma:
             if verdict is None or verdict.payload_at is None:
                 verdict = inspect(words, kinds)
             nic.enter(Machine.RX_DMA, MachineState.DATA)
-            if verdict.header_bad and end >= HEAD_WORDS:  # nothing is written, so the bus is not needed
+            if (
+                verdict.header_bad and end >= HEAD_WORDS
+            ):  # nothing is written, so the bus is not needed
                 cycle = bus.next_cycle() + 1
                 self._leave(incoming, verdict, cycle, done, words, kinds)
                 yield bus.until(cycle + end - done)
@@ -260,14 +265,22 @@ class RxDma:
             self._finish(incoming, verdict)
 
     def _leave(
-        self, incoming: Incoming, verdict: Verdict, cycle: int, done: int, words: Words, kinds: Kinds
+        self,
+        incoming: Incoming,
+        verdict: Verdict,
+        cycle: int,
+        done: int,
+        words: Words,
+        kinds: Kinds,
     ) -> None:
         """Words ``done`` to the end leave the FIFO from ``cycle`` on: tap, checks, credits."""
         nic = self.nic
         nic.taps[Memory.RX_DEQ].feed(cycle, kinds[done:], words[done:])
         if verdict.header_bad:
             if done <= verdict.header_at < len(words):
-                self._blame(Cause.HDR_CRC, "header_errors", incoming, cycle + verdict.header_at - done)
+                self._blame(
+                    Cause.HDR_CRC, "header_errors", incoming, cycle + verdict.header_at - done
+                )
         elif verdict.payload_at is not None and done <= verdict.payload_at < len(words):
             at = cycle + verdict.payload_at - done
             if verdict.payload_bad:
@@ -278,7 +291,7 @@ class RxDma:
             for due in incoming.flow.free_run(cycle, len(words) - done):
                 nic.at(
                     nic.link.edge_ps(nic.link.crossed(nic.bus.clock.edge_ps(due))),
-                    lambda flow=incoming.flow: nic.tx_link.credit_due(flow),
+                    partial(nic.tx_link.credit_due, incoming.flow),
                 )
 
     def _blame(self, cause: Cause, counter: str, incoming: Incoming, cycle: int) -> None:

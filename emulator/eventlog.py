@@ -1,8 +1,8 @@
 """The event log as a model that knows cycles only: a FIFO before the memory, what it cannot take, and how it closes.
 
-Order within one cycle, as the hardware has it: the oldest record leaves the FIFO; LOSS enters when one is due; the events
-of the cycle enter by number of their source; TIME enters when nothing else did. Between the first event that is lost and
-its LOSS no event is accepted, so a LOSS stands exactly where the gap is.
+Order within one cycle, as the hardware has it: the oldest record leaves the FIFO; LOSS enters when one is
+due; the events of the cycle enter by number of their source; TIME enters when nothing else did. Between the
+first event that is lost and its LOSS no event is accepted, so a LOSS stands exactly where the gap is.
 
 Source: docs/formats.md section 2, rules 1 to 7, above all 6.
 """
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
-from freezeframe.emulator.recorder import ALL_KINDS, Memory, mark_data
+from freezeframe.emulator.memory import Memory
+from freezeframe.emulator.recorder import ALL_KINDS, mark_data
 
 __all__ = ["EventLog"]
 

@@ -1,14 +1,15 @@
 """The freeze controller of one device: states, causes, keyed arm and freeze, and the moment everything stands still.
 
-A cause acts at once in the clock domain where it arises and crosses to the other in 2 to 3 cycles of that one; each domain
-latches its first cause. The bus domain's latch is the device's (`causes`, `cause_cycle`) and is what the other device
-hears of, `cross_latency` bus cycles later. A cross-freeze is not passed on.
+A cause acts at once in the clock domain where it arises and crosses to the other in 2 to 3 cycles of that
+one; each domain latches its first cause. The bus domain's latch is the device's (`causes`, `cause_cycle`) and
+is what the other device hears of, `cross_latency` bus cycles later. A cross-freeze is not passed on.
 
 Source: docs/formats.md sections 1.1 and 2.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from freezeframe.capture.registers.layouts import Cause, Domain, State
@@ -37,7 +38,9 @@ class FreezeControl:
         self.frozen_ps: int | None = None
         self._latched: list[int | None] = [None, None]  # cycle of the first cause, by domain
         self._armed = [0, 0]  # cycle of the last arm, by domain
-        self._closing: list[int | None] = []  # time at which each memory is seen closed, as it looks now
+        self._closing: list[
+            int | None
+        ] = []  # time at which each memory is seen closed, as it looks now
         self._plan = 0  # number of the present plan for the moment of freezing
 
     def write_arm(self, value: int) -> None:
@@ -53,7 +56,7 @@ class FreezeControl:
     def arm(self) -> None:
         """Start a new recording."""
         nic = self.nic
-        now = nic.env.now
+        now = nic.now_ps
         was_frozen = self.state == State.FROZEN
         self.generation = self.generation + 1 & 0xFFFFFFFF
         self.state = State.ARMED
@@ -76,7 +79,7 @@ class FreezeControl:
         nic, mask = self.nic, 1 << cause
         if not nic.config.cause_mask & mask and cause != Cause.HOST:
             return
-        now = nic.env.now
+        now = nic.now_ps
         self._latch(domain, nic.clock(domain).cycle_at(now), mask)
         other = Domain.LINK if domain == Domain.BUS else Domain.BUS
         seen = nic.clock(other).crossed(now)
@@ -106,7 +109,9 @@ class FreezeControl:
         if self.state not in (State.ARMED, State.TRIGGERED):
             return
         nic, first = self.nic, self._latched[domain]
-        cycle = max(cycle, self._armed[domain] + 1)  # a cause right behind an arm is one of the first cycle
+        cycle = max(
+            cycle, self._armed[domain] + 1
+        )  # a cause right behind an arm is one of the first cycle
         if first is not None and cycle != first:
             return
         self._latched[domain] = cycle
@@ -128,9 +133,7 @@ class FreezeControl:
         for other in nic.machine.nics:
             if other is not nic:
                 seen = other.bus.clock.edge_ps(other.bus.clock.crossed(leaves_ps))
-                nic.machine.at(
-                    seen, lambda freeze=other.freeze: freeze.raise_cause(Cause.CROSS, Domain.BUS)
-                )
+                nic.machine.at(seen, partial(other.freeze.raise_cause, Cause.CROSS, Domain.BUS))
 
     def _look(self, memory: int) -> None:
         """Work out when the bus domain will see this memory closed, from what has been fed so far."""
@@ -160,11 +163,11 @@ class FreezeControl:
         if self.state != State.TRIGGERED or len(known) < len(times):
             return
         plan = self._plan
-        nic.machine.at(max(nic.env.now, *known), lambda: self._freeze(plan))
+        nic.machine.at(max(nic.now_ps, *known), lambda: self._freeze(plan))
 
     def _freeze(self, plan: int) -> None:
         if plan != self._plan or self.state != State.TRIGGERED:
             return
         self.state = State.FROZEN
-        self.frozen_ps = self.nic.env.now
+        self.frozen_ps = self.nic.now_ps
         self.nic.frozen(self.frozen_ps)

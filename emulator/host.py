@@ -72,10 +72,10 @@ class Host:
     def run_stops(self) -> Process:
         """Stop receiving and go on, as the plan says."""
         nic = self.nic
-        begin_ps = nic.env.now
+        begin_ps = nic.now_ps
         nic.rx_dma.pause_cycles = self.receiving.pause_cycles
         for stop_ps, length_ps in self.receiving.stops:
-            yield nic.env.timeout(max(0, begin_ps + stop_ps - nic.env.now))
+            yield nic.env.timeout(max(0, begin_ps + stop_ps - nic.now_ps))
             nic.rx_dma.host_stopped = True
             yield nic.env.timeout(length_ps)
             nic.rx_dma.host_stopped = False

@@ -1,8 +1,9 @@
 """The link: transmitter, wire and receiver of one card, with flow control and clock correction.
 
-The transmitter starts a packet when it stands whole in the outgoing FIFO and fits the credit of its flow; credits go
-between packets and first. The receiver re-forms words from two lanes, checks them, and lets them into the incoming FIFO.
-Packets are followed word by word in time but handled as runs; only a full incoming FIFO is stepped through.
+The transmitter starts a packet when it stands whole in the outgoing FIFO and fits the credit of its flow;
+credits go between packets and first. The receiver re-forms words from two lanes, checks them, and lets them
+into the incoming FIFO. Packets are followed word by word in time but handled as runs; only a full incoming
+FIFO is stepped through.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from freezeframe.capture.registers.layouts import (
     CREDIT_FLOW_LSB,
     CREDIT_FLOW_MASK,
@@ -33,7 +33,7 @@ from freezeframe.capture.registers.layouts import (
 from freezeframe.decoders.trace.encode import credit_crc_ok, credit_parity_ok, credit_word
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.packet import Packet, Verdict, inspect
-from freezeframe.emulator.recorder import Kinds, Words
+from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.stages import Process, Signal
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ class Incoming:
     """A packet on its way through the incoming FIFO: what arrived, when, and in which order it will be read."""
 
     __slots__ = (
-        "_cycles", "_kinds", "_order", "_words", "counted", "flow", "more", "over", "sent_words",
+        "_cycles", "_kinds", "_order", "_words", "begun", "counted", "flow", "more", "over",
+        "sent_words",
     )  # fmt: skip
 
     def __init__(self, nic: Nic) -> None:
@@ -59,6 +60,7 @@ class Incoming:
         self._kinds = np.empty(0, dtype=np.uint8)
         self._cycles: list[tuple[int, int]] = []  # (index of a run's first word, its link cycle)
         self._order: Reading | None = None
+        self.begun: int | None = None  # link cycle of the first word on the wire, once it is there
         self.flow: Flow | None = None
         self.counted: set[str] = set()  # error counters this packet is in already
         self.more = Signal(nic.env)
@@ -76,8 +78,12 @@ class Incoming:
         self._words = words if not len(self._words) else np.concatenate([self._words, words])
         self._kinds = kinds if not len(self._kinds) else np.concatenate([self._kinds, kinds])
 
-    def cut(self, count: int) -> None:
-        """Only the first ``count`` words arrive, and no more ever will: the sender is held."""
+    def cut(self, cycle: int) -> None:
+        """What was to arrive after link cycle ``cycle`` does not, nor anything else: the sender is held."""
+        end, count = len(self._words), 0
+        for first, at in reversed(self._cycles):
+            count += max(0, min(end, first + cycle + 1 - at) - first)
+            end = first
         self._words, self._kinds = self._words[:count], self._kinds[:count]
         self.over = False
 
@@ -132,7 +138,9 @@ class TxLink:
         self._due: dict[int, Flow] = {}  # flows with a credit to send, oldest first
         self._free_cycle = 0  # earliest cycle of the next start
         self._blocked: int | None = None  # link cycle since which the first packet waits for credit
-        self._active: tuple[int, int, Incoming] | None = None  # first cycle, words, at the other end
+        self._active: tuple[int, int, Incoming] | None = (
+            None  # first cycle, words, at the other end
+        )
 
     def push(self, packet: Packet) -> None:
         """A whole packet stands in the outgoing FIFO."""
@@ -173,14 +181,14 @@ class TxLink:
         nic, env, link = self.nic, self.nic.env, self.nic.link
         gap = nic.profile.link_gap_cycles
         while True:
-            cycle = link.cycle_at(env.now)
-            if link.edge_ps(cycle) < env.now:
+            cycle = link.cycle_at(nic.now_ps)
+            if link.edge_ps(cycle) < nic.now_ps:
                 cycle += 1
             cycle = max(cycle, self._free_cycle)
             if not self._due and self.queue:
                 cycle = max(cycle, link.crossed(self.queue[0].ready_ps))
-            if (self._due or self.queue) and link.edge_ps(cycle) > env.now:
-                yield env.timeout(link.edge_ps(cycle) - env.now)
+            if (self._due or self.queue) and link.edge_ps(cycle) > nic.now_ps:
+                yield env.timeout(link.edge_ps(cycle) - nic.now_ps)
                 continue
             if self._due:
                 self._send_credit(cycle)
@@ -205,7 +213,7 @@ class TxLink:
             first_ps = link.edge_ps(cycle) + nic.profile.link_latency_ps
             self._active = (cycle, len(words), nic.peer.rx_link.expect(words, kinds, first_ps))
             self.moved.give()
-            yield env.timeout(link.edge_ps(cycle + len(words)) - env.now)
+            yield env.timeout(link.edge_ps(cycle + len(words)) - nic.now_ps)
             self._active = None
             self._free_cycle = cycle + len(words) + gap
             if packet.flags & PacketFlag.NOTIFY_LOCAL:
@@ -240,13 +248,15 @@ class TxLink:
         self._press(PressureCode.END, flow)
 
     def _press(self, code: PressureCode, flow: Flow) -> None:
-        self.nic.link_event(Kind.PRESSURE, EventSource.TX_LINK, code, max(0, flow.free()), flow.number)
+        self.nic.link_event(
+            Kind.PRESSURE, EventSource.TX_LINK, code, max(0, flow.free()), flow.number
+        )
 
     def _send_credit(self, cycle: int) -> None:
         nic = self.nic
         number = next(iter(self._due))
         flow = self._due.pop(number)
-        flow.reported = flow.freed.at(nic.bus.clock.cycle_at(nic.env.now)) & flow.mask
+        flow.reported = flow.freed.at(nic.bus.clock.cycle_at(nic.now_ps)) & flow.mask
         word = credit_word(number, flow.reported)
         nic.counts["credits_sent"] += 1
         nic.link_event(
@@ -268,7 +278,6 @@ class RxLink:
         self.sync_underflows = [0, 0]
         self.sync_overflows = [0, 0]
         self._free_cycle = 0  # earliest cycle of the next word
-        self._waiting: list[Incoming] = []  # on the wire
 
     def expect(self, words: Words, kinds: Kinds, first_ps: int) -> Incoming:
         """A packet is on the wire; its first word arrives at ``first_ps``, the others word by word."""
@@ -276,7 +285,6 @@ class RxLink:
         incoming = Incoming(nic)
         if not nic.held:
             cycle = self._slot(first_ps, len(words))
-            self._waiting.append(incoming)
             nic.at(nic.link.edge_ps(cycle), lambda: self._begin(incoming, cycle, kinds, words))
         return incoming
 
@@ -290,13 +298,13 @@ class RxLink:
     def cut(self, incoming: Incoming, sent_words: int) -> None:
         """The sender was held after ``sent_words`` words of a packet."""
         incoming.sent_words = sent_words
-        if incoming in self._waiting or self.nic.held:
+        if incoming.begun is None or self.nic.held:
             return
-        first = incoming.cycle_of(0)
-        self.nic.taps[Memory.RX_ENQ].cut(first + sent_words - 1)
+        last = incoming.begun + sent_words - 1
+        self.nic.taps[Memory.RX_ENQ].cut(last)
         if incoming.flow is not None:
-            incoming.flow.received.cut(first + sent_words - 1)
-        incoming.cut(sent_words)
+            incoming.flow.received.cut(last)
+        incoming.cut(last)
         self.nic.freeze.fed(Memory.RX_ENQ if self.nic.profile.quad else 0)
 
     def sync_level(self, lane: int) -> int:
@@ -315,12 +323,12 @@ class RxLink:
         every = max(1, far_fs // abs(own_fs - far_fs))
         inserted = own_fs < far_fs  # we read faster than the other end writes
         code = LinkCode.IDLE_INSERTED if inserted else LinkCode.IDLE_REMOVED
-        cycle = nic.link.cycle_at(nic.env.now)
+        cycle = nic.link.cycle_at(nic.now_ps)
         while True:
             cycle += every
-            yield nic.env.timeout(max(0, nic.link.edge_ps(cycle) - nic.env.now))
-            while nic.link.cycle_at(nic.env.now) < self._free_cycle:
-                yield nic.env.timeout(nic.link.edge_ps(self._free_cycle) - nic.env.now)
+            yield nic.env.timeout(max(0, nic.link.edge_ps(cycle) - nic.now_ps))
+            while nic.link.cycle_at(nic.now_ps) < self._free_cycle:
+                yield nic.env.timeout(nic.link.edge_ps(self._free_cycle) - nic.now_ps)
             nic.counts["idles_inserted" if inserted else "idles_removed"] += 1
             for lane in (0, 1):
                 nic.link_event(Kind.LINK, EventSource.RX_LINK, code, lane)
@@ -334,7 +342,7 @@ class RxLink:
 
     def _begin(self, incoming: Incoming, cycle: int, kinds: Kinds, words: Words) -> None:
         nic = self.nic
-        self._waiting.remove(incoming)
+        incoming.begun = cycle
         words = nic.fault.arriving(words, nic)
         if incoming.sent_words >= 0:
             words, kinds = words[: incoming.sent_words], kinds[: incoming.sent_words]
@@ -346,7 +354,7 @@ class RxLink:
         nic.enter(Machine.RX_LINK, MachineState.DATA)
         self._check(incoming, verdict, cycle)
         nic.at(nic.link.edge_ps(cycle + len(words)), self._end)
-        if nic.rx_fifo.promised(nic.env.now) + len(words) <= nic.rx_fifo.depth:
+        if nic.rx_fifo.promised(nic.now_ps) + len(words) <= nic.rx_fifo.depth:
             incoming.over = incoming.sent_words < 0
             self._accept(incoming, cycle, kinds, words)
             nic.rx_dma.push(incoming)
@@ -354,7 +362,7 @@ class RxLink:
             nic.process(self._accept_into_full(incoming, cycle, kinds, words))
 
     def _end(self) -> None:
-        if self.nic.link.cycle_at(self.nic.env.now) >= self._free_cycle:
+        if self.nic.link.cycle_at(self.nic.now_ps) >= self._free_cycle:
             self.nic.enter(Machine.RX_LINK, MachineState.IDLE)
 
     def _accept(self, incoming: Incoming, cycle: int, kinds: Kinds, words: Words) -> None:
@@ -370,7 +378,7 @@ class RxLink:
         nic = self.nic
         done, pushed = 0, False
         while done < len(words):
-            room = nic.rx_fifo.depth - nic.rx_fifo.promised(nic.env.now)
+            room = nic.rx_fifo.depth - nic.rx_fifo.promised(nic.now_ps)
             count = min(room, len(words) - done)
             if count > 0:
                 end = done + count
@@ -387,7 +395,7 @@ class RxLink:
                     lambda: nic.freeze.raise_cause(Cause.RX_OVF, Domain.LINK),
                 )
             done += count
-            yield nic.env.timeout(nic.link.edge_ps(cycle + done) - nic.env.now)
+            yield nic.env.timeout(nic.link.edge_ps(cycle + done) - nic.now_ps)
             if 0 <= incoming.sent_words <= done:
                 return
         incoming.over = True

@@ -1,7 +1,7 @@
 """The emulated pair: two cards, the link between them, one simulation, one fault.
 
-Time is whole picoseconds from power-up. All that is random follows from the seed, so the same seed and the same accesses
-give the same bits.
+Time is whole picoseconds from power-up. All that is random follows from the seed, so the same seed and the
+same accesses give the same bits.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import simpy
-
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.faults.registry import make_fault
 from freezeframe.emulator.nic import Nic
@@ -26,7 +25,9 @@ _RESET_SPREAD_FS = 5_000_000_000  # domains leave reset within 5 us of each othe
 
 
 class Pair:
-    """Cards A and B. `advance` moves time; everything else is done through registers (`freezeframe.emulator.target`)."""
+    """Cards A and B. `advance` moves time; everything else is done through registers
+    (`freezeframe.emulator.target`).
+    """
 
     def __init__(
         self,

@@ -1,4 +1,6 @@
-"""One emulated network card: its clocks, taps and memories, the stages between them, and what it latches when it freezes."""
+"""One emulated network card: its clocks, taps and memories, the stages between them, and what it latches when
+it freezes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import simpy
-
 from freezeframe.capture.registers.layouts import (
     EVENT_CODE_LSB,
     EVENT_FLOW_LSB,
@@ -36,7 +37,8 @@ from freezeframe.emulator.host import Host
 from freezeframe.emulator.link import RxLink, TxLink
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.provoke import PatternSource
-from freezeframe.emulator.recorder import Kinds, Recorder, Words
+from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.recorder import Recorder
 from freezeframe.emulator.stages import Bus, Fifo, Process, Tap
 from freezeframe.emulator.traffic import Receiving, Sending
 from freezeframe.emulator.trigger import Trigger
@@ -86,31 +88,12 @@ class Config:
     )
 
 
-@dataclass(slots=True)
-class Bank:
-    """What is latched when the recorder freezes.
-
-    Attributes:
-        values: every ``frozen.*`` and ``frozen_flow.*`` register by name and indices.
-        counters: every counter.
-        images: ``(depth, 9)`` uint8 in slot order, None where there is no memory.
-        crc: ``(memory, chunk)`` to CRC-32.
-        samples: ``(n, 2)`` uint32.
-        lengths: the length histogram.
-    """
-
-    values: dict[tuple[str, tuple[int, ...]], int]
-    counters: dict[str, int]
-    images: list[npt.NDArray[np.uint8] | None]
-    crc: dict[tuple[int, int], int]
-    samples: npt.NDArray[np.uint32]
-    lengths: list[int]
-
-
 class Nic:
     """A card with its recorder. The recorder lives as long as the card; the stages are made anew at each `start`."""
 
-    def __init__(self, machine: Pair, index: int, profile: Profile, bus: Clock, link: Clock) -> None:
+    def __init__(
+        self, machine: Pair, index: int, profile: Profile, bus: Clock, link: Clock
+    ) -> None:
         self.machine = machine
         self.env: simpy.Environment = machine.env
         self.index = index
@@ -124,7 +107,9 @@ class Nic:
             profile.trace_snapshot_log2,
             profile.trace_sample_period_cycles,
         )
-        self.taps = [Tap(memory, self.clock(_domain(memory)), self._fed) for memory in list(Memory)[:4]]
+        self.taps = [
+            Tap(memory, self.clock(_domain(memory)), self._fed) for memory in list(Memory)[:4]
+        ]
         self.tx_fifo = Fifo(profile.fifo_tx_words, self.taps[0], self.taps[1])
         self.rx_fifo = Fifo(profile.fifo_rx_words, self.taps[2], self.taps[3])
         self.trigger = Trigger()
@@ -174,6 +159,11 @@ class Nic:
         self._make_stages(Sending.silent(), Receiving(), random.Random(0))
 
     @property
+    def now_ps(self) -> int:
+        """The simulation's present time."""
+        return int(self.env.now)
+
+    @property
     def peer(self) -> Nic:
         """The card at the other end of the link."""
         return self.machine.nics[1 - self.index]
@@ -211,7 +201,7 @@ class Nic:
 
     def stop(self) -> None:
         """End all stages now; words that would have moved later never do."""
-        now = self.env.now
+        now = self.now_ps
         bus, link = self.bus.clock.cycle_at(now), self.link.crossed(now)
         self.tx_link.hold(link)
         for process in self._running:
@@ -280,20 +270,28 @@ class Nic:
     # -- recording -----------------------------------------------------------------------------
 
     def event(
-        self, kind: Kind, source: EventSource, code: int, value: int, flow: int = 0, cycle: int | None = None
+        self,
+        kind: Kind,
+        source: EventSource,
+        code: int,
+        value: int,
+        flow: int = 0,
+        cycle: int | None = None,
     ) -> None:
         """Offer an event to the log, of the present bus cycle or a later one."""
         if cycle is None:
-            cycle = self.bus.clock.cycle_at(self.env.now)
+            cycle = self.bus.clock.cycle_at(self.now_ps)
         data = value | flow << EVENT_FLOW_LSB | source << EVENT_SOURCE_LSB | code << EVENT_CODE_LSB
         self.log.offer(cycle, source, kind, data)
         if self.log.waiting > _PENDING:
-            self.log.advance(self.bus.clock.cycle_at(self.env.now) - 1)
+            self.log.advance(self.bus.clock.cycle_at(self.now_ps) - 1)
         self.freeze.fed(Memory.EVENT_LOG)
 
-    def link_event(self, kind: Kind, source: EventSource, code: int, value: int, flow: int = 0) -> None:
+    def link_event(
+        self, kind: Kind, source: EventSource, code: int, value: int, flow: int = 0
+    ) -> None:
         """Offer an event of the link domain: the log sees it 2 to 3 bus cycles later."""
-        self.event(kind, source, code, value, flow, self.bus.clock.crossed(self.env.now))
+        self.event(kind, source, code, value, flow, self.bus.clock.crossed(self.now_ps))
 
     def enter(self, machine: Machine, state: MachineState) -> None:
         """A state machine changes its state; staying in it is no event."""
@@ -308,7 +306,7 @@ class Nic:
         tap = self.taps[index]
         if tap.recorder is not None:
             if tap.recorder.waiting > _PENDING:
-                tap.recorder.advance(tap.clock.cycle_at(self.env.now) - 1)
+                tap.recorder.advance(tap.clock.cycle_at(self.now_ps) - 1)
             self.freeze.fed(index if self.profile.quad else 0)
         if self.trigger.enable and self.trigger.tap == index:
             fires = self.trigger.feed(cycle, kinds, words)
@@ -374,7 +372,7 @@ class Nic:
         """Bring a memory up to the cycle before the present one."""
         recorder = self.memories[memory]
         if recorder is not None:
-            recorder.advance(self.clock(self.memory_domain(memory)).cycle_at(self.env.now) - 1)
+            recorder.advance(self.clock(self.memory_domain(memory)).cycle_at(self.now_ps) - 1)
 
     def restart_sampler(self) -> None:
         """Begin to sample with the period that is set now."""
@@ -392,72 +390,10 @@ class Nic:
 
     def frozen(self, t_ps: int) -> None:
         """All memories are closed: latch everything, and hold the card if that is wanted."""
-        for memory, recorder in enumerate(self.memories):
-            if recorder is not None:
-                recorder.advance(self.clock(self.memory_domain(memory)).cycle_at(t_ps) - 1)
-        images = [None if recorder is None else recorder.memory.image().copy() for recorder in self.memories]
-        chunk = self.profile.trace_chunk_records
-        crc = {
-            (memory, number): zlib.crc32(image[number * chunk : (number + 1) * chunk].tobytes())
-            for memory, image in enumerate(images)
-            if image is not None
-            for number in range(len(image) // chunk)
-        }
-        self.bank = Bank(
-            self._latched(t_ps), counter_values(self, t_ps), images, crc,
-            self.sampler.slots.copy(), self.length_histogram.copy(),
-        )  # fmt: skip
+        self.bank = latch(self, t_ps)
         if self.config.hold:
             self.held = True
             self.stop()
-        self.machine.froze(self)
-
-    def _latched(self, t_ps: int) -> dict[tuple[str, tuple[int, ...]], int]:
-        bus, link = self.bus.clock.cycle_at(t_ps), self.link.cycle_at(t_ps)
-        working = self.tx_dma.working
-        remaining = self.tx_dma.remaining(t_ps)
-        length = 0 if working is None else len(working.words)
-        address = 0 if working is None else working.source + 8 * (length - remaining)
-        plain = {
-            "tx_level": max(0, self.tx_fifo.level(t_ps)),
-            "rx_level": max(0, self.rx_fifo.level(t_ps)),
-            "dma_address_lo": address & 0xFFFFFFFF,
-            "dma_address_hi": address >> 32,
-            "dma_remaining": remaining,
-            "descriptor_length": length,
-            "descriptors_waiting": len(self.tx_dma.queue),
-            "interrupt_mask": int(self.host.masked),
-            "completions_waiting": self.host.completions,
-            "next_seq_out": self.tx_dma.started_seq,
-            "next_seq_in": self.rx_link.next_seq,
-            "freeze_cycle_lo": bus & 0xFFFFFFFF,
-            "freeze_cycle_hi": bus >> 32,
-            "stalled_flows": self.tx_link.stalled_flows,
-        }
-        values: dict[tuple[str, tuple[int, ...]], int] = {
-            (f"frozen.{name}", ()): value for name, value in plain.items()
-        }
-        for machine, state in enumerate(self.states):
-            values["frozen.machine", (machine,)] = state
-        for lane in (0, 1):
-            values["frozen.lane.sync_level", (lane,)] = self.rx_link.sync_level(lane)
-            values["frozen.lane.underflows", (lane,)] = self.rx_link.sync_underflows[lane]
-            values["frozen.lane.overflows", (lane,)] = self.rx_link.sync_overflows[lane]
-            values["frozen.lane.comma_phase", (lane,)] = self.comma_phase[lane]
-        for flow in self._flows:
-            sent, received = flow.sent.at(link), flow.received.at(link)
-            for name, value in (
-                ("sent", sent & flow.mask),
-                ("credited", flow.credited),
-                ("limit", flow.limit),
-                ("received", received & flow.mask),
-                ("freed", flow.freed.at(bus) & flow.mask),
-                ("words_sent", sent & 0xFFFFFFFF),
-                ("words_received", received & 0xFFFFFFFF),
-                ("reported", flow.reported),
-            ):
-                values[f"frozen_flow.{name}", (flow.number,)] = value
-        return values
 
 
 def _domain(memory: int) -> Domain:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
 from freezeframe.capture.registers.layouts import (
     HEADER_CRC_LSB,
     HEADER_FLAGS_LSB,
@@ -28,7 +27,7 @@ from freezeframe.capture.registers.layouts import (
     TAIL_CRC_MASK,
     Kind,
 )
-from freezeframe.emulator.recorder import Kinds, Words
+from freezeframe.emulator.memory import Kinds, Words
 
 __all__ = [
     "FRAME_WORDS",
@@ -135,7 +134,7 @@ def make_packet(type: int, flags: int, flow: int, seq: int, dest: int, payload: 
     words[0] = header | _header_crc(header, dest) << HEADER_CRC_LSB
     words[1] = dest
     words[HEAD_WORDS:-1] = payload
-    words[-1] = zlib.crc32(words[HEAD_WORDS:-1])
+    words[-1] = zlib.crc32(words[HEAD_WORDS:-1].tobytes())
     return Packet(words, frame_kinds(length), flow, seq, length, flags, length + FRAME_WORDS)
 
 
@@ -182,7 +181,7 @@ def inspect(words: Words, kinds: Kinds) -> Verdict:
         judged = expected
     else:
         return Verdict(header, 1)
-    crc = zlib.crc32(words[HEAD_WORDS:judged])
+    crc = zlib.crc32(words[HEAD_WORDS:judged].tobytes())
     payload_bad = crc != int(words[judged]) & TAIL_CRC_MASK
     return Verdict(header, 1, judged, payload_bad, judged != tail or tail != expected)
 

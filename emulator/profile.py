@@ -193,7 +193,9 @@ def _check_value(name: str, key: str, value: object) -> None:
         raise InputError(f"profile {name}: unknown key {key}{hint}")
     low, high = _RANGES[key]
     if type(value) is not int or not low <= value <= high:
-        raise InputError(f"profile {name}: {key} = {value!r}; it must be a whole number {low}..{high}")
+        raise InputError(
+            f"profile {name}: {key} = {value!r}; it must be a whole number {low}..{high}"
+        )
     if key in _POWERS_OF_TWO and value & (value - 1):
         raise InputError(f"profile {name}: {key} = {value}; it must be a power of two")
 

@@ -1,8 +1,8 @@
 """A tap's trace recorder as a model that knows cycles only: what is fed in is what the memory holds, bit for bit.
 
-Nothing of the simulation is in here, so the same stimulus can be given to the RTL and both memories compared. Records may
-be fed ahead of time: what counts is committed by `advance` in the order of cycles, and a cause may still come for any
-cycle that is not committed.
+Nothing of the simulation is in here, so the same stimulus can be given to the RTL and both memories compared.
+Records may be fed ahead of time: what counts is committed by `advance` in the order of cycles, and a cause
+may still come for any cycle that is not committed.
 
 Source: docs/formats.md section 2, rules 1 to 7.
 """
@@ -12,115 +12,30 @@ from __future__ import annotations
 from collections import deque
 from copy import copy
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from freezeframe.capture.registers.layouts import (
     MARK_CAUSES_LSB,
     MARK_SINCE_CYCLES_LSB,
     MARK_SINCE_CYCLES_MASK,
     Kind,
 )
+from freezeframe.emulator.memory import Kinds, Memory, Words
 
-__all__ = ["ALL_KINDS", "Kinds", "Memory", "Recorder", "Words", "mark_data"]
-
-Words = npt.NDArray[np.uint64]
-Kinds = npt.NDArray[np.uint8]
+__all__ = ["ALL_KINDS", "Recorder", "mark_data"]
 
 ALL_KINDS = 0xFFFF
 _TAP_KINDS = 1 << Kind.HEAD | 1 << Kind.BODY | 1 << Kind.TAIL
 _WORD = (1 << 64) - 1
-_LIST_RECORDS = 256
-_KEPT_RUNS = 64  # runs remembered while closed, so that an arm in the middle of one records its rest
+_KEPT_RUNS = (
+    64  # runs remembered while closed, so that an arm in the middle of one records its rest
+)
 
 
 def mark_data(causes: int, since_cycles: int) -> int:
     """Return the data of a MARK; cycles beyond the field stay at its largest value."""
     since = min(since_cycles, MARK_SINCE_CYCLES_MASK)
     return causes << MARK_CAUSES_LSB | since << MARK_SINCE_CYCLES_LSB
-
-
-class Memory:
-    """The records themselves: a ring of ``depth`` slots of 9 bytes. An arm clears its pointer, not its contents."""
-
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
-        self.stored = 0
-        self._bytes = np.zeros((depth, 9), dtype=np.uint8)
-        self._kept: deque[_Run | list[tuple[int, int, int]]] = deque()
-        self._kept_records = 0
-
-    @property
-    def write_ptr(self) -> int:
-        """Slot the next record would take."""
-        return self.stored % self.depth
-
-    @property
-    def wrapped(self) -> bool:
-        """Every slot has been written since arm."""
-        return self.stored >= self.depth
-
-    def clear(self) -> None:
-        """Start at slot 0; what the slots hold stays."""
-        self.image()
-        self.stored = 0
-
-    def put_run(self, dt: int, kinds: Kinds, data: Words) -> None:
-        """Store records of consecutive cycles; ``dt`` is that of the first, the others have 1."""
-        self._kept.append(_Run(dt, kinds, data))
-        self._count(len(data))
-
-    def put(self, records: list[tuple[int, int, int]]) -> None:
-        """Store records given as ``(dt, kind, data)``."""
-        if self._kept and isinstance(last := self._kept[-1], list) and len(last) < _LIST_RECORDS:
-            last.extend(records)
-        else:
-            self._kept.append(records.copy())
-        self._count(len(records))
-
-    def _count(self, records: int) -> None:
-        self.stored += records
-        self._kept_records += records
-        # Only what can still be seen is kept, and written into slots when someone looks.
-        while self._kept_records - _length(self._kept[0]) >= self.depth:
-            self._kept_records -= _length(self._kept.popleft())
-
-    def image(self) -> npt.NDArray[np.uint8]:
-        """Return the ``(depth, 9)`` bytes in slot order, a view; slots never written are zero."""
-        if self._kept_records:
-            data = np.concatenate([_data(kept) for kept in self._kept])[-self.depth :]
-            meta = np.concatenate([_meta(kept) for kept in self._kept])[-self.depth :]
-            slots = np.arange(self.stored - len(data), self.stored) % self.depth
-            self._bytes[slots, :8] = data.astype("<u8").view(np.uint8).reshape(-1, 8)
-            self._bytes[slots, 8] = meta
-        self._kept.clear()
-        self._kept_records = 0
-        return self._bytes
-
-
-class _Run(NamedTuple):
-    dt: int  # of the first record
-    kinds: Kinds
-    data: Words
-
-
-def _length(kept: _Run | list[tuple[int, int, int]]) -> int:
-    return len(kept.data) if isinstance(kept, _Run) else len(kept)
-
-
-def _data(kept: _Run | list[tuple[int, int, int]]) -> Words:
-    if isinstance(kept, _Run):
-        return kept.data
-    return np.array([data & _WORD for _, _, data in kept], dtype=np.uint64)
-
-
-def _meta(kept: _Run | list[tuple[int, int, int]]) -> Kinds:
-    if isinstance(kept, _Run):
-        meta = kept.kinds | np.uint8(1 << 4)
-        meta[0] = int(kept.kinds[0]) | kept.dt << 4
-        return meta
-    return np.array([kind | dt << 4 for dt, kind, _ in kept], dtype=np.uint8)
 
 
 @dataclass(slots=True)
@@ -176,7 +91,9 @@ class _Clockwork:
             self.left -= passed
 
     def store(self, first: int, count: int) -> int:
-        """Take ``count`` records of consecutive cycles; cycles before ``first`` have passed. Return how many are taken."""
+        """Take ``count`` records of consecutive cycles; cycles before ``first`` have passed. Return how many
+        are taken.
+        """
         taken = self._spend(first, count)
         if taken:
             self.previous = first + taken - 1
@@ -275,13 +192,17 @@ class Recorder:
         Raises:
             ValueError: the cycle is committed already, or a word was fed for it.
         """
-        if cycle <= self._armed_at:  # an arm may have been stamped a few cycles ahead of what is fed
+        if (
+            cycle <= self._armed_at
+        ):  # an arm may have been stamped a few cycles ahead of what is fed
             kinds, data = kinds[self._armed_at + 1 - cycle :], data[self._armed_at + 1 - cycle :]
             cycle = self._armed_at + 1
         if not len(data):
             return
         if cycle <= self._committed:
-            raise ValueError(f"a word of cycle {cycle} comes late: cycle {self._committed} is committed")
+            raise ValueError(
+                f"a word of cycle {cycle} comes late: cycle {self._committed} is committed"
+            )
         if self._pending:
             first, _, before = self._pending[-1]
             if cycle < first + len(before):
@@ -303,7 +224,9 @@ class Recorder:
         first = self._work.cause_cycle
         if first is None or cycle < first:
             if cycle <= self._committed:
-                raise ValueError(f"a cause of cycle {cycle} comes late: {self._committed} is committed")
+                raise ValueError(
+                    f"a cause of cycle {cycle} comes late: {self._committed} is committed"
+                )
             self._work.cause_cycle = cycle
             self._work.left = self.post
             self.causes = causes
@@ -370,7 +293,9 @@ class Recorder:
                     if taken:
                         self.offered += taken
                         dt = 15 if before is None else min(15, first + start - before)
-                        self.memory.put_run(dt, kinds[start : start + taken], data[start : start + taken])
+                        self.memory.put_run(
+                            dt, kinds[start : start + taken], data[start : start + taken]
+                        )
         self._idle(until)
         if work.shut is not None:
             self._close(until)

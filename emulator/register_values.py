@@ -75,7 +75,9 @@ def readers(nic: Nic) -> dict[str, Reader]:
     for counter in COUNTERS:
         for part, shift in (("lo", 0), ("hi", 32)):
             made[f"snapshot.{counter}.{part}"] = partial(_snapshot, nic, counter, shift)
-            made[f"frozen_counters.{counter}.{part}"] = partial(_frozen_counter, nic, counter, shift)
+            made[f"frozen_counters.{counter}.{part}"] = partial(
+                _frozen_counter, nic, counter, shift
+            )
     for info in REGISTERS:
         if info.name.startswith(("frozen.", "frozen_flow.")):
             made[info.name] = partial(_latched, nic, info.name)
@@ -184,7 +186,7 @@ def _control(nic: Nic) -> dict[str, Reader]:
     freeze, sampler = nic.freeze, nic.sampler
 
     def state() -> int:
-        closed = freeze.closed(int(nic.env.now))
+        closed = freeze.closed(nic.now_ps)
         return packed("ctl.state", state=freeze.state, held=int(nic.held), closed=closed)
 
     def index_data(word: int) -> int | None:
@@ -246,7 +248,8 @@ def _recording(nic: Nic) -> dict[str, Reader]:
         "memory.offered": value(lambda m: int(recorder(m).offered)),
         "memory.lost": value(lambda m: int(recorder(m).lost)),
         "pair.status": lambda domain: (
-            (_toggle(nic, domain, "first") is not None) | (_toggle(nic, domain, "last") is not None) << 1
+            (_toggle(nic, domain, "first") is not None)
+            | (_toggle(nic, domain, "last") is not None) << 1
         ),
     }
     for which in ("first", "last"):
@@ -262,7 +265,7 @@ def chunks_done(nic: Nic, memory: int) -> int:
         return 0
     clock, chunk = nic.bus.clock, nic.profile.trace_chunk_records
     each = chunk * _RECORD_B // _BYTES_PER_CYCLE
-    ready = (clock.cycle_at(int(nic.env.now)) - clock.cycle_at(frozen_ps)) // each
+    ready = (clock.cycle_at(nic.now_ps) - clock.cycle_at(frozen_ps)) // each
     for before in range(memory + 1):
         recorder = nic.memories[before]
         chunks = 0 if recorder is None else recorder.memory.depth // chunk
@@ -278,7 +281,7 @@ def _toggle(nic: Nic, domain: int, which: str) -> tuple[int, int] | None:
     clock = nic.clock(Domain(domain))
     period = nic.profile.trace_sync_period_cycles
     frozen_ps = nic.freeze.frozen_ps
-    until = clock.cycle_at(int(nic.env.now) if frozen_ps is None else frozen_ps)
+    until = clock.cycle_at(nic.now_ps if frozen_ps is None else frozen_ps)
 
     def seen(number: int) -> int:
         at = number * period

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, State
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
 from freezeframe.capture.registers.types import RegisterInfo, WindowInfo
@@ -116,7 +115,9 @@ class RegisterFile:
         return None if words is None else (info.address, words)
 
     def _crc_table(self, bank: Bank, offset: int) -> U32:
-        """Return the table up to the last entry of the memory that ``offset`` asks for: what lies behind does not exist."""
+        """Return the table up to the last entry of the memory that ``offset`` asks for: what lies behind does
+        not exist.
+        """
         memory = (offset - _window("crc_table").address) // 4 // _ENTRIES_PER_MEMORY
         image = bank.images[memory] if memory < len(bank.images) else None
         entries = 0 if image is None else len(image) // self.nic.profile.trace_chunk_records

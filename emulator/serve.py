@@ -1,8 +1,8 @@
 """The emulated pair behind a UDP Etherbone server: one thread that simulates a little, answers, and so on.
 
-The simulation runs at a fixed fraction of real time, so that traffic can be watched, a fault comes within seconds, and a
-pair that runs for ever costs a part of one core. Once both cards are frozen and held, the thread waits for requests and
-nothing else.
+The simulation runs at a fixed fraction of real time, so that traffic can be watched, a fault comes within
+seconds, and a pair that runs for ever costs a part of one core. Once both cards are frozen and held, the
+thread waits for requests and nothing else.
 """
 
 from __future__ import annotations
@@ -22,14 +22,20 @@ from freezeframe.emulator.target import EmulatorTarget
 __all__ = ["DEFAULT_SPEED", "Pacer", "emulate"]
 
 DEFAULT_SPEED = 5e-4
-"""Simulated seconds a second. 500 us a second keeps one core 5-25 % busy and meets most faults within a second or two."""
+"""Simulated seconds a second. 500 us a second keeps one core 5-25 % busy and meets most faults within a
+second or two.
+"""
 
 _SLICE_S = 0.001  # of work between two looks at the socket, so that answers stay prompt
 _LAG_S = 0.05  # further behind than this, time is given up instead of caught up with
 _NAP_S = 0.002
 _IDLE_S = 0.2  # how long a frozen pair may sleep before it looks whether it is to stop
-_SETTLE_PS = 2_000_000_000  # after a freeze: until the CRC table is ready and the last signals have crossed
-_REQUEST_PS = 2_000_000  # what a request costs a pair that stands still, so that its clocks are seen to run
+_SETTLE_PS = (
+    2_000_000_000  # after a freeze: until the CRC table is ready and the last signals have crossed
+)
+_REQUEST_PS = (
+    2_000_000  # what a request costs a pair that stands still, so that its clocks are seen to run
+)
 _STEP_PS = 1_000_000
 
 
@@ -146,5 +152,7 @@ def _host_and_port(listen: str) -> tuple[str, int]:
     host, colon, port = listen.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not host or not (port.isascii() and port.isdigit()) or int(port) > 65535:
-        raise InputError(f"listen address {listen!r}: write HOST:PORT, port 0..65535 (0: any free one)")
+        raise InputError(
+            f"listen address {listen!r}: write HOST:PORT, port 0..65535 (0: any free one)"
+        )
     return host, int(port)

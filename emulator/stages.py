@@ -1,4 +1,5 @@
-"""What every stage of the emulated card is made of: the tap that watches words, the FIFO between two taps, the shared bus.
+"""What every stage of the emulated card is made of: the tap that watches words, the FIFO between two taps,
+the shared bus.
 
 Words move in runs of consecutive cycles, entered when the run begins; every question ("how full is it now") is answered
 for a moment in time, to the word. That is exact and costs one event of the simulation for a whole run.
@@ -10,10 +11,10 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 import simpy
-
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.emulator.clocks import Clock
-from freezeframe.emulator.recorder import Kinds, Recorder, Words
+from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.recorder import Recorder
 from freezeframe.emulator.tally import Tally
 
 __all__ = ["Bus", "Fifo", "Process", "Signal", "Tap"]
@@ -24,7 +25,9 @@ Process = Generator[simpy.Event, Any, None]
 class Tap:
     """A word tap: counts words and packets, and feeds the recorder behind it, if there is one."""
 
-    def __init__(self, index: int, clock: Clock, fed: Callable[[int, int, Kinds, Words], None]) -> None:
+    def __init__(
+        self, index: int, clock: Clock, fed: Callable[[int, int, Kinds, Words], None]
+    ) -> None:
         """Make a tap. ``fed(index, cycle, kinds, words)`` is told of every run after it was recorded."""
         self.index = index
         self.clock = clock
@@ -121,7 +124,7 @@ class Bus:
 
     def next_cycle(self) -> int:
         """Return the present cycle at its very edge, else the next."""
-        now = self.env.now
+        now = int(self.env.now)
         cycle = self.clock.cycle_at(now)
         return cycle if self.clock.edge_ps(cycle) == now else cycle + 1
 

@@ -1,7 +1,7 @@
 """The target ``emu:``: the emulated pair in this process, behind the same protocol as hardware.
 
-Each call lets a fixed time pass in the simulation before it is answered, so that whoever polls sees time go by, and the same
-calls always see the same bits.
+Each call lets a fixed time pass in the simulation before it is answered, so that whoever polls sees time go
+by, and the same calls always see the same bits.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
-
+import numpy.typing as npt
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.registers.map_table import MAP_SIZE
 from freezeframe.capture.targets.base import Words
@@ -144,7 +144,7 @@ class EmulatorTarget:
         device = address // MAP_SIZE
         self._files[device if device < len(self._files) else 0].refuse(address)
 
-    def _from_one_window(self, asked: Words) -> Words | None:
+    def _from_one_window(self, asked: npt.NDArray[np.int64]) -> Words | None:
         """Return the words when all lie in one window: trace memories are read so, thousands of words at a time."""
         low, high = int(asked.min()), int(asked.max())
         device, offset = divmod(low, MAP_SIZE)
@@ -156,7 +156,7 @@ class EmulatorTarget:
         start, words = found
         if high - device * MAP_SIZE >= start + 4 * len(words):
             return None
-        return words[(asked.astype(np.int64) - device * MAP_SIZE - start) // 4]
+        return words[(asked - device * MAP_SIZE - start) // 4]
 
 
 def open_emulator(url: str) -> EmulatorTarget:
@@ -172,7 +172,9 @@ def open_emulator(url: str) -> EmulatorTarget:
     options: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in ("profile", "fault", "seed", "truth"):
-            raise InputError(f"{url!r}: unknown option {name!r}; an emulated pair is written {_FORM}")
+            raise InputError(
+                f"{url!r}: unknown option {name!r}; an emulated pair is written {_FORM}"
+            )
         if name in options:
             raise InputError(f"{url!r}: option {name!r} is given twice")
         options[name] = value
@@ -187,7 +189,7 @@ def open_emulator(url: str) -> EmulatorTarget:
     )
 
 
-def _checked(addresses: Words | Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _checked(addresses: Words | Sequence[int]) -> npt.NDArray[np.int64]:
     asked = np.asarray(addresses)
     if not asked.size:
         return np.empty(0, dtype=np.int64)

@@ -1,6 +1,8 @@
-"""What the hosts of an emulated pair do, decided by a seed: load, sizes, flows, notifications, and when they do not receive.
+"""What the hosts of an emulated pair do, decided by a seed: load, sizes, flows, notifications, and when they
+do not receive.
 
-A plan is made before a run and faults may reshape it, so that a fault that needs a busy link or a slow receiver meets one.
+A plan is made before a run and faults may reshape it, so that a fault that needs a busy link or a slow
+receiver meets one.
 """
 
 from __future__ import annotations
@@ -10,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.emulator.profile import Profile
-from freezeframe.emulator.recorder import Words
+from freezeframe.emulator.memory import Words
 
 __all__ = ["Entropy", "Message", "Plan", "Receiving", "Sending", "make_plan"]
 
@@ -119,7 +120,9 @@ class Sending:
 
 @dataclass(slots=True)
 class Receiving:
-    """How one host receives: ``stops`` are (start, length) from the start of the run; a slow one pauses after each burst."""
+    """How one host receives: ``stops`` are (start, length) from the start of the run; a slow one pauses after
+    each burst.
+    """
 
     stops: list[tuple[int, int]] = field(default_factory=list)
     pause_cycles: int = 0
@@ -168,7 +171,9 @@ def make_plan(profile: Profile, seed: int, run: int, fault: str) -> Plan:
 
 
 def _stops(draw: random.Random, limit_ps: int, may_be_long: bool) -> list[tuple[int, int]]:
-    """Return when a host does not receive: mostly never, sometimes shortly, in clean runs also beyond the stall limit."""
+    """Return when a host does not receive: mostly never, sometimes shortly, in clean runs also beyond the
+    stall limit.
+    """
     stops = []
     if draw.random() < 0.4:
         for _ in range(draw.randint(1, 3)):

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-
-from freezeframe.emulator.recorder import Kinds, Words
+import numpy.typing as npt
+from freezeframe.emulator.memory import Kinds, Words
 
 __all__ = ["Term", "Trigger"]
 
@@ -73,12 +73,13 @@ class Trigger:
                 return now
         return None
 
-    def _hits(self, number: int, kinds: Kinds, data: Words) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _hits(self, number: int, kinds: Kinds, data: Words) -> npt.NDArray[np.bool_]:
         term = self.terms[number]
-        same = (data ^ np.uint64(term.value)) & np.uint64(term.mask) == 0
+        same: npt.NDArray[np.bool_] = (data ^ np.uint64(term.value)) & np.uint64(term.mask) == 0
         same &= (np.uint32(term.kinds) >> kinds.astype(np.uint32)) & 1 == 1
         if not self.edge:
             return same
-        before = np.concatenate([[self._before[number]], same[:-1]])
+        before: npt.NDArray[np.bool_] = np.concatenate([[self._before[number]], same[:-1]])
         self._before[number] = bool(same[-1])
-        return same & ~before
+        same &= ~before
+        return same

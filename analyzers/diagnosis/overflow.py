@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from freezeframe.analyzers.contract import Evidence, Row
 from freezeframe.analyzers.credit_ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import Facts
@@ -16,20 +17,23 @@ from freezeframe.analyzers.flow_history import FlowHistory, Start, flow_history
 
 __all__ = ["Sending", "overflow_evidence", "sender_rows", "sendings", "share"]
 
+_MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sending:
     """How one flow was sent against its limit.
 
     ``beyond_wrap``, ``beyond_flat``: starts beyond the limit while the counts straddle a wrap, and
-    while they do not. ``obeyed``: the sender was seen waiting for credit while they do not.
+    while they do not. ``constant_below``: outside a wrap the sender was seen waiting for credit, so a
+    constant error of its free space would be smaller than this; None when it was not seen waiting.
     """
 
     account: FlowAccount
     history: FlowHistory | None
     beyond_wrap: tuple[Start, ...]
     beyond_flat: tuple[Start, ...]
-    obeyed: bool
+    constant_below: int | None
 
 
 def sendings(facts: Facts) -> tuple[Sending, ...]:
@@ -47,23 +51,30 @@ def _sending(facts: Facts, account: FlowAccount) -> Sending:
         history=history,
         beyond_wrap=tuple(start for start in beyond if start.across_wrap),
         beyond_flat=tuple(start for start in beyond if not start.across_wrap),
-        obeyed=_obeyed(facts, account, history),
+        constant_below=_constant_below(facts, account),
     )
 
 
-def _obeyed(facts: Facts, account: FlowAccount, history: FlowHistory | None) -> bool:
-    """Return whether the sender was blocked at some time when the counts did not straddle a "
-    "wrap."""
-    if history is None:
-        return False
-    log = facts.view.logs[account.sender]
-    flat = {start.credit for start in history.starts if not start.across_wrap}
-    taken = account.taken_credits.positions.tolist()
+def _constant_below(facts: Facts, account: FlowAccount) -> int | None:
+    """Return what a constant error of the free space must be below, by the waits outside a wrap.
+
+    A sender that waits with ``free`` words of credit for a packet of at most 515 would not have
+    waited, had it believed to have so many more.
+    """
+    log = facts.view.logs.get(account.sender)
+    taken = account.taken_credits
+    if log is None or account.limit is None or account.modulus is None:
+        return None
+    bounds = []
     for at in log.select("PRESSURE", "begin", flow=account.flow).tolist():
-        before = [position for position in taken if position <= at]
-        if before and before[-1] in flat:
-            return True
-    return False
+        last = int(np.searchsorted(taken.positions, at)) - 1
+        free = int(log.value[at])
+        if last < 0 or not free:
+            continue
+        credited = int(taken.freed[last])
+        if credited + account.limit - free < account.modulus:
+            bounds.append(_MOST_PACKET_WORDS - free)
+    return min(bounds, default=None)
 
 
 def share(facts: Facts, account: FlowAccount) -> int | None:

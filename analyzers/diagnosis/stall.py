@@ -172,6 +172,8 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
     stream = facts.view.stream(account.receiver, "rx_deq")
     if cause_ps is None or stream is None:
         return None
+    if (account.sent_credits.t_ps > cause_ps - _FLIGHT_PS).any():
+        return None  # it went on after the freeze of the sender, whose bank is older
     for packet in reversed(stream.packets):
         if packet.flow == account.flow or packet.header_ok is not True:
             if int(stream.t_ps[packet.end - 1]) > cause_ps - _FLIGHT_PS:

@@ -34,12 +34,21 @@ def diagnose(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
         most = share(facts, account)
         if sending.beyond_flat or (most is not None and limit > most):
             continue
-        if sending.beyond_wrap and (sending.obeyed or len(sending.beyond_wrap) >= _SEVERAL):
+        if sending.beyond_wrap and _not_constant(sending):
             yield _from_history(facts, sending)
         elif not sending.beyond_wrap and sending.history is None:
             finding = _from_bank(facts, sending)
             if finding is not None:
                 yield finding
+
+
+def _not_constant(sending: Sending) -> bool:
+    """Return whether no constant error of the free space explains the excess."""
+    worst = max(start.outstanding for start in sending.beyond_wrap)
+    bound = sending.constant_below
+    if bound is not None and worst - (sending.account.limit or 0) >= bound:
+        return True
+    return len(sending.beyond_wrap) >= _SEVERAL
 
 
 def _from_history(facts: Facts, sending: Sending) -> Finding:
@@ -71,7 +80,7 @@ def _from_history(facts: Facts, sending: Sending) -> Finding:
         flow=account.flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.97 if sending.obeyed else 0.9,
+        confidence=0.97 if sending.constant_below is not None else 0.9,
         evidence=(
             Evidence(
                 f"{len(sending.beyond_wrap)} packets of flow {account.flow} were started beyond "

@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
-from freezeframe.capture.errors import RecorderStateError
+from freezeframe.capture.errors import RecorderStateError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter, RegisterImage
 from freezeframe.capture.recorder.agreed import Agreed, read_agreed
 from freezeframe.capture.recorder.chunks import MemoryReader
@@ -31,6 +31,7 @@ from freezeframe.capture.targets.base import Target, Words
 
 __all__ = ["Progress", "PullReport", "pull"]
 
+_CONTACT_S = 3.0
 _SETTLE_S = 2.0  # a cause on one device freezes the other, and the records after it drain
 _FREEZE_S = 10.0
 _CRC_STALL_S = 5.0
@@ -144,9 +145,7 @@ class _Pull:
 
     def _run(self, freeze: bool) -> PullReport:
         self._tell()
-        # A target that is not there in the first place is an error; only later is it waited for.
-        if int(self._given.read([0])[0]) == ALL_ONES:
-            open_devices(self._given)
+        self._contact()
         devices = open_devices(self._target)
         states = self._frozen_states(devices, freeze)
         recording = Recording.frozen(devices, [state.generation for state in states])
@@ -176,6 +175,19 @@ class _Pull:
         for one in found:
             self._writer.add_device(one.capture(memories))
         return self._report(self._writer.commit(), devices)
+
+    def _contact(self) -> None:
+        """Raise when there is no device in the first place: only one that was seen is waited for."""
+        end_s = time.monotonic() + _CONTACT_S
+        while True:
+            try:
+                magic = int(self._given.read([0])[0])
+                break
+            except TargetTimeout:
+                if time.monotonic() >= end_s:
+                    raise
+        if magic == ALL_ONES:
+            open_devices(self._given)
 
     def _report(self, path: Path, devices: Sequence[Device]) -> PullReport:
         return PullReport(

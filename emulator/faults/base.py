@@ -1,7 +1,7 @@
 """The places where a fault can take hold of an emulated pair. This one leaves every place as it is.
 
-A sends to B: faults act on that direction only. Everything random about a fault comes from its own generator, so that it
-does not disturb what the hosts do.
+A sends to B: faults act on that direction only. Everything random about a fault comes from its own generator,
+so that it does not disturb what the hosts do.
 
 Source: the table of faults in the design's faults.md; each fault's file says what it does.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.packet import Packet
-from freezeframe.emulator.recorder import Kinds, Words
+from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.traffic import Plan
 from freezeframe.emulator.truth import Injection
 
@@ -27,7 +27,10 @@ __all__ = ["DIRECTION", "Fault", "is_a", "is_b"]
 DIRECTION = "A->B"
 
 _US = 1_000_000  # picoseconds
-_EARLIEST_PS, _LATEST_PS = 5 * _US, 250 * _US  # from the start of a run to the first chance of an injection
+_EARLIEST_PS, _LATEST_PS = (
+    5 * _US,
+    250 * _US,
+)  # from the start of a run to the first chance of an injection
 
 
 def is_a(nic: Nic) -> bool:
@@ -62,7 +65,7 @@ class Fault:
 
     def ready(self, nic: Nic) -> bool:
         """Return whether the fault may strike now."""
-        return not self.done and nic.env.now >= self.not_before_ps
+        return not self.done and nic.now_ps >= self.not_before_ps
 
     def tell(
         self,

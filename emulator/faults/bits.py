@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from freezeframe.emulator.faults.base import Fault, is_b
 from freezeframe.emulator.packet import HEAD_WORDS, header_of
-from freezeframe.emulator.recorder import Words
+from freezeframe.emulator.memory import Words
 
 if TYPE_CHECKING:
     from freezeframe.emulator.nic import Nic
@@ -30,7 +29,7 @@ class PayloadBitFlip(Fault):
         word = self.draw.randrange(header.length)
         bits = sorted(self.draw.sample(range(64), self.draw.choice((1, 2))))
         self.done = True
-        at = nic.link.cycle_at(nic.env.now) + HEAD_WORDS + word
+        at = nic.link.cycle_at(nic.now_ps) + HEAD_WORDS + word
         self.tell(nic, "rx_enq", header.flow, header.seq, word, nic.link.edge_ps(at), bits=bits)
         return _flipped(words, HEAD_WORDS + word, bits)
 
@@ -52,10 +51,8 @@ class HeaderCorrupted(Fault):
             if not header_of(int(flipped[0]), int(flipped[1])).good:
                 break
         self.done = True
-        at = nic.link.edge_ps(nic.link.cycle_at(nic.env.now) + place)
-        self.tell(
-            nic, "rx_enq", header.flow, header.seq, None, at, header_word=place, bits=bits
-        )
+        at = nic.link.edge_ps(nic.link.cycle_at(nic.now_ps) + place)
+        self.tell(nic, "rx_enq", header.flow, header.seq, None, at, header_word=place, bits=bits)
         return flipped
 
 

@@ -1,11 +1,11 @@
 """credit-corrupted, credit-lost, wrap-unhandled, credit-start-too-large: flow control gone wrong between A and B.
 
-credit-corrupted: one bit of a credit word flips in B between the parity generator and the CRC, so A finds good CRC and bad
-parity and refuses it. B's event log holds the word as the parity generator made it.
-credit-lost: from some moment on no credit of one flow leaves B, although B believes to have sent them.
-wrap-unhandled: A compares the counters of one flow as they stand, ``sent + words <= credited + limit``. That is right until
-``sent`` has wrapped and ``credited`` has not: then everything fits.
-credit-start-too-large: A's start-up credit of one flow is larger than B's whole incoming FIFO.
+credit-corrupted: one bit of a credit word flips in B between the parity generator and the CRC, so A finds
+good CRC and bad parity and refuses it. B's event log holds the word as the parity generator made it. credit-
+lost: from some moment on no credit of one flow leaves B, although B believes to have sent them. wrap-
+unhandled: A compares the counters of one flow as they stand, ``sent + words <= credited + limit``. That is
+right until ``sent`` has wrapped and ``credited`` has not: then everything fits. credit-start-too-large: A's
+start-up credit of one flow is larger than B's whole incoming FIFO.
 
 The last three need traffic that keeps the flow busy, the last two a receiver slower than the link: they arrange for it.
 """
@@ -42,7 +42,7 @@ class CreditCorrupted(Fault):
         bit = self.draw.choice(_CORRUPTIBLE_BITS)
         self.done = True
         low = (word ^ 1 << bit) & 0xFFFFFFFFFFFF
-        self.tell(nic, None, flow.number, None, None, nic.env.now, bit=bit)
+        self.tell(nic, None, flow.number, None, None, nic.now_ps, bit=bit)
         return low | crc16_ibm3740(words_to_bytes((low,))[:6]) << 48
 
 
@@ -55,11 +55,11 @@ class CreditLost(Fault):
         self.flow = _keep_busy(self, plan, slow=False)
 
     def credit_leaving(self, word: int, flow: Flow, nic: Nic) -> int | None:
-        if not is_b(nic) or flow.number != self.flow or nic.env.now < self.not_before_ps:
+        if not is_b(nic) or flow.number != self.flow or nic.now_ps < self.not_before_ps:
             return word
         if not self.done:
             self.done = True
-            self.tell(nic, None, flow.number, None, None, nic.env.now)
+            self.tell(nic, None, flow.number, None, None, nic.now_ps)
         return None
 
 
@@ -80,7 +80,7 @@ class WrapUnhandled(Fault):
         if wrong and not right and not self.done:
             self.done = True
             self.tell(
-                nic, None, flow.number, None, None, nic.env.now,
+                nic, None, flow.number, None, None, nic.now_ps,
                 sent=sent, credited=flow.credited, limit=flow.limit,
             )  # fmt: skip
         return wrong
@@ -107,7 +107,9 @@ class CreditStartTooLarge(Fault):
             return share
         profile = nic.profile
         # Above the FIFO by what may be freed and not yet told, and below what the counters can tell apart.
-        lowest = profile.fifo_rx_words + 2 * profile.flows_credit_unit_words + profile.fifo_message_words
+        lowest = (
+            profile.fifo_rx_words + 2 * profile.flows_credit_unit_words + profile.fifo_message_words
+        )
         highest = (1 << profile.credit_w) - 1 - profile.fifo_message_words - FRAME_WORDS
         return int(lowest + self.excess * (highest - lowest))
 
@@ -118,15 +120,15 @@ class CreditStartTooLarge(Fault):
             if outstanding > nic.profile.fifo_rx_words:
                 self.done = True
                 self.tell(
-                    nic, None, flow.number, None, None, nic.env.now,
+                    nic, None, flow.number, None, None, nic.now_ps,
                     limit=flow.limit, fifo=nic.profile.fifo_rx_words,
                 )  # fmt: skip
         return fits
 
 
 def _keep_busy(fault: Fault, plan: Plan, slow: bool) -> int:
-    """Let A saturate one of its flows with mostly large messages, B never stop, and (``slow``) B take words at a fraction
-    of the link's rate; return the flow.
+    """Let A saturate one of its flows with mostly large messages, B never stop, and (``slow``) B take words
+    at a fraction of the link's rate; return the flow.
     """
     draw, sending = fault.draw, plan.sending[0]
     place = draw.randrange(len(sending.flows))

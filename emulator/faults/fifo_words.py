@@ -1,8 +1,8 @@
 """word-omitted and word-duplicated: one 64-bit payload word lost or read twice at a FIFO.
 
-word-omitted: the write enable of one word is lost, so the word passes the tap before the FIFO and not the one after it.
-word-duplicated: the read pointer is held for one cycle, so the word comes out twice. The seed chooses A's outgoing FIFO or
-B's incoming FIFO, the packet and the word.
+word-omitted: the write enable of one word is lost, so the word passes the tap before the FIFO and not the one
+after it. word-duplicated: the read pointer is held for one cycle, so the word comes out twice. The seed
+chooses A's outgoing FIFO or B's incoming FIFO, the packet and the word.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from freezeframe.emulator.faults.base import Fault, is_a, is_b
 from freezeframe.emulator.link import Incoming, Reading, misread
 from freezeframe.emulator.packet import HEAD_WORDS, Packet, header_of
-from freezeframe.emulator.recorder import Kinds, Words
+from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.truth import Injection
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _OneWord(Fault):
         self.done = True
         nic.tx_fifo.adjust(self.missing)
         seen = word + self.second
-        at = nic.link.edge_ps(nic.link.cycle_at(nic.env.now) + HEAD_WORDS + seen)
+        at = nic.link.edge_ps(nic.link.cycle_at(nic.now_ps) + HEAD_WORDS + seen)
         self.tell(nic, "tx_deq", packet.flow, packet.seq, seen, at, fifo="outgoing")
         return misread(packet.words, packet.kinds, (self.what, HEAD_WORDS + word))
 
@@ -56,9 +56,7 @@ class _OneWord(Fault):
         self.done = True
         nic.rx_fifo.adjust(self.missing)
         at = nic.link.edge_ps(incoming.cycle_of(HEAD_WORDS + word))
-        self.tell(
-            nic, "rx_deq", header.flow, header.seq, word + self.second, at, fifo="incoming"
-        )
+        self.tell(nic, "rx_deq", header.flow, header.seq, word + self.second, at, fifo="incoming")
         return self.what, HEAD_WORDS + word
 
 

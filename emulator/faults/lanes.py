@@ -1,7 +1,7 @@
 """sync-fifo-empty and lane-misaligned: one of B's two lanes goes wrong before the words are re-formed.
 
-Lane 0 carries bytes 0, 2, 4, 6 of each word, lane 1 the others; a lane's four bytes are its 32-bit half of the word, first
-byte least significant.
+Lane 0 carries bytes 0, 2, 4, 6 of each word, lane 1 the others; a lane's four bytes are its 32-bit half of
+the word, first byte least significant.
 
 sync-fifo-empty: one lane's synchronization FIFO is read while empty. Its last half repeats, and every later half of the
 packet comes one word late, until the lanes are realigned in the idle after the packet; the last half is lost there.
@@ -17,11 +17,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from freezeframe.capture.registers.layouts import Cause, Domain
 from freezeframe.emulator.faults.base import Fault, is_b
 from freezeframe.emulator.packet import HEAD_WORDS, header_of
-from freezeframe.emulator.recorder import Words
+from freezeframe.emulator.memory import Words
 from freezeframe.emulator.truth import Injection
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class SyncFifoEmpty(Fault):
         if not header.length or late[place] == words[place]:
             return words
         self.done = True
-        cycle = nic.link.cycle_at(nic.env.now) + place
+        cycle = nic.link.cycle_at(nic.now_ps) + place
         word = place - HEAD_WORDS
         self.tell(
             nic, "rx_enq", header.flow, header.seq, word if 0 <= word < header.length else None,
@@ -106,7 +105,7 @@ class LaneMisaligned(Fault):
         word = place - HEAD_WORDS
         self.tell(
             nic, "rx_enq", header.flow, header.seq, word if 0 <= word < header.length else None,
-            nic.link.edge_ps(nic.link.cycle_at(nic.env.now) + place),
+            nic.link.edge_ps(nic.link.cycle_at(nic.now_ps) + place),
             lane=self.lane, lost_B=self.lost_B, place=place,
         )  # fmt: skip
         return slipped

@@ -18,7 +18,7 @@ from freezeframe.gui.cli.session import first_cause, open_session
 if TYPE_CHECKING:
     from freezeframe.analyzers.contract import Explanation
     from freezeframe.capture.folder import CaptureFolder
-    from freezeframe.capture.registers.access import Device
+    from freezeframe.capture.registers.access import CounterSnapshot, Device
 
 __all__ = ["run"]
 
@@ -31,7 +31,8 @@ _SHOWN = (
     "header_errors",
     "payload_errors",
 )
-_LOOK_S = 0.25  # between the two looks at the counters
+_SPEED = 2e-4  # simulated seconds a second: slow enough to watch, fast enough not to wait
+_SNAPSHOT_S = 5.0  # how long the first counter snapshot may take
 _FREEZE_S = 60.0
 _CLEAN_S = 2.0  # how long traffic runs when no fault is injected
 
@@ -55,7 +56,7 @@ ForceOption = Annotated[
 def run(
     *,
     fault: FaultOption = "word-omitted",
-    seed: SeedOption = 1,
+    seed: SeedOption = 2,
     output: OutputOption = Path("freezeframe-demo"),
     keep: KeepOption = False,
     force: ForceOption = False,
@@ -73,10 +74,11 @@ def run(
       freezeframe demo --fault none
     """
     _make_room(output, force)
+    _import_all()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="freezeframe-demo-") as hidden:
         truth = Path(hidden) / _TRUTH
-        with emulator_process(fault, seed, truth) as (url, pid):
+        with emulator_process(fault, seed, truth, _SPEED) as (url, pid):
             _step(1, f"A pair of emulated network cards runs as process {pid} at {url}.")
             _say("They are under traffic, and armed. What will go wrong, only the emulator knows.")
             with open_session(url) as devices:
@@ -106,28 +108,43 @@ def _make_room(output: Path, force: bool) -> None:
             path.unlink()
 
 
+def _import_all() -> None:
+    """Load what is needed before the card runs, so that the card is not frozen before we look."""
+    import freezeframe.analyzers.explain
+    import freezeframe.capture.recorder.pull
+    import freezeframe.gui.report.write  # noqa: F401
+
+
 def _show_traffic(devices: Sequence[Device]) -> None:
-    looks = []
-    for pause in (_LOOK_S, 0.0):
-        looks.append([device.counters().values for device in devices])
-        time.sleep(pause)
-    first, second = looks
-    rows = [
-        (
-            name,
-            *(
-                text
-                for a, b in zip(first, second, strict=True)
-                for text in (count_text(b[name]), f"+{b[name] - a[name]:,}")
-            ),
-        )
-        for name in _SHOWN
-    ]
+    first = _next_snapshots(devices, [0] * len(devices))
+    second = _next_snapshots(devices, [snapshot.seq for snapshot in first])
+    rows = []
+    for name in _SHOWN:
+        row = [name]
+        for before, after in zip(first, second, strict=True):
+            grown = after.values[name] - before.values[name]
+            row += [count_text(after.values[name]), f"+{grown:,}"]
+        rows.append(row)
     headers = ["counter"]
     for device in devices:
-        headers += [device.name, ""]
-    _step(2, f"Live counters, looked at twice, {_LOOK_S} s apart (reading disturbs nothing):")
+        headers += [device.name, "since"]
+    _step(2, "Live counters, two snapshots of the cards, read without disturbing them:")
     _say(table(headers, rows, right=range(1, len(headers))))
+
+
+def _next_snapshots(devices: Sequence[Device], seen: Sequence[int]) -> list[CounterSnapshot]:
+    """Return the counters once each card has made a newer snapshot; at the latest when all froze."""
+    from freezeframe.capture.recorder.state import read_state
+
+    end = time.monotonic() + _SNAPSHOT_S
+    while time.monotonic() < end:
+        snapshots = [device.counters() for device in devices]
+        if all(snapshot.seq > seq for snapshot, seq in zip(snapshots, seen, strict=True)):
+            return snapshots
+        if all(read_state(device).state == "frozen" for device in devices):
+            break
+        time.sleep(0.01)
+    return [device.counters() for device in devices]
 
 
 def _wait_for_freeze(devices: Sequence[Device], fault: str) -> None:

@@ -22,7 +22,7 @@ _START_S = 60.0  # the first start after an installation compiles kernels
 
 
 @contextmanager
-def emulator_process(fault: str, seed: int, truth: Path) -> Iterator[tuple[str, int]]:
+def emulator_process(fault: str, seed: int, truth: Path, speed: float) -> Iterator[tuple[str, int]]:
     """Run ``freezeframe emulate`` on a free port; yield its URL and process number.
 
     The process is ended when the block is left, also by an error, Ctrl-C, or a signal that ends us.
@@ -33,6 +33,7 @@ def emulator_process(fault: str, seed: int, truth: Path) -> Iterator[tuple[str, 
     """
     command = [sys.executable, "-m", "freezeframe", "emulate", "--listen", "127.0.0.1:0"]
     command += ["--fault", fault, "--seed", str(seed), "--truth", str(truth)]
+    command += ["--speed", str(speed)]
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
         _signals_as_exit(),
@@ -48,6 +49,11 @@ def emulator_process(fault: str, seed: int, truth: Path) -> Iterator[tuple[str, 
     ):
         try:
             yield _ready_url(process, errors), process.pid
+        except TargetError as error:
+            if process.poll() is None:
+                raise
+            # It died under our hands: its own last words say more than our missing answer.
+            raise TargetError(f"the emulator died: {_said(errors)}") from error
         finally:
             _end(process)
 
@@ -63,11 +69,17 @@ def _ready_url(process: subprocess.Popen[str], errors: IO[str]) -> str:
     if words[:1] == ["ready"] and len(words) > 1:
         return words[1]
     code = process.wait(10)
-    errors.seek(0)
-    said = " ".join(errors.read().split()).removeprefix("freezeframe: ")
+    said = _said(errors)
     if code == InputError.exit_code:
         raise InputError(said)
     raise TargetError(f"the emulator ended with exit code {code} before it was ready: {said}")
+
+
+def _said(errors: IO[str]) -> str:
+    """Return the last line that the emulator wrote on standard error."""
+    errors.seek(0)
+    lines = errors.read().strip().splitlines()
+    return lines[-1].removeprefix("freezeframe: ") if lines else "it said nothing"
 
 
 def _end(process: subprocess.Popen[str]) -> None:

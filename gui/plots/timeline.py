@@ -103,8 +103,12 @@ def draw_timeline(
         for lane in (lane for lane in lanes if lane.group == group):
             _draw_lane(svg, axis, lane, y)
             y += _LANE
+    # Labels after all lines: a label has an outline that keeps the lines of others out of its letters.
     for mark, row in zip(shown, rows, strict=True):
         _draw_mark(svg, axis, mark, _ROW * row + _LABEL, bottom)
+    for mark, row in zip(shown, rows, strict=True):
+        baseline = _ROW * row + _LABEL - 2
+        svg.text(_label_left(axis, mark), baseline, mark.label, f"marklabel {mark.css}")
     return svg.render()
 
 
@@ -187,8 +191,6 @@ def _draw_mark(svg: Svg, axis: TimeAxis, mark: Mark, baseline: float, bottom: fl
     svg.polygon(
         [(x - 4, baseline + 1), (x + 4, baseline + 1), (x, baseline + 7)], f"flag {mark.css}"
     )
-    left = _label_left(axis, mark)
-    svg.text(left, baseline - 2, mark.label, f"marklabel {mark.css}")
 
 
 def _label_left(axis: TimeAxis, mark: Mark) -> float:

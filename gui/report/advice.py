@@ -39,7 +39,7 @@ ADVICE: dict[str, Advice] = {
         ),
     ),
     "sync-fifo-empty": Advice(
-        "one lane's synchronization FIFO was read while empty at {place}",
+        "one lane's synchronization FIFO ran empty on {place}",
         (
             "Look at the levels and underflows of both lanes at the freeze, and at the start level "
             "of the synchronization FIFO.",
@@ -47,7 +47,7 @@ ADVICE: dict[str, Advice] = {
         ),
     ),
     "lane-misaligned": Advice(
-        "the byte phase of one lane shifted at {place}",
+        "the byte phase of one lane shifted on {place}",
         (
             "Compare the lane's comma phase with the other lane's, and look for loss of lock.",
             "Check comma alignment: it must be enabled while the link trains and only then.",

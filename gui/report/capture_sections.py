@@ -6,6 +6,7 @@ from typing import Any
 
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.registers.layouts import MACHINE_NAMES, MACHINE_STATE_NAMES
+from freezeframe.capture.registers.map_table import COUNTER_DOCS
 from freezeframe.gui.report.html import Html, element, join, table
 
 __all__ = ["commands_section", "devices_section", "integrity_section", "state_section"]
@@ -42,21 +43,33 @@ def state_section(capture: CaptureFolder) -> Html:
     counters = {d.name: d.registers.counters() for d in capture.devices}
     names = list(dict.fromkeys(name for of in counters.values() for name in of))
     used = [n for n in names if any(of.get(n) for of in counters.values())]
-    counter_rows = [[n, *(_count(counters[d.name].get(n)) for d in capture.devices)] for n in used]
+    counter_rows = [
+        [n, *(_count(counters[d.name].get(n)) for d in capture.devices), COUNTER_DOCS[n]]
+        for n in used
+    ]
     flows = [row for d in capture.devices for row in _flow_rows(d)]
     numbers = range(1, len(headers))
     return join(
         element("h2", "At the freeze"),
-        table("Where the cards stood", headers, body, numbers=numbers),
+        element(
+            "div",
+            table("Where the cards stood", headers, body, numbers=numbers),
+            table(
+                "Credit state of the flows that carried words (counts in words, wrapping)",
+                ("device", "flow", "sent", "credited", "limit", "received", "freed", "reported"),
+                flows,
+                numbers=range(1, 8),
+            )
+            if flows
+            else Html(""),
+            css="beside",
+        ),
         table(
-            "Credit state of the flows that carried words (counts in words, wrapping)",
-            ("device", "flow", "sent", "credited", "limit", "received", "freed", "reported"),
-            flows,
-            numbers=range(1, 8),
+            "Counters that are not 0",
+            ["counter", *headers[1:], "meaning"],
+            counter_rows,
+            numbers=numbers,
         )
-        if flows
-        else Html(""),
-        table("Counters that are not 0", ["counter", *headers[1:]], counter_rows, numbers=numbers)
         if counter_rows
         else Html(""),
     )

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["packets_section", "throughput_section", "timeline_section"]
 
-_MARGIN_PS = 8_000_000  # 8 us to each side: more than the longest packet takes at 78.125 MHz
+_LEAST_MARGIN_PS = 1_500_000
+_MOST_MARGIN_PS = 8_000_000  # more than the longest packet takes at 78.125 MHz
 _SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 _WORTH = 1.5  # a second drawing is worth its place when it is this much finer
 _NEAR_PACKETS = 3
@@ -76,13 +77,13 @@ def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequenc
 def throughput_section(capture: CaptureFolder, trace: Trace) -> Html:
     """Return the throughput of every device that has a sampler; nothing where none has."""
     parts: list[Html] = []
+    t0_ps, t1_ps = time_range(trace)
     for device in capture.devices:
         if device.name not in trace.devices:
             continue
         series = throughput_series(device, trace.timebase)
         if not series:
             continue
-        t0_ps, t1_ps = series[0].points[0][0], series[0].points[-1][0]
         most = [max(v or 0 for _, v in one.points) for one in series]
         drawing = draw_series(
             f"throughput-{device.name}",
@@ -153,9 +154,13 @@ def _near(
     if finding is not None and finding.direction is not None and finding.packet is not None:
         for row in packet_rows(trace, finding.direction):
             # The sequence number comes round again, so only what is near in time is that packet.
-            if row["seq"] == finding.packet and abs(row["t_ps"] - times[0]) < _SAME_PACKET_PS:
+            near = not times or abs(row["t_ps"] - times[0]) < _SAME_PACKET_PS
+            if row["seq"] == finding.packet and near:
                 times += [row["t_ps"], row["t_end_ps"]]
-    return (min(times) - _MARGIN_PS, max(times) + _MARGIN_PS) if times else None
+    if not times:
+        return None
+    margin_ps = min(_MOST_MARGIN_PS, max(_LEAST_MARGIN_PS, 2 * (max(times) - min(times))))
+    return min(times) - margin_ps, max(times) + margin_ps
 
 
 def _marks(findings: Sequence[Finding], freezes: Sequence[Freeze]) -> list[Mark]:

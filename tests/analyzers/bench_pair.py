@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,
@@ -38,10 +37,8 @@ CODES = {
     "DESC": {"posted": 1, "started": 2, "done": 3},
     "LOSS": {"": 0},
 }
-CAUSES = (
-    "host trigger hdr-crc pay-crc length credit-parity credit-stall rx-ovf tx-ovf sync-unf "
-    "sequence cross"
-).split()
+CAUSES: tuple[str, ...] = ("host", "trigger", "hdr-crc", "pay-crc", "length", "credit-parity")
+CAUSES += ("credit-stall", "rx-ovf", "tx-ovf", "sync-unf", "sequence", "cross")
 BUS_PS, LINK_PS = 10_000, 12_800
 MASK64 = (1 << 64) - 1
 
@@ -109,7 +106,7 @@ class Pair:
     rx_fifo: int = 2048
     credit_unit: int = 64
     crossings: list[Crossing] = field(default_factory=list)
-    registers: dict[str, dict[tuple[str | int, ...], int]] = field(default_factory=dict)
+    registers: dict[str, dict[str | tuple[str | int, ...], int]] = field(default_factory=dict)
     causes: dict[str, list[str]] = field(default_factory=dict)
     cause_cycle: dict[str, int] = field(default_factory=dict)
     keep: dict[tuple[str, str], slice] = field(default_factory=dict)
@@ -141,15 +138,14 @@ class Pair:
         self._seq[sender] = seq + 1 & 0xFFFF
         body = self.payload(length) if payload is None else payload
         words = words_of(flow, seq, body, self.random.getrandbits(40), type)
-        crossing = Crossing(sender, flow, seq, *(list(words) for _ in TAPS))
+        crossing = Crossing(sender, flow, seq, list(words), list(words), list(words), list(words))
         self.crossings.append(crossing)
         return crossing
 
-    def traffic(self, count: int, sender: str = "A", **kwargs: int) -> list[Crossing]:
+    def traffic(self, count: int, sender: str = "A", flow: int = 0) -> list[Crossing]:
         """Send several packets of random lengths."""
         return [
-            self.send(sender, **{"length": self.random.randrange(1, 60), **kwargs})
-            for _ in range(count)
+            self.send(sender, flow=flow, length=self.random.randrange(1, 60)) for _ in range(count)
         ]
 
     def event(
@@ -210,16 +206,21 @@ class Pair:
             writer.add_device(self._device(device, streams, end_ps))
         return CaptureFolder.open(writer.commit())
 
+    def write_times(self) -> None:
+        """Fill ``times`` (crossing number and tap -> begin, ps) without writing a capture."""
+        self._streams()
+
     def _streams(self) -> tuple[dict[tuple[str, str], list[tuple[int, int, int]]], int]:
         """Return ``(cycle, kind, data)`` of every tap, and the time of the last word."""
         streams: dict[tuple[str, str], list[tuple[int, int, int]]] = {
             (device, tap): [] for device in "AB" for tap in TAPS
         }
         last: dict[tuple[str, str], int] = {}
+        clock_ps = dict(self._clock_ps)
         end_ps = 60_000_000
         for number, crossing in enumerate(self.crossings):
             receiver = "B" if crossing.sender == "A" else "A"
-            begin_ps = self._clock_ps[crossing.sender] + crossing.gap_ps
+            begin_ps = clock_ps[crossing.sender] + crossing.gap_ps
             length_ps = len(crossing.tx_enq) * LINK_PS
             starts = {
                 "tx_enq": (crossing.sender, begin_ps, BUS_PS),
@@ -235,7 +236,7 @@ class Pair:
                     cycle += 1
                 last[device, tap] = cycle
                 end_ps = max(end_ps, cycle * period_ps)
-            self._clock_ps[crossing.sender] = begin_ps + length_ps + 40_000
+            clock_ps[crossing.sender] = begin_ps + length_ps + 40_000
         return streams, end_ps
 
     def _device(
@@ -260,7 +261,8 @@ class Pair:
         memories["event_log"] = self._memory(device, "event_log", log, end_ps // BUS_PS, causes)
         index = "AB".index(device)
         identity = self._identity(index)
-        values = {**self._base_registers(device, causes, end_ps), **self.registers.get(device, {})}
+        values = self._base_registers(device, causes, end_ps)
+        values.update(self.registers.get(device, {}))
         for memory, name in enumerate((*TAPS, "event_log")):
             values["memory.write_ptr", memory] = memories[name].write_ptr
         return DeviceCapture(

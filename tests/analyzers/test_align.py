@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from freezeframe.analyzers.align import Alignment, Edit, Op, align, align_cut
 from freezeframe.analyzers.edit_script import edit_script
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 def ids(text: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -45,9 +44,7 @@ def rebuilt(up: str, down: str, alignment: Alignment) -> str:
     ],
     ids=["equal", "omitted", "first", "last", "twice", "put in", "altered", "both ends"],
 )
-def test_one_difference_is_said_with_its_place(
-    up: str, down: str, edits: tuple[Edit, ...]
-) -> None:
+def test_one_difference_is_said_with_its_place(up: str, down: str, edits: tuple[Edit, ...]) -> None:
     assert align(ids(up), ids(down)).edits == edits
 
 

@@ -7,7 +7,6 @@ import zlib
 
 import numpy as np
 import pytest
-
 from freezeframe.analyzers.crc_hypotheses import Flip, crc32_words, find_flips, find_repeats
 
 
@@ -26,7 +25,9 @@ def test_a_right_payload_has_no_flip() -> None:
     assert find_flips(words, crc32_words(words)) == []
 
 
-@pytest.mark.parametrize(("length", "word", "bit"), [(1, 0, 0), (1, 0, 63), (512, 0, 17), (512, 511, 40)])
+@pytest.mark.parametrize(
+    ("length", "word", "bit"), [(1, 0, 0), (1, 0, 63), (512, 0, 17), (512, 511, 40)]
+)
 def test_one_flipped_bit_is_found(length: int, word: int, bit: int) -> None:
     words = payload(length)
     tail = crc32_words(words)

@@ -129,16 +129,17 @@ def judge(run: Run) -> Verdict:
     both = run.said["both"]
     first = both[0]["diagnosis"] if both else "(none)"
     if run.fault == "none":
-        wrong = [end for end in "AB" if run.said[end]]
-        return Verdict(first, not both, None, wrong, [end for end in "AB" if end not in wrong])
-    named = first == run.fault
+        silent = [end for end in "AB" if not run.said[end]]
+        named = [e for e in "AB" if any(f["diagnosis"] != "undetermined" for f in run.said[e])]
+        return Verdict(first, not both, None, named, silent)
+    right_name = first == run.fault
     truth = run.truth["injections"][-1]
     placed: bool | None = None
     if run.fault in PLACED:
         keys = ["device", "tap", "direction", "flow", "packet", "word"]
         if truth["word"] is None:
             keys.remove("word")
-        placed = named and all(both[0][k] == truth[k] for k in keys)
+        placed = right_name and all(both[0][k] == truth[k] for k in keys)
     wrong, right = [], []
     for end in "AB":
         for finding in run.said[end][:1]:
@@ -150,7 +151,7 @@ def judge(run: Run) -> Verdict:
                     wrong.append(end)
             elif finding["diagnosis"] != "undetermined":
                 wrong.append(end)
-    return Verdict(first, named, placed, wrong, right)
+    return Verdict(first, right_name, placed, wrong, right)
 
 
 def campaign(jobs: Iterable[tuple[str, int]], workers: int) -> Iterator[Run]:

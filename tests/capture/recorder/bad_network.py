@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from freezeframe.capture.errors import TargetError
+from freezeframe.capture.errors import TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers import names
@@ -208,7 +208,7 @@ def one_pull(seed: int, folder: Path, *, depth: int = 2048, fates: Fates | None 
     error = ""
     retries = outages = 0
     with BadNetwork(served, seed, fates or Fates(), restarts) as network:
-        target = open_target(network.url)
+        target = _opened(network.url)
         try:
             report = pull(target, folder, wait_s=20.0)
             retries, outages = report.retries, report.outages
@@ -231,6 +231,16 @@ def one_pull(seed: int, folder: Path, *, depth: int = 2048, fates: Fates | None 
         seconds=time.monotonic() - started_s,
         error=error,
     )
+
+
+def _opened(url: str) -> Target:
+    """Open through the bad network: all of its few probes may get lost, one time in a thousand."""
+    for _ in range(4):
+        try:
+            return open_target(url)
+        except TargetTimeout:
+            continue
+    return open_target(url)
 
 
 def _against(folder: Path, truth: FakeRecorder) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder import pull as pull_module
 from freezeframe.capture.recorder.pull import Progress, pull
 from freezeframe.capture.targets.base import Target, Words
 
@@ -156,6 +157,28 @@ def test_a_restart_before_the_registers_are_read_keeps_nothing(tmp_path: Path) -
     way.alter = restart
     with pytest.raises(TargetError, match="device A was restarted"):
         pull(way, tmp_path / "x.ff")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_first_answer_that_gets_lost_is_asked_for_again(tmp_path: Path) -> None:
+    way = BadWay(FakeRecorder())
+
+    def lose_three(reads: int) -> None:
+        if reads <= 3:
+            raise TargetTimeout("bad: lost")
+
+    way.before = lose_three
+    assert pull(way, tmp_path / "x.ff").complete
+
+
+def test_a_target_that_never_answered_is_an_error_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pull_module, "_CONTACT_S", 0.05)
+    way = BadWay(FakeRecorder())
+    way.dead = True
+    with pytest.raises(TargetTimeout, match="no answer"):
+        pull(way, tmp_path / "x.ff", wait_s=3600)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -130,6 +130,40 @@ def test_a_wrapped_memory_is_read_from_its_oldest_slot_and_the_cut_packet_is_not
     assert first["dest"] == 0x1000, "the address word is still there"
 
 
+def test_rows_of_a_second_memory_point_to_their_own_packets_and_words() -> None:
+    trace = decoded(image("tx_enq", stream(PACKET * 2)), image("rx_deq", stream(PACKET)))
+    assert trace.words["packet"].tolist() == [0] * 5 + [1] * 5 + [2] * 5
+    assert trace.packets["first_row"].tolist() == [0, 5, 10]
+    assert trace.packets["end_row"].tolist() == [5, 10, 15]
+
+
+def test_a_verdict_that_cannot_be_known_is_null() -> None:
+    packets = decoded(image("tx_enq", stream(PACKET[3:] + PACKET[:4]))).packets
+    for name, known in (("header_ok", True), ("payload_ok", pd.NA), ("length_ok", pd.NA)):
+        assert packets[name].isna().tolist() == [True, known is pd.NA]
+        assert packets[name].dtype == "boolean"
+    assert packets["whole"].tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        (0, "unknown"),
+        (1, "RDMA_WRITE"),
+        (2, "NOTIFICATION"),
+        (3, "INTERRUPT"),
+        (4, "CREDIT"),
+        (5, "unknown"),
+        (15, "unknown"),
+    ],
+)
+def test_the_kind_of_a_packet_is_its_type_as_read(number: int, name: str) -> None:
+    words = [(int(kind), word) for kind, word in encode.packet_words(number, 127, 65535, 0, [])]
+    row = decoded(image("tx_enq", stream(words))).packets.iloc[0]
+    assert (row["kind"], row["flow"], row["seq"]) == (name, 127, 65535)
+    assert row["header_ok"]
+
+
 def test_word_numbers_count_the_payload_seen_in_each_packet() -> None:
     cut = PACKET[3:]
     words = decoded(image("tx_enq", stream(cut + SIX + PACKET))).words
@@ -328,14 +362,16 @@ def test_credits_are_taken_apart() -> None:
         (100, event(CREDIT, 1, good, flow=3)),
         (200, event(NOTE, 1)),
         (300, event(CREDIT, 3, good ^ 1 << 20, flow=3)),
+        (301, event(CREDIT, 3, 0b11, flow=3)),
+        (302, event(CREDIT, 2, 0b111, flow=3)),
     ]
     credits = decoded(log(rows)).credits()
-    assert credits["t_ps"].tolist() == [0, 2_000_000]
-    assert credits["code"].tolist() == ["sent", "refused_parity"]
-    assert credits["flow"].tolist() == [3, 3]
-    assert credits["freed"].tolist() == [100, 100 ^ 16]
-    assert credits["parity_ok"].tolist() == [True, False]
-    assert credits["device"].tolist() == ["A", "A"]
+    assert credits["t_ps"].tolist() == [0, 2_000_000, 2_010_000, 2_020_000]
+    assert credits["code"].tolist() == ["sent", "refused_parity", "refused_parity", "taken"]
+    assert credits["flow"].tolist() == [3] * 4
+    assert credits["freed"].tolist() == [100, 100 ^ 16, 0, 0]
+    assert credits["parity_ok"].tolist() == [True, False, False, True]
+    assert credits["device"].tolist() == ["A"] * 4
 
 
 def test_descriptors_and_state_changes_are_taken_apart() -> None:
@@ -377,6 +413,7 @@ def test_a_gap_of_the_pull_is_an_error_row_a_problem_and_cuts_the_packet() -> No
     assert trace.words["slot"].tolist() == [0, 1, 2, 5, 6, 7, 8, 9]
     assert trace.packets["whole"].tolist() == [False, True]
     undated = trace.words[:3]
+    assert undated["t_ps"].tolist() == [0, 10_000, 20_000]
     assert undated["cycle"].tolist() == [1000, 1001, 1002], "the latest they can be"
     assert (undated["t_unc_ps"] > 0).all()
 
@@ -400,6 +437,30 @@ def test_a_memory_without_any_time_has_unknown_times_and_says_so() -> None:
     assert trace.words["t_unc_ps"].tolist() == [-1, -1]
     assert trace.words["t_ps"].tolist() == [0, 10_000]
     assert [code for code, _, _ in errors(trace)] == ["undated", "not-closed"]
+
+
+def test_a_memory_without_any_time_does_not_move_the_others() -> None:
+    rows = [encode.record(1, BODY, 15), encode.record(2, BODY, 1)]
+    words = decoded(raw_image("tx_enq", rows), image("rx_deq", stream(PACKET))).words
+    assert words["t_ps"].tolist() == [0, 10_000, 0, 10_000, 20_000, 30_000, 40_000]
+    assert words["t_unc_ps"].tolist() == [-1, -1, 0, 0, 0, 0, 0]
+
+
+def test_an_uncertainty_of_years_is_unknown() -> None:
+    rows = [encode.record(1, BODY, 15), bytes(9), encode.time_record(1 << 50, 14)]
+    words = decoded(raw_image("tx_enq", rows, [Gap(1, 1, "x")])).words
+    assert words["t_unc_ps"].tolist() == [-1]
+    assert words["cycle"].tolist() == [(1 << 50) - 2]
+
+
+def test_in_an_event_log_lost_slots_may_all_be_of_one_cycle() -> None:
+    events = [(500, event(NOTE, 1, i)) for i in range(6)]
+    rows = [Stored(500, *events[0][1], dt=15).raw, *[Stored(500, *e[1], dt=0).raw for e in events]]
+    rows.append(encode.time_record(500, 0))
+    trace = decoded(raw_image("event_log", rows, [Gap(2, 3, "x")]))
+    notes = only(trace.events, "NOTE")
+    assert notes["cycle"].tolist() == [500] * 4
+    assert notes["t_unc_ps"].tolist() == [5_000_000] * 2 + [0] * 2
 
 
 def test_a_memory_that_could_not_be_read_at_all_is_a_problem_without_rows() -> None:

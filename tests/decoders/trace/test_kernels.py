@@ -129,6 +129,12 @@ def test_a_dt_of_15_after_another_record_than_time_breaks_the_walk() -> None:
     assert slack == [0] * 4
 
 
+def test_a_broken_walk_is_flagged_where_no_date_is_known_either() -> None:
+    _, slack, flags = dated([(50, TIME, 14), (0, BODY, 3), (0, BODY, 15), (0, BODY, 2)])
+    assert flags == [DATED, DATED, BROKEN_WALK, 0]
+    assert slack == [0, 0, -1, -1]
+
+
 def test_a_piece_between_gaps_is_dated_from_the_time_inside_it() -> None:
     rows = [(0, BODY, 1), (70, TIME, 14), (0, BODY, 9), (0, BODY, 1), (400, TIME, 1)]
     cycles, slack, flags = dated(rows, missing={3: 10})

@@ -1,0 +1,380 @@
+"""SPI: words in both directions and the transfers they make, with up to four chip selects.
+
+Source: Motorola SPI Block Guide V04.01, 4.3 (clock phase and polarity).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.capture.errors import InputError
+from freezeframe.decoders.contract import (
+    EDGES,
+    Channel,
+    Decoder,
+    Option,
+    OptionValues,
+    Output,
+    Texts,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+    from freezeframe.capture.files.edges import Edges
+
+__all__ = ["SPI", "SpiState", "decode_spi", "spi_texts", "transfer_schema", "word_schema"]
+
+_ROWS_AT_ONCE = 4096
+_FIRST_SELECT = 3  # place of cs among the channels
+_US_PER_S = 10**6
+
+
+def word_schema() -> pa.Schema:
+    """Return the columns of SPI words and errors, in the order of their last bit.
+
+    ``kind`` is ``word`` or ``error``, and then ``error`` says which. ``select`` is the number of
+    the chip select (0 for cs, 1 for cs1; -1 without), ``transfer`` that of the transfer in the
+    capture (-1 outside). ``t_ps`` and ``sample`` are where the first bit was sampled, the end is
+    one bit after the last was. An error about a word that was cut has its ``bits`` so far. -1
+    stands for what is not there.
+    """
+    import pyarrow as pa
+    from freezeframe.decoders.columns import name_type
+
+    return pa.schema(
+        [
+            pa.field("t_ps", pa.int64(), nullable=False),
+            pa.field("source", name_type(), nullable=False),
+            pa.field("kind", name_type(), nullable=False),
+            pa.field("t_end_ps", pa.int64(), nullable=False),
+            pa.field("error", name_type()),
+            pa.field("select", pa.int8()),
+            pa.field("transfer", pa.int64()),
+            pa.field("mosi", pa.int64()),
+            pa.field("miso", pa.int64()),
+            pa.field("bits", pa.int8()),
+            pa.field("sample", pa.int64()),
+            pa.field("end_sample", pa.int64()),
+        ]
+    )
+
+
+def transfer_schema() -> pa.Schema:
+    """Return the columns of SPI transfers, from select to deselect, in the order of their end.
+
+    ``kind`` is ``transfer``, or ``error`` (``cut-transfer``) for one that the capture's end cuts.
+    ``mosi`` and ``miso`` hold the words (empty for a line that is not there), ``word_sample`` where
+    the first bit of each was sampled, ``word_end_sample`` one bit after its last. ``whole`` says
+    that both ends are in the capture.
+    """
+    import pyarrow as pa
+    from freezeframe.decoders.columns import name_type
+
+    return pa.schema(
+        [
+            pa.field("t_ps", pa.int64(), nullable=False),
+            pa.field("source", name_type(), nullable=False),
+            pa.field("kind", name_type(), nullable=False),
+            pa.field("t_end_ps", pa.int64(), nullable=False),
+            pa.field("error", name_type()),
+            pa.field("select", pa.int8()),
+            pa.field("transfer", pa.int64()),
+            pa.field("whole", pa.bool_()),
+            pa.field("words", pa.int64()),
+            pa.field("mosi", pa.list_(pa.int64())),
+            pa.field("miso", pa.list_(pa.int64())),
+            pa.field("word_sample", pa.list_(pa.int64())),
+            pa.field("word_end_sample", pa.list_(pa.int64())),
+            pa.field("samplerate_hz", pa.int64()),
+            pa.field("sample", pa.int64()),
+            pa.field("end_sample", pa.int64()),
+        ]
+    )
+
+
+class SpiState:
+    """What is carried from piece to piece: the kernel's record, and the words of a transfer that
+    is open."""
+
+    def __init__(self) -> None:
+        from freezeframe.decoders.serial.spi_kernels import new_state
+
+        self.record = new_state()
+        self.transfers = 0  # given so far
+        self.held: list[tuple[npt.NDArray[np.int64], ...]] = []
+        self.held_from = 0  # number of the first word that is held
+
+
+def decode_spi(
+    edges: Edges, options: OptionValues, state: SpiState, last: bool
+) -> dict[str, pa.Table]:
+    """Decode a piece of a capture; ``edges`` has the channels clk, miso, mosi, cs, cs1, cs2, cs3.
+
+    Raises:
+        InputError: there is neither MISO nor MOSI.
+    """
+    import numpy as np
+    from freezeframe.decoders.serial.spi_kernels import ERROR_ROW, TRANSFER_ROW, close, words
+
+    settings = _settings(edges, options)
+    word_bits = options.integer("word_bits")
+    # An edge of the clock in each direction makes a bit; up to a word less one is carried in.
+    room = (len(edges) // 2 + 1 + word_bits) // word_bits + 1
+    columns = tuple(np.empty(room, dtype=np.int64) for _ in range(5))
+    found = (*columns, np.empty(room, dtype=np.int8), np.zeros(1, dtype=np.int64))
+    transfers = [np.zeros(0, dtype=TRANSFER_ROW)]
+    errors = [np.zeros(0, dtype=ERROR_ROW)]
+    first_word = int(state.record["words"][0])
+    done = 0
+    while done < len(edges):
+        rows = np.zeros(_ROWS_AT_ONCE, TRANSFER_ROW), np.zeros(_ROWS_AT_ONCE, ERROR_ROW)
+        left = edges.sample[done:], edges.value[done:]
+        consumed, ended, wrong = words(left, settings, state.record, found, rows)
+        done += consumed
+        transfers.append(rows[0][:ended])
+        errors.append(rows[1][:wrong])
+    if last:
+        rows = np.zeros(1, TRANSFER_ROW), np.zeros(3, ERROR_ROW)
+        ended, wrong = close(edges.end_sample, settings, state.record, rows)
+        transfers.append(rows[0][:ended])
+        errors.append(rows[1][:wrong])
+    count = int(found[-1][0])
+    made = tuple(column[:count] for column in found[:-1])
+    source = one_source(edges)
+    return {
+        "spi.words": _word_table(made, first_word, np.concatenate(errors), edges, word_bits),
+        "spi.transfers": _transfer_table(
+            _held_words(state, made, first_word), np.concatenate(transfers), state, edges, source
+        ),
+    }
+
+
+def one_source(edges: Edges) -> str:
+    """Return the name that stands for the bus: that of its clock."""
+    return edges.channels[0]
+
+
+def spi_texts(row: Mapping[str, Any]) -> Texts:
+    """Put a row of `word_schema` or `transfer_schema` into words."""
+    chip = "" if row["select"] <= 0 else f" select {row['select']}"
+    if row["kind"] == "error":
+        error = str(row["error"])
+        return Texts("!", error, f"{row['source']}{chip}: {error}: {_ERROR_TEXTS[error]}")
+    if row["kind"] == "transfer":
+        size = f"{row['words']} words"
+        lines = [
+            f"{line} {' '.join(f'{word:02X}' for word in row[line.lower()])}"
+            for line in ("MOSI", "MISO")
+            if row[line.lower()]
+        ]
+        normal = ", ".join(lines) or "no word"
+        cut = "" if row["whole"] else ", begun before the capture"
+        return Texts(size, normal, f"{row['source']}{chip}: {size}, {normal}{cut}")
+    digits = -(-row["bits"] // 4)
+    both = [f"{row[line]:0{digits}X}" if row[line] >= 0 else "-" for line in ("mosi", "miso")]
+    return Texts(
+        "/".join(both),
+        f"MOSI {both[0]} MISO {both[1]}",
+        f"{row['source']}{chip}: MOSI {both[0]} MISO {both[1]}",
+    )
+
+
+_ERROR_TEXTS = {
+    "cut-word": "the transfer or the capture ends inside a word",
+    "wrong-idle": "the clock is not at its idle level when the chip is selected: another mode",
+    "several-selected": "more than one chip is selected; the words count for the first",
+    "cut-transfer": "the capture ends while the chip is selected",
+}
+
+
+def _settings(edges: Edges, options: OptionValues) -> npt.NDArray[np.void]:
+    import numpy as np
+    from freezeframe.decoders.serial.spi_kernels import SETTINGS
+
+    if not edges.channels[1] and not edges.channels[2]:
+        raise InputError(
+            "decoder spi: neither miso nor mosi has a probe; say miso=PROBE or mosi=PROBE"
+        )
+    mode = options.integer("mode")
+    selects = sum(1 << bit for bit in range(_FIRST_SELECT, 7) if edges.channels[bit])
+    gap = options.number("gap_us")
+    settings = np.zeros(1, dtype=SETTINGS)
+    settings["falling"] = mode in (1, 2)
+    settings["idle"] = mode >> 1
+    settings["word_bits"] = options.integer("word_bits")
+    settings["lsb_first"] = options.text("order") == "lsb-first"
+    settings["selects"] = selects
+    settings["active_low"] = selects if options.text("select") == "active-low" else 0
+    if gap and not selects:
+        settings["gap_samples"] = max(1, round(gap * edges.samplerate_hz / _US_PER_S))
+    return settings
+
+
+def _word_table(
+    made: tuple[Any, ...],
+    first_word: int,
+    errors: npt.NDArray[np.void],
+    edges: Edges,
+    word_bits: int,
+) -> pa.Table:
+    import numpy as np
+    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.decoders.serial.spi_kernels import ERRORS
+
+    count = len(made[0])
+    empty = np.full(count, -1, dtype=np.int64)
+    columns: dict[str, Any] = {
+        "sample": made[0],
+        "end_sample": made[1],
+        "mosi": made[2] if edges.channels[2] else empty,
+        "miso": made[3] if edges.channels[1] else empty,
+        "transfer": made[4],
+        "select": made[5],
+        "bits": np.full(count, word_bits, dtype=np.int8),
+        "error": np.zeros(count, dtype=np.int32),
+    }
+    if len(errors):
+        for line, channel in (("miso", 1), ("mosi", 2)):
+            if not edges.channels[channel]:
+                errors[line] = -1
+        places = errors["before"] - first_word
+        columns = {
+            name: np.insert(column, places, errors[name]) for name, column in columns.items()
+        }
+    columns["t_ps"] = _times(columns["sample"], edges.samplerate_hz)
+    columns["t_end_ps"] = _times(columns["end_sample"], edges.samplerate_hz)
+    columns["source"] = one_name(one_source(edges), len(columns["sample"]))
+    columns["kind"] = (
+        names((columns["error"] != 0).astype(np.int32), ("word", "error"))
+        if len(errors)
+        else one_name("word", count)
+    )
+    columns["error"] = names(columns["error"], ERRORS)
+    return table(word_schema(), columns)
+
+
+def _held_words(
+    state: SpiState, made: tuple[Any, ...], first_word: int
+) -> list[tuple[npt.NDArray[np.int64], ...]]:
+    """Return what is held and what is new, as begin, end, MOSI and MISO columns in pieces."""
+    if not state.held:
+        state.held_from = first_word
+    return [*state.held, made[:4]]
+
+
+def _transfer_table(
+    pieces: list[tuple[npt.NDArray[np.int64], ...]],
+    transfers: npt.NDArray[np.void],
+    state: SpiState,
+    edges: Edges,
+    source: str,
+) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.decoders.serial.spi_kernels import ERRORS
+
+    count = len(transfers)
+    if count:
+        begin, end, mosi, miso = (
+            np.concatenate(column) if len(pieces) > 1 else column[0]
+            for column in zip(*pieces, strict=True)
+        )
+        firsts = transfers["first_word"] - state.held_from
+        # Words between transfers (a chip select that no word has) do not occur: they are gated.
+        offsets = np.append(firsts, firsts[-1:] + transfers["words"][-1:]).astype(np.int32)
+        next_word = int(transfers["first_word"][-1] + transfers["words"][-1])
+        kept = next_word - state.held_from
+        pieces = [(begin[kept:], end[kept:], mosi[kept:], miso[kept:])]
+        state.held_from = next_word
+    else:
+        begin = end = mosi = miso = np.zeros(0, dtype=np.int64)
+        offsets = np.zeros(1, dtype=np.int32)
+    state.held = pieces if state.record["open"][0] else []
+    none = np.zeros(count + 1, dtype=np.int32)
+    nothing = np.zeros(0, dtype=np.int64)
+    lists = {
+        "mosi": (offsets, mosi) if edges.channels[2] else (none, nothing),
+        "miso": (offsets, miso) if edges.channels[1] else (none, nothing),
+        "word_sample": (offsets, begin),
+        "word_end_sample": (offsets, end),
+    }
+    columns: dict[str, Any] = {
+        name: pa.ListArray.from_arrays(pa.array(at), pa.array(values))
+        for name, (at, values) in lists.items()
+    }
+    columns.update(
+        t_ps=_times(transfers["sample"], edges.samplerate_hz),
+        source=one_name(source, count),
+        kind=names((transfers["error"] != 0).astype(np.int32), ("transfer", "error")),
+        t_end_ps=_times(transfers["end_sample"], edges.samplerate_hz),
+        error=names(transfers["error"], ERRORS),
+        select=transfers["select"] if any(edges.channels[_FIRST_SELECT:]) else [-1] * count,
+        transfer=np.arange(state.transfers, state.transfers + count),
+        whole=transfers["whole"] == 1,
+        words=transfers["words"],
+        samplerate_hz=np.full(count, edges.samplerate_hz),
+        sample=transfers["sample"],
+        end_sample=transfers["end_sample"],
+    )
+    state.transfers += count
+    return table(transfer_schema(), columns)
+
+
+def _times(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDArray[np.int64]:
+    """Return the time of each sample; without the divisions where the period is whole ps."""
+    import numpy as np
+    from freezeframe.capture.files.edges import PS_PER_S, samples_to_ps
+    from freezeframe.decoders.serial.spi_kernels import times_ps
+
+    period_ps, rest = divmod(PS_PER_S, samplerate_hz)
+    # 106 days: beyond that samples_to_ps says what is wrong.
+    if rest or not len(sample) or int(sample.max()) >= np.iinfo(np.int64).max // period_ps:
+        return samples_to_ps(sample, samplerate_hz)
+    return np.asarray(times_ps(sample, period_ps))
+
+
+SPI = Decoder(
+    id="spi",
+    name="SPI",
+    doc="serial peripheral interface: words and transfers, both directions, up to 4 chip selects",
+    consumes=EDGES,
+    produces=(
+        Output("spi.words", word_schema, "words and errors"),
+        Output("spi.transfers", transfer_schema, "one row from select to deselect"),
+    ),
+    decode=decode_spi,
+    new_state=lambda options: SpiState(),
+    channels=(
+        Channel("clk", "clock"),
+        Channel("miso", "data from the chip", optional=True),
+        Channel("mosi", "data to the chip", optional=True),
+        Channel("cs", "chip select", optional=True),
+        Channel("cs1", "chip select of a second chip", optional=True),
+        Channel("cs2", "chip select of a third chip", optional=True),
+        Channel("cs3", "chip select of a fourth chip", optional=True),
+    ),
+    options=(
+        Option("mode", 0, "clock polarity * 2 + clock phase", choices=(0, 1, 2, 3)),
+        Option("word_bits", 8, "size of a word", minimum=4, maximum=32, unit="bits"),
+        Option("order", "msb-first", "bit that comes first", choices=("msb-first", "lsb-first")),
+        Option(
+            "select",
+            "active-low",
+            "level of the chip selects that selects",
+            choices=("active-low", "active-high"),
+        ),
+        Option(
+            "gap_us",
+            0.0,
+            "without a chip select, a pause of the clock of so long ends a transfer; 0 for none",
+            minimum=0.0,
+            maximum=1e9,
+            unit="us",
+        ),
+    ),
+    texts=spi_texts,
+)

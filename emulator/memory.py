@@ -1,0 +1,102 @@
+"""A trace memory: a ring of 9-byte records, filled by runs and looked at when it stands still.
+
+Source: docs/formats.md section 2, rule 7.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Kinds", "Memory", "Words"]
+
+Words = npt.NDArray[np.uint64]
+Kinds = npt.NDArray[np.uint8]
+
+_WORD = (1 << 64) - 1
+_LIST_RECORDS = 256
+
+
+class Memory:
+    """The records themselves: a ring of ``depth`` slots of 9 bytes. An arm clears its pointer, not its contents."""
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self.stored = 0
+        self._bytes = np.zeros((depth, 9), dtype=np.uint8)
+        self._kept: deque[_Run | list[tuple[int, int, int]]] = deque()
+        self._kept_records = 0
+
+    @property
+    def write_ptr(self) -> int:
+        """Slot the next record would take."""
+        return self.stored % self.depth
+
+    @property
+    def wrapped(self) -> bool:
+        """Every slot has been written since arm."""
+        return self.stored >= self.depth
+
+    def clear(self) -> None:
+        """Start at slot 0; what the slots hold stays."""
+        self.image()
+        self.stored = 0
+
+    def put_run(self, dt: int, kinds: Kinds, data: Words) -> None:
+        """Store records of consecutive cycles; ``dt`` is that of the first, the others have 1."""
+        self._kept.append(_Run(dt, kinds, data))
+        self._count(len(data))
+
+    def put(self, records: list[tuple[int, int, int]]) -> None:
+        """Store records given as ``(dt, kind, data)``."""
+        if self._kept and isinstance(last := self._kept[-1], list) and len(last) < _LIST_RECORDS:
+            last.extend(records)
+        else:
+            self._kept.append(records.copy())
+        self._count(len(records))
+
+    def _count(self, records: int) -> None:
+        self.stored += records
+        self._kept_records += records
+        # Only what can still be seen is kept, and written into slots when someone looks.
+        while self._kept_records - _length(self._kept[0]) >= self.depth:
+            self._kept_records -= _length(self._kept.popleft())
+
+    def image(self) -> npt.NDArray[np.uint8]:
+        """Return the ``(depth, 9)`` bytes in slot order, a view; slots never written are zero."""
+        if self._kept_records:
+            data = np.concatenate([_data(kept) for kept in self._kept])[-self.depth :]
+            meta = np.concatenate([_meta(kept) for kept in self._kept])[-self.depth :]
+            slots = np.arange(self.stored - len(data), self.stored) % self.depth
+            self._bytes[slots, :8] = data.astype("<u8").view(np.uint8).reshape(-1, 8)
+            self._bytes[slots, 8] = meta
+        self._kept.clear()
+        self._kept_records = 0
+        return self._bytes
+
+
+class _Run(NamedTuple):
+    dt: int  # of the first record
+    kinds: Kinds
+    data: Words
+
+
+def _length(kept: _Run | list[tuple[int, int, int]]) -> int:
+    return len(kept.data) if isinstance(kept, _Run) else len(kept)
+
+
+def _data(kept: _Run | list[tuple[int, int, int]]) -> Words:
+    if isinstance(kept, _Run):
+        return kept.data
+    return np.array([data & _WORD for _, _, data in kept], dtype=np.uint64)
+
+
+def _meta(kept: _Run | list[tuple[int, int, int]]) -> Kinds:
+    if isinstance(kept, _Run):
+        meta = kept.kinds | np.uint8(1 << 4)
+        meta[0] = int(kept.kinds[0]) | kept.dt << 4
+        return meta
+    return np.array([kind | dt << 4 for dt, kind, _ in kept], dtype=np.uint8)
