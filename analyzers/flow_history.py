@@ -77,7 +77,8 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
             continue
         sent, gone = (base + gone) % modulus, gone + departure.words
         n = int(np.searchsorted(taken.t_ps, departure.t_ps + _CROSSING_PS, side="right"))
-        if n:  # else what had been credited then is not in the log
+        # Before its first credit and after its end the log does not say what had been credited.
+        if n and departure.t_ps <= int(log.t_ps[-1]):
             credited = int(taken.freed[n - 1])
             outstanding = (base + gone - credited) % modulus
             found.append(Start(departure, sent, credited, outstanding, int(taken.positions[n - 1])))

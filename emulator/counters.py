@@ -52,14 +52,22 @@ class Snapshots:
         self.nic = nic
         self.seq = 0
         self.banks: list[dict[str, int]] = [{}, {}]
+        self._starts = 0
 
-    def run(self) -> Process:
-        """Copy all counters every 2^snapshot_log2 bus cycles, for ever."""
+    def restart(self) -> None:
+        """Begin with the period that is set now."""
+        self._starts += 1
+        self.nic.env.process(self._run(self._starts))
+
+    def _run(self, start: int) -> Process:
+        """Copy all counters every 2^snapshot_log2 bus cycles, until started anew."""
         nic, clock = self.nic, self.nic.bus.clock
         while True:
             step = 1 << nic.config.snapshot_log2
             cycle = (clock.cycle_at(nic.now_ps) // step + 1) * step
             yield nic.env.timeout(clock.edge_ps(cycle) - nic.now_ps)
+            if start != self._starts:
+                return
             self.banks[(self.seq + 1) & 1] = counter_values(nic, nic.now_ps)
             self.seq += 1
 
@@ -75,18 +83,26 @@ class Sampler:
             (nic.profile.trace_sampler_depth, 2), np.uint32
         )
         self.occupancy = [0] * _OCCUPANCY_BINS
+        self._starts = 0
 
     def clear(self) -> None:
         """Start at slot 0, as an arm does."""
         self.stored = 0
         self.last_cycle = 0
 
-    def run(self) -> Process:
-        """Take a sample every sample_period bus cycles while the recorder is armed; the process ends with period 0."""
+    def restart(self) -> None:
+        """Begin with the period that is set now; 0 takes no samples."""
+        self._starts += 1
+        self.nic.env.process(self._run(self._starts))
+
+    def _run(self, start: int) -> Process:
+        """Take a sample every sample_period bus cycles while the recorder is armed, until started anew."""
         nic, clock = self.nic, self.nic.bus.clock
         while step := nic.config.sample_period:
             cycle = (clock.cycle_at(nic.now_ps) // step + 1) * step
             yield nic.env.timeout(clock.edge_ps(cycle) - nic.now_ps)
+            if start != self._starts:
+                return
             if nic.freeze.state in (State.ARMED, State.TRIGGERED):
                 self._sample(cycle)
 

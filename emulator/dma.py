@@ -28,6 +28,7 @@ from freezeframe.capture.registers.layouts import (
     PacketType,
 )
 from freezeframe.decoders.trace.encode import desc_value
+from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import (
     HEAD_WORDS,
     Packet,
@@ -36,11 +37,10 @@ from freezeframe.emulator.packet import (
     make_packet,
     raw_packet,
 )
-from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.stages import Process, Signal
 
 if TYPE_CHECKING:
-    from freezeframe.emulator.link import Incoming
+    from freezeframe.emulator.incoming import Incoming
     from freezeframe.emulator.nic import Nic
 
 __all__ = ["Descriptor", "NoteWriter", "RxDma", "TxDma"]

@@ -101,9 +101,6 @@ class Pair:
             self.advance(int(end_ps - env.now))
         return self.frozen
 
-    def froze(self, nic: Nic) -> None:
-        """A card's recorder has frozen."""
-
     def released(self, nic: Nic) -> None:
         """A frozen card has been armed again. When no card is frozen any more the pair starts anew."""
         nic.held = False

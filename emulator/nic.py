@@ -5,7 +5,6 @@ it freezes.
 from __future__ import annotations
 
 import random
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -26,8 +25,9 @@ from freezeframe.capture.registers.layouts import (
     MachineState,
     Memory,
 )
+from freezeframe.emulator.bank import Bank, latch
 from freezeframe.emulator.clocks import Clock
-from freezeframe.emulator.counters import Sampler, Snapshots, counter_values
+from freezeframe.emulator.counters import Sampler, Snapshots
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.dma import NoteWriter, RxDma, TxDma
 from freezeframe.emulator.eventlog import EventLog
@@ -35,9 +35,9 @@ from freezeframe.emulator.faults.base import Fault
 from freezeframe.emulator.freeze import FreezeControl
 from freezeframe.emulator.host import Host
 from freezeframe.emulator.link import RxLink, TxLink
+from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.provoke import PatternSource
-from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.recorder import Recorder
 from freezeframe.emulator.stages import Bus, Fifo, Process, Tap
 from freezeframe.emulator.traffic import Receiving, Sending
@@ -153,8 +153,6 @@ class Nic:
         self.snapshots = Snapshots(self)
         self._running: list[simpy.Process] = []
         self._run = 0  # number of the present start; what was planned in another is void
-        self._sampling: simpy.Process | None = None
-        self._snapping: simpy.Process | None = None
         self.states = [MachineState.IDLE] * 4
         self._make_stages(Sending.silent(), Receiving(), random.Random(0))
 
@@ -181,8 +179,8 @@ class Nic:
 
     def power_up(self) -> None:
         """Start what runs whether or not the card is held: sampler and counter snapshots."""
-        self.restart_sampler()
-        self.restart_snapshots()
+        self.sampler.restart()
+        self.snapshots.restart()
 
     def start(self, sending: Sending, receiving: Receiving, draw: random.Random) -> None:
         """Bring a stopped card up from nothing, as its driver does: FIFOs, credits and sequence numbers begin at 0."""
@@ -202,7 +200,7 @@ class Nic:
     def stop(self) -> None:
         """End all stages now; words that would have moved later never do."""
         now = self.now_ps
-        bus, link = self.bus.clock.cycle_at(now), self.link.crossed(now)
+        bus, link = self.bus.clock.cycle_at(now), self.link.cycle_at(now)
         self.tx_link.hold(link)
         for process in self._running:
             if process.is_alive and process is not self.env.active_process:
@@ -211,7 +209,7 @@ class Nic:
         self._run += 1
         for tap in self.taps:
             tap.cut(bus if tap.clock is self.bus.clock else link)
-        for flow in self._flows:
+        for flow in self.flows:
             flow.sent.cut(link)
             flow.received.cut(link)
             flow.freed.cut(bus)
@@ -243,7 +241,7 @@ class Nic:
 
     def known_flow(self, number: int) -> Flow | None:
         """Return a flow of the map, None for a number outside it."""
-        return self._flows[number] if number < len(self._flows) else None
+        return self.flows[number] if number < len(self.flows) else None
 
     def _make_stages(self, sending: Sending, receiving: Receiving, draw: random.Random) -> None:
         profile = self.profile
@@ -256,7 +254,7 @@ class Nic:
         self.pattern = PatternSource(self)
         self.host = Host(self, sending, receiving)
         width, unit = profile.credit_w, profile.flows_credit_unit_words
-        self._flows = [
+        self.flows = [
             Flow(number, self._limit(number, sending), width, unit)
             for number in range(profile.flows_count)
         ]
@@ -309,13 +307,13 @@ class Nic:
                 tap.recorder.advance(tap.clock.cycle_at(self.now_ps) - 1)
             self.freeze.fed(index if self.profile.quad else 0)
         if self.trigger.enable and self.trigger.tap == index:
-            fires = self.trigger.feed(cycle, kinds, words)
-            if fires is not None:
-                plan, domain = self.trigger_plan, _domain(index)
-                self.at(
-                    tap.clock.edge_ps(fires + 1),
-                    lambda: self._trigger(plan, domain),
-                )
+            self._watch(tap, cycle, kinds, words)
+
+    def _watch(self, tap: Tap, cycle: int, kinds: Kinds, words: Words) -> None:
+        fires = self.trigger.feed(cycle, kinds, words)
+        if fires is not None:
+            plan, domain = self.trigger_plan, _domain(tap.index)
+            self.at(tap.clock.edge_ps(fires + 1), lambda: self._trigger(plan, domain))
 
     def _trigger(self, plan: int, domain: Domain) -> None:
         if plan == self.trigger_plan:
@@ -325,6 +323,8 @@ class Nic:
         """The trigger's configuration changed, or the recorder was armed: begin to watch anew."""
         self.trigger.reset()
         self.trigger_plan += 1
+        tap = self.taps[self.trigger.tap]
+        self._watch(tap, *tap.rest(tap.clock.cycle_at(self.now_ps)))
 
     def arm_memories(self, now_ps: int) -> None:
         """Clear all memories and attach them to their taps."""
@@ -373,18 +373,6 @@ class Nic:
         recorder = self.memories[memory]
         if recorder is not None:
             recorder.advance(self.clock(self.memory_domain(memory)).cycle_at(self.now_ps) - 1)
-
-    def restart_sampler(self) -> None:
-        """Begin to sample with the period that is set now."""
-        if self._sampling is not None and self._sampling.is_alive:
-            self._sampling.interrupt()
-        self._sampling = self.env.process(_until_interrupted(self.sampler.run()))
-
-    def restart_snapshots(self) -> None:
-        """Begin to copy counters with the period that is set now."""
-        if self._snapping is not None and self._snapping.is_alive:
-            self._snapping.interrupt()
-        self._snapping = self.env.process(_until_interrupted(self.snapshots.run()))
 
     # -- standing still ------------------------------------------------------------------------
 

@@ -106,11 +106,11 @@ def writers(nic: Nic) -> dict[str, Writer]:
 
     def snapshot_log2(value: int) -> None:
         config.snapshot_log2 = min(max(value, 4), 40)  # nearer or farther copies would be of no use
-        nic.restart_snapshots()
+        nic.snapshots.restart()
 
     def sample_period(value: int) -> None:
         config.sample_period = value
-        nic.restart_sampler()
+        nic.sampler.restart()
 
     def index(value: int) -> None:
         config.index_record = value & 0xFFFFFF

@@ -19,7 +19,8 @@ from freezeframe.capture.registers.types import RegisterInfo, WindowInfo
 from freezeframe.emulator.register_values import chunks_done, defaults, readers, register, writers
 
 if TYPE_CHECKING:
-    from freezeframe.emulator.nic import Bank, Nic
+    from freezeframe.emulator.bank import Bank
+    from freezeframe.emulator.nic import Nic
 
 __all__ = ["ERROR_WORD", "RegisterFile"]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
+import numpy as np
 import simpy
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.emulator.clocks import Clock
@@ -35,6 +36,7 @@ class Tap:
         self.packets = Tally()
         self.recorder: Recorder | None = None
         self._fed = fed
+        self._last: tuple[int, Kinds, Words] | None = None
 
     def feed(self, cycle: int, kinds: Kinds, words: Words) -> None:
         """Let words of consecutive cycles pass, the first in ``cycle``."""
@@ -43,10 +45,23 @@ class Tap:
             self.packets.add(cycle + len(words) - 1, 1)
         if self.recorder is not None:
             self.recorder.feed_run(cycle, kinds, words)
+        self._last = (cycle, kinds, words)
         self._fed(self.index, cycle, kinds, words)
+
+    def rest(self, cycle: int) -> tuple[int, Kinds, Words]:
+        """Return what of the newest run comes after ``cycle``: its first cycle, kinds, words (perhaps none)."""
+        if self._last is None:
+            return cycle + 1, np.empty(0, np.uint8), np.empty(0, np.uint64)
+        first, kinds, words = self._last
+        over = min(len(words), max(0, cycle + 1 - first))
+        return first + over, kinds[over:], words[over:]
 
     def cut(self, cycle: int) -> None:
         """Take back what was entered for cycles after ``cycle``."""
+        if self._last is not None:
+            first, kinds, words = self._last
+            keep = max(0, cycle + 1 - first)
+            self._last = (first, kinds[:keep], words[:keep])
         self.words.cut(cycle)
         self.packets.cut(cycle)
         if self.recorder is not None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
-from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.memory import Words
+from freezeframe.emulator.profile import Profile
 
 __all__ = ["Entropy", "Message", "Plan", "Receiving", "Sending", "make_plan"]
 

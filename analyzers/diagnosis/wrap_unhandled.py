@@ -107,7 +107,8 @@ def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
     outstanding, limit = account.outstanding, account.limit
     if outstanding is None or limit is None or outstanding <= limit:
         return None
-    if not account.sent_has_wrapped:
+    words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
+    if not account.sent_has_wrapped or words_sent is None or words_sent < (account.modulus or 0):
         return None
     capture = facts.view.device(account.sender)
     largest = 0 if capture is None else capture.identity.tx_fifo

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.emulator.credit import Flow
-from freezeframe.emulator.packet import Packet
 from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.packet import Packet
 from freezeframe.emulator.traffic import Plan
 from freezeframe.emulator.truth import Injection
 
 if TYPE_CHECKING:
-    from freezeframe.emulator.link import Incoming, Reading
+    from freezeframe.emulator.incoming import Incoming, Reading
     from freezeframe.emulator.nic import Nic
 
 __all__ = ["DIRECTION", "Fault", "is_a", "is_b"]

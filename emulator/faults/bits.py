@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from freezeframe.emulator.faults.base import Fault, is_b
-from freezeframe.emulator.packet import HEAD_WORDS, header_of
 from freezeframe.emulator.memory import Words
+from freezeframe.emulator.packet import HEAD_WORDS, header_of
 
 if TYPE_CHECKING:
     from freezeframe.emulator.nic import Nic

@@ -1,13 +1,14 @@
 """credit-corrupted, credit-lost, wrap-unhandled, credit-start-too-large: flow control gone wrong between A and B.
 
-credit-corrupted: one bit of a credit word flips in B between the parity generator and the CRC, so A finds
-good CRC and bad parity and refuses it. B's event log holds the word as the parity generator made it. credit-
-lost: from some moment on no credit of one flow leaves B, although B believes to have sent them. wrap-
-unhandled: A compares the counters of one flow as they stand, ``sent + words <= credited + limit``. That is
-right until ``sent`` has wrapped and ``credited`` has not: then everything fits. credit-start-too-large: A's
-start-up credit of one flow is larger than B's whole incoming FIFO.
+- credit-corrupted: one bit of a credit word flips in B between the parity generator and the CRC, so A finds good
+  CRC and bad parity and refuses it. B's event log holds the word as the parity generator made it.
+- credit-lost: from some moment on no credit of one flow leaves B, although B believes to have sent them.
+- wrap-unhandled: A compares the counters of one flow as they stand, ``sent + words <= credited + limit``. That is
+  right until ``sent`` has wrapped and ``credited`` has not: then everything fits.
+- credit-start-too-large: A's start-up credit of one flow is larger than B's whole incoming FIFO.
 
-The last three need traffic that keeps the flow busy, the last two a receiver slower than the link: they arrange for it.
+The last three need traffic that keeps the flow busy, the last two a receiver slower than the link: they arrange
+for it.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from freezeframe.emulator.faults.base import Fault, is_a, is_b
-from freezeframe.emulator.link import Incoming, Reading, misread
-from freezeframe.emulator.packet import HEAD_WORDS, Packet, header_of
+from freezeframe.emulator.incoming import Incoming, Reading, misread
 from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.packet import HEAD_WORDS, Packet, header_of
 from freezeframe.emulator.truth import Injection
 
 if TYPE_CHECKING:

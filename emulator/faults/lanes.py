@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from freezeframe.capture.registers.layouts import Cause, Domain
 from freezeframe.emulator.faults.base import Fault, is_b
-from freezeframe.emulator.packet import HEAD_WORDS, header_of
 from freezeframe.emulator.memory import Words
+from freezeframe.emulator.packet import HEAD_WORDS, header_of
 from freezeframe.emulator.truth import Injection
 
 if TYPE_CHECKING:

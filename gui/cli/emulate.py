@@ -47,7 +47,7 @@ def run(
     listen: ListenOption = "127.0.0.1:1234",
     profile: ProfileOption = "forth",
     fault: FaultOption = "none",
-    seed: SeedOption = 1,
+    seed: SeedOption = 0,
     truth: TruthOption = None,
     speed: SpeedOption = None,
 ) -> None:

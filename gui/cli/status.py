@@ -50,7 +50,12 @@ def status_document(target: str, states: Sequence[RecorderState]) -> dict[str, A
         "cause": cause,
         "causes": sorted({name for state in states for name in state.causes}),
         "devices": [
-            {**state.to_json(), "cause": state.causes[0] if state.causes else None}
+            {
+                "device": state.device,
+                "state": state.state,
+                "cause": state.causes[0] if state.causes else None,
+                **state.to_json(),
+            }
             for state in states
         ],
     }

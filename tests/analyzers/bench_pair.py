@@ -111,6 +111,7 @@ class Pair:
     cause_cycle: dict[str, int] = field(default_factory=dict)
     keep: dict[tuple[str, str], slice] = field(default_factory=dict)
     gaps: dict[tuple[str, str], list[tuple[int, int]]] = field(default_factory=dict)
+    unread: set[tuple[str | int, ...]] = field(default_factory=set)
     post_ps: int = 2_000_000
 
     def __post_init__(self) -> None:
@@ -263,6 +264,8 @@ class Pair:
         identity = self._identity(index)
         values = self._base_registers(device, causes, end_ps)
         values.update(self.registers.get(device, {}))
+        for _, *register in [key for key in self.unread if key[0] == device]:
+            del values[tuple(register)]
         for memory, name in enumerate((*TAPS, "event_log")):
             values["memory.write_ptr", memory] = memories[name].write_ptr
         return DeviceCapture(

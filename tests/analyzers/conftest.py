@@ -22,10 +22,7 @@ def explained(tmp_path: Path) -> Explain:
     """Return a function: the explanation of a pair, of both ends or of the one named."""
 
     def run(pair: Pair, devices: str = "AB", captured: str = "AB") -> Explanation:
-        path = tmp_path / "pair.ff"
-        if path.exists():
-            path = tmp_path / f"pair-{devices}-{captured}.ff"
-        folder = pair.write(path, captured)
+        folder = pair.write(tmp_path / f"{len(list(tmp_path.iterdir()))}.ff", captured)
         return explain(folder, None if devices == captured else list(devices))
 
     return run

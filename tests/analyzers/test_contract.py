@@ -1,0 +1,110 @@
+"""What a finding must carry, and how it is written down."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from freezeframe.analyzers.contract import Evidence, Finding, Row, run_analyzer
+from freezeframe.analyzers.crc_verdicts import CrcVerdicts
+from freezeframe.capture.errors import InputError
+
+from tests.analyzers.bench_pair import Pair
+from tests.analyzers.conftest import Explain, View
+from tests.analyzers.damage import alter, omit
+
+SEEN = (
+    Evidence("A.tx_deq and B.rx_enq differ.", "B", "rx_enq", (Row("words", "B.rx_enq", "tail"),)),
+)
+
+
+def test_a_finding_without_evidence_is_refused() -> None:
+    with pytest.raises(ValueError, match="word-omitted: without evidence it is no finding"):
+        Finding("word-omitted", "A word is missing.")
+
+
+def test_only_an_undetermined_finding_has_candidates() -> None:
+    with pytest.raises(ValueError, match="only undetermined has candidates"):
+        Finding("word-omitted", "x", candidates=("credit-lost",), evidence=SEEN)
+
+
+def test_a_confidence_is_a_share() -> None:
+    with pytest.raises(ValueError, match=r"confidence 1\.5 not in 0\.\.1"):
+        Finding("word-omitted", "x", confidence=1.5, evidence=SEEN)
+
+
+def test_the_keys_of_a_finding_are_those_of_the_command_lines_contract() -> None:
+    found = Finding("payload-bit-flip", "x", device="B", word=3, evidence=SEEN).to_json()
+    keys = {"diagnosis", "device", "tap", "direction", "flow", "packet", "word", "t_ps"}
+    keys |= {"t_uncertainty_ps", "confidence", "candidates", "evidence"}
+    assert keys <= set(found)
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_64_bit_values_are_written_as_hex_text() -> None:
+    row = Row("words", "A.tx_enq", "tail", value=(1 << 64) - 1, slot=3, cycle=9, t_ps=90)
+    assert row.to_json() == {
+        "table": "words",
+        "source": "A.tx_enq",
+        "label": "tail",
+        "value": "0xffffffffffffffff",
+        "expected": None,
+        "row": None,
+        "slot": 3,
+        "cycle": 9,
+        "t_ps": 90,
+    }
+
+
+def test_evidence_rows_point_into_the_tables_of_the_trace(explained: Explain) -> None:
+    pair = Pair()
+    pair.traffic(4)
+    hit = pair.send(length=9)
+    pair.traffic(4)
+    omit(hit, "tx_deq", 4)
+    pair.causes = {"A": ["cross"], "B": ["pay-crc", "length"]}
+    result = explained(pair)
+    rows = [row for piece in result.findings[0].evidence for row in piece.rows]
+    words = [row for row in rows if row.table == "words"]
+    assert words
+    for row in words:
+        stored = result.trace.words.iloc[row.row if row.row is not None else -1]
+        assert int(stored["data"]) & (1 << 64) - 1 == row.value
+        assert (str(stored["source"]), int(stored["slot"])) == (row.source, row.slot)
+        assert (int(stored["cycle"]), int(stored["t_ps"])) == (row.cycle, row.t_ps)
+
+
+def test_an_unknown_device_is_refused_with_those_there_are(explained: Explain) -> None:
+    with pytest.raises(InputError, match="C"):
+        explained(Pair(), "C")
+
+
+def test_verdicts_are_counted_at_every_tap(viewed: View) -> None:
+    pair = Pair()
+    pair.traffic(6)
+    alter(pair.send(length=9), "rx_enq", 4, 1)
+    alter(pair.send(length=9), "rx_deq", 0, 1 << 40)
+    omit(pair.send(length=9), "tx_deq", 4)
+    found = run_analyzer(CrcVerdicts(), [viewed(pair)])
+    counts = {
+        tap: (v.packets, v.header_bad, v.payload_bad, v.length_bad, len(v.bad))
+        for (device, tap), v in found.items()
+        if v.packets
+    }
+    assert counts == {
+        "tx_enq": (9, 0, 0, 0, 0),
+        "tx_deq": (9, 0, 1, 1, 1),
+        "rx_enq": (9, 0, 2, 1, 2),
+        "rx_deq": (9, 1, 2, 1, 3),
+    }
+
+
+def test_verdicts_of_two_stretches_merge_to_those_of_both(viewed: View) -> None:
+    pair = Pair()
+    pair.traffic(6)
+    view = viewed(pair)
+    verdicts = CrcVerdicts()
+    one = verdicts.step(verdicts.init(), view)
+    two = verdicts.step(verdicts.init(), view)
+    merged = verdicts.finish(verdicts.merge([one, two]))
+    assert merged["A", "tx_enq"].packets == 12

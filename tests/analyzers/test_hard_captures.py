@@ -1,0 +1,250 @@
+"""Captures with holes, little entropy, and faults at the edges: right, or undetermined, never wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analyzers.bench_pair import Pair
+from tests.analyzers.conftest import Explain
+from tests.analyzers.damage import after, alter, duplicate, lag, misalign, omit
+from tests.analyzers.test_word_faults import HDR, LEN, PAY, busy, candidates, only, said
+
+# -- what is not in the recording ----------------------------------------------------------------
+
+
+def test_a_cause_that_the_memories_do_not_reach_back_to_is_undetermined(
+    explained: Explain,
+) -> None:
+    pair, _ = busy()
+    pair.causes = PAY
+    finding = only(explained(pair).findings)
+    assert finding.diagnosis == "undetermined"
+    assert "payload-bit-flip" in finding.candidates
+    assert "do not reach back" in finding.text
+
+
+@pytest.mark.parametrize("gap", [(0, 200), (150, 300), (300, 300), (500, 400)])
+def test_a_gap_of_the_pull_never_makes_a_wrong_name(
+    explained: Explain, gap: tuple[int, int]
+) -> None:
+    pair, hit = busy()
+    omit(hit, "tx_deq", 7)
+    pair.causes = LEN
+    for tap in ("A.tx_enq", "A.tx_deq", "B.rx_enq", "B.rx_deq"):
+        device, name = tap.split(".")
+        pair.gaps = {(device, name): [gap]}
+        for devices in ("AB", "A", "B"):
+            pair.gaps = {(device, name): [gap]}
+            for finding in explained_again(explained, pair, devices):
+                assert finding[0] in ("word-omitted", "undetermined"), (tap, devices, finding)
+                if finding[0] == "word-omitted":
+                    assert finding[1:5] == ("A", "tx_deq", "A->B", 3)
+                    assert finding[5] == 112
+                    assert finding[6] in (7, None)
+
+
+def explained_again(explained: Explain, pair: Pair, devices: str) -> list[tuple[object, ...]]:
+    return [said(finding) for finding in explained(pair, devices).findings]
+
+
+def test_a_gap_is_stated_in_the_notes(explained: Explain) -> None:
+    pair, _ = busy()
+    pair.gaps["B", "rx_enq"] = [(64, 32)]
+    notes = explained(pair).notes
+    assert any("rx_enq" in note and "32" in note for note in notes)
+
+
+@pytest.mark.parametrize("keep", range(30, 44, 3))
+def test_a_fault_in_the_first_recorded_packet_is_found_from_what_is_left_of_it(
+    explained: Explain, keep: int
+) -> None:
+    pair, hit = busy()
+    alter(hit, "rx_enq", 2 + 30, 1 << 9)
+    pair.causes = PAY
+    before = sum(
+        len(c.tx_deq) for c in pair.crossings[: pair.crossings.index(hit)] if c.sender == "A"
+    )
+    pair.keep["A", "tx_deq"] = slice(before + 43 - keep, None)
+    finding = only(explained(pair).findings)
+    if keep >= 13:
+        assert said(finding) == ("payload-bit-flip", "B", "rx_enq", "A->B", 3, 112, 30)
+
+
+def test_the_damaged_packet_may_be_the_last_recorded(explained: Explain) -> None:
+    pair, hit = busy()
+    pair.crossings = pair.crossings[: pair.crossings.index(hit) + 1]
+    alter(hit, "rx_enq", 2 + 30, 1 << 9)
+    pair.causes = PAY
+    assert said(only(explained(pair).findings))[0] == "payload-bit-flip"
+
+
+def test_a_packet_that_the_freeze_cut_off_still_shows_its_damage(explained: Explain) -> None:
+    pair, hit = busy()
+    pair.crossings = pair.crossings[: pair.crossings.index(hit) + 1]
+    omit(hit, "tx_deq", 4)
+    for words in hit.from_tap("rx_enq"):
+        del words[30:]
+    pair.causes = LEN
+    assert said(only(explained(pair).findings)) == (
+        ("word-omitted", "A", "tx_deq", "A->B", 3, 112, 4)
+    )
+
+
+def test_traffic_the_other_way_is_not_mistaken_for_it(explained: Explain) -> None:
+    pair = Pair()
+    pair.traffic(8)
+    pair.traffic(8, "B")
+    hit = pair.send("B", flow=5, length=20)
+    pair.traffic(8, "B")
+    omit(hit, "tx_deq", 3)
+    pair.causes = {"A": ["pay-crc", "length"], "B": ["cross"]}
+    finding = only(explained(pair).findings)
+    assert said(finding) == ("word-omitted", "B", "tx_deq", "B->A", 5, hit.seq, 3)
+    finding = only(explained(pair, "A").findings)
+    assert said(finding) == ("word-omitted", "B", "tx_deq", "B->A", 5, hit.seq, None)
+
+
+def test_sequence_numbers_that_wrap_confuse_nothing(explained: Explain) -> None:
+    pair = Pair()
+    pair._seq["A"] = 0xFFFA
+    pair.traffic(6)
+    hit = pair.send(length=20)
+    pair.traffic(6)
+    alter(hit, "rx_enq", 0, 0xF << 40)
+    pair.causes = HDR
+    assert said(only(explained(pair).findings))[5] == 0
+    assert said(only(explained(pair, "B").findings))[5] == 0
+
+
+def test_events_that_the_log_lost_are_stated(explained: Explain) -> None:
+    pair, _ = busy()
+    pair.event("A", 60_000_000, "CREDIT", "taken", 0x40_0004, 0)
+    pair.event("A", 61_000_000, "LOSS", "", 17)
+    assert any("17" in note and "A.event_log" in note for note in explained(pair).notes)
+
+
+def test_a_credit_that_a_loss_hides_is_not_called_lost(explained: Explain) -> None:
+    pair = Pair(post_ps=400_000_000)
+    pair.traffic(10, flow=2)
+    for n in range(10):
+        pair.credit(60_000_000 + n * 1_000_000, 64 * (n + 1), flow=2, arrives=n < 6)
+    pair.event("A", 69_500_000, "LOSS", "", 9)
+    pair.account("A", 2, sent=700, credited=384, limit=1024, received=700, freed=690, reported=640)
+    pair.causes = {"A": ["host"], "B": ["host"]}
+    assert explained(pair).findings == []
+
+
+# -- little entropy ------------------------------------------------------------------------------
+
+
+def counting(first: int = 0) -> list[int]:
+    return list(range(first, first + 40))
+
+
+def test_a_repeated_half_that_differs_in_one_bit_is_decided_by_the_lanes_count(
+    explained: Explain,
+) -> None:
+    names = []
+    for underflows in (0, 1):
+        pair = Pair()
+        pair.traffic(4)
+        hit = pair.send(payload=counting())
+        pair.traffic(4)
+        lag(hit, 0, 2 + 7, 2 + 8)  # payload word 7 shows the 6 before it: one bit
+        pair.set("B", "frozen.lane.underflows", 0, value=underflows)
+        pair.causes = PAY
+        names.append(only(explained(pair, captured="AB").findings).diagnosis)
+    assert names == ["payload-bit-flip", "sync-fifo-empty"]
+
+
+def test_without_the_lanes_count_a_repeated_half_of_one_bit_is_undetermined(
+    explained: Explain,
+) -> None:
+    pair = Pair()
+    pair.traffic(4)
+    hit = pair.send(payload=counting())
+    pair.traffic(4)
+    lag(hit, 0, 2 + 7, 2 + 8)
+    pair.causes = PAY
+    pair.unread.add(("B", "frozen.lane.underflows", 0))
+    assert set(candidates(explained(pair).findings)) == {"sync-fifo-empty", "payload-bit-flip"}
+
+
+def test_a_lag_over_equal_halves_has_no_certain_first_word(explained: Explain) -> None:
+    pair = Pair()
+    pair.traffic(4)
+    hit = pair.send(payload=[7] * 10 + pair.payload(10))
+    pair.traffic(4)
+    lag(hit, 0, 2 + 5, 23)
+    pair.set("B", "frozen.lane.underflows", 0, value=1)
+    pair.causes = PAY
+    finding = only(explained(pair).findings)
+    assert (finding.diagnosis, finding.packet, finding.word) == ("sync-fifo-empty", hit.seq, None)
+
+
+def test_a_word_repeated_within_a_run_has_no_index(explained: Explain) -> None:
+    pair = Pair()
+    pair.traffic(4)
+    hit = pair.send(payload=[1, 2, 2, 2, 3])
+    pair.traffic(4)
+    duplicate(hit, "tx_deq", 3)
+    pair.causes = LEN
+    for devices in ("AB", "B"):
+        finding = only(explained(pair, devices).findings)
+        assert (finding.diagnosis, finding.word) == ("word-duplicated", None)
+
+
+def test_a_rotation_that_changes_few_words_is_not_named_lightly(explained: Explain) -> None:
+    pair = Pair()
+    pair.traffic(4)
+    hit = pair.send(payload=[0] * 38 + pair.payload(2))
+    for crossing in pair.crossings[-1:]:
+        misalign([crossing], 0, 41, 1)
+    pair.causes = PAY
+    assert only(explained(pair).findings).diagnosis in ("lane-misaligned", "undetermined")
+    assert hit.seq == only(explained(pair).findings).packet
+
+
+# -- more than one thing -------------------------------------------------------------------------
+
+
+def test_a_word_wrong_before_it_entered_the_fifo_is_not_blamed_on_the_fifo(
+    explained: Explain,
+) -> None:
+    pair, hit = busy()
+    alter(hit, "tx_enq", 9, 1 << 20)
+    pair.causes = PAY
+    finding = only(explained(pair).findings)
+    assert finding.diagnosis == "undetermined"
+    assert "before it entered the outgoing FIFO" in finding.text
+    assert "payload-bit-flip" not in finding.candidates
+
+
+def test_a_dma_that_resumed_at_the_wrong_word_is_no_omission(explained: Explain) -> None:
+    pair, hit = busy()
+    short = pair.send(flow=3, length=40)
+    body = [data for kind, data in short.tx_enq if kind == 2]
+    del body[11]
+    from tests.analyzers.bench_pair import BODY, TAIL, tail
+
+    for words in short.from_tap("tx_enq"):
+        words[2:] = [*((BODY, data) for data in body), (TAIL, tail(body))]
+    pair.traffic(4)
+    pair.causes = {"A": ["cross"], "B": ["length"]}
+    finding = only(explained(pair).findings)
+    assert finding.diagnosis == "undetermined"
+    assert finding.candidates == ("split-retry-mishandled",)
+    assert hit.seq != finding.packet
+
+
+def test_two_damaged_packets_are_two_findings_the_earlier_first(explained: Explain) -> None:
+    pair, hit = busy()
+    second = after(pair, hit)[3]
+    omit(hit, "tx_deq", 7)
+    duplicate(second, "rx_deq", 1)
+    pair.causes = LEN
+    found = explained(pair).findings
+    assert [(f.diagnosis, f.packet) for f in found] == [
+        ("word-omitted", 112),
+        ("word-duplicated", second.seq),
+    ]
