@@ -63,10 +63,12 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     if log is None or account.limit is None or modulus is None:
         return None
     every = departures(view, account.sender)
-    base, votes = _base(log, account, every)
+    stream = view.stream(account.sender, "tx_deq")
+    end_ps = -1 if stream is None or stream.end_ps is None else stream.end_ps
+    base, votes = _base(log, account, every, end_ps)
     if base is None:
         every = departures(view, account.sender, extend=True)
-        base, votes = _base(log, account, every)
+        base, votes = _base(log, account, every, end_ps)
     if base is None:
         return None
     taken = account.taken_credits
@@ -86,9 +88,12 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
 
 
 def _base(
-    log: EventLog, account: FlowAccount, every: tuple[Departure, ...]
+    log: EventLog, account: FlowAccount, every: tuple[Departure, ...], end_ps: int
 ) -> tuple[int | None, int]:
-    """Return what had been sent before the first known packet, and how many events agree."""
+    """Return what had been sent before the first known packet, and how many events agree.
+
+    ``end_ps``: when the memory of tx_deq closed; packets that left later are not known.
+    """
     taken = account.taken_credits
     starts = [departure.t_ps for departure in every]
     gone = [0]
@@ -99,7 +104,7 @@ def _base(
     for at in log.select("PRESSURE", "begin", "end", flow=account.flow).tolist():
         free, t_ps, ends = int(log.value[at]), int(log.t_ps[at]), str(log.code[at]) == "end"
         following = _following(starts, t_ps, ends)
-        if not free or following is None:
+        if not free or following is None or t_ps > end_ps:
             continue  # 0 may stand for less than nothing
         events += 1
         for c in _credits_at(taken, at, t_ps, ends):

@@ -105,6 +105,7 @@ class Stream:
         rows: ``(n,)`` int64, rows of the trace's ``words`` table.
         kind: ``(n,)`` uint8; data: ``(n,)`` uint64; slot, cycle, t_ps, t_unc_ps: ``(n,)`` int64.
         packets: in order; their positions count in this stream.
+        end_ps: when the memory closed; None when the capture does not say.
     """
 
     def __init__(
@@ -113,6 +114,7 @@ class Stream:
         tap: str,
         columns: dict[str, npt.NDArray[Any]],
         packets: list[Packet],
+        end_ps: int | None = None,
     ) -> None:
         self.device = device
         self.tap = tap
@@ -124,6 +126,7 @@ class Stream:
         self.t_ps: Int64 = columns["t_ps"]
         self.t_unc_ps: Int64 = columns["t_unc_ps"]
         self.packets = packets
+        self.end_ps = end_ps
 
     def __len__(self) -> int:
         return len(self.data)
@@ -312,8 +315,9 @@ def view_of(
 
 def _streams(trace: Trace, devices: tuple[DeviceCapture, ...]) -> dict[tuple[str, str], Stream]:
     words, packets = trace.words, trace.packets
-    word_source = words["source"].astype(str).to_numpy()
-    packet_source = packets["source"].astype(str).to_numpy()
+    word_source, packet_source = _texts(words["source"]), _texts(packets["source"])
+    closed = trace.events[trace.events["kind"] == Kind.MARK.name]
+    closed_ps = dict(zip(_texts(closed["source"]), closed["t_ps"].tolist(), strict=True))
     streams = {}
     for device in devices:
         for tap in TAPS:
@@ -329,15 +333,17 @@ def _streams(trace: Trace, devices: tuple[DeviceCapture, ...]) -> dict[tuple[str
                 _packets(
                     packets.iloc[np.flatnonzero(packet_source == source)], columns, device, tap
                 ),
+                closed_ps.get(source),
             )
     return streams
 
 
 def _word_columns(words: pd.DataFrame, rows: Int64) -> dict[str, npt.NDArray[Any]]:
-    kinds = words["kind"].astype(str).to_numpy()[rows]
+    kinds, names = words["kind"].cat.codes.to_numpy(), words["kind"].cat.categories
+    number = np.array([_KINDS.get(str(name), 0) for name in names], np.uint8)
     columns: dict[str, npt.NDArray[Any]] = {
         "row": rows,
-        "kind": np.array([_KINDS.get(kind, 0) for kind in kinds], np.uint8),
+        "kind": number[kinds[rows]],
         "data": words["data"].to_numpy()[rows].astype(np.int64).view(np.uint64),
         "packet": words["packet"].to_numpy()[rows].astype(np.int64),
     }
@@ -384,6 +390,10 @@ def _packets(
     return found
 
 
+def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
+    return column.astype(str).to_numpy().astype(np.str_)
+
+
 def _edges(device: DeviceCapture, tap: str, slots: Int64) -> set[int]:
     """Return the positions at which a stretch of the stream begins or ends: memory edges and "
     "gaps."""
@@ -406,7 +416,7 @@ def _verdicts(column: pd.Series[Any]) -> list[bool | None]:
 
 
 def _log(events: pd.DataFrame, device: str) -> EventLog:
-    source = events["source"].astype(str).to_numpy()
+    source = _texts(events["source"])
     rows = np.flatnonzero(source == f"{device}.event_log")
 
     def column(name: str) -> Int64:
@@ -416,8 +426,8 @@ def _log(events: pd.DataFrame, device: str) -> EventLog:
     return EventLog(
         device=device,
         rows=rows,
-        kind=events["kind"].astype(str).to_numpy()[rows].astype(np.str_),
-        code=events["code"].astype(str).to_numpy()[rows].astype(np.str_),
+        kind=_texts(events["kind"])[rows],
+        code=_texts(events["code"])[rows],
         flow=column("flow"),
         value=column("value"),
         slot=column("slot"),

@@ -27,7 +27,7 @@ def run() -> list[BenchResult]:
     """Pull both devices of a frozen pair; compare words a second, after comparing the words."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        emulator_process("word-omitted", 1, Path(folder) / "truth.json") as (url, _),
+        emulator_process("word-omitted", 1, Path(folder) / "truth.json", 0) as (url, _),
     ):
         target = open_target(url)
         devices = open_devices(target)

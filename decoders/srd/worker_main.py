@@ -1,0 +1,175 @@
+"""The worker process: runs decoders of libsigrokdecode on samples in shared memory.
+
+Run by its path with ``python -I -S``. It takes commands on standard input and answers on what was
+standard output; what decoders print goes to standard error, which the host keeps. Nothing of the
+project is imported: ``sys.path`` belongs to the decoders, whose modules have names such as ``can``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import json
+import mmap
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from freezeframe.decoders.srd.libsrd import Library, Session
+
+__all__ = ["main"]
+
+_MOST_TEXTS = 1 << 16  # different texts that are kept; timing decoders never repeat one
+_ORPHAN_CHECK_S = 1.0
+
+
+def main() -> None:
+    """Do what standard input says until it ends."""
+    replies = os.dup(1)
+    os.dup2(2, 1)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    worker = _Worker()
+    for line in sys.stdin.buffer:
+        command = json.loads(line)
+        try:
+            reply, payload = worker.do(command)
+        # Whatever a decoder does wrong is the host's to report, and the end of this process.
+        except BaseException as error:
+            reply, payload = {"error": f"{error}" or type(error).__name__}, b""
+        _write(replies, worker.frames.frame(reply, payload))
+        if "error" in reply and command["do"] != "describe":
+            break
+    # Not sys.exit: taking the library down crashes.
+    os._exit(0)
+
+
+class _Worker:
+    def __init__(self) -> None:
+        self.frames = _sibling("frames")
+        self._libsrd = _sibling("libsrd")
+        self._library: Library | None = None
+        self._session: Session | None = None
+        self._memory: mmap.mmap | None = None
+        self._address = 0
+        self._handled = 0
+
+    def do(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        doing = {
+            "load": self._load,
+            "describe": self._describe,
+            "open": self._open,
+            "samples": self._samples,
+        }
+        return doing[command["do"]](command)
+
+    def _load(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        self._library = self._libsrd.Library(command["library"], command["folders"])
+        return {"version": self._library.version}, b""
+
+    def _describe(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        assert self._library is not None
+        decoder = self._library.load(command["name"])
+        _said()
+        channels = [
+            {"id": c["id"], "desc": c.get("desc") or c.get("name") or c["id"], "optional": optional}
+            for optional, kind in ((False, "channels"), (True, "optional_channels"))
+            for c in getattr(decoder, kind, ())
+        ]
+        options = [
+            {
+                "id": o["id"],
+                "desc": o.get("desc") or o["id"],
+                "default": o["default"],
+                "values": list(o.get("values", ())),
+            }
+            for o in getattr(decoder, "options", ())
+        ]
+        return {
+            "id": decoder.id,
+            "name": decoder.name,
+            "doc": decoder.desc,
+            "inputs": list(decoder.inputs),
+            "outputs": list(decoder.outputs),
+            "channels": channels,
+            "options": options,
+            "classes": [entry[0] for entry in getattr(decoder, "annotations", ())],
+            "rows": [[row[0], list(row[2])] for row in getattr(decoder, "annotation_rows", ())],
+        }, b""
+
+    def _open(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        assert self._library is not None
+        self._memory = mmap.mmap(command["memory_fd"], command["memory_B"])
+        self._address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        try:
+            self._session = self._libsrd.Session(
+                self._library, command["stack"], command["samplerate_hz"], command["unitsize_B"]
+            )
+        except RuntimeError as error:
+            raise RuntimeError("; ".join([str(error), *_said()])) from error
+        return {"opened": True}, b""
+
+    def _samples(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        session = self._session
+        assert session is not None
+        begin, end = command["begin_sample"], command["end_sample"]
+        result = 0
+        # A decoder may say that it is done by returning; what follows is not for it.
+        if not session.ended:
+            result = session.send(begin, end, self._address + command["offset_B"])
+        problems = session.failures or [line for line in _said() if line.startswith("srd: ")]
+        if not problems and result and not session.ended:
+            problems = [f"the library answers {result}"]
+        if problems:
+            raise RuntimeError(f"samples {begin} to {end}: {problems[0]}")
+        rows = session.rows
+        texts = json.dumps(
+            [[text.decode("utf-8", "replace") for text in texts] for texts in rows.wordings]
+        ).encode()
+        payload = b"".join(
+            (rows.start.tobytes(), rows.end.tobytes(), rows.ann_class.tobytes(), rows.text.tobytes())
+        )
+        count = len(rows.start)
+        restart = rows.taken(_MOST_TEXTS)
+        return {"rows": count, "texts_restart": restart}, payload + texts
+
+
+def _said() -> list[str]:
+    """Take what was written to standard error since the last time, in lines."""
+    size_B = os.fstat(2).st_size
+    if not size_B:
+        return []
+    text = os.pread(2, min(size_B, 1 << 16), 0).decode("utf-8", "replace")
+    os.ftruncate(2, 0)
+    os.lseek(2, 0, os.SEEK_SET)
+    return text.splitlines()
+
+
+def _write(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _end_with(parent: int) -> None:
+    """End when the host has gone, even while a decoder is in a loop of its own."""
+    while os.getppid() == parent:
+        time.sleep(_ORPHAN_CHECK_S)
+    os._exit(1)
+
+
+def _sibling(name: str) -> Any:
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")  # noqa: PTH100, PTH118, PTH120 # one import less
+    spec = importlib.util.spec_from_file_location(f"_freezeframe_srd_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Profiles: the FORTH numbers, and every mistake in a profile named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.errors import InputError
+from freezeframe.emulator.profile import load_profile, profile_names
+
+FORTH = Path(__file__).parents[2] / "emulator" / "profiles" / "forth.toml"
+
+
+def test_forth_holds_the_numbers_of_the_paper() -> None:
+    forth = load_profile("forth")
+    assert (forth.clocks_bus_hz, forth.clocks_link_hz) == (100_000_000, 78_125_000)
+    assert forth.fifo_message_words * 8 == 4096
+    assert (forth.bus_split_min_cycles, forth.bus_split_max_cycles) == (45, 60)
+    mean_split = (forth.bus_split_min_cycles + forth.bus_split_max_cycles) / 2
+    overhead = forth.bus_overhead_cycles + mean_split + forth.bus_completion_cycles
+    assert 64 <= overhead <= 66  # 8 + 57
+    assert round(512 / (512 + overhead), 2) == 0.89
+    assert (forth.trace_tap_depth, forth.fifo_tx_words, forth.fifo_rx_words) == (2048, 1024, 2048)
+    assert (forth.credit_w, forth.credit_share_words) == (13, 1024)
+    assert profile_names() == ["forth"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("rx_words = 2048", "rx_wrods = 2048", r"unknown key fifo\.rx_wrods; \[fifo\] has tx_words"),
+        ("[link]", "[lnik]", r"unknown key lnik\.latency_ps"),
+        ("tx_words = 1024", "", r"missing fifo\.tx_words"),
+        ("rx_words = 2048", "rx_words = -1", r"fifo\.rx_words = -1; it must be a whole number 16\.\."),
+        ("rx_words = 2048", "rx_words = 20.5", r"fifo\.rx_words = 20\.5; it must be a whole number"),
+        ("rx_words = 2048", "rx_words = true", r"fifo\.rx_words = True; it must be a whole number"),
+        ("event_fifo = 32", "event_fifo = 24", r"event_fifo = 24; it must be a power of two"),
+        ('mode = "quad"', 'mode = "both"', r"trace\.mode = 'both'; it must be one of quad, select"),
+        ("tx_words = 1024", "tx_words = 2048", r"more than half of trace\.tap_depth = 2048"),
+        ("tx_words = 1024", "tx_words = 500", r"cannot hold a whole message of 515 words"),
+        ("active = 2", "active = 9", r"flows\.active = 9 is more than flows\.count = 8"),
+        ("active = 2", "active = 4", r"share of the incoming FIFO \(512 words\).*it would stall for ever"),
+        ("split_min_cycles = 45", "split_min_cycles = 61", r"is more than bus\.split_max_cycles = 60"),
+        ("chunk_records = 256", "chunk_records = 300", r"must be 1\.\.64 whole chunks of 300 records"),
+        ("[clocks]", "clocks = 3\n[x]", r"unknown key 'clocks'; keys stand in the sections"),
+        ("[clocks]", "[clocks", r"is not valid TOML"),
+    ],
+)
+def test_a_mistake_is_named_with_what_is_allowed(
+    tmp_path: Path, old: str, new: str, says: str
+) -> None:
+    text = FORTH.read_text()
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=says):
+        load_profile(str(path))
+
+
+def test_a_profile_that_does_not_exist_names_those_that_do() -> None:
+    with pytest.raises(InputError, match="profile 'fourth' does not exist; there are forth"):
+        load_profile("fourth")
+
+
+def test_two_profiles_that_differ_are_two_builds(tmp_path: Path) -> None:
+    path = tmp_path / "forth.toml"
+    path.write_text(FORTH.read_text().replace("credit_unit_words = 64", "credit_unit_words = 65"))
+    assert load_profile(str(path)).digest != load_profile("forth").digest
