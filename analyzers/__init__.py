@@ -1,2 +1,1 @@
-"""Decoded recordings in, findings out: what went wrong, where, when, how sure, and on what "
-"evidence."""
+"""Decoded recordings in, findings out: what went wrong, where, when, how sure, and on what evidence."""

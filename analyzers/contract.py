@@ -157,8 +157,7 @@ class Finding:
             raise ValueError(f"finding {self.diagnosis}: only {UNDETERMINED} has candidates")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the finding as plain JSON values; the keys are part of the command line's "
-        "contract."""
+        """Return the finding as plain JSON values; the keys are part of the command line's contract."""
         return {
             "diagnosis": self.diagnosis,
             "device": self.device,

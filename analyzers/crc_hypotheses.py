@@ -26,8 +26,7 @@ _PAIRS = np.triu_indices(64, 1)
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """Bits that, flipped back, make the CRC right. ``word`` is a payload index, or None for the "
-    "TAIL."""
+    """Bits that, flipped back, make the CRC right. ``word`` is a payload index, or None for the TAIL."""
 
     word: int | None
     mask: int

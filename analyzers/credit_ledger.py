@@ -28,8 +28,7 @@ def freed_of(value: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CreditTimes:
-    """Credits of one flow in one event log: positions in the log, times, and the words they "
-    "tell."""
+    """Credits of one flow in one event log: positions in the log, times, and the words they tell."""
 
     positions: Int64
     t_ps: Int64

@@ -105,6 +105,7 @@ class Stream:
         rows: ``(n,)`` int64, rows of the trace's ``words`` table.
         kind: ``(n,)`` uint8; data: ``(n,)`` uint64; slot, cycle, t_ps, t_unc_ps: ``(n,)`` int64.
         packets: in order; their positions count in this stream.
+        breaks: positions before which words were not read; always in the middle of the stream.
         end_ps: when the memory closed; None when the capture does not say.
     """
 
@@ -114,6 +115,7 @@ class Stream:
         tap: str,
         columns: dict[str, npt.NDArray[Any]],
         packets: list[Packet],
+        breaks: tuple[int, ...] = (),
         end_ps: int | None = None,
     ) -> None:
         self.device = device
@@ -126,6 +128,7 @@ class Stream:
         self.t_ps: Int64 = columns["t_ps"]
         self.t_unc_ps: Int64 = columns["t_unc_ps"]
         self.packets = packets
+        self.breaks = breaks
         self.end_ps = end_ps
 
     def __len__(self) -> int:
@@ -163,8 +166,7 @@ class Stream:
         )
 
     def when(self, position: int) -> tuple[int, int | None]:
-        """Return ``(t_ps, t_uncertainty_ps)`` of a word; None where the uncertainty is not "
-        "known."""
+        """Return ``(t_ps, t_uncertainty_ps)`` of a word; None where the uncertainty is not known."""
         unc = int(self.t_unc_ps[position])
         return int(self.t_ps[position]), None if unc < 0 else unc
 
@@ -259,8 +261,7 @@ class CaptureView:
         return Row("registers", device, f"frozen_counters.{name}", self.counter(device, name))
 
     def causes(self, device: str) -> tuple[str, ...]:
-        """Return the names of a device's first freeze causes; empty when the register is "
-        "missing."""
+        """Return the names of a device's first freeze causes; empty when the register is missing."""
         mask = self.value(device, "ctl.causes") or 0
         return tuple(name for bit, name in enumerate(CAUSE_NAMES) if mask >> bit & 1)
 
@@ -274,8 +275,7 @@ class CaptureView:
         return tuple(sorted(set(pairs)))
 
     def peer(self, device: str) -> str | None:
-        """Return the name of the one device at the other end; None when there is not exactly "
-        "one."""
+        """Return the name of the one device at the other end; None when there is not exactly one."""
         capture = self.device(device)
         peers = self._peers(capture) if capture is not None else []
         return peers[0] if len(peers) == 1 else None
@@ -326,13 +326,13 @@ def _streams(trace: Trace, devices: tuple[DeviceCapture, ...]) -> dict[tuple[str
             if tap not in device.memories and not len(rows):
                 continue
             columns = _word_columns(words, rows)
+            breaks = _breaks(device, tap, columns["slot"])
             streams[device.name, tap] = Stream(
                 device.name,
                 tap,
                 columns,
-                _packets(
-                    packets.iloc[np.flatnonzero(packet_source == source)], columns, device, tap
-                ),
+                _packets(packets.iloc[np.flatnonzero(packet_source == source)], columns, breaks),
+                breaks,
                 closed_ps.get(source),
             )
     return streams
@@ -353,12 +353,11 @@ def _word_columns(words: pd.DataFrame, rows: Int64) -> dict[str, npt.NDArray[Any
 
 
 def _packets(
-    table: pd.DataFrame, words: dict[str, npt.NDArray[Any]], device: DeviceCapture, tap: str
+    table: pd.DataFrame, words: dict[str, npt.NDArray[Any]], breaks: tuple[int, ...]
 ) -> list[Packet]:
-    """Make the packets of a stream; what is missing at an edge of the recording is told from "
-    "damage."""
+    """Make the packets of a stream; what is missing at an edge of the recording is told from damage."""
     kinds, data, rows = words["kind"], words["data"], words["row"]
-    edges = _edges(device, tap, words["slot"])
+    edges = {0, len(rows), *breaks}
     found: list[Packet] = []
     verdicts = {name: _verdicts(table[name]) for name in ("header_ok", "payload_ok", "length_ok")}
     starts = np.searchsorted(rows, table["first_row"].to_numpy())
@@ -394,20 +393,16 @@ def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
     return column.astype(str).to_numpy().astype(np.str_)
 
 
-def _edges(device: DeviceCapture, tap: str, slots: Int64) -> set[int]:
-    """Return the positions at which a stretch of the stream begins or ends: memory edges and "
-    "gaps."""
-    edges = {0, len(slots)}
+def _breaks(device: DeviceCapture, tap: str, slots: Int64) -> tuple[int, ...]:
+    """Return the positions in a stream before which the pull left a gap."""
     # With one memory for a selected tap, the memory's name may be another than the tap's.
     memory = device.memories.get(tap) or next(iter(device.memories.values()))
-    if not memory.gaps or not len(slots):
-        return edges
-    size = len(memory.records)
     oldest = memory.write_ptr if memory.wrapped else 0
-    age = (slots - oldest) % size
+    age = (slots - oldest) % max(len(memory.records), 1)
+    found = set()
     for gap in memory.gaps:
-        edges.add(int(np.searchsorted(age, (gap.first_slot - oldest) % size)))
-    return edges
+        found.add(int(np.searchsorted(age, (gap.first_slot - oldest) % len(memory.records))))
+    return tuple(sorted(at for at in found if 0 < at < len(slots)))
 
 
 def _verdicts(column: pd.Series[Any]) -> list[bool | None]:

@@ -1,4 +1,5 @@
-"""Find decoders by the entry-point group ``freezeframe.decoders``; list those that do not load.
+"""Find decoders by the entry-point group ``freezeframe.decoders``, and those of sigrok; list those
+that do not load.
 
 Source: Python Packaging User Guide, entry points specification.
 """
@@ -6,6 +7,7 @@ Source: Python Packaging User Guide, entry points specification.
 from __future__ import annotations
 
 import difflib
+import fnmatch
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
@@ -13,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import Decoder
 
-__all__ = ["GROUP", "BrokenDecoder", "Registry", "load_decoders"]
+__all__ = ["GROUP", "BrokenDecoder", "Registry", "load_decoders", "shortened"]
 
 GROUP = "freezeframe.decoders"
 
@@ -44,13 +46,14 @@ class Registry:
         if name in self.decoders:
             return self.decoders[name]
         for broken in self.broken:
-            if broken.name == name:
+            # A whole family may be missing: srd-* without libsigrokdecode.
+            if fnmatch.fnmatchcase(name, broken.name):
                 raise InputError(f"decoder {name} ({broken.origin}) does not load: {broken.error}")
         near = difflib.get_close_matches(name, self.decoders, n=1)
         hint = f", did you mean {near[0]}?" if near else "."
         raise InputError(
             f"there is no decoder {name!r}{hint} There is: "
-            f"{', '.join(sorted(self.decoders)) or 'none'} (`freezeframe decoders` lists them)"
+            f"{shortened(self.decoders)} (`freezeframe decoders` lists them)"
         )
 
 
@@ -58,7 +61,8 @@ def load_decoders(points: Iterable[EntryPoint] | None = None) -> Registry:
     """Load every decoder that an installed package offers.
 
     Args:
-        points: the entry points to load; by default those of the group in this environment.
+        points: the entry points to load; by default those of the group in this environment, and
+            the installed decoders of sigrok with them.
     """
     decoders: dict[str, Decoder] = {}
     broken: list[BrokenDecoder] = []
@@ -78,7 +82,20 @@ def load_decoders(points: Iterable[EntryPoint] | None = None) -> Registry:
             broken.append(BrokenDecoder(point.name, origin, problem))
         else:
             decoders[point.name] = loaded
+    if points is None:
+        from freezeframe.decoders.srd.installed import installed_decoders
+
+        of_sigrok, not_loaded = installed_decoders()
+        decoders = {**decoders, **{k: d for k, d in of_sigrok.items() if k not in decoders}}
+        broken += [BrokenDecoder(name, *why) for name, why in not_loaded.items()]
     return Registry(decoders, tuple(broken))
+
+
+def shortened(names: Iterable[str]) -> str:
+    """Return the names for a message, sorted; those of sigrok, over a hundred, as ``srd-...``."""
+    own = sorted(name for name in names if not name.startswith("srd-"))
+    others = any(name.startswith("srd-") for name in names)
+    return ", ".join([*own, *(["srd-... (sigrok)"] if others else [])]) or "none"
 
 
 def _problem(point: EntryPoint, loaded: object, decoders: Mapping[str, Decoder]) -> str:

@@ -7,14 +7,17 @@ memory is that of the tables, whatever the length of the capture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import CAPTURE, EDGES, Decoder
-from freezeframe.decoders.registry import Registry, load_decoders
+from freezeframe.decoders.registry import Registry, load_decoders, shortened
 from freezeframe.decoders.spec import Stack, Step, match_channels, parse_spec
+from freezeframe.decoders.srd.stacking import joined
+from freezeframe.decoders.srd.stream import SrdStream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +39,8 @@ class StackRun:
     """A stack with the states of its decoders: fed with pieces, it collects the tables on top."""
 
     def __init__(self, stack: Stack) -> None:
-        self._stack = stack
+        self._name = stack.name
+        self._stack = stack = joined(stack)
         self._states = [step.decoder.new_state(step.options) for step in stack.steps]
         self._tables: dict[str, list[pa.Table]] = {
             output.kind: [] for output in stack.steps[-1].decoder.produces
@@ -56,11 +60,22 @@ class StackRun:
         for kind, table in made.items():
             self._tables[kind].append(table)
 
+    @property
+    def in_worker(self) -> bool:
+        """Whether a process of its own does the work, so that others can go on meanwhile."""
+        return any(isinstance(state, SrdStream) for state in self._states)
+
+    def close(self) -> None:
+        """End what works for this run; after an error nothing must be left."""
+        for state in self._states:
+            if isinstance(state, SrdStream):
+                state.close()
+
     def tables(self) -> list[Decoded]:
         """Return all rows so far, one table for each kind that the decoder on top makes."""
         import pyarrow as pa
 
-        name = self._stack.name
+        name = self._name
         prefix = f"{self._stack.steps[-1].decoder.id}."
         return [
             Decoded(
@@ -105,21 +120,25 @@ def decode_file(
     is_folder = file.is_dir()
     _check_fit(file, CAPTURE if is_folder else EDGES, stacks, known)
     runs = [StackRun(stack) for stack in stacks]
-    if is_folder:
-        from freezeframe.capture.folder import CaptureFolder
+    try:
+        if is_folder:
+            from freezeframe.capture.folder import CaptureFolder
 
-        folder = CaptureFolder.open(file)
+            folder = CaptureFolder.open(file)
+            for run in runs:
+                run.feed(folder, last=True)
+        else:
+            _run_edges(
+                file,
+                stacks,
+                runs,
+                max_samples=max_samples,
+                samplerate_hz=samplerate_hz,
+                progress=progress,
+            )
+    finally:
         for run in runs:
-            run.feed(folder, last=True)
-    else:
-        _run_edges(
-            file,
-            stacks,
-            runs,
-            max_samples=max_samples,
-            samplerate_hz=samplerate_hz,
-            progress=progress,
-        )
+            run.close()
     return _different([decoded for run in runs for decoded in run.tables()])
 
 
@@ -167,9 +186,18 @@ def _run_edges(
         max_samples=max_samples or DEFAULT_MAX_SAMPLES,
         progress=progress,
     )
-    for piece, last in _gathered(pieces):
-        for run, chosen in zip(runs, probes, strict=True):
-            run.feed(piece.select(chosen), last=last)
+    # Workers run beside each other; decoders in this process would only wait for each other.
+    with ThreadPoolExecutor(max(1, sum(run.in_worker for run in runs))) as pool:
+        for piece, last in _gathered(pieces):
+            fed = [(run, piece.select(chosen)) for run, chosen in zip(runs, probes, strict=True)]
+            elsewhere = [
+                pool.submit(run.feed, edges, last=last) for run, edges in fed if run.in_worker
+            ]
+            for run, edges in fed:
+                if not run.in_worker:
+                    run.feed(edges, last=last)
+            for done in elsewhere:
+                done.result()
 
 
 def _gathered(pieces: Iterator[Edges]) -> Iterator[tuple[Edges, bool]]:
@@ -207,7 +235,7 @@ def _check_fit(path: Path, kind: str, stacks: Sequence[Stack], registry: Registr
         hint = f"; stack it: {below[0]}+{stack.name}" if below else ""
         raise InputError(
             f"{path} is {what}, but {stack.steps[0].decoder.id} takes {stack.consumes}{hint}; "
-            f"decoders for {what}: {', '.join(fitting) or 'none'}"
+            f"decoders for {what}: {shortened(fitting)}"
         )
 
 

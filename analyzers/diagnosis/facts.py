@@ -1,5 +1,4 @@
-"""What all diagnoses start from: tap comparisons, verdicts and accounts of one capture, by "
-"direction."""
+"""What all diagnoses start from: tap comparisons, verdicts and accounts of one capture, by direction."""
 
 from __future__ import annotations
 
@@ -85,8 +84,7 @@ class Facts:
 
     @cached_property
     def unplaced(self) -> tuple[Unplaced, ...]:
-        """The packets that are bad at a tap although nothing before it was recorded of the "
-        "damage."""
+        """The packets that are bad at a tap although nothing before it was recorded of the damage."""
         found = []
         for sender, receiver in self.view.directions:
             for tap, stream in enumerate(self.streams(sender, receiver)):

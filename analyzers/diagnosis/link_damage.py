@@ -25,8 +25,7 @@ _PERSISTS_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class WordAt:
-    """A compared word: its pair, its stream position downstream, and its payload index (or "
-    "None)."""
+    """A compared word: its pair, its stream position downstream, and its payload index (or None)."""
 
     pair: PacketPair
     position: int

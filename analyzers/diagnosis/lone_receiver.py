@@ -82,8 +82,7 @@ class LoneDamage:
 
     @cached_property
     def repeats(self) -> list[tuple[int, int]]:
-        """Places ``(lane, position)`` of the first bad packet where one lane alone repeats its "
-        "half."""
+        """Places ``(lane, position)`` of the first bad packet where one lane alone repeats its half."""
         packet, stream = self.first, self.stream
         begin = max(packet.start - 1, 0)
         words = stream.data[begin : packet.end]
@@ -96,8 +95,7 @@ class LoneDamage:
         return found
 
     def _plain(self, position: int) -> bool:
-        """Two HEAD words, or the TAIL, have zero bytes of their own: a repeat there says "
-        "nothing."""
+        """Two HEAD words, or the TAIL, have zero bytes of their own: a repeat there says nothing."""
         packet = self.first
         return position < packet.start + packet.heads or (
             packet.has_tail and position == packet.end - 1

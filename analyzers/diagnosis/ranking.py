@@ -91,7 +91,6 @@ def _without_consequences(facts: Facts, found: Iterable[Finding]) -> list[Findin
 
 
 def _order(finding: Finding) -> tuple[float, int]:
-    """The surest first; of equally sure ones the first in time, which the others may follow "
-    "from."""
+    """The surest first; of equally sure ones the first in time, which the others may follow from."""
     t_ps = finding.t_ps if finding.t_ps is not None else 1 << 62
     return -round(finding.confidence, 1), t_ps

@@ -215,8 +215,7 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
 
 
 def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None) -> str | None:
-    """Return how it is seen that the receiver had not freed what it was sent; None when it is "
-    "not."""
+    """Return how it is seen that the receiver had not freed what it was sent; None when it is not."""
     view, receiver, flow = facts.view, account.receiver, account.flow
     start = f"{account.sender} waited for credit of flow {flow} because {receiver} "
     if account.waiting:

@@ -27,8 +27,7 @@ _SEVERAL = 3  # packets beyond the limit one after another: more than a constant
 
 
 def diagnose(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
-    """Yield a finding for every flow that was sent beyond its limit across a wrap, and only "
-    "there."""
+    """Yield a finding for every flow that was sent beyond its limit across a wrap, and only there."""
     for sending in sendings:
         account, limit = sending.account, sending.account.limit or 0
         most = share(facts, account)

@@ -77,7 +77,8 @@ def encode_transfers(
 
 def _bits(words: Sequence[int], word_bits: int, lsb_first: bool) -> npt.NDArray[np.int64]:
     """Return the bits in the order of sending."""
-    values = np.asarray(words, dtype=np.int64)
+    # numpy takes bytes for a text.
+    values = np.asarray(list(words) if isinstance(words, bytes) else words, dtype=np.int64)
     if len(values) and not 0 <= values.min() <= values.max() < 1 << word_bits:
         raise ValueError(
             f"words {values.min()}..{values.max()} do not fit {word_bits} bits "

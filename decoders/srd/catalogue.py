@@ -22,6 +22,7 @@ from freezeframe.decoders.srd.process import SrdWorker
 __all__ = ["Catalogue", "SrdChannel", "SrdDescription", "SrdOption", "read_catalogue"]
 
 _FORMAT = 1
+_OLD_NS = 30 * 24 * 3600 * 10**9  # caches of other libraries and folders are removed then
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +167,6 @@ def _keep(file: Path, catalogue: Catalogue) -> None:
     for old in file.parent.glob("sigrok-*.json"):
         if old != file and old.stat().st_mtime_ns < file.stat().st_mtime_ns - _OLD_NS:
             old.unlink(missing_ok=True)
-
-
-_OLD_NS = 30 * 24 * 3600 * 10**9
 
 
 def _cache_folder() -> Path:

@@ -112,7 +112,8 @@ class Library:
     def variants(self, values: Mapping[str, Any]) -> c_void_p:
         """Return a GHashTable of GVariants: bool-free Python values, or ctypes ints for int32."""
         made = self.glib.g_hash_table_new(
-            ctypes.cast(self.glib.g_str_hash, c_void_p), ctypes.cast(self.glib.g_str_equal, c_void_p)
+            ctypes.cast(self.glib.g_str_hash, c_void_p),
+            ctypes.cast(self.glib.g_str_equal, c_void_p),
         )
         for key, value in values.items():
             # Strings are never freed: the table lives as long as the process.
@@ -139,7 +140,11 @@ class Session:
     ``rows``."""
 
     def __init__(
-        self, library: Library, stack: Sequence[Mapping[str, Any]], samplerate_hz: int, unitsize_B: int
+        self,
+        library: Library,
+        stack: Sequence[Mapping[str, Any]],
+        samplerate_hz: int,
+        unitsize_B: int,
     ) -> None:
         """Build the stack from the bottom: ``id``, ``options`` (all), ``channels`` (id -> bit).
 

@@ -21,7 +21,7 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.srd.frames import FrameReader, frame
 from freezeframe.decoders.srd.location import SrdLocation
 
-__all__ = ["TIMEOUT_VARIABLE", "SrdWorker", "timeout_s"]
+__all__ = ["TIMEOUT_VARIABLE", "SrdWorker", "default_timeout_s"]
 
 TIMEOUT_VARIABLE = "FREEZEFRAME_SIGROK_TIMEOUT_S"
 _TIMEOUT_S = 60.0  # for 1 MiB of samples: the slowest installed decoder takes 4 s for a dense one
@@ -30,7 +30,7 @@ _READ_B = 1 << 20
 _KEPT_B = 4096  # of what the worker printed, for the message
 
 
-def timeout_s() -> float:
+def default_timeout_s() -> float:
     """Return how long a worker may take for one answer.
 
     Raises:
@@ -56,12 +56,12 @@ class SrdWorker:
 
         Args:
             memory_B: this much memory is shared with it, as ``memory_fd``.
-            timeout_s: how long one answer may take; by default `timeout_s`.
+            timeout_s: how long one answer may take; by default `default_timeout_s`.
         Raises:
             FreezeframeError: it does not start, or the library does not load.
         """
         self._what = what
-        self._timeout_s = globals()["timeout_s"]() if timeout_s is None else timeout_s
+        self._timeout_s = default_timeout_s() if timeout_s is None else timeout_s
         self._frames = FrameReader()
         self._asked: list[str] = []
         self._said = _memory_file()
@@ -159,7 +159,9 @@ class SrdWorker:
                 found = self._frames.next()
             except ValueError as error:
                 self.close()
-                raise FreezeframeError(f"{self._what}: the worker answers nonsense: {error}") from error
+                raise FreezeframeError(
+                    f"{self._what}: the worker answers nonsense: {error}"
+                ) from error
             if found is not None:
                 return found
             left_s = deadline - time.monotonic()

@@ -129,7 +129,12 @@ class _Worker:
             [[text.decode("utf-8", "replace") for text in texts] for texts in rows.wordings]
         ).encode()
         payload = b"".join(
-            (rows.start.tobytes(), rows.end.tobytes(), rows.ann_class.tobytes(), rows.text.tobytes())
+            (
+                rows.start.tobytes(),
+                rows.end.tobytes(),
+                rows.ann_class.tobytes(),
+                rows.text.tobytes(),
+            )
         )
         count = len(rows.start)
         restart = rows.taken(_MOST_TEXTS)

@@ -16,12 +16,12 @@ __all__ = ["run"]
 
 NameArgument = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="Show this decoder only.", show_default=False),
+    typer.Argument(metavar="NAME", help="Tell all of this decoder.", show_default=False),
 ]
 
 
 def run(name: NameArgument = None, json: JsonOption = False) -> None:
-    """List the decoders with their channels and options.
+    """List the decoders with their channels and options; with a name, tell all of that one.
 
     A decoder of another package that does not load is listed with its error.
 
@@ -43,7 +43,11 @@ def run(name: NameArgument = None, json: JsonOption = False) -> None:
             }
         )
         return
-    print("\n\n".join([*map(_text, chosen), *map(_broken_text, broken)]))
+    if name is not None:
+        print(_text(chosen[0]))
+        return
+    print("\n".join([*map(_brief, chosen), *map(_broken_text, broken)]))
+    print("\n'freezeframe decoders NAME' tells what its channels, options and tables are.")
 
 
 def _document(decoder: Decoder) -> dict[str, Any]:
@@ -71,6 +75,16 @@ def _document(decoder: Decoder) -> dict[str, Any]:
             for option in decoder.options
         ],
     }
+
+
+def _brief(decoder: Decoder) -> str:
+    """Return two lines: what it is, and what it takes."""
+    takes = [f"from {decoder.consumes}"]
+    channels = [c.id + ("?" if c.optional else "") for c in decoder.channels]
+    for what, ids in (("channels", channels), ("options", [o.id for o in decoder.options])):
+        if ids:
+            takes.append(f"{what} {', '.join(ids)}")
+    return printable(f"{decoder.id}  {decoder.doc}") + "\n    " + printable("; ".join(takes))
 
 
 def _text(decoder: Decoder) -> str:

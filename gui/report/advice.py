@@ -76,10 +76,10 @@ ADVICE: dict[str, Advice] = {
         ),
     ),
     "credit-lost": Advice(
-        "credits of a flow are no longer sent by {place}",
+        "credits of a flow are lost on their way out of {place}",
         (
-            "Look at the credit output of that flow: words freed keep growing, words reported do "
-            "not.",
+            "Look at the credit output of that flow: the event log has the credits as sent, and "
+            "none arrives.",
             "Check the arbitration between credits and packets on the way back.",
         ),
     ),

@@ -80,12 +80,14 @@ def _facts(finding: Finding, freeze: Freeze | None) -> Html:
     facts: list[tuple[str, str, str]] = [("Where", tap, "device and tap")]
     if finding.direction:
         facts.append(("Direction", finding.direction.replace("->", " → "), ""))
-    for label, value, note in (
-        ("Flow", finding.flow, ""),
-        ("Packet", finding.packet, "sequence number"),
-        ("Word", finding.word, "index in the payload"),
-    ):
-        facts.append((label, "not known" if value is None else str(value), note))
+    # A fault of the credits has no packet; a packet without a word was hit in its header, or where
+    # the recording does not say.
+    if finding.flow is not None:
+        facts.append(("Flow", str(finding.flow), ""))
+    if finding.packet is not None:
+        facts.append(("Packet", str(finding.packet), "sequence number"))
+        word = "none" if finding.word is None else str(finding.word)
+        facts.append(("Word", word, "index in the payload"))
     if finding.t_ps is not None:
         unc = finding.t_uncertainty_ps
         known = unc is not None and unc >= 0

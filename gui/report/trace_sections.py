@@ -159,7 +159,9 @@ def _near(
                 times += [row["t_ps"], row["t_end_ps"]]
     if not times:
         return None
-    margin_ps = min(_MOST_MARGIN_PS, max(_LEAST_MARGIN_PS, 2 * (max(times) - min(times))))
+    margin_ps = _MOST_MARGIN_PS
+    if len(times) > 1:
+        margin_ps = min(margin_ps, max(_LEAST_MARGIN_PS, 2 * (max(times) - min(times))))
     return min(times) - margin_ps, max(times) + margin_ps
 
 

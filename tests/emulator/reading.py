@@ -158,8 +158,8 @@ def packets_of(words: list[Record]) -> list[Packet]:
     packets = []
     begin: int | None = None
     for number, word in enumerate(words):
-        first_head = word.kind == HEAD and (number == 0 or words[number - 1].kind != HEAD)
-        if first_head and number > 0:  # the first word of the memory may be a packet's second
+        # The first word of the memory may be a packet's second, so two in a row are asked for.
+        if [w.kind for w in words[number : number + 2]] == [HEAD, HEAD]:
             begin = number
         if word.kind == TAIL and begin is not None:
             data = [w.data for w in words[begin : number + 1]]

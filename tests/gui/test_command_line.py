@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,16 @@ def test_help_imports_nothing_heavy_not_even_typer() -> None:
 def test_the_help_of_a_verb_imports_no_numbers_no_tables_and_no_window_system(verb: str) -> None:
     heavy = set(HEAVY) - {"typer", "email"}
     assert modules_after(verb, "--help").isdisjoint(heavy | set(QT))
+
+
+def test_help_takes_less_than_150_ms_as_a_whole_process() -> None:
+    """The best of five, because other work on the machine only ever makes it slower."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        assert run_process("--help").code == 0
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.15
 
 
 def test_help_names_every_verb_that_was_asked_for_with_its_own_line() -> None:

@@ -108,8 +108,11 @@ def test_an_output_that_cannot_be_written_is_bad_input(phy: Path, tmp_path: Path
 
 
 def test_decoders_lists_channels_and_options(tmp_path: Path) -> None:
-    text = run_inside("decoders").out
-    assert "channel mdc" in text
+    listed = run_inside("decoders").out.splitlines()
+    at = next(i for i, line in enumerate(listed) if line.startswith("mdio  "))
+    assert listed[at + 1].startswith("    from edges; channels mdc, mdio; options clause, ")
+    text = run_inside("decoders", "mdio").out
+    assert "channel mdc  clock" in text
     assert "option clause=auto" in text
     document = json.loads(run_inside("decoders", "mdio", "--json").out)
     (mdio,) = document["decoders"]

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +18,7 @@ from freezeframe.gui.cli.session import first_cause, overall_state
 
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
-from tests.gui.cli import run_inside
+from tests.gui.cli import process_environment, run_inside
 
 
 def state(name: str, state: str, *causes: str) -> RecorderState:
@@ -77,6 +82,72 @@ def test_status_writes_nothing_to_the_device() -> None:
         run_inside("counters", url)
         run_inside("targets", url)
     assert recorder.writes == []
+
+
+@pytest.mark.parametrize(
+    ("register", "value", "says"),
+    [
+        ("id.magic", 0x12345678, "not a Freezeframe device"),
+        ("id.magic", 0xFFFFFFFF, "all ones"),
+        ("id.format", 2 << 16, "format version 2.0"),
+        ("id.map_hash", 0x0BAD0BAD, "0bad0bad"),
+    ],
+    ids=["not ours", "nothing there", "newer format", "unknown map"],
+)
+def test_what_is_not_our_device_is_a_device_failure(register: str, value: int, says: str) -> None:
+    recorder = FakeRecorder()
+    recorder.set(0, register, value)
+    with serving(recorder) as url:
+        done = run_inside("status", url)
+    assert (done.code, done.out) == (3, "")
+    assert says in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_ctrl_c_while_waiting_ends_with_130_and_without_a_traceback(tmp_path: Path) -> None:
+    with serving(FakeRecorder(frozen=False)) as url:
+        command = ["pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "60"]
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "freezeframe",
+                *command,
+                "--log-accesses",
+                str(tmp_path / "log"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=process_environment(),
+        )
+        end = time.monotonic() + 30
+        log = tmp_path / "log"
+        while not (log.exists() and log.stat().st_size > 10_000) and time.monotonic() < end:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=30)
+    assert (process.returncode, out, errors) == (130, "", "")
+    assert not (tmp_path / "x.ff").exists()
+
+
+def test_the_progress_bar_is_drawn_on_a_terminal_and_nowhere_else(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    with serving(FakeRecorder()) as url:
+        done = subprocess.run(
+            [sys.executable, "-m", "freezeframe", "pull", url, "-o", str(tmp_path / "x.ff")],
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            text=True,
+            check=True,
+            env={**process_environment(), "TERM": "xterm"},
+        )
+    os.close(theirs)
+    drawn = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "words" in drawn
+    assert "\x1b" not in done.stdout
+    assert len(done.stdout.splitlines()) == 1
 
 
 def test_arm_raises_the_generation_of_every_device() -> None:

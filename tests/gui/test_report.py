@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
@@ -14,6 +16,7 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.report.html import element, join, table
 from freezeframe.gui.report.write import render_report, write_report
 
+from tests.gui.cli import run_inside
 from tests.gui.made_capture import BAD_PACKET, BAD_WORD, made_capture, made_explanation
 
 HOSTILE = '<script>alert("x")</script> & \'"><img src=http://evil.example/x>'
@@ -229,6 +232,19 @@ def test_a_report_has_no_place_there(
 ) -> None:
     with pytest.raises(InputError, match=says):
         write_report(capture, made_explanation(capture), tmp_path / place)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_nothing_behind_and_is_bad_input(
+    capture: CaptureFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = run_inside("report", str(capture.path), "-o", str(tmp_path / "r.html"))
+    assert done.code == 2
+    assert "the disk is full" in done.err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,0 +1,1 @@
+"""Network frames: addresses, types and verdicts, whatever they were captured on."""

@@ -1,0 +1,240 @@
+"""Ethernet frames as rows: addresses, type, payload and the verdict on the check sequence.
+
+A decoder that has the bytes of frames gives them as `EthernetFrame` and gets the table of the kind
+``ethernet``.
+
+Source: IEEE 802.3-2018, 3.1 (frame), 3.2.9 (FCS); IEEE 802.1Q-2018, 9.5 (VLAN tag); RFC 826 (ARP);
+RFC 791 (IPv4); RFC 792 (ICMP).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.decoders.contract import Output, Texts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "ETHERNET",
+    "EthernetFrame",
+    "ethernet_schema",
+    "ethernet_table",
+    "ethernet_texts",
+    "frame_check",
+]
+
+HEADER_B, FCS_B, MIN_B, MAX_B, TAG_B = 14, 4, 60, 1514, 4  # lengths without the FCS
+
+_VLAN, _IPV4, _ARP, _IPV6 = 0x8100, 0x0800, 0x0806, 0x86DD
+_ETHERTYPES = {_IPV4: "IPv4", _ARP: "ARP", _IPV6: "IPv6", 0x88CC: "LLDP", 0x8808: "MAC control"}
+_MAX_LENGTH = 1500  # a type field up to here is a length (802.3 3.2.6)
+_ARP_OPS = {1: "ARP request", 2: "ARP reply"}
+_IP_PROTOCOLS = {1: "ICMP", 2: "IGMP", 6: "TCP", 17: "UDP"}
+_ICMP_TYPES = {0: "ICMP echo reply", 3: "ICMP unreachable", 8: "ICMP echo request"}
+
+
+@dataclass(frozen=True, slots=True)
+class EthernetFrame:
+    """One frame, from the destination address to the last byte before the check sequence.
+
+    ``fcs`` is the check sequence where it was captured, as `frame_check` gives it. ``fcs_ok`` is a
+    verdict of the hardware, for frames whose check sequence it keeps to itself. ``error`` says what
+    the one who found the frame knows to be wrong with it. ``checked_length`` is false for frames
+    that somebody pads later.
+    """
+
+    t_ps: int
+    t_end_ps: int
+    direction: str
+    data: bytes
+    fcs: int | None = None
+    fcs_ok: bool | None = None
+    error: str = ""
+    checked_length: bool = True
+
+
+def ethernet_schema() -> pa.Schema:
+    """Return the columns of Ethernet frames and errors.
+
+    ``kind`` is ``frame`` or ``error``, and then ``error`` says which; an error about a frame stands
+    after it and repeats its values. ``sender`` is the source address. ``data`` is the frame from the
+    destination address on, without the check sequence; ``payload`` what follows the type, or the
+    length, padding included. ``fcs`` is -1 where it was not captured, and ``fcs_ok`` then null or
+    the verdict of the hardware that received it. ``vlan`` and ``ethertype`` are -1 where there is
+    none.
+    """
+    import pyarrow as pa
+    from freezeframe.decoders.columns import name_type
+
+    return pa.schema(
+        [
+            pa.field("t_ps", pa.int64(), nullable=False),
+            pa.field("source", name_type(), nullable=False),
+            pa.field("kind", name_type(), nullable=False),
+            pa.field("t_end_ps", pa.int64(), nullable=False),
+            pa.field("error", name_type()),
+            pa.field("direction", name_type()),
+            pa.field("destination", pa.string()),
+            pa.field("sender", pa.string()),
+            pa.field("vlan", pa.int16()),
+            pa.field("ethertype", pa.int32()),
+            pa.field("protocol", name_type()),
+            pa.field("length_B", pa.int32()),
+            pa.field("payload", pa.binary()),
+            pa.field("data", pa.binary()),
+            pa.field("fcs", pa.int64()),
+            pa.field("fcs_ok", pa.bool_()),
+        ]
+    )
+
+
+def frame_check(data: bytes) -> int:
+    """Return the check sequence of a frame, as its 4 bytes read least significant first."""
+    return zlib.crc32(data)
+
+
+def ethernet_table(frames: Sequence[EthernetFrame], source: str) -> pa.Table:
+    """Return the rows of the frames: each frame, then the errors about it."""
+    import pyarrow as pa
+
+    rows = []
+    for frame in frames:
+        row = _row(frame, source)
+        rows.append(row)
+        rows += [row | {"kind": "error", "error": error} for error in _errors(frame, row)]
+    return pa.Table.from_pylist(rows, schema=ethernet_schema())
+
+
+def ethernet_texts(row: Mapping[str, Any]) -> Texts:
+    """Put a row of `ethernet_schema` into words."""
+    if row["kind"] == "error":
+        error = str(row["error"])
+        return Texts("!", error, f"{row['direction']} frame of {row['length_B']} B: {error}: "
+                     f"{_ERROR_TEXTS[error]}")
+    normal = f"{row['protocol']}{_ends(row)}"
+    tag = "" if row["vlan"] < 0 else f", VLAN {row['vlan']}"
+    verdict = {True: ", FCS good", False: ", FCS wrong", None: ""}[row["fcs_ok"]]
+    return Texts(
+        str(row["protocol"]),
+        normal,
+        f"{row['direction']} {row['sender']} -> {row['destination']}{tag}, {row['length_B']} B: "
+        f"{normal}{verdict}",
+    )
+
+
+_ERROR_TEXTS = {
+    "no-header": "too short for two addresses and a type",
+    "runt": f"shorter than {MIN_B} B without the FCS",
+    "oversize": f"longer than {MAX_B} B ({MAX_B + TAG_B} B with a tag) without the FCS",
+    "bad-fcs": "the check sequence is not that of the frame",
+    "part-read": "only a part of the frame was read from the controller",
+    "part-written": "the frame was sent with bytes that were not written in the capture",
+    "unknown-bounds": "nobody told the controller in this capture where the frame lies",
+    "no-status": "the bytes that were read do not begin with a receive status",
+}
+
+
+def _row(frame: EthernetFrame, source: str) -> dict[str, Any]:
+    data = frame.data
+    ethertype = vlan = -1
+    header_B = HEADER_B
+    if len(data) >= HEADER_B:
+        ethertype = int.from_bytes(data[12:14], "big")
+        if ethertype == _VLAN and len(data) >= HEADER_B + TAG_B:
+            vlan = int.from_bytes(data[14:16], "big") & 0xFFF
+            ethertype = int.from_bytes(data[16:18], "big")
+            header_B += TAG_B
+    payload = data[header_B:]
+    fcs_ok = frame.fcs_ok if frame.fcs is None else frame.fcs == frame_check(data)
+    return {
+        "t_ps": frame.t_ps,
+        "source": source,
+        "kind": "frame",
+        "t_end_ps": frame.t_end_ps,
+        "error": "",
+        "direction": frame.direction,
+        "destination": _address(data[:6]),
+        "sender": _address(data[6:12]),
+        "vlan": vlan,
+        "ethertype": ethertype,
+        "protocol": _protocol(ethertype, payload),
+        "length_B": len(data),
+        "payload": payload,
+        "data": data,
+        "fcs": -1 if frame.fcs is None else frame.fcs,
+        "fcs_ok": fcs_ok,
+    }
+
+
+def _errors(frame: EthernetFrame, row: Mapping[str, Any]) -> list[str]:
+    errors = [frame.error] if frame.error else []
+    length_B = len(frame.data)
+    # What was found in part has no length of its own.
+    if not frame.error:
+        if length_B < HEADER_B:
+            errors.append("no-header")
+        elif length_B < MIN_B and frame.checked_length:
+            errors.append("runt")
+        if length_B > MAX_B + (TAG_B if row["vlan"] >= 0 else 0):
+            errors.append("oversize")
+    if row["fcs_ok"] is False:
+        errors.append("bad-fcs")
+    return errors
+
+
+def _protocol(ethertype: int, payload: bytes) -> str:
+    if ethertype < 0:
+        return "?"
+    if ethertype <= _MAX_LENGTH:
+        return "802.3 length"
+    if ethertype == _ARP and len(payload) >= 8:
+        operation = int.from_bytes(payload[6:8], "big")
+        return _ARP_OPS.get(operation, f"ARP operation {operation}")
+    if ethertype == _IPV4 and len(payload) >= 20:
+        number = payload[9]
+        rest = _ip_payload(payload)
+        if number == 1 and rest:
+            return _ICMP_TYPES.get(rest[0], f"ICMP type {rest[0]}")
+        return _IP_PROTOCOLS.get(number, f"IPv4 protocol {number}")
+    return _ETHERTYPES.get(ethertype, f"{ethertype:#06x}")
+
+
+def _ends(row: Mapping[str, Any]) -> str:
+    """Return who talks to whom about what, for the protocols that say so in their first bytes."""
+    payload: bytes = row["payload"]
+    if row["ethertype"] == _ARP and len(payload) >= 28:
+        asks, about = _ip(payload[14:18]), _ip(payload[24:28])
+        if row["protocol"] == "ARP request":
+            return f" who has {about}, tell {asks}"
+        return f" {asks} is at {_address(payload[8:14])}"
+    if row["ethertype"] == _IPV4 and len(payload) >= 20:
+        ends = f" {_ip(payload[12:16])} -> {_ip(payload[16:20])}"
+        rest = _ip_payload(payload)
+        if "ICMP echo" in row["protocol"] and len(rest) >= 8:
+            number, sequence = (int.from_bytes(rest[at : at + 2], "big") for at in (4, 6))
+            ends += f", id {number:#06x}, sequence {sequence}"
+        return ends
+    return ""
+
+
+def _ip_payload(packet: bytes) -> bytes:
+    """Return what follows the IPv4 header; nothing in a fragment that is not the first."""
+    if int.from_bytes(packet[6:8], "big") & 0x1FFF:
+        return b""
+    return packet[4 * (packet[0] & 15) :]
+
+
+def _address(data: bytes) -> str:
+    return data.hex(":")
+
+
+def _ip(data: bytes) -> str:
+    return ".".join(map(str, data))
+
+
+ETHERNET = Output("ethernet", ethernet_schema, "Ethernet frames and errors")

@@ -1,0 +1,1 @@
+"""Chips that are read out over a serial bus: operations instead of bytes."""

@@ -1,0 +1,228 @@
+"""A stack of sigrok decoders at work on a capture: edges in, annotations as columns out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.decoders.srd.location import SrdLocation
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from freezeframe.capture.files.edges import Edges
+    from freezeframe.decoders.srd.process import SrdWorker
+
+__all__ = ["Annotations", "SrdStep", "SrdStream"]
+
+_CHUNK_B = 1 << 20  # fits the cache of one core together with the next; larger is not faster
+_CHUNKS = 4  # filled while the worker is busy with the one before
+
+
+@dataclass(frozen=True, slots=True)
+class SrdStep:
+    """A decoder of the stack with all its options, by their names in sigrok."""
+
+    id: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """Annotations in the order in which the decoder gave them.
+
+    ``start`` and ``end`` are ``(n,)`` int64 samples, ``ann_class`` and ``text`` ``(n,)`` int32;
+    ``text`` counts ``texts``, each a list of wordings, the longest first.
+    """
+
+    start: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    ann_class: npt.NDArray[np.int32]
+    text: npt.NDArray[np.int32]
+    texts: list[list[str]]
+
+
+class SrdStream:
+    """A stack with its worker, which starts with the first piece and ends with the last."""
+
+    def __init__(
+        self,
+        location: SrdLocation,
+        steps: Sequence[SrdStep],
+        channels: Sequence[str],
+        *,
+        timeout_s: float | None = None,
+    ) -> None:
+        """Prepare; ``channels`` are the ids of the lowest decoder, in the order of the edges."""
+        self._location = location
+        self._steps = steps
+        self._channels = channels
+        self._timeout_s = timeout_s
+        self._worker: SrdWorker | None = None
+        self._bits: tuple[int, ...] = ()
+        self._chunk: npt.NDArray[Any] | None = None  # (chunks, samples of one)
+        self._held: Any = None
+        self._filled = 0  # samples in the chunk that is being filled
+        self._sent = 0  # chunks
+        self._samples = 0  # samples in all chunks that were sent
+        self._parts: list[tuple[npt.NDArray[Any], ...]] = []
+        self._texts: list[list[str]] = []
+        self._base = 0  # of the worker's text numbers in _texts
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The process id of the worker; None when there is none."""
+        return None if self._worker is None else self._worker.pid
+
+    def feed(self, piece: Edges, *, last: bool) -> Annotations:
+        """Decode a piece; what the decoder has found so far comes back, with ``last`` all of it.
+
+        Raises:
+            FreezeframeError: a decoder or its worker failed; the worker is gone.
+        """
+        try:
+            if self._worker is None:
+                self._open(piece)
+            self._fill(piece)
+            if last:
+                self._send()
+                while self._worker is not None and self._worker.waiting:
+                    self._take()
+                self.close()
+        except BaseException:
+            self.close()
+            raise
+        return self._found()
+
+    def close(self) -> None:
+        """End the worker; nothing happens when there is none."""
+        if self._worker is not None:
+            # The view of the shared memory goes first: the worker's end closes its file.
+            self._chunk = None
+            self._worker.close()
+            self._worker = None
+
+    def _open(self, piece: Edges) -> None:
+        import mmap
+
+        import numpy as np
+        from freezeframe.decoders.srd.process import SrdWorker
+
+        self._bits = tuple(bit for bit, probe in enumerate(piece.channels) if probe)
+        if not self._bits:
+            raise FreezeframeError(
+                f"sigrok decoder {self._steps[0].id}: no channel has a probe; "
+                f"say one of {', '.join(self._channels)}"
+            )
+        unitsize_B = next(width for width in (1, 2, 4, 8) if 8 * width >= len(self._bits))
+        self._worker = SrdWorker(
+            self._location,
+            f"sigrok decoder {'+'.join(step.id for step in self._steps)}",
+            memory_B=_CHUNKS * _CHUNK_B,
+            timeout_s=self._timeout_s,
+        )
+        memory = mmap.mmap(self._worker.memory_fd, _CHUNKS * _CHUNK_B)
+        self._chunk = np.frombuffer(memory, dtype=f"<u{unitsize_B}").reshape(_CHUNKS, -1)
+        self._held = np.uint64(0)
+        self._worker.ask(
+            {
+                "do": "open",
+                "memory_fd": self._worker.memory_fd,
+                "memory_B": _CHUNKS * _CHUNK_B,
+                "unitsize_B": unitsize_B,
+                "samplerate_hz": piece.samplerate_hz,
+                "stack": [
+                    {
+                        "id": step.id,
+                        "options": dict(step.options),
+                        "channels": {
+                            self._channels[bit]: place for place, bit in enumerate(self._bits)
+                        }
+                        if level == 0
+                        else {},
+                    }
+                    for level, step in enumerate(self._steps)
+                ],
+            },
+            "starting the decoders",
+        )
+        self._worker.answer()
+
+    def _fill(self, piece: Edges) -> None:
+        from freezeframe.decoders.srd.expand import fill, packed
+
+        assert self._chunk is not None
+        size = self._chunk.shape[1]
+        value = packed(piece.value, self._bits)
+        done = 0
+        at = self._samples + self._filled
+        while at < piece.end_sample:
+            count = min(size - self._filled, piece.end_sample - at)
+            if not self._filled:
+                self._wait_for_room()
+            out = self._chunk[self._sent % _CHUNKS, self._filled : self._filled + count]
+            used, self._held = fill(out, at, piece.sample[done:], value[done:], self._held)
+            done += used
+            at += count
+            self._filled += count
+            if self._filled == size:
+                self._send()
+
+    def _send(self) -> None:
+        if not self._filled:
+            return
+        assert self._worker is not None
+        assert self._chunk is not None
+        begin = self._samples
+        self._samples += self._filled
+        self._worker.ask(
+            {
+                "do": "samples",
+                "begin_sample": begin,
+                "end_sample": self._samples,
+                "offset_B": self._sent % _CHUNKS * self._chunk.strides[0],
+            },
+            f"samples {begin} to {self._samples}",
+        )
+        self._sent += 1
+        self._filled = 0
+
+    def _wait_for_room(self) -> None:
+        assert self._worker is not None
+        while self._worker.waiting >= _CHUNKS:
+            self._take()
+
+    def _take(self) -> None:
+        import numpy as np
+
+        assert self._worker is not None
+        header, payload = self._worker.answer()
+        count = header["rows"]
+        columns = []
+        at = 0
+        for kind in ("<i8", "<i8", "<i4", "<i4"):
+            columns.append(np.frombuffer(payload, dtype=kind, count=count, offset=at))
+            at += columns[-1].nbytes
+        columns[3] = columns[3] + np.int32(self._base)
+        self._texts += json.loads(payload[at:])
+        if count:
+            self._parts.append(tuple(columns))
+        if header["texts_restart"]:
+            self._base = len(self._texts)
+
+    def _found(self) -> Annotations:
+        import numpy as np
+
+        empty = tuple(np.zeros(0, dtype=kind) for kind in ("<i8", "<i8", "<i4", "<i4"))
+        start, end, ann_class, text = (
+            np.concatenate(columns) for columns in zip(empty, *self._parts, strict=True)
+        )
+        found = Annotations(start, end, ann_class, text, self._texts)
+        self._parts = []
+        # Texts that the worker has forgotten are not named again.
+        self._texts = self._texts[self._base :]
+        self._base = 0
+        return found

@@ -1,0 +1,282 @@
+"""Each fault as faults.md defines it: the freeze cause, the truth, and what the taps show of it, by comparing them here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from freezeframe.capture.errors import InputError
+from freezeframe.emulator.faults.registry import FAULTS, make_fault
+
+from tests.emulator.reading import Card, Packet, Record, packets_of, pair, run_to_freeze
+
+HDR_CRC, PAY_CRC, LENGTH, PARITY, STALL, RX_OVF, SYNC_UNF, CROSS = 2, 3, 4, 5, 6, 7, 9, 11
+
+# fault: causes it may freeze with, the card that finds it, tap in the truth (None: none)
+EXPECTED: dict[str, tuple[set[int], str]] = {
+    "word-omitted": ({PAY_CRC, LENGTH}, "B"),
+    "word-duplicated": ({PAY_CRC, LENGTH}, "B"),
+    "sync-fifo-empty": ({PAY_CRC, HDR_CRC}, "B"),
+    "lane-misaligned": ({HDR_CRC, PAY_CRC}, "B"),
+    "payload-bit-flip": ({PAY_CRC}, "B"),
+    "header-corrupted": ({HDR_CRC}, "B"),
+    "credit-corrupted": ({PARITY}, "A"),
+    "credit-lost": ({STALL}, "A"),
+    "wrap-unhandled": ({RX_OVF}, "B"),
+    "credit-start-too-large": ({RX_OVF}, "B"),
+}
+SEEDS = range(6)
+every_fault = pytest.mark.parametrize("fault", EXPECTED)
+every_seed = pytest.mark.parametrize("seed", SEEDS)
+
+
+def causes(card: Card) -> set[int]:
+    mask = card.read("ctl.causes")
+    return {bit for bit in range(16) if mask >> bit & 1}
+
+
+def only(packets: list[Packet], seq: int) -> Packet:
+    found = [p for p in packets if p.seq == seq]
+    assert len(found) == 1, f"packet {seq} stands {len(found)} times in the memory"
+    return found[0]
+
+
+def truth(card: Card) -> dict[str, Any]:
+    injections: list[dict[str, Any]] = card.target.pair.truth.to_json()["injections"]
+    assert len(injections) == 1
+    return injections[0]
+
+
+def packets_in(words: list[Record]) -> list[list[int]]:
+    """Return the words of every packet whose two HEAD words are there, whole or not."""
+    found: list[list[int]] = []
+    for number, word in enumerate(words):
+        if [w.kind for w in words[number : number + 2]] == [1, 1]:
+            found.append([])
+        if found:
+            found[-1].append(word.data)
+    return found
+
+
+def received(card: Card, sent: Packet, sender: Card) -> list[int]:
+    """Return the words B's receiver made of a packet of A, found by place or by a good neighbour."""
+    words = card.words(2)
+    runs: list[list[int]] = []
+    for number, word in enumerate(words):
+        if word.kind == 1 and (number == 0 or words[number - 1].kind != 1):
+            runs.append([])
+        if runs:
+            runs[-1].append(word.data)
+    if not card.read("memory.status", 2) & 1:
+        return runs[sent.seq]
+    passed = packets_of(sender.words(1))
+    good = {run[0]: k for k, run in enumerate(runs)}
+    for offset in range(1, len(passed) + 1):
+        for other in (sent.seq - offset, sent.seq + offset):
+            match = [p for p in passed if p.seq == other and p.header in good]
+            if match:
+                return runs[good[match[0].header] + sent.seq - other]
+    raise AssertionError(f"no good packet near {sent.seq}")
+
+
+@every_fault
+@every_seed
+def test_a_fault_freezes_both_cards_with_the_causes_it_may_have(fault: str, seed: int) -> None:
+    target, a, b = run_to_freeze(fault, seed)
+    allowed, finder = EXPECTED[fault]
+    cards = {"A": a, "B": b}
+    assert causes(cards.pop(finder)) <= allowed
+    (other,) = cards.values()
+    assert causes(other) == {CROSS}
+    words = sum(nic.taps[1].words.entered for nic in target.pair.nics)
+    assert words < 60_000
+    found = truth(a)
+    assert found["direction"] == "A->B"
+    assert found["generation"] == 1
+    assert 0 < found["t_ps"] <= target.now_ps
+
+
+@every_seed
+def test_an_omitted_word_is_missing_behind_the_fifo_and_nothing_else(seed: int) -> None:
+    _, a, b = run_to_freeze("word-omitted", seed)
+    t = truth(a)
+    card, before, behind = (a, 0, 1) if t["device"] == "A" else (b, 2, 3)
+    assert t["tap"] == {"A": "tx_deq", "B": "rx_deq"}[t["device"]]
+    whole = only(packets_of(card.words(before)), t["packet"])
+    short = only(packets_of(card.words(behind)), t["packet"])
+    assert whole.flow == t["flow"]
+    assert short.payload == whole.payload[: t["word"]] + whole.payload[t["word"] + 1 :]
+    assert short.tail == whole.tail
+
+
+@every_seed
+def test_a_repeated_word_stands_twice_behind_the_fifo(seed: int) -> None:
+    _, a, b = run_to_freeze("word-duplicated", seed)
+    t = truth(a)
+    card, before, behind = (a, 0, 1) if t["device"] == "A" else (b, 2, 3)
+    whole = only(packets_of(card.words(before)), t["packet"])
+    long = only(packets_of(card.words(behind)), t["packet"])
+    assert len(long.payload) == len(whole.payload) + 1
+    assert long.payload[t["word"]] == long.payload[t["word"] - 1] == whole.payload[t["word"] - 1]
+    assert long.payload[: t["word"]] + long.payload[t["word"] + 1 :] == whole.payload
+
+
+def test_both_fifos_are_hit_by_some_seed() -> None:
+    for fault in ("word-omitted", "word-duplicated"):
+        places = {truth(run_to_freeze(fault, seed)[1])["device"] for seed in range(8)}
+        assert places == {"A", "B"}
+
+
+@every_seed
+def test_flipped_bits_are_one_or_two_of_one_payload_word(seed: int) -> None:
+    _, a, b = run_to_freeze("payload-bit-flip", seed)
+    t = truth(a)
+    sent = only(packets_of(a.words(1)), t["packet"])
+    came = only(packets_of(b.words(2)), t["packet"])
+    changed = {k: x ^ y for k, (x, y) in enumerate(zip(sent.payload, came.payload, strict=True)) if x != y}
+    assert list(changed) == [t["word"]]
+    assert changed[t["word"]] == sum(1 << bit for bit in t["detail"]["bits"])
+    assert changed[t["word"]].bit_count() in (1, 2)
+    assert (came.header, came.address, came.tail) == (sent.header, sent.address, sent.tail)
+
+
+@every_seed
+def test_a_corrupted_header_is_one_word_with_up_to_eight_bits_and_its_neighbours_are_good(
+    seed: int,
+) -> None:
+    _, a, b = run_to_freeze("header-corrupted", seed)
+    t = truth(a)
+    assert t["word"] is None
+    # The cause comes with the header, so the packet may end where a memory closed.
+    sent = next(p for p in packets_in(a.words(1)) if p[0] >> 32 & 0xFFFF == t["packet"])
+    candidates = [p for p in packets_in(b.words(2)) if sum(x != y for x, y in zip(sent, p, strict=False)) == 1]
+    (came,) = candidates
+    assert 1 <= (sent[t["detail"]["header_word"]] ^ came[t["detail"]["header_word"]]).bit_count() <= 8
+    good = {tuple(p) for p in packets_in(a.words(1))} & {tuple(p) for p in packets_in(b.words(2))}
+    assert len(good) >= 1
+
+
+def lane(word: int, which: int) -> list[int]:
+    return list(word.to_bytes(8, "little")[which::2])
+
+
+@every_seed
+def test_a_lane_whose_fifo_ran_empty_repeats_a_half_and_lags(seed: int) -> None:
+    _, a, b = run_to_freeze("sync-fifo-empty", seed)
+    t = truth(a)
+    sent = only(packets_of(a.words(1)), t["packet"])
+    words = [sent.header, sent.address, *sent.payload, sent.tail]
+    came = received(b, sent, a)
+    place, bad = t["detail"]["place"], t["detail"]["lane"]
+    assert t["word"] == (place - 2 if 2 <= place < len(words) - 1 else None)
+    assert came[:place] == words[:place]
+    for k in range(place, len(words)):
+        assert lane(came[k], 1 - bad) == lane(words[k], 1 - bad)
+        assert lane(came[k], bad) == lane(words[k - 1], bad)
+    assert b.read("frozen.lane.underflows", bad) == 1
+    assert SYNC_UNF not in causes(b)  # masked by default: it must be found by what it does
+
+
+@every_seed
+def test_a_misaligned_lane_stays_so_for_every_word_after(seed: int) -> None:
+    _, a, b = run_to_freeze("lane-misaligned", seed)
+    t = truth(a)
+    bad, lost, place = t["detail"]["lane"], t["detail"]["lost_B"], t["detail"]["place"]
+    for seq in range(t["packet"], t["packet"] + 3):
+        sent = [p for p in packets_of(a.words(1)) if p.seq == seq]
+        if not sent:
+            break
+        words = [sent[0].header, sent[0].address, *sent[0].payload, sent[0].tail]
+        came = received(b, sent[0], a)
+        stream = [byte for word in words[place:] for byte in lane(word, bad)][lost:]
+        assert came[:place] == words[:place]
+        for k in range(place, min(len(words), len(came)) - 1):
+            assert lane(came[k], 1 - bad) == lane(words[k], 1 - bad)
+            assert lane(came[k], bad) == stream[4 * (k - place) : 4 * (k - place) + 4]
+        place = 0
+
+
+def credits(card: Card, code: int) -> list[Record]:
+    return [r for r in card.records(4) if r.kind == 4 and r.code == code]
+
+
+@every_seed
+def test_a_corrupted_credit_differs_in_one_bit_from_what_the_parity_generator_made(seed: int) -> None:
+    _, a, b = run_to_freeze("credit-corrupted", seed)
+    t = truth(a)
+    (refused,) = credits(a, 3)
+    assert refused.value.bit_count() % 2 == 0
+    made = [r.value for r in credits(b, 1)]
+    assert refused.value ^ (1 << t["detail"]["bit"]) in made
+    assert a.counter("parity_errors") == a.counter("credits_refused") == 1
+
+
+@every_seed
+def test_with_its_credits_lost_a_flow_stalls_although_b_has_freed_everything(seed: int) -> None:
+    _, a, b = run_to_freeze("credit-lost", seed)
+    flow = truth(a)["flow"]
+    sender, receiver = a.flow(flow), b.flow(flow)
+    mask = 0x1FFF
+    assert receiver["freed"] - sender["credited"] & mask > 0
+    assert receiver["reported"] - sender["credited"] & mask > 0
+    assert b.read("frozen.rx_level") == 0
+    assert a.read("frozen.stalled_flows") == 1 << flow
+
+
+@every_seed
+def test_an_unhandled_wrap_sends_beyond_the_limit_only_across_the_wrap(seed: int) -> None:
+    _, a, _ = run_to_freeze("wrap-unhandled", seed)
+    t = truth(a)
+    detail = t["detail"]
+    assert detail["limit"] == 1024
+    assert detail["sent"] < detail["credited"]  # sent has wrapped, credited has not
+    assert detail["sent"] + 8192 - detail["credited"] <= 1024 + 515
+    assert a.flow(t["flow"])["limit"] == 1024
+
+
+@every_seed
+def test_a_start_credit_too_large_is_within_its_limit_but_the_limit_is_above_the_fifo(seed: int) -> None:
+    _, a, b = run_to_freeze("credit-start-too-large", seed)
+    flow = a.flow(truth(a)["flow"])
+    assert flow["limit"] > b.read("id.rx_fifo") == 2048
+    assert flow["sent"] - flow["credited"] & 0x1FFF <= flow["limit"]
+    assert b.counter("rx_fifo_overflows") > 0
+
+
+@every_fault
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(fault: str) -> None:
+    def everything(seed: int) -> list[bytes]:
+        _, a, b = run_to_freeze(fault, seed)
+        return [card.memory_bytes(m) for card in (a, b) for m in range(5)]
+
+    assert everything(5) == everything(5) != everything(6)
+
+
+def test_the_truth_is_written_when_it_happens_and_never_half(tmp_path: Path) -> None:
+    path = tmp_path / "truth.json"
+    target, _, _ = pair("payload-bit-flip", 4, truth_path=path)
+    assert json.loads(path.read_text()) == {
+        "fault": "payload-bit-flip", "seed": 4, "profile": "forth", "injections": [],
+    }  # fmt: skip
+    assert target.run_until_frozen(20_000_000_000)
+    (injection,) = json.loads(path.read_text())["injections"]
+    assert set(injection) == {
+        "generation", "device", "tap", "direction", "flow", "packet", "word", "t_ps", "detail",
+    }  # fmt: skip
+    assert [p.name for p in tmp_path.iterdir()] == ["truth.json"]
+
+
+def test_a_truth_file_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"truth file .* cannot be written: No such file"):
+        pair(truth_path=tmp_path / "nowhere" / "truth.json")
+
+
+def test_an_unknown_fault_is_refused_with_the_list() -> None:
+    with pytest.raises(InputError, match="fault 'word-lost' does not exist; there are none, word-omitted,"):
+        make_fault("word-lost")
+
+
+def test_the_first_ten_faults_and_none_exist() -> None:
+    assert list(FAULTS) == ["none", *EXPECTED]
