@@ -76,9 +76,9 @@ def _recorded(stream: Stream, described: dict[int, tuple[int, int]]) -> list[Dep
     packets = stream.packets
     for packet in packets:
         departure = _departure(stream, packet, packets, described)
-        if departure is None:
-            found.clear()
-        else:
+        if departure is None or (found and departure.seq != found[-1].seq + 1 & _SEQ_MASK):
+            found.clear()  # a packet between may be missing, or have been injected
+        if departure is not None:
             found.append(departure)
     return found
 

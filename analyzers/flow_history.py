@@ -60,7 +60,7 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     """Return the history of a flow; None when nothing ties its recorded words to its counts."""
     log = view.logs.get(account.sender)
     modulus = account.modulus
-    if log is None or account.limit is None or modulus is None:
+    if log is None or account.limit is None or modulus is None or log.gaps:
         return None
     every = departures(view, account.sender)
     stream = view.stream(account.sender, "tx_deq")
@@ -80,7 +80,7 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
         sent, gone = (base + gone) % modulus, gone + departure.words
         n = int(np.searchsorted(taken.t_ps, departure.t_ps + _CROSSING_PS, side="right"))
         # Before its first credit and after its end the log does not say what had been credited.
-        if n and departure.t_ps <= int(log.t_ps[-1]):
+        if n and departure.t_ps <= int(log.t_ps[-1]) and not _uncertain(log, taken, n - 1):
             credited = int(taken.freed[n - 1])
             outstanding = (base + gone - credited) % modulus
             found.append(Start(departure, sent, credited, outstanding, int(taken.positions[n - 1])))
@@ -108,6 +108,8 @@ def _base(
             continue  # 0 may stand for less than nothing
         events += 1
         for c in _credits_at(taken, at, t_ps, ends):
+            if _uncertain(log, taken, c):
+                continue
             if account.limit is not None and account.modulus is not None:
                 sent = int(taken.freed[c]) + account.limit - free
                 votes[(sent - gone[following]) % account.modulus] += 1
@@ -117,6 +119,13 @@ def _base(
     if len(ranked) == 2 and ranked[0][1] == ranked[1][1]:
         return None, 0
     return ranked[0]
+
+
+def _uncertain(log: EventLog, taken: CreditTimes, credit: int) -> bool:
+    """Return whether the log lost events after a credit and before the next it holds."""
+    following = taken.positions[credit + 1] if credit + 1 < len(taken) else len(log)
+    losses = log.select("LOSS")
+    return bool(((losses > taken.positions[credit]) & (losses <= following)).any())
 
 
 def _following(starts: list[int], t_ps: int, ends: bool) -> int | None:

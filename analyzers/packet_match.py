@@ -55,15 +55,26 @@ def match_packets(up: Stream, down: Stream) -> Match:
         downs = [k for k in range(before[1] + 1, j) if k not in moved_down]
         leading, trailing = before == (-1, -1), i == len(up.packets)
         if ups or downs:
-            found = _by_likeness(up, down, ups, downs, leading=leading, trailing=trailing)
+            broken = _broken(up, before[0], i) or _broken(down, before[1], j)
+            if broken:  # a gap of the pull may have taken packets anywhere in between
+                found = _most_alike(up, down, ups, downs)
+            else:
+                found = _by_order(up, down, ups, downs, leading=leading, trailing=trailing)
             pairs += found
-            if not leading and not trailing:
+            if not leading and not trailing and not broken:
                 missing += sorted(set(ups) - {u for u, _ in found})
                 extra += sorted(set(downs) - {d for _, d in found})
         if not trailing:
             pairs.append((i, j))
             before = (i, j)
     return Match(tuple(pairs), tuple(missing), tuple(extra), tuple(moved))
+
+
+def _broken(stream: Stream, before: int, after: int) -> bool:
+    """Return whether the pull left a gap between two packets of a stream."""
+    begin = stream.packets[before].end if before >= 0 else 0
+    end = stream.packets[after].start if after < len(stream.packets) else len(stream)
+    return any(begin <= at <= end for at in stream.breaks)
 
 
 def _common_keys(up: list[Packet], down: list[Packet], mask: int) -> list[tuple[int, int]]:
@@ -104,30 +115,38 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return kept[::-1]
 
 
-def _by_likeness(
+def _by_order(
     up: Stream, down: Stream, ups: list[int], downs: list[int], *, leading: bool, trailing: bool
 ) -> list[tuple[int, int]]:
-    """Pair packets between two anchors, keeping the order.
+    """Pair packets between two anchors, where both streams are whole.
 
     Before the first anchor the lists end together, after the last they begin together: what one
     side has more there was not recorded on the other.
     """
-    if leading and not trailing:
+    if leading and trailing:
+        return _most_alike(up, down, ups, downs)
+    if leading:
         ups, downs = ups[-len(downs) :] if downs else [], downs[-len(ups) :] if ups else []
-    elif trailing and not leading:
+    elif trailing:
         ups, downs = ups[: len(downs)], downs[: len(ups)]
+    if len(ups) != len(downs):
+        return _most_alike(up, down, ups, downs)
+    pairs = list(zip(ups, downs, strict=True))
+    if leading or trailing:
+        return [(i, j) for i, j in pairs if _likeness(up, i, down, j) >= _LIKE]
+    # Between anchors an equal number on both sides are the same packets, however damaged.
+    return pairs
+
+
+def _most_alike(
+    up: Stream, down: Stream, ups: list[int], downs: list[int]
+) -> list[tuple[int, int]]:
+    """Pair packets by likeness alone, keeping the order."""
     if not ups or not downs:
         return []
     if len(ups) * len(downs) > _SEARCH:
         return list(zip(ups, downs, strict=False))
     like = np.array([[_likeness(up, i, down, j) for j in downs] for i in ups])
-    if len(ups) == len(downs) and not (leading and trailing):
-        # Between anchors an equal number on both sides are the same packets, however damaged.
-        return [
-            (i, j)
-            for k, (i, j) in enumerate(zip(ups, downs, strict=True))
-            if like[k, k] >= _LIKE or not (leading or trailing)
-        ]
     return [(ups[i], downs[j]) for i, j in _best_path(like)]
 
 

@@ -185,6 +185,8 @@ class EventLog:
     cycle: Int64
     t_ps: Int64
     t_unc_ps: Int64
+    gaps: bool = False
+    """Records of the log were not read: the absence of an event proves nothing."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -309,7 +311,7 @@ def view_of(
         devices=captures,
         trace=trace,
         streams=_streams(trace, captures),
-        logs={device.name: _log(trace.events, device.name) for device in captures},
+        logs={device.name: _log(trace.events, device) for device in captures},
     )
 
 
@@ -410,16 +412,17 @@ def _verdicts(column: pd.Series[Any]) -> list[bool | None]:
     return [bool(v) if k else None for v, k in zip(column.to_list(), known, strict=True)]
 
 
-def _log(events: pd.DataFrame, device: str) -> EventLog:
+def _log(events: pd.DataFrame, device: DeviceCapture) -> EventLog:
     source = _texts(events["source"])
-    rows = np.flatnonzero(source == f"{device}.event_log")
+    rows = np.flatnonzero(source == f"{device.name}.event_log")
+    memory = device.memories.get("event_log")
 
     def column(name: str) -> Int64:
         values: Int64 = events[name].to_numpy()[rows].astype(np.int64)
         return values
 
     return EventLog(
-        device=device,
+        device=device.name,
         rows=rows,
         kind=_texts(events["kind"])[rows],
         code=_texts(events["code"])[rows],
@@ -429,4 +432,5 @@ def _log(events: pd.DataFrame, device: str) -> EventLog:
         cycle=column("cycle"),
         t_ps=column("t_ps"),
         t_unc_ps=column("t_unc_ps"),
+        gaps=memory is None or bool(memory.gaps),
     )

@@ -7,7 +7,7 @@ memory is that of the tables, whatever the length of the capture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Decoded", "StackRun", "decode_file", "save_tables"]
 
 _EDGES_AT_ONCE = 1 << 16  # calling a decoder costs as much as some thousand edges
+_SAMPLES_AT_ONCE = 1 << 26  # a worker goes through all samples; it must not wait for many edges
 
 
 class Decoded(NamedTuple):
@@ -64,6 +65,12 @@ class StackRun:
     def in_worker(self) -> bool:
         """Whether a process of its own does the work, so that others can go on meanwhile."""
         return any(isinstance(state, SrdStream) for state in self._states)
+
+    def stop(self) -> None:
+        """Let a `feed` that is under way in another thread fail soon."""
+        for state in self._states:
+            if isinstance(state, SrdStream):
+                state.stop()
 
     def close(self) -> None:
         """End what works for this run; after an error nothing must be left."""
@@ -186,28 +193,42 @@ def _run_edges(
         max_samples=max_samples or DEFAULT_MAX_SAMPLES,
         progress=progress,
     )
-    # Workers run beside each other; decoders in this process would only wait for each other.
-    with ThreadPoolExecutor(max(1, sum(run.in_worker for run in runs))) as pool:
-        for piece, last in _gathered(pieces):
-            fed = [(run, piece.select(chosen)) for run, chosen in zip(runs, probes, strict=True)]
-            elsewhere = [
-                pool.submit(run.feed, edges, last=last) for run, edges in fed if run.in_worker
-            ]
-            for run, edges in fed:
-                if not run.in_worker:
-                    run.feed(edges, last=last)
-            for done in elsewhere:
+    workers = [run for run in runs if run.in_worker]
+    at_once = _SAMPLES_AT_ONCE if workers else None
+    # The workers run beside each other, and while the next piece is read.
+    with ThreadPoolExecutor(max(1, len(workers))) as pool:
+        begun: list[Future[None]] = []
+        try:
+            for piece, last in _gathered(pieces, at_once):
+                fed = [
+                    (run, piece.select(chosen)) for run, chosen in zip(runs, probes, strict=True)
+                ]
+                for done in begun:
+                    done.result()
+                begun = [
+                    pool.submit(run.feed, edges, last=last) for run, edges in fed if run.in_worker
+                ]
+                for run, edges in fed:
+                    if not run.in_worker:
+                        run.feed(edges, last=last)
+            for done in begun:
                 done.result()
+        except BaseException:
+            # Else the pool would wait until they are through.
+            for run in workers:
+                run.stop()
+            raise
 
 
-def _gathered(pieces: Iterator[Edges]) -> Iterator[tuple[Edges, bool]]:
-    """Join small pieces, and add an empty last one."""
+def _gathered(pieces: Iterator[Edges], samples_at_once: int | None) -> Iterator[tuple[Edges, bool]]:
+    """Join small pieces, of not many more samples than that, and add an empty last one."""
     from freezeframe.capture.files.edges import join
 
     held: list[Edges] = []
     for piece in pieces:
         held.append(piece)
-        if sum(map(len, held)) >= _EDGES_AT_ONCE:
+        samples = sum(part.total_samples for part in held)
+        if sum(map(len, held)) >= _EDGES_AT_ONCE or samples >= (samples_at_once or samples + 1):
             yield join(held), False
             held = []
     # read_edges gives at least one piece, so `piece` is bound.

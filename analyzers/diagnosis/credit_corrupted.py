@@ -47,7 +47,7 @@ def _refused(facts: Facts, sender: str, receiver: str, log: EventLog, position: 
         rows.append(log.row(position, "credit refused for its parity", right))
         how = f"it differs in bit {bit} from the credit that {receiver} sent for flow {flow}"
     else:
-        flow = _plausible_flow(facts, sender, receiver, value, int(log.flow[position]))
+        flow = _sure_flow(facts, sender, receiver, int(log.flow[position]))
         rows.append(log.row(position, "credit refused for its parity"))
         how = f"its CRC was good, so it was damaged in {receiver} before the CRC was made"
     return Finding(
@@ -86,22 +86,15 @@ def _as_sent(facts: Facts, receiver: str, value: int, t_ps: int) -> tuple[EventL
     return (log, before[-1]) if before else None
 
 
-def _plausible_flow(facts: Facts, sender: str, receiver: str, value: int, flow: int) -> int | None:
-    """Return the flow as received, unless undoing one bit gives another flow that fits as well."""
-    fitting = set()
-    for account in facts.accounts:
-        if (account.sender, account.receiver) != (sender, receiver) or account.modulus is None:
-            continue
-        if account.limit is None or account.credited is None:
-            continue
-        for bit in range(40):
-            mended = value ^ 1 << bit
-            if mended >> 8 & 0x7F != account.flow:
-                continue
-            ahead = (freed_of(mended) - account.credited) % account.modulus
-            if ahead <= account.limit or account.modulus - ahead <= account.limit:
-                fitting.add(account.flow)
-    return flow if fitting == {flow} else None
+def _sure_flow(facts: Facts, sender: str, receiver: str, flow: int) -> int | None:
+    """Return the flow of a credit of which one bit is wrong; None when two flows in use fit."""
+    used = {
+        account.flow
+        for account in facts.accounts
+        if (account.sender, account.receiver) == (sender, receiver) and account.used
+    }
+    fitting = {other for other in used if (other ^ flow).bit_count() <= 1}
+    return fitting.pop() if len(fitting) == 1 else None
 
 
 def _not_logged(facts: Facts, sender: str, receiver: str) -> Finding:

@@ -128,7 +128,7 @@ class Facts:
         entered = self.view.stream(stream.device, "rx_enq")
         if device is None or stream.tap != "rx_deq" or entered is None or not len(entered):
             return False
-        if any(other.bad for other in entered.packets):
+        if entered.breaks or any(other.bad for other in entered.packets):
             return False
         if not {"hdr-crc", "pay-crc", "length"} & set(self.view.causes(stream.device)):
             return False

@@ -91,7 +91,7 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
     receiver_log = facts.view.logs.get(account.receiver)
     if sender_log is None or receiver_log is None or not len(sent) or not len(sender_log):
         return None
-    if account.modulus is None:
+    if account.modulus is None or sender_log.gaps:
         return None
     end_ps = int(sender_log.t_ps[-1]) - _FLIGHT_PS
     due = sent.t_ps <= end_ps

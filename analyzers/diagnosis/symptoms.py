@@ -96,6 +96,12 @@ def symptoms(
     for stall in stalls:
         if stall.verdict == "unknown":
             yield _stall(facts, stall)
+    for device in facts.view.names:
+        known = {stall.account.sender for stall in stalls}
+        if "credit-stall" in facts.view.causes(device) and device not in known:
+            yield _unseen(
+                facts, device, "credit-stall", ("credit-lost", "header-miscounted", "none")
+            )
     yield from _causes(facts)
 
 

@@ -211,7 +211,7 @@ def _ends(row: Mapping[str, Any]) -> str:
         asks, about = _ip(payload[14:18]), _ip(payload[24:28])
         if row["protocol"] == "ARP request":
             return f" who has {about}, tell {asks}"
-        return f" {asks} is at {_address(payload[8:14])}"
+        return f" {asks} is at {_address(payload[8:14])}" if row["protocol"] == "ARP reply" else ""
     if row["ethertype"] == _IPV4 and len(payload) >= 20:
         ends = f" {_ip(payload[12:16])} -> {_ip(payload[16:20])}"
         rest = _ip_payload(payload)

@@ -161,7 +161,7 @@ def _keep(file: Path, catalogue: Catalogue) -> None:
             "w", dir=file.parent, prefix=".sigrok-", delete=False, encoding="utf-8"
         ) as part:
             part.write(text)
-        os.replace(part.name, file)
+        Path(part.name).replace(file)
     except OSError:
         return
     for old in file.parent.glob("sigrok-*.json"):

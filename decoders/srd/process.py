@@ -146,6 +146,10 @@ class SrdWorker:
         del self._asked[0]
         return header
 
+    def kill(self) -> None:
+        """Kill the process; who waits for an answer of it gets an error."""
+        self._process.kill()
+
     def close(self) -> None:
         """End the process; it is reaped when this returns."""
         self._finalizer()

@@ -97,6 +97,12 @@ class SrdStream:
             raise
         return self._found()
 
+    def stop(self) -> None:
+        """Kill the worker; a `feed` in another thread fails then, and closes."""
+        worker = self._worker
+        if worker is not None:
+            worker.kill()
+
     def close(self) -> None:
         """End the worker; nothing happens when there is none."""
         if self._worker is not None:

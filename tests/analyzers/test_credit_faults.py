@@ -56,9 +56,20 @@ def test_from_the_sender_alone_the_refusal_is_enough(explained: Explain) -> None
     assert said(finding) == ("credit-corrupted", "B", None, "A->B", 3, None, None)
 
 
-def test_from_the_sender_alone_a_flow_that_was_changed_is_not_believed(explained: Explain) -> None:
+def test_from_the_sender_alone_the_one_flow_in_use_is_meant(explained: Explain) -> None:
     finding = only(explained(with_refused_credit(1 << 9), "A").findings)
+    assert said(finding) == ("credit-corrupted", "B", None, "A->B", 3, None, None)
+
+
+def test_from_the_sender_alone_two_flows_one_bit_apart_are_not_told_apart(
+    explained: Explain,
+) -> None:
+    pair = with_refused_credit(1 << 9)
+    pair.traffic(3, flow=1)
+    pair.account("A", 1, sent=90, credited=0, limit=1024)
+    finding = only(explained(pair, "A").findings)
     assert said(finding) == ("credit-corrupted", "B", None, "A->B", None, None, None)
+    assert only(explained(pair).findings).flow == 3
 
 
 def test_from_the_receiver_alone_a_corrupted_credit_cannot_be_told(explained: Explain) -> None:

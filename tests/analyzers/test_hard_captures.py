@@ -47,6 +47,17 @@ def explained_again(explained: Explain, pair: Pair, devices: str) -> list[tuple[
     return [said(finding) for finding in explained(pair, devices).findings]
 
 
+@pytest.mark.parametrize("tap", ["A.tx_enq", "A.tx_deq", "B.rx_enq", "B.rx_deq", "A.event_log"])
+@pytest.mark.parametrize("first", range(3, 500, 71))
+def test_a_gap_in_a_clean_capture_is_no_finding(explained: Explain, tap: str, first: int) -> None:
+    pair, _ = busy()
+    for n in range(20):
+        pair.credit(60_000_000 + n * 400_000, 64 * n, flow=3)
+    device, name = tap.split(".")
+    pair.gaps[device, name] = [(first, 150)]
+    assert [said(finding) for finding in explained(pair).findings] == []
+
+
 def test_a_gap_is_stated_in_the_notes(explained: Explain) -> None:
     pair, _ = busy()
     pair.gaps["B", "rx_enq"] = [(64, 32)]

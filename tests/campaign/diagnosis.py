@@ -170,10 +170,12 @@ def report(runs: list[Run], seconds: float, command: str) -> tuple[str, bool]:
     lines = [
         "# Diagnosis campaign",
         "",
-        f"`{command}`: {len(runs)} runs in {seconds / 60:.1f} minutes on {multiprocessing.cpu_count()} cores. Each run: "
-        "emulated pair -> UDP Etherbone -> verified pull -> capture folder -> explanation; then, and only then, the truth.",
+        f"`{command}`: {len(runs)} runs in {seconds / 60:.1f} minutes on "
+        f"{multiprocessing.cpu_count()} cores. Each run: emulated pair -> UDP Etherbone -> "
+        "verified pull -> capture folder -> explanation; then, and only then, the truth.",
         "",
-        "| fault | runs | named first | packet and word right | from A alone: right / wrong | from B alone: right / wrong |",
+        "| fault | runs | named first | packet and word right | "
+        "from A alone: right / wrong | from B alone: right / wrong |",
         "|---|---|---|---|---|---|",
     ]
     good = True
@@ -182,7 +184,8 @@ def report(runs: list[Run], seconds: float, command: str) -> tuple[str, bool]:
         named = sum(v.named for _, v in mine)
         placed = [v.placed for _, v in mine if v.placed is not None]
         ends = [
-            f"{sum(e in v.one_end_right for _, v in mine)} / {sum(e in v.one_end_wrong for _, v in mine)}"
+            f"{sum(e in v.one_end_right for _, v in mine)}"
+            f" / {sum(e in v.one_end_wrong for _, v in mine)}"
             for e in "AB"
         ]
         where = f"{sum(placed)} of {len(placed)}" if placed else "-"
@@ -232,7 +235,8 @@ def report(runs: list[Run], seconds: float, command: str) -> tuple[str, bool]:
         ]
         lines += [
             "",
-            f"Median seconds a run: emulate {medians[0]:.2f}, pull {medians[1]:.2f}, explain three times {medians[2]:.2f}.",
+            f"Median seconds a run: emulate {medians[0]:.2f}, pull {medians[1]:.2f}, "
+            f"explain three times {medians[2]:.2f}.",
         ]
     return "\n".join(lines) + "\n", good
 

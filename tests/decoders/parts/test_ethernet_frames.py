@@ -14,7 +14,7 @@ from freezeframe.decoders.net.ethernet import (
 )
 
 TO, FROM = "0180c2000001", "020000000009"
-# A PAUSE frame whose check sequence other tools gave too: 802.3 annex 31B, quanta 0.
+# A PAUSE frame (802.3 annex 31B), quanta 0.
 PAUSE = bytes.fromhex(f"{TO}{FROM}8808 0001 0000").ljust(60, b"\0")
 
 

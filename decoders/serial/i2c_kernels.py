@@ -1,0 +1,373 @@
+"""Kernels of I2C: edges of SCL and SDA to conditions, bytes and errors; a filter for glitches.
+
+Source: NXP UM10204 rev. 7.0, 3.1 (START, STOP, acknowledge, 10-bit address), table 10 (tSP).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "ADDRESS",
+    "ADDRESS_LOW",
+    "DATA",
+    "ERROR",
+    "ERRORS",
+    "KINDS",
+    "REPEATED",
+    "ROW",
+    "START",
+    "STOP",
+    "close",
+    "events",
+    "new_filter",
+    "new_state",
+    "without_glitches",
+]
+
+KINDS = ("start", "repeated-start", "address", "address-low", "data", "stop", "error")
+START, REPEATED, ADDRESS, ADDRESS_LOW, DATA, STOP, ERROR = range(7)
+
+ERRORS = ("", "cut-byte", "void", "cut-transfer")
+_CUT_BYTE, _VOID, _CUT_TRANSFER = 1, 2, 3
+
+_SCL, _SDA = np.uint64(1), np.uint64(2)
+
+# Places are sample indices; -1 where there is none or it is not known.
+ROW = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "kind",  # index of KINDS
+            "error",  # index of ERRORS
+            "sample",
+            "last_sample",  # where the eighth bit was sampled
+            "byte_end_sample",
+            "ack_sample",
+            "end_sample",
+            "address",
+            "read",
+            "data",
+            "ack",
+            "bits",
+            "low_samples",
+        )
+    ]
+)
+
+_STATE = np.dtype(
+    [
+        ("value", np.uint64),
+        ("started", np.int64),
+        ("phase", np.int64),
+        ("repeated", np.int64),  # a START before, and no STOP since
+        ("start_at", np.int64),
+        ("bytes", np.int64),  # since the START
+        ("bits", np.int64),  # of the byte so far, 9 with the acknowledge
+        ("shift", np.int64),
+        ("byte_at", np.int64),
+        ("bit_at", np.int64),
+        ("bit_before", np.int64),
+        ("width", np.int64),  # samples of the eighth bit
+        ("read", np.int64),
+        ("address", np.int64),
+        ("ten", np.int64),  # 1 when the lower byte of a 10-bit address comes next
+        ("ten_address", np.int64),  # that was sent last, for a read that repeats its upper part
+        ("low_at", np.int64),  # since when SCL is low, -1 while it is high
+        ("low_samples", np.int64),  # the longest so far in this byte
+    ]
+)
+_IDLE, _BYTES = 0, 1
+
+_FILTER = np.dtype(
+    [
+        ("started", np.int64),
+        ("value", np.uint64),  # as it comes in
+        ("clean", np.uint64),  # as it goes out
+        ("since", np.int64, (2,)),  # where a line changed that may still change back, -1
+    ]
+)
+
+
+def new_state() -> npt.NDArray[np.void]:
+    """Return the state at the start of a stream: an array of one record."""
+    state = np.zeros(1, dtype=_STATE)
+    state["low_at"] = state["read"] = state["address"] = state["ten_address"] = -1
+    return state
+
+
+def new_filter() -> npt.NDArray[np.void]:
+    """Return the state of `without_glitches` at the start of a stream."""
+    state = np.zeros(1, dtype=_FILTER)
+    state["since"] = -1
+    return state
+
+
+@numba.njit(cache=True, nogil=True)
+def without_glitches(
+    sample: npt.NDArray[np.int64],
+    value: npt.NDArray[np.uint64],
+    glitch_samples: int,
+    end_sample: int,
+    state: Any,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    """Return the edges without pulses of fewer than ``glitch_samples`` on either line.
+
+    An edge is given once its level has stood so long; its place is where it really was. Edges
+    before ``end_sample - glitch_samples`` are all given.
+    """
+    at = np.empty(2 * len(sample) + 3, dtype=np.int64)
+    out = np.empty(2 * len(sample) + 3, dtype=np.uint64)
+    count = 0
+    s = state[0]
+    for i in range(len(sample) + 1):
+        now = end_sample if i == len(sample) else sample[i]
+        # The line that changed first comes first.
+        for _ in range(2):
+            line = 0
+            if s.since[1] >= 0 and (s.since[0] < 0 or s.since[1] < s.since[0]):
+                line = 1
+            since = s.since[line]
+            if since >= 0 and now - since >= glitch_samples:
+                s.clean ^= np.uint64(1) << np.uint64(line)
+                both = s.since[1 - line] == since
+                if both:
+                    s.clean ^= np.uint64(2) >> np.uint64(line)
+                    s.since[1 - line] = -1
+                s.since[line] = -1
+                at[count] = since
+                out[count] = s.clean
+                count += 1
+        if i == len(sample):
+            break
+        if s.started == 0:
+            s.started = 1
+            s.value = value[0]
+            s.clean = value[0]
+            at[count] = sample[0]
+            out[count] = value[0]
+            count += 1
+            continue
+        changed = (s.value ^ value[i]) & np.uint64(3)
+        s.value = value[i]
+        for line in range(2):
+            if changed >> np.uint64(line) & np.uint64(1):
+                s.since[line] = sample[i] if s.since[line] < 0 else -1
+    return at[:count], out[:count]
+
+
+@numba.njit(cache=True, nogil=True)
+def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> tuple[int, int]:
+    """Decode edges until they or the room for rows are used up.
+
+    Args:
+        edges: samples and values, bit 0 SCL and bit 1 SDA.
+        ten_bit: whether 1111 0xx begins a 10-bit address.
+        state: from `new_state`, changed.
+        rows: ``(m,)`` of ROW, to be filled; m at least 8.
+    Returns:
+        Edges consumed, rows filled.
+    """
+    sample, value = edges
+    s = state[0]
+    count = 0
+    if s.started == 0 and len(sample):
+        s.started = 1
+        s.value = value[0]
+        if value[0] & _SCL == 0:
+            s.low_at = sample[0]
+    last = s.value
+    for i in range(len(sample)):
+        # A condition can cut a byte (2 rows), be void, and stand itself.
+        if count + 4 > len(rows):
+            s.value = last
+            return i, count
+        now = value[i]
+        changed = now ^ last
+        last = now
+        if changed & _SCL:
+            if now & _SCL == 0:
+                s.low_at = sample[i]
+                continue
+            if s.low_at >= 0:
+                s.low_samples = max(s.low_samples, sample[i] - s.low_at)
+                s.low_at = -1
+            if s.phase == _BYTES:
+                count += _bit(s, sample[i], np.int64(now >> np.uint64(1)) & 1, ten_bit, rows[count])
+                continue
+        # SCL high and SDA changes. While no byte runs, SCL may have risen in this very sample.
+        if changed & _SDA and now & _SCL:
+            if now & _SDA == 0:
+                count += _cut_byte(s, sample[i], rows[count:])
+                count += _start(s, sample[i], rows[count])
+            elif s.phase == _BYTES:
+                count += _cut_byte(s, sample[i], rows[count:])
+                count += _stop(s, sample[i], rows[count:])
+    s.value = last
+    return len(sample), count
+
+
+@numba.njit(cache=True, nogil=True)
+def close(end_sample: int, state: Any, rows: Any) -> int:
+    """Write what the end of the capture cut off, and count it (at most 3 rows)."""
+    s = state[0]
+    if s.phase != _BYTES:
+        return 0
+    count = _cut_byte(s, end_sample, rows)
+    _clear(rows[count])
+    rows[count].kind = ERROR
+    rows[count].error = _CUT_TRANSFER
+    rows[count].sample = s.start_at
+    rows[count].end_sample = end_sample
+    rows[count].address = s.address
+    rows[count].read = s.read
+    return count + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _bit(s: Any, sample: int, level: int, ten_bit: bool, row: Any) -> int:
+    """Take a bit where SCL rises; the ninth makes a row."""
+    if s.bits == 0:
+        s.byte_at = sample
+        s.shift = 0
+    if s.bits < 8:
+        s.shift = s.shift << 1 | level
+        s.bits += 1
+        s.bit_before = s.bit_at
+        s.bit_at = sample
+        if s.bits == 8:
+            s.width = sample - s.bit_before
+        return 0
+    _byte(s, ten_bit, row)
+    row.ack_sample = sample
+    row.end_sample = sample + s.width
+    row.ack = 1 - level
+    row.low_samples = s.low_samples
+    s.low_samples = 0
+    s.bits = 0
+    s.bytes += 1
+    return 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _byte(s: Any, ten_bit: bool, row: Any) -> None:
+    """Fill in a byte of which all 8 bits are there, and what it means for those that follow."""
+    _clear(row)
+    row.sample = s.byte_at
+    row.last_sample = s.bit_at
+    row.byte_end_sample = s.bit_at + s.width
+    row.end_sample = row.byte_end_sample
+    row.data = s.shift
+    row.bits = 8
+    row.low_samples = s.low_samples
+    if s.bytes == 0:
+        row.kind = ADDRESS
+        s.read = s.shift & 1
+        s.address = s.shift >> 1
+        s.ten = 0
+        if ten_bit and s.shift >> 3 == 0b11110:
+            high = (s.shift >> 1 & 3) << 8
+            if s.read == 0:
+                s.ten = 1
+                s.ten_address = high
+                s.address = -1
+            else:
+                # 3.1.11: a read repeats the upper part of the address that a write has sent.
+                s.address = s.ten_address if s.ten_address & 0x300 == high else -1
+                if s.ten_address < 0:
+                    s.address = -1
+        elif s.repeated == 0:
+            s.ten_address = -1
+    elif s.ten == 1 and s.bytes == 1:
+        row.kind = ADDRESS_LOW
+        s.ten_address |= s.shift
+        s.address = s.ten_address
+    else:
+        row.kind = DATA
+    row.address = s.address
+    row.read = s.read
+
+
+@numba.njit(cache=True, nogil=True)
+def _cut_byte(s: Any, sample: int, rows: Any) -> int:
+    """Write what a START, a STOP or the end of the capture cuts: at most 2 rows."""
+    # The first rising edge before a START or STOP is no bit of a byte: SCL has to rise for them.
+    if s.phase != _BYTES or s.bits <= 1:
+        s.bits = 0
+        return 0
+    count = 0
+    if s.bits == 8:
+        _byte(s, False, rows[0])
+        count = 1
+    row = rows[count]
+    _clear(row)
+    row.kind = ERROR
+    row.error = _CUT_BYTE
+    row.sample = s.byte_at
+    row.end_sample = sample
+    row.address = s.address
+    row.read = s.read
+    row.bits = s.bits
+    row.data = s.shift
+    s.bits = 0
+    return count + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _start(s: Any, sample: int, row: Any) -> int:
+    _clear(row)
+    row.kind = REPEATED if s.repeated else START
+    row.sample = sample
+    row.end_sample = sample
+    s.phase = _BYTES
+    s.repeated = 1
+    s.start_at = sample
+    s.bytes = 0
+    s.bits = 0
+    s.low_samples = 0
+    s.address = -1
+    s.read = -1
+    return 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _stop(s: Any, sample: int, rows: Any) -> int:
+    count = 0
+    if s.bytes == 0:
+        _clear(rows[0])
+        rows[0].kind = ERROR
+        rows[0].error = _VOID
+        rows[0].sample = s.start_at
+        rows[0].end_sample = sample
+        count = 1
+    row = rows[count]
+    _clear(row)
+    row.kind = STOP
+    row.sample = sample
+    row.end_sample = sample
+    s.phase = _IDLE
+    s.repeated = 0
+    s.address = -1
+    s.read = -1
+    return count + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _clear(row: Any) -> None:
+    row.kind = 0
+    row.error = 0
+    row.sample = -1
+    row.last_sample = -1
+    row.byte_end_sample = -1
+    row.ack_sample = -1
+    row.end_sample = -1
+    row.address = -1
+    row.read = -1
+    row.data = -1
+    row.ack = -1
+    row.bits = -1
+    row.low_samples = -1
