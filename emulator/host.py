@@ -26,6 +26,7 @@ class Host:
         self.receiving = receiving
         self.completions = 0
         self.masked = False
+        self._raised = False
         self._handler = Signal(nic.env)
 
     def complete(self) -> None:
@@ -59,9 +60,11 @@ class Host:
         """Handle interrupts: take every completion, then enable the line and look once more."""
         nic, profile = self.nic, self.nic.profile
         while True:
-            while not self.masked:
+            while not self._raised:
                 yield self._handler.wait()
             yield nic.env.timeout(profile.host_interrupt_latency_ns * _PS_PER_NS)
+            self.masked, self._raised = True, False
+            nic.event(Kind.IRQ, EventSource.HOST, IrqCode.MASKED, self.completions)
             while self.completions:
                 yield nic.env.timeout(profile.host_completion_ns * _PS_PER_NS)
                 self.completions -= 1
@@ -82,11 +85,10 @@ class Host:
             nic.rx_dma.allowed.give()
 
     def _interrupt(self) -> None:
-        if self.masked or not self.completions:
+        if self.masked or self._raised or not self.completions:
             return
         nic = self.nic
-        self.masked = True
+        self._raised = True
         nic.counts["interrupts"] += 1
         nic.event(Kind.IRQ, EventSource.RX_DMA, IrqCode.RAISED, self.completions)
-        nic.event(Kind.IRQ, EventSource.HOST, IrqCode.MASKED, self.completions)
         self._handler.give()

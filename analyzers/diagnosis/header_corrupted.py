@@ -33,7 +33,7 @@ _MOST_BITS = 8
 def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) -> Iterator[Finding]:
     """Yield a finding for every link on which exactly one header word was altered in a few bits."""
     for damage in damages:
-        if damage.differ.size != 1 or not damage.header_words:
+        if damage.differ.size != 1 or not damage.header_words or damage.hidden:
             continue
         index = int(damage.differ[0])
         if damage.bits(index) <= _MOST_BITS and not _may_be_lane(facts, damage, index):

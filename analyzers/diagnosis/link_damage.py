@@ -38,6 +38,8 @@ class LinkDamage:
     """Everything that differs on one link.
 
     ``lags`` and ``phases`` by lane: the hypothesis that explains all differences of that lane.
+    ``hidden``: another packet is bad downstream whose words upstream were not recorded, so the first
+    difference that is seen need not be the first there was.
     """
 
     sender: str
@@ -48,6 +50,7 @@ class LinkDamage:
     lanes: tuple[int, ...]
     lags: dict[int, Lag]
     phases: dict[int, Phase]
+    hidden: bool
 
     @property
     def direction(self) -> str:
@@ -103,4 +106,14 @@ def link_damages(facts: Facts) -> Iterator[LinkDamage]:
             phase = find_phase(up, down, inside)
             if phase is not None and int((up != down).sum()) >= _PERSISTS_WORDS:
                 phases[lane] = phase
-        yield LinkDamage(sender, receiver, diff, words, differ, tuple(lanes), lags, phases)
+        yield LinkDamage(
+            sender,
+            receiver,
+            diff,
+            words,
+            differ,
+            tuple(lanes),
+            lags,
+            phases,
+            hidden=any(case.stream is diff.down for case in facts.unplaced),
+        )

@@ -31,7 +31,7 @@ _MOST_BITS = 2
 def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) -> Iterator[Finding]:
     """Yield a finding for every link on which exactly one payload word lost one or two bits."""
     for damage in damages:
-        if damage.differ.size != 1:
+        if damage.differ.size != 1 or damage.hidden:
             continue
         index = int(damage.differ[0])
         hit = damage.at(index)

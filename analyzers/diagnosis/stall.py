@@ -97,21 +97,13 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
     due = sent.t_ps <= end_ps
     if not due.any():
         return None
-    # A credit tells a cumulative count: the last one taken says which of those sent are covered.
     last = int(taken.freed[-1]) if len(taken) else account.credited
-    if last is None:
-        return None
-    known = np.flatnonzero(sent.freed == last)
-    if len(known):
-        missing = np.flatnonzero(due & (np.arange(len(sent)) > known[-1]))
-    elif len(taken) and int(taken.t_ps[-1]) >= int(sent.t_ps[0]):
-        return None  # what was taken last was not sent in this recording: the logs do not fit
-    else:
-        ahead = (sent.freed - last) % account.modulus
-        missing = np.flatnonzero(due & (ahead > 0) & (ahead < account.modulus // 2))
-    if not len(missing) or account.credited not in (None, last):
-        return None
-    if int(missing[0]) != (int(known[-1]) + 1 if len(known) else 0):
+    if last is None or account.credited not in (None, last):
+        return None  # it took more after its log had closed
+    # By then the sender had taken its last credit, or its log began and held none.
+    quiet_ps = int(taken.t_ps[-1]) if len(taken) else int(sender_log.t_ps[0])
+    missing = np.flatnonzero(due & (sent.t_ps > quiet_ps))
+    if not len(missing):
         return None
     since_ps = int(sent.t_ps[missing[0]])
     if _lost_events(facts, account.sender, since_ps) or _refused(facts, account.sender, since_ps):

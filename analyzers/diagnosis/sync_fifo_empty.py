@@ -32,7 +32,7 @@ _ROWS = 6
 def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) -> Iterator[Finding]:
     """Yield a finding for every link on which one lane repeated a half and lagged."""
     for damage in damages:
-        if len(damage.lanes) == 1 and damage.lanes[0] in damage.lags:
+        if len(damage.lanes) == 1 and damage.lanes[0] in damage.lags and not damage.hidden:
             lane = damage.lanes[0]
             if _decided(facts, damage, lane):
                 yield _between_taps(facts, damage, lane)

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from freezeframe.capture.folder.records import RECORD_B, Records
 from freezeframe.capture.folder.register_image import RegisterImage
 from freezeframe.capture.registers.identity import Identity
+from freezeframe.capture.registers.names import device_name
 
-__all__ = ["CHUNK_RECORDS", "DeviceCapture", "Gap", "MemoryImage", "Samples", "device_name"]
+__all__ = ["CHUNK_RECORDS", "DeviceCapture", "Gap", "MemoryImage", "Samples"]
 
 CHUNK_RECORDS = 256
 """Records under one entry of the CRC table, unless the device's identity says otherwise."""
@@ -122,14 +123,3 @@ class DeviceCapture:
     def name(self) -> str:
         """The name of the device: "A" for the first."""
         return device_name(self.index)
-
-
-def device_name(index: int) -> str:
-    """Return the name of a target's device: ``A`` for 0, ``B`` for 1; ``D26`` where letters end.
-
-    Raises:
-        ValueError: the index is negative.
-    """
-    if index < 0:
-        raise ValueError(f"device index {index} is negative")
-    return chr(ord("A") + index) if index < 26 else f"D{index}"

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
-from freezeframe.capture.folder.content import DeviceCapture, Gap, MemoryImage, device_name
+from freezeframe.capture.folder.content import DeviceCapture, Gap, MemoryImage
 from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,
     FORMAT_VERSION,
@@ -27,6 +27,7 @@ from freezeframe.capture.folder.register_image import RegisterImage
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.layouts import MEMORY_NAMES
 from freezeframe.capture.registers.map_table import MAP_HASH
+from freezeframe.capture.registers.names import device_name
 
 __all__ = ["CaptureFolder"]
 

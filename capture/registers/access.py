@@ -63,7 +63,7 @@ class Device:
     @property
     def name(self) -> str:
         """``A`` for device 0, ``B`` for device 1, and so on; ``D26`` where the letters end."""
-        return chr(ord("A") + self.index) if self.index < 26 else f"D{self.index}"
+        return names.device_name(self.index)
 
     def __repr__(self) -> str:
         return f"Device({self.name} of {self.target.url} at {self.base:#010x})"

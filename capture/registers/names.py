@@ -14,10 +14,21 @@ from itertools import product
 from freezeframe.capture.registers.map_table import MAP_SIZE, REGISTERS, WINDOWS
 from freezeframe.capture.registers.types import RegisterInfo, WindowInfo
 
-__all__ = ["describe", "elements", "label", "offset", "register", "window"]
+__all__ = ["describe", "device_name", "elements", "label", "offset", "register", "window"]
 
 _REGISTERS = {info.name: info for info in REGISTERS}
 _WINDOWS = {info.name: info for info in WINDOWS}
+
+
+def device_name(index: int) -> str:
+    """Return the name of a target's device: ``A`` for 0, ``B`` for 1; ``D26`` where letters end.
+
+    Raises:
+        ValueError: the index is negative.
+    """
+    if index < 0:
+        raise ValueError(f"device index {index} is negative")
+    return chr(ord("A") + index) if index < 26 else f"D{index}"
 
 
 def register(name: str) -> RegisterInfo:

@@ -75,13 +75,14 @@ _STATE = np.dtype(
         ("width", np.int64),  # samples of the eighth bit
         ("read", np.int64),
         ("address", np.int64),
-        ("ten", np.int64),  # 1 when the lower byte of a 10-bit address comes next
-        ("ten_address", np.int64),  # that was sent last, for a read that repeats its upper part
+        ("ten", np.int64),  # how much of a 10-bit address is known
+        ("ten_address", np.int64),
         ("low_at", np.int64),  # since when SCL is low, -1 while it is high
         ("low_samples", np.int64),  # the longest so far in this byte
     ]
 )
 _IDLE, _BYTES = 0, 1
+_SEVEN, _LOW_NEXT, _TEN = 0, 1, 2
 
 _FILTER = np.dtype(
     [
@@ -96,7 +97,7 @@ _FILTER = np.dtype(
 def new_state() -> npt.NDArray[np.void]:
     """Return the state at the start of a stream: an array of one record."""
     state = np.zeros(1, dtype=_STATE)
-    state["low_at"] = state["read"] = state["address"] = state["ten_address"] = -1
+    state["low_at"] = state["read"] = state["address"] = -1
     return state
 
 
@@ -268,22 +269,20 @@ def _byte(s: Any, ten_bit: bool, row: Any) -> None:
         row.kind = ADDRESS
         s.read = s.shift & 1
         s.address = s.shift >> 1
-        s.ten = 0
-        if ten_bit and s.shift >> 3 == 0b11110:
-            high = (s.shift >> 1 & 3) << 8
-            if s.read == 0:
-                s.ten = 1
-                s.ten_address = high
-                s.address = -1
-            else:
-                # 3.1.11: a read repeats the upper part of the address that a write has sent.
-                s.address = s.ten_address if s.ten_address & 0x300 == high else -1
-                if s.ten_address < 0:
-                    s.address = -1
-        elif s.repeated == 0:
-            s.ten_address = -1
-    elif s.ten == 1 and s.bytes == 1:
+        high = (s.shift >> 1 & 3) << 8
+        if not ten_bit or s.shift >> 3 != 0b11110:
+            s.ten = _SEVEN
+        elif s.read == 0:
+            s.ten = _LOW_NEXT
+            s.ten_address = high
+            s.address = -1
+        else:
+            # 3.1.11: a read repeats the upper part of the address that a write has sent.
+            known = s.ten == _TEN and s.ten_address & 0x300 == high
+            s.address = s.ten_address if known else -1
+    elif s.ten == _LOW_NEXT and s.bytes == 1:
         row.kind = ADDRESS_LOW
+        s.ten = _TEN
         s.ten_address |= s.shift
         s.address = s.ten_address
     else:
@@ -351,6 +350,7 @@ def _stop(s: Any, sample: int, rows: Any) -> int:
     row.end_sample = sample
     s.phase = _IDLE
     s.repeated = 0
+    s.ten = _SEVEN
     s.address = -1
     s.read = -1
     return count + 1

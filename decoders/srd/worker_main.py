@@ -124,21 +124,9 @@ class _Worker:
             problems = [f"the library answers {result}"]
         if problems:
             raise RuntimeError(f"samples {begin} to {end}: {problems[0]}")
-        rows = session.rows
-        texts = json.dumps(
-            [[text.decode("utf-8", "replace") for text in texts] for texts in rows.wordings]
-        ).encode()
-        payload = b"".join(
-            (
-                rows.start.tobytes(),
-                rows.end.tobytes(),
-                rows.ann_class.tobytes(),
-                rows.text.tobytes(),
-            )
-        )
-        count = len(rows.start)
-        restart = rows.taken(_MOST_TEXTS)
-        return {"rows": count, "texts_restart": restart}, payload + texts
+        columns, texts, restart = session.rows.take(_MOST_TEXTS)
+        payload = b"".join(column.tobytes() for column in columns) + json.dumps(texts).encode()
+        return {"rows": len(columns[0]), "texts_restart": restart}, payload
 
 
 def _said() -> list[str]:

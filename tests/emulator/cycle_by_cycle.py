@@ -1,4 +1,5 @@
-"""The recorder's rules followed one cycle at a time, in the plainest way: an oracle that shares nothing with the models.
+"""The recorder's rules followed one cycle at a time, in the plainest way: an oracle that shares nothing with
+the models.
 
 Source: docs/formats.md section 2.
 """

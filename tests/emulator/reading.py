@@ -10,16 +10,16 @@ from freezeframe.capture.registers.map_table import MAP_SIZE, REGISTERS, WINDOWS
 from freezeframe.emulator.target import EmulatorTarget
 
 __all__ = [
+    "TAPS",
     "A",
     "B",
-    "TAPS",
     "Card",
     "Packet",
     "Record",
     "arm",
     "freeze",
-    "pair",
     "packets_of",
+    "pair",
     "profile_like_forth",
     "run_to_freeze",
 ]

@@ -1,13 +1,16 @@
-"""Runs without a fault: everything that arrives is what was sent, credits are conserved, and nothing freezes by itself."""
+"""Runs without a fault: everything that arrives is what was sent, credits are conserved, and nothing freezes
+by itself.
+"""
 
 from __future__ import annotations
 
 import binascii
+import itertools
 import zlib
 
 import pytest
 
-from tests.emulator.reading import A, B, TAPS, Card, Packet, freeze, packets_of, pair
+from tests.emulator.reading import TAPS, A, B, Card, Packet, freeze, packets_of, pair
 
 FROZEN = 3
 HOST, CREDIT_STALL, CROSS = 1 << 0, 1 << 6, 1 << 11
@@ -58,9 +61,12 @@ def test_what_passes_one_tap_passes_the_next_unchanged(cards: tuple[Card, Card])
     for sender, receiver in ((a, b), (b, a)):
         path = [(sender, 0), (sender, 1), (receiver, 2), (receiver, 3)]
         streams = [{p.seq: p for p in packets_of(card.words(tap))} for card, tap in path]
-        for before, after in zip(streams, streams[1:], strict=False):
+        for before, after in itertools.pairwise(streams):
             for seq in before.keys() & after.keys():
-                assert (before[seq].header, before[seq].address) == (after[seq].header, after[seq].address)
+                assert (before[seq].header, before[seq].address) == (
+                    after[seq].header,
+                    after[seq].address,
+                )
                 assert before[seq].payload == after[seq].payload
 
 

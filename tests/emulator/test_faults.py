@@ -1,4 +1,6 @@
-"""Each fault as faults.md defines it: the freeze cause, the truth, and what the taps show of it, by comparing them here."""
+"""Each fault as faults.md defines it: the freeze cause, the truth, and what the taps show of it, by comparing
+them here.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +137,9 @@ def test_flipped_bits_are_one_or_two_of_one_payload_word(seed: int) -> None:
     t = truth(a)
     sent = only(packets_of(a.words(1)), t["packet"])
     came = only(packets_of(b.words(2)), t["packet"])
-    changed = {k: x ^ y for k, (x, y) in enumerate(zip(sent.payload, came.payload, strict=True)) if x != y}
+    changed = {
+        k: x ^ y for k, (x, y) in enumerate(zip(sent.payload, came.payload, strict=True)) if x != y
+    }
     assert list(changed) == [t["word"]]
     assert changed[t["word"]] == sum(1 << bit for bit in t["detail"]["bits"])
     assert changed[t["word"]].bit_count() in (1, 2)
@@ -151,9 +155,13 @@ def test_a_corrupted_header_is_one_word_with_up_to_eight_bits_and_its_neighbours
     assert t["word"] is None
     # The cause comes with the header, so the packet may end where a memory closed.
     sent = next(p for p in packets_in(a.words(1)) if p[0] >> 32 & 0xFFFF == t["packet"])
-    candidates = [p for p in packets_in(b.words(2)) if sum(x != y for x, y in zip(sent, p, strict=False)) == 1]
+    candidates = [
+        p for p in packets_in(b.words(2)) if sum(x != y for x, y in zip(sent, p, strict=False)) == 1
+    ]
     (came,) = candidates
-    assert 1 <= (sent[t["detail"]["header_word"]] ^ came[t["detail"]["header_word"]]).bit_count() <= 8
+    assert (
+        1 <= (sent[t["detail"]["header_word"]] ^ came[t["detail"]["header_word"]]).bit_count() <= 8
+    )
     good = {tuple(p) for p in packets_in(a.words(1))} & {tuple(p) for p in packets_in(b.words(2))}
     assert len(good) >= 1
 
@@ -203,7 +211,9 @@ def credits(card: Card, code: int) -> list[Record]:
 
 
 @every_seed
-def test_a_corrupted_credit_differs_in_one_bit_from_what_the_parity_generator_made(seed: int) -> None:
+def test_a_corrupted_credit_differs_in_one_bit_from_what_the_parity_generator_made(
+    seed: int,
+) -> None:
     _, a, b = run_to_freeze("credit-corrupted", seed)
     t = truth(a)
     (refused,) = credits(a, 3)
@@ -237,7 +247,9 @@ def test_an_unhandled_wrap_sends_beyond_the_limit_only_across_the_wrap(seed: int
 
 
 @every_seed
-def test_a_start_credit_too_large_is_within_its_limit_but_the_limit_is_above_the_fifo(seed: int) -> None:
+def test_a_start_credit_too_large_is_within_its_limit_but_the_limit_is_above_the_fifo(
+    seed: int,
+) -> None:
     _, a, b = run_to_freeze("credit-start-too-large", seed)
     flow = a.flow(truth(a)["flow"])
     assert flow["limit"] > b.read("id.rx_fifo") == 2048
@@ -274,7 +286,9 @@ def test_a_truth_file_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 
 
 def test_an_unknown_fault_is_refused_with_the_list() -> None:
-    with pytest.raises(InputError, match="fault 'word-lost' does not exist; there are none, word-omitted,"):
+    with pytest.raises(
+        InputError, match="fault 'word-lost' does not exist; there are none, word-omitted,"
+    ):
         make_fault("word-lost")
 
 

@@ -133,7 +133,11 @@ def test_everything_that_stands_still_reads_the_same_for_ever() -> None:
     from freezeframe.capture.registers.map_table import REGISTERS
 
     def dump(card: Card) -> list[int]:
-        names = [r for r in REGISTERS if "r" in r.access and not r.skip_dump and not r.name.startswith(live)]
+        names = [
+            r
+            for r in REGISTERS
+            if "r" in r.access and not r.skip_dump and not r.name.startswith(live)
+        ]
         return [card.read(r.name, *(0 for _ in r.dims)) for r in names]
 
     before = [dump(card) for card in (a, b)]
@@ -226,7 +230,9 @@ def test_post_0_closes_at_once_and_a_large_post_records_on() -> None:
 def test_in_select_mode_the_one_memory_serves_the_tap_that_was_selected_at_arm(
     tmp_path: Path,
 ) -> None:
-    profile = profile_like_forth(tmp_path / "select.toml", mode=('mode = "quad"', 'mode = "select"'))
+    profile = profile_like_forth(
+        tmp_path / "select.toml", mode=('mode = "quad"', 'mode = "select"')
+    )
     target, a, b = pair(seed=3, profile=profile)
     assert a.read("id.trace") & 15 == 0
     a.write("ctl.options", 1 | 1 << 4)  # hold; tx_deq

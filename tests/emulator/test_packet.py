@@ -52,20 +52,26 @@ def test_an_empty_payload_has_crc_0_and_is_good() -> None:
     assert not inspect(packet.words, packet.kinds).bad
 
 
-@given(st.lists(st.integers(0, (1 << 64) - 1), max_size=12), st.integers(0, 127), st.integers(0, 65535))
+@given(
+    st.lists(st.integers(0, (1 << 64) - 1), max_size=12), st.integers(0, 127), st.integers(0, 65535)
+)
 def test_a_packet_as_made_passes_every_check(payload: list[int], flow: int, seq: int) -> None:
     packet = make_packet(1, 0, flow, seq, 8, np.array(payload, np.uint64))
     verdict = inspect(packet.words, packet.kinds)
     assert not verdict.bad
     assert verdict.payload_at == len(payload) + 2
     assert verdict.header is not None
-    assert (verdict.header.flow, verdict.header.seq, verdict.header.length) == (flow, seq, len(payload))
+    assert (verdict.header.flow, verdict.header.seq, verdict.header.length) == (
+        flow,
+        seq,
+        len(payload),
+    )
 
 
 PACKET = make_packet(1, 0, 3, 9, 8, np.arange(1, 6, dtype=np.uint64))
 
 
-def altered(how: str) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def altered(how: str) -> tuple[np.ndarray, np.ndarray]:
     words, kinds = PACKET.words.copy(), PACKET.kinds.copy()
     if how == "payload bit":
         words[4] ^= np.uint64(1)
@@ -110,6 +116,8 @@ def test_payload_and_length_are_judged_at_the_tail_or_where_it_should_have_been(
 def test_a_raw_packet_keeps_every_word_and_frames_what_there_is(count: int) -> None:
     packet = raw_packet(list(range(count)))
     assert packet.words.tolist() == list(range(count))
-    assert packet.kinds.tolist() == [HEAD, HEAD, BODY, BODY, TAIL][:count] if count in (1, 2) else (
-        [HEAD, HEAD, *[BODY] * (count - 3), TAIL]
+    assert (
+        packet.kinds.tolist() == [HEAD, HEAD, BODY, BODY, TAIL][:count]
+        if count in (1, 2)
+        else ([HEAD, HEAD, *[BODY] * (count - 3), TAIL])
     )

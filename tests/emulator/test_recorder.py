@@ -48,7 +48,8 @@ def test_a_whole_recording_is_these_bytes() -> None:
         "ffffffffffffffff22",  # a record of the cause's cycle is before it
         "7800000000000000ef",  # TIME in cycle 120 after 14 idle cycles: first of post
         "feca000000000000f3",  # TAIL in cycle 140: dt 15 follows TIME; second of post
-        "080023000000000" + "01d",  # MARK in 141: causes 0x0008, 35 cycles since the cause, dt 1, kind 13
+        "080023000000000"
+        + "01d",  # MARK in 141: causes 0x0008, 35 cycles since the cause, dt 1, kind 13
         "8e000000000000001f",  # TIME in 142, dt 1
         "000000000000000000",
     ]
@@ -56,7 +57,9 @@ def test_a_whole_recording_is_these_bytes() -> None:
     assert (recorder.memory.stored, recorder.memory.write_ptr, recorder.offered) == (7, 7, 4)
 
 
-@pytest.mark.parametrize(("gap", "dts"), [(1, [1]), (13, [13]), (14, [14]), (15, [14, 1]), (16, [14, 2])])
+@pytest.mark.parametrize(
+    ("gap", "dts"), [(1, [1]), (13, [13]), (14, [14]), (15, [14, 1]), (16, [14, 2])]
+)
 def test_a_gap_of_more_than_14_cycles_gets_one_time_record(gap: int, dts: list[int]) -> None:
     recorder = armed()
     recorder.feed(10, BODY, 1)
@@ -140,7 +143,9 @@ def test_the_ring_keeps_the_newest_records_and_says_that_it_wrapped() -> None:
 def test_kinds_that_are_off_leave_no_trace_and_are_not_offered() -> None:
     recorder = armed(post=0)
     recorder.kinds = 1 << HEAD
-    recorder.feed_run(1, np.array([HEAD, HEAD, BODY, BODY, TAIL, HEAD], np.uint8), np.arange(6, dtype=np.uint64))
+    recorder.feed_run(
+        1, np.array([HEAD, HEAD, BODY, BODY, TAIL, HEAD], np.uint8), np.arange(6, dtype=np.uint64)
+    )
     recorder.advance(10)
     assert stored(recorder.memory) == [(15, HEAD, 0), (1, HEAD, 1), (4, HEAD, 5)]
     assert recorder.offered == 3

@@ -1,4 +1,6 @@
-"""The register file: what the map allows, and that everything else answers an error, changes nothing, and is counted."""
+"""The register file: what the map allows, and that everything else answers an error, changes nothing, and is
+counted.
+"""
 
 from __future__ import annotations
 

@@ -107,7 +107,10 @@ def test_without_a_nonce_a_seed_gives_the_same_one_and_fault_and_seed_others() -
         return int(EmulatorTarget(**options).read([0x10])[0])  # type: ignore[arg-type]
 
     assert nonce(seed=1) == nonce(seed=1)
-    assert len({nonce(seed=1), nonce(seed=2), nonce(seed=1, fault="credit-lost"), nonce(nonce=77)}) == 4
+    assert (
+        len({nonce(seed=1), nonce(seed=2), nonce(seed=1, fault="credit-lost"), nonce(nonce=77)})
+        == 4
+    )
 
 
 def test_a_served_pair_answers_freezes_by_itself_and_stops_when_told(tmp_path: Path) -> None:

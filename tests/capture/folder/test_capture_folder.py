@@ -17,7 +17,7 @@ from freezeframe.capture.folder import (
     RegisterImage,
     pack_register,
 )
-from freezeframe.capture.folder.content import device_name
+from freezeframe.capture.registers.names import device_name
 
 from tests.capture.folder.samples import IDENTITY, a_device, write
 

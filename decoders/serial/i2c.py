@@ -1,0 +1,347 @@
+"""I2C: conditions, bytes with their acknowledge, and the transfers they make.
+
+Source: NXP UM10204 rev. 7.0, 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.decoders.contract import (
+    EDGES,
+    Channel,
+    Decoder,
+    Option,
+    OptionValues,
+    Output,
+    Texts,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+    from freezeframe.capture.files.edges import Edges
+
+__all__ = ["I2C", "I2cState", "byte_schema", "decode_i2c", "i2c_texts", "transfer_schema"]
+
+_ROWS_AT_ONCE = 4096
+_NS_PER_S = 10**9
+
+
+def byte_schema() -> pa.Schema:
+    """Return the columns of I2C conditions, bytes and errors, in the order of their end.
+
+    ``kind`` is ``start``, ``repeated-start``, ``address``, ``address-low`` (the second byte of a
+    10-bit address), ``data``, ``stop`` or ``error``, and then ``error`` says which. ``data`` is the
+    byte as on the wire, with the direction bit in an address; ``address`` the 7 or 10 bits of the
+    transfer, -1 where they are not known (yet). ``ack`` and ``read`` are null where there is none.
+    ``low_ps`` is the longest time for which SCL was low in the byte: a stretched clock shows here.
+    ``sample`` is where the first bit was sampled, ``last_sample`` the eighth, ``ack_sample`` the
+    ninth; the ends are one bit later. -1 stands for what is not there.
+    """
+    import pyarrow as pa
+    from freezeframe.decoders.columns import name_type
+
+    places = ("sample", "last_sample", "byte_end_sample", "ack_sample", "end_sample")
+    return pa.schema(
+        [
+            pa.field("t_ps", pa.int64(), nullable=False),
+            pa.field("source", name_type(), nullable=False),
+            pa.field("kind", name_type(), nullable=False),
+            pa.field("t_end_ps", pa.int64(), nullable=False),
+            pa.field("error", name_type()),
+            pa.field("address", pa.int16()),
+            pa.field("read", pa.bool_()),
+            pa.field("data", pa.int16()),
+            pa.field("ack", pa.bool_()),
+            pa.field("bits", pa.int8()),
+            pa.field("low_ps", pa.int64()),
+            *(pa.field(name, pa.int64()) for name in places),
+        ]
+    )
+
+
+def transfer_schema() -> pa.Schema:
+    """Return the columns of I2C transfers: from a START to the next, or to the STOP.
+
+    ``kind`` is ``transfer``, or ``error`` (``cut-transfer``) for one that the capture's end cuts.
+    ``address`` has 7 bits, or 10 where ``ten_bit`` says so; -1 where it is not known. ``data`` are
+    the bytes after the address. ``address_ack`` is the acknowledge of the whole address (null
+    without one), ``nak_at`` the number of the first byte of ``data`` that was not acknowledged, -1
+    for none (the reader does not acknowledge the last). ``repeated`` says that it begins with a
+    repeated START, ``stopped`` that it ends with a STOP. ``byte_sample`` and ``byte_end_sample``
+    are where the first bit of each byte of ``data`` was sampled, and one bit after its acknowledge.
+    """
+    import pyarrow as pa
+    from freezeframe.decoders.columns import name_type
+
+    return pa.schema(
+        [
+            pa.field("t_ps", pa.int64(), nullable=False),
+            pa.field("source", name_type(), nullable=False),
+            pa.field("kind", name_type(), nullable=False),
+            pa.field("t_end_ps", pa.int64(), nullable=False),
+            pa.field("error", name_type()),
+            pa.field("transfer", pa.int64()),
+            pa.field("address", pa.int16()),
+            pa.field("ten_bit", pa.bool_()),
+            pa.field("read", pa.bool_()),
+            pa.field("address_ack", pa.bool_()),
+            pa.field("data", pa.binary()),
+            pa.field("nak_at", pa.int64()),
+            pa.field("repeated", pa.bool_()),
+            pa.field("stopped", pa.bool_()),
+            pa.field("byte_sample", pa.list_(pa.int64())),
+            pa.field("byte_end_sample", pa.list_(pa.int64())),
+            pa.field("samplerate_hz", pa.int64()),
+            pa.field("sample", pa.int64()),
+            pa.field("end_sample", pa.int64()),
+        ]
+    )
+
+
+class I2cState:
+    """What is carried from piece to piece: the kernels' records, and the rows of a transfer that
+    is open."""
+
+    def __init__(self) -> None:
+        from freezeframe.decoders.serial.i2c_kernels import new_filter, new_state
+
+        self.record = new_state()
+        self.filter = new_filter()
+        self.transfers = 0  # given so far
+        self.held: list[npt.NDArray[np.void]] = []
+
+
+def decode_i2c(
+    edges: Edges, options: OptionValues, state: I2cState, last: bool
+) -> dict[str, pa.Table]:
+    """Decode a piece of a capture; ``edges`` has the channels SCL and SDA, in this order."""
+    import numpy as np
+    from freezeframe.decoders.serial.i2c_kernels import ROW, close, events, without_glitches
+
+    sample, value = edges.sample, edges.value
+    glitch_samples = -(-options.integer("glitch_ns") * edges.samplerate_hz // _NS_PER_S)
+    if glitch_samples:
+        # What has not changed back by the end of the capture stays.
+        until = edges.end_sample + (glitch_samples if last else 0)
+        sample, value = without_glitches(sample, value, glitch_samples, until, state.filter)
+    ten_bit = options.text("address_bits") == "auto"
+    found = [np.zeros(0, dtype=ROW)]
+    done = 0
+    while done < len(sample):
+        rows = np.zeros(_ROWS_AT_ONCE, dtype=ROW)
+        consumed, count = events((sample[done:], value[done:]), ten_bit, state.record, rows)
+        done += consumed
+        found.append(rows[:count])
+    if last:
+        rows = np.zeros(3, dtype=ROW)
+        found.append(rows[: close(edges.end_sample, state.record, rows)])
+    new = np.concatenate(found)
+    return {
+        "i2c.bytes": _byte_table(new, edges),
+        "i2c.transfers": _transfer_table(_complete(new, state), state, edges),
+    }
+
+
+def i2c_texts(row: Mapping[str, Any]) -> Texts:
+    """Put a row of `byte_schema` or `transfer_schema` into words."""
+    kind = row["kind"]
+    if kind == "error":
+        error = str(row["error"])
+        return Texts("!", error, f"{row['source']}: {error}: {_ERROR_TEXTS[error]}")
+    way = {True: "read", False: "write", None: "?"}[row["read"]]
+    address = "?" if row["address"] < 0 else f"0x{row['address']:02x}"
+    if "transfer" in row:
+        data = row["data"].hex(" ")
+        nak = "" if row["address_ack"] else ", nothing answered"
+        normal = f"{address} {way}{data and ': ' + data}{nak}"
+        end = "STOP" if row["stopped"] else "no STOP"
+        begin = "repeated START, " if row["repeated"] else ""
+        return Texts(address, normal, f"{row['source']}: {begin}{normal}, {end}")
+    if kind in _CONDITIONS:
+        return Texts(_CONDITIONS[kind], kind, f"{row['source']}: {kind}")
+    ack = {True: "ACK", False: "NAK", None: "no acknowledge bit"}[row["ack"]]
+    if kind == "address":
+        normal = f"{'10-bit address' if row['data'] >> 3 == 0b11110 else address} {way} {ack}"
+        return Texts(f"{row['data']:02x}", normal, f"{row['source']}: address {normal}")
+    value = f"{row['data']:02x}"
+    long = f"{row['source']}: {kind} {value} {way} {address} {ack}"
+    return Texts(value, f"{value} {ack}", f"{long}, SCL low for {row['low_ps']} ps at most")
+
+
+_CONDITIONS = {"start": "S", "repeated-start": "Sr", "stop": "P"}
+_ERROR_TEXTS = {
+    "cut-byte": "a START, a STOP or the end of the capture is inside a byte",
+    "void": "a STOP follows a START without a byte (UM10204 3.1.10: not allowed)",
+    "cut-transfer": "the capture ends before a STOP",
+}
+
+
+def _byte_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+    from freezeframe.capture.files.edges import samples_to_ps
+    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.decoders.serial.i2c_kernels import ERRORS, KINDS
+
+    schema = byte_schema()
+    columns: dict[str, Any] = {
+        name: rows[name] for name in schema.names if name in (rows.dtype.names or ())
+    }
+    low_ps = samples_to_ps(rows["low_samples"].clip(0), edges.samplerate_hz)
+    columns.update(
+        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
+        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
+        source=one_name(edges.channels[1], len(rows)),
+        kind=names(rows["kind"], KINDS),
+        error=names(rows["error"], ERRORS),
+        read=pa.array(rows["read"] == 1, mask=rows["read"] < 0),
+        ack=pa.array(rows["ack"] == 1, mask=rows["ack"] < 0),
+        low_ps=np.where(rows["low_samples"] < 0, -1, low_ps),
+    )
+    return table(schema, columns)
+
+
+def _complete(new: npt.NDArray[np.void], state: I2cState) -> npt.NDArray[np.void]:
+    """Return the rows of the transfers that are complete; those of an open one are held."""
+    import numpy as np
+    from freezeframe.decoders.serial.i2c_kernels import ERROR, REPEATED, START, STOP
+
+    begins = (new["kind"] == START) | (new["kind"] == REPEATED)
+    ends = begins | (new["kind"] == STOP) | ((new["kind"] == ERROR) & (new["error"] == _CUT))
+    if not ends.any():
+        state.held.append(new)
+        return new[:0]
+    rows = np.concatenate([*state.held, new])
+    at = len(rows) - len(new) + int(np.flatnonzero(ends)[-1])
+    # A START ends the one before and is itself the first row of what is open.
+    cut = at if begins[np.flatnonzero(ends)[-1]] else at + 1
+    state.held = [rows[cut:]]
+    return np.asarray(rows[:cut])
+
+
+_CUT = 3  # index of cut-transfer in ERRORS
+
+
+def _transfer_table(rows: npt.NDArray[np.void], state: I2cState, edges: Edges) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+    from freezeframe.capture.files.edges import samples_to_ps
+    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.decoders.serial.i2c_kernels import (
+        ADDRESS,
+        ADDRESS_LOW,
+        DATA,
+        ERROR,
+        ERRORS,
+        REPEATED,
+        START,
+        STOP,
+    )
+
+    kind = rows["kind"]
+    first = np.flatnonzero((kind == START) | (kind == REPEATED))
+    count = len(first)
+    # One after the last row of each; what stands before the first START is no transfer.
+    after = np.append(first[1:], len(rows)).astype(np.int64)[:count]
+    cut = np.zeros(count, dtype=np.bool_)
+    stopped = np.zeros(count, dtype=np.bool_)
+    end = rows["sample"][np.minimum(after, len(rows) - 1)] if count else np.zeros(0, np.int64)
+    if count:
+        final = rows[after - 1]
+        cut = (final["kind"] == ERROR) & (final["error"] == _CUT)
+        stopped = final["kind"] == STOP
+        end = np.where(cut | stopped, final["end_sample"], end)
+        if state.held and len(state.held[0]) and not (cut[-1] or stopped[-1]):
+            # The START that ends the last one is held already.
+            end[-1] = state.held[0]["sample"][0]
+
+    def of(which: int, column: str, none: int) -> npt.NDArray[np.int64]:
+        """Return a column of the first row of a kind in each transfer."""
+        at = np.flatnonzero(kind == which)
+        place = np.searchsorted(at, first)
+        there = place < len(at)
+        there[there] = at[place[there]] < after[there]
+        result = np.full(count, none, dtype=np.int64)
+        result[there] = rows[column][at[place[there]]]
+        return result
+
+    low_address = of(ADDRESS_LOW, "address", -1)
+    seven = of(ADDRESS, "address", -1)
+    ten_read = (of(ADDRESS, "read", -1) == 1) & (of(ADDRESS, "data", 0) >> 3 == 0b11110)
+    ten_bit = (low_address >= 0) | (ten_read & (options_ten(rows, seven)))
+    # The whole address is acknowledged when its last byte is.
+    address_ack = np.where(
+        low_address >= 0, of(ADDRESS_LOW, "ack", -1), of(ADDRESS, "ack", -1)
+    )
+    data_at = np.flatnonzero(kind == DATA)
+    offsets = np.append(np.searchsorted(data_at, first), len(data_at)).astype(np.int32)
+    data = rows[data_at]
+    naks = np.flatnonzero(data["ack"] == 0)
+    place = np.searchsorted(naks, offsets[:-1])
+    there = place < len(naks)
+    there[there] = naks[place[there]] < offsets[1:][there]
+    nak_at = np.full(count, -1, dtype=np.int64)
+    nak_at[there] = naks[place[there]] - offsets[:-1][there]
+    columns: dict[str, Any] = {
+        "t_ps": samples_to_ps(rows["sample"][first], edges.samplerate_hz),
+        "source": one_name(edges.channels[1], count),
+        "kind": names(cut.astype(np.int32), ("transfer", "error")),
+        "t_end_ps": samples_to_ps(end, edges.samplerate_hz),
+        "error": names(np.where(cut, _CUT, 0), ERRORS),
+        "transfer": np.arange(state.transfers, state.transfers + count),
+        "address": np.where(low_address >= 0, low_address, seven),
+        "ten_bit": ten_bit,
+        "read": pa.array(of(ADDRESS, "read", -1) == 1, mask=of(ADDRESS, "read", -1) < 0),
+        "address_ack": pa.array(address_ack == 1, mask=address_ack < 0),
+        "data": pa.Array.from_buffers(
+            pa.binary(),
+            count,
+            [None, pa.py_buffer(offsets), pa.py_buffer(data["data"].astype(np.uint8))],
+        ),
+        "nak_at": nak_at,
+        "repeated": kind[first] == REPEATED,
+        "stopped": stopped,
+        "byte_sample": pa.ListArray.from_arrays(offsets, pa.array(data["sample"])),
+        "byte_end_sample": pa.ListArray.from_arrays(offsets, pa.array(data["end_sample"])),
+        "samplerate_hz": np.full(count, edges.samplerate_hz),
+        "sample": rows["sample"][first],
+        "end_sample": end,
+    }
+    state.transfers += count
+    return table(transfer_schema(), columns)
+
+
+I2C = Decoder(
+    id="i2c",
+    name="I2C",
+    doc="two-wire bus: conditions, bytes, and transfers with 7- and 10-bit addresses",
+    consumes=EDGES,
+    produces=(
+        Output("i2c.bytes", byte_schema, "conditions, bytes and errors"),
+        Output("i2c.transfers", transfer_schema, "one row from a START to the next or the STOP"),
+    ),
+    decode=decode_i2c,
+    new_state=lambda options: I2cState(),
+    channels=(Channel("scl", "clock"), Channel("sda", "data")),
+    options=(
+        Option(
+            "address_bits",
+            "auto",
+            "auto takes 1111 0xx for the beginning of a 10-bit address",
+            choices=("auto", "7"),
+        ),
+        Option(
+            "glitch_ns",
+            0,
+            "shorter pulses on either line are ignored, as inputs of fast mode do up to 50",
+            minimum=0,
+            maximum=10**9,
+            unit="ns",
+        ),
+    ),
+    texts=i2c_texts,
+)
