@@ -359,7 +359,10 @@ class RxLink:
         elif not credit_parity_ok(word):
             code = CreditCode.REFUSED_PARITY
             nic.counts["parity_errors"] += 1
-            nic.freeze.raise_cause(Cause.CREDIT_PARITY, Domain.LINK)
+            nic.at(
+                nic.link.edge_ps(nic.link.cycle_at(nic.now_ps) + 1),
+                lambda: nic.freeze.raise_cause(Cause.CREDIT_PARITY, Domain.LINK),
+            )
         else:
             code = CreditCode.TAKEN
             flow = nic.flow(number)

@@ -152,6 +152,7 @@ class Facts:
         empty = np.empty(0, np.int64)
         ups, downs = np.concatenate([empty, *up_at]), np.concatenate([empty, *down_at])
         joined = (np.diff(ups, prepend=-2) == 1) & (np.diff(downs, prepend=-2) == 1)
+        joined &= ~np.isin(ups, diff.up.breaks) & ~np.isin(downs, diff.down.breaks)
         return LinkWords(
             up=diff.up.data[ups],
             down=diff.down.data[downs],

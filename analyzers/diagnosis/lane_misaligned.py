@@ -49,7 +49,9 @@ def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) ->
 def _between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
     phase = damage.phases[lane]
     first = damage.at(phase.start)
-    certain = phase.first == phase.start and not damage.hidden
+    # Unless the word before it was compared and right, the phase may have been lost earlier.
+    hidden = damage.hidden or not bool(damage.words.joined[phase.start])
+    certain = phase.first == phase.start and not hidden
     place = place_of_pair(first.pair)
     t_ps, unc_ps = damage.diff.down.when(first.position)
     rows: list[Row] = []
@@ -70,8 +72,8 @@ def _between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
         device=damage.receiver,
         tap="rx_enq",
         direction=damage.direction,
-        flow=None if damage.hidden else place.flow,
-        packet=None if damage.hidden else place.packet,
+        flow=None if hidden else place.flow,
+        packet=None if hidden else place.packet,
         word=first.word if certain else None,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,

@@ -208,10 +208,10 @@ def _byte_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
 def _complete(new: npt.NDArray[np.void], state: I2cState) -> npt.NDArray[np.void]:
     """Return the rows of the transfers that are complete; those of an open one are held."""
     import numpy as np
-    from freezeframe.decoders.serial.i2c_kernels import ERROR, REPEATED, START, STOP
+    from freezeframe.decoders.serial.i2c_kernels import CUT_TRANSFER, ERROR, REPEATED, START, STOP
 
     begins = (new["kind"] == START) | (new["kind"] == REPEATED)
-    ends = begins | (new["kind"] == STOP) | ((new["kind"] == ERROR) & (new["error"] == _CUT))
+    ends = begins | (new["kind"] == STOP) | ((new["kind"] == ERROR) & (new["error"] == CUT_TRANSFER))
     if not ends.any():
         state.held.append(new)
         return new[:0]
@@ -223,9 +223,6 @@ def _complete(new: npt.NDArray[np.void], state: I2cState) -> npt.NDArray[np.void
     return np.asarray(rows[:cut])
 
 
-_CUT = 3  # index of cut-transfer in ERRORS
-
-
 def _transfer_table(rows: npt.NDArray[np.void], state: I2cState, edges: Edges) -> pa.Table:
     import numpy as np
     import pyarrow as pa
@@ -234,6 +231,7 @@ def _transfer_table(rows: npt.NDArray[np.void], state: I2cState, edges: Edges) -
     from freezeframe.decoders.serial.i2c_kernels import (
         ADDRESS,
         ADDRESS_LOW,
+        CUT_TRANSFER,
         DATA,
         ERROR,
         ERRORS,
@@ -252,7 +250,7 @@ def _transfer_table(rows: npt.NDArray[np.void], state: I2cState, edges: Edges) -
     end = rows["sample"][np.minimum(after, len(rows) - 1)] if count else np.zeros(0, np.int64)
     if count:
         final = rows[after - 1]
-        cut = (final["kind"] == ERROR) & (final["error"] == _CUT)
+        cut = (final["kind"] == ERROR) & (final["error"] == CUT_TRANSFER)
         stopped = final["kind"] == STOP
         end = np.where(cut | stopped, final["end_sample"], end)
         if state.held and len(state.held[0]) and not (cut[-1] or stopped[-1]):
@@ -271,8 +269,6 @@ def _transfer_table(rows: npt.NDArray[np.void], state: I2cState, edges: Edges) -
 
     low_address = of(ADDRESS_LOW, "address", -1)
     seven = of(ADDRESS, "address", -1)
-    ten_read = (of(ADDRESS, "read", -1) == 1) & (of(ADDRESS, "data", 0) >> 3 == 0b11110)
-    ten_bit = (low_address >= 0) | (ten_read & (options_ten(rows, seven)))
     # The whole address is acknowledged when its last byte is.
     address_ack = np.where(
         low_address >= 0, of(ADDRESS_LOW, "ack", -1), of(ADDRESS, "ack", -1)
@@ -291,10 +287,10 @@ def _transfer_table(rows: npt.NDArray[np.void], state: I2cState, edges: Edges) -
         "source": one_name(edges.channels[1], count),
         "kind": names(cut.astype(np.int32), ("transfer", "error")),
         "t_end_ps": samples_to_ps(end, edges.samplerate_hz),
-        "error": names(np.where(cut, _CUT, 0), ERRORS),
+        "error": names(np.where(cut, CUT_TRANSFER, 0), ERRORS),
         "transfer": np.arange(state.transfers, state.transfers + count),
         "address": np.where(low_address >= 0, low_address, seven),
-        "ten_bit": ten_bit,
+        "ten_bit": of(ADDRESS, "ten", 0) == 1,
         "read": pa.array(of(ADDRESS, "read", -1) == 1, mask=of(ADDRESS, "read", -1) < 0),
         "address_ack": pa.array(address_ack == 1, mask=address_ack < 0),
         "data": pa.Array.from_buffers(

@@ -17,6 +17,7 @@ __all__ = [
     "DATA",
     "ERROR",
     "ERRORS",
+    "CUT_TRANSFER",
     "KINDS",
     "REPEATED",
     "ROW",
@@ -33,7 +34,7 @@ KINDS = ("start", "repeated-start", "address", "address-low", "data", "stop", "e
 START, REPEATED, ADDRESS, ADDRESS_LOW, DATA, STOP, ERROR = range(7)
 
 ERRORS = ("", "cut-byte", "void", "cut-transfer")
-_CUT_BYTE, _VOID, _CUT_TRANSFER = 1, 2, 3
+_CUT_BYTE, _VOID, CUT_TRANSFER = 1, 2, 3
 
 _SCL, _SDA = np.uint64(1), np.uint64(2)
 
@@ -55,6 +56,7 @@ ROW = np.dtype(
             "ack",
             "bits",
             "low_samples",
+            "ten",  # 1 in the first byte of a 10-bit address
         )
     ]
 )
@@ -203,10 +205,10 @@ def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> tuple[int, int]:
         # SCL high and SDA changes. While no byte runs, SCL may have risen in this very sample.
         if changed & _SDA and now & _SCL:
             if now & _SDA == 0:
-                count += _cut_byte(s, sample[i], rows[count:])
+                count += _cut_byte(s, sample[i], True, rows[count:])
                 count += _start(s, sample[i], rows[count])
             elif s.phase == _BYTES:
-                count += _cut_byte(s, sample[i], rows[count:])
+                count += _cut_byte(s, sample[i], True, rows[count:])
                 count += _stop(s, sample[i], rows[count:])
     s.value = last
     return len(sample), count
@@ -218,10 +220,10 @@ def close(end_sample: int, state: Any, rows: Any) -> int:
     s = state[0]
     if s.phase != _BYTES:
         return 0
-    count = _cut_byte(s, end_sample, rows)
+    count = _cut_byte(s, end_sample, False, rows)
     _clear(rows[count])
     rows[count].kind = ERROR
-    rows[count].error = _CUT_TRANSFER
+    rows[count].error = CUT_TRANSFER
     rows[count].sample = s.start_at
     rows[count].end_sample = end_sample
     rows[count].address = s.address
@@ -273,11 +275,13 @@ def _byte(s: Any, ten_bit: bool, row: Any) -> None:
         if not ten_bit or s.shift >> 3 != 0b11110:
             s.ten = _SEVEN
         elif s.read == 0:
+            row.ten = 1
             s.ten = _LOW_NEXT
             s.ten_address = high
             s.address = -1
         else:
             # 3.1.11: a read repeats the upper part of the address that a write has sent.
+            row.ten = 1
             known = s.ten == _TEN and s.ten_address & 0x300 == high
             s.address = s.ten_address if known else -1
     elif s.ten == _LOW_NEXT and s.bytes == 1:
@@ -292,14 +296,16 @@ def _byte(s: Any, ten_bit: bool, row: Any) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _cut_byte(s: Any, sample: int, rows: Any) -> int:
+def _cut_byte(s: Any, sample: int, condition: bool, rows: Any) -> int:
     """Write what a START, a STOP or the end of the capture cuts: at most 2 rows."""
-    # The first rising edge before a START or STOP is no bit of a byte: SCL has to rise for them.
-    if s.phase != _BYTES or s.bits <= 1:
-        s.bits = 0
+    # SCL has to rise for a condition: that edge was no bit, as SDA changed after it.
+    bits = s.bits - condition
+    shift = s.shift >> np.int64(condition)
+    s.bits = 0
+    if s.phase != _BYTES or bits <= 0:
         return 0
     count = 0
-    if s.bits == 8:
+    if bits == 8:
         _byte(s, False, rows[0])
         count = 1
     row = rows[count]
@@ -310,9 +316,8 @@ def _cut_byte(s: Any, sample: int, rows: Any) -> int:
     row.end_sample = sample
     row.address = s.address
     row.read = s.read
-    row.bits = s.bits
-    row.data = s.shift
-    s.bits = 0
+    row.bits = bits
+    row.data = shift
     return count + 1
 
 
@@ -371,3 +376,4 @@ def _clear(row: Any) -> None:
     row.ack = -1
     row.bits = -1
     row.low_samples = -1
+    row.ten = 0

@@ -71,8 +71,11 @@ class _Worker:
 
     def _describe(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         assert self._library is not None
-        decoder = self._library.load(command["name"])
         _said()
+        try:
+            decoder = self._library.load(command["name"])
+        except RuntimeError as error:
+            raise RuntimeError("; ".join([str(error), *_said()])) from error
         channels = [
             {"id": c["id"], "desc": c.get("desc") or c.get("name") or c["id"], "optional": optional}
             for optional, kind in ((False, "channels"), (True, "optional_channels"))

@@ -75,7 +75,7 @@ class SyncFifoEmpty(Fault):
             nic.rx_link.sync_underflows[lane] += 1
             nic.freeze.raise_cause(Cause.SYNC_UNF, Domain.LINK)
 
-        nic.at(nic.link.edge_ps(cycle), underflow)
+        nic.at(nic.link.edge_ps(cycle + 1), underflow)
         return late
 
 
@@ -94,7 +94,8 @@ class LaneMisaligned(Fault):
             return words
         if self.done:
             return slipped_from(words, self.lane, 0, self.lost_B)
-        if not self.ready(nic):
+        # A good packet comes first: a lane that was wrong from its training on has no first bad word.
+        if not self.ready(nic) or not nic.rx_link.next_seq:
             return words
         header = header_of(int(words[0]), int(words[1]))
         place = self.draw.randrange(len(words))
