@@ -18,15 +18,18 @@ from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_MASK,
     DESC_VALUE_SEQ_LSB,
     DESC_VALUE_SEQ_MASK,
+    STATE_VALUE_NEW_MASK,
+    MachineState,
 )
 
 __all__ = ["Departure", "departures"]
 
 _FRAME_WORDS = 3  # two HEAD words and the TAIL
 _SEQ_MASK = 0xFFFF
-_MOST_BACK = 64
-_SLACK_PS = 150_000  # both domains' stamps, and a credit or two between packets
+_MOST_BACK = 8
+_SLACK_PS = 60_000  # an event is stamped 2 to 3 bus cycles after what it tells of the link
 _CREDIT_CYCLES = 4  # a credit word and the idle around it
+_NOT_SENDING = (MachineState.IDLE, MachineState.WAIT_CREDIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ def _recorded(stream: Stream, described: dict[int, tuple[int, int]]) -> list[Dep
     packets = stream.packets
     for packet in packets:
         departure = _departure(stream, packet, packets, described)
+        if departure is None and packet is packets[-1]:
+            break  # the memory closed within its header
         if departure is None or (found and departure.seq != found[-1].seq + 1 & _SEQ_MASK):
             found.clear()  # a packet between may be missing, or have been injected
         if departure is not None:
@@ -121,14 +126,19 @@ def _before(
 ) -> list[Departure]:
     """Return packets before the recorded ones, back to the last end of back-pressure.
 
-    They are believed only when, laid end to end, they begin just when that pressure ended.
+    They are believed only when, laid end to end, they begin just when that pressure ended, and the
+    transmitter was not idle since.
     """
     period_ps, first = _period_ps(stream), recorded[0]
     ends = log.t_ps[log.select("PRESSURE", "end")].tolist()
     last = bisect_left(ends, first.t_ps - _SLACK_PS) - 1
     if last < 0 or not period_ps:
         return []
+    if _paused(log, ends[last] + _SLACK_PS, first.t_ps):
+        return []
     credits = log.t_ps[log.select("CREDIT", "sent")]
+    between = int(((credits >= ends[last]) & (credits < first.t_ps)).sum())
+    late_ps = between * _CREDIT_CYCLES * period_ps
     gap_ps = _gap_ps(recorded, period_ps)
     chain: list[Departure] = []
     seq, t_ps = first.seq, first.t_ps
@@ -141,14 +151,19 @@ def _before(
         t_ps -= words * period_ps + gap_ps
         shortest_ps = min(shortest_ps, words * period_ps)
         chain.append(Departure(seq, flow, words, t_ps, None))
-        between = int(((credits >= ends[last]) & (credits < first.t_ps)).sum())
-        slack_ps = _SLACK_PS + between * _CREDIT_CYCLES * period_ps
-        if abs(t_ps - ends[last]) <= slack_ps:
+        if -_SLACK_PS <= t_ps - ends[last] <= _SLACK_PS + late_ps:
             # A packet shorter than the doubt may stand in the chain or not.
-            return chain[::-1] if slack_ps < shortest_ps else []
+            return chain[::-1] if 2 * _SLACK_PS + late_ps < shortest_ps else []
         if t_ps < ends[last]:
             return []
     return []
+
+
+def _paused(log: EventLog, begin_ps: int, end_ps: int) -> bool:
+    """Return whether the transmitter's state machine says that it sent nothing for a while."""
+    at = log.select("STATE", "tx_link")
+    at = at[(log.t_ps[at] >= begin_ps) & (log.t_ps[at] < end_ps)]
+    return bool(np.isin(log.value[at] & STATE_VALUE_NEW_MASK, _NOT_SENDING).any())
 
 
 def _gap_ps(recorded: list[Departure], period_ps: int) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from freezeframe.analyzers.credit_ledger import CreditTimes, FlowAccount
 from freezeframe.analyzers.departures import Departure, departures
-from freezeframe.analyzers.view import CaptureView, EventLog
+from freezeframe.analyzers.view import CaptureView, EventLog, Stream
 
 __all__ = ["FlowHistory", "Start", "flow_history"]
 
@@ -62,9 +62,11 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     modulus = account.modulus
     if log is None or account.limit is None or modulus is None or log.gaps:
         return None
-    every = departures(view, account.sender)
     stream = view.stream(account.sender, "tx_deq")
-    end_ps = -1 if stream is None or stream.end_ps is None else stream.end_ps
+    if stream is None or stream.end_ps is None or not _comparable(stream, log):
+        return None
+    end_ps = stream.end_ps
+    every = departures(view, account.sender)
     base, votes = _base(log, account, every, end_ps)
     if base is None:
         every = departures(view, account.sender, extend=True)
@@ -84,7 +86,19 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
             credited = int(taken.freed[n - 1])
             outstanding = (base + gone - credited) % modulus
             found.append(Start(departure, sent, credited, outstanding, int(taken.positions[n - 1])))
-    return FlowHistory(account, tuple(found), votes)
+    history = FlowHistory(account, tuple(found), votes)
+    flat = [start for start in history.beyond(account.limit) if not start.across_wrap]
+    if flat and any(departure.position is None for departure in every):
+        return None  # more likely the packets before the recording are not what they seemed
+    return history
+
+
+def _comparable(stream: Stream, log: EventLog) -> bool:
+    """Return whether times of the link and of the log are known well enough to order them."""
+    if not len(stream) or not len(log):
+        return False
+    uncertain = np.concatenate([stream.t_unc_ps, log.t_unc_ps])
+    return bool((uncertain >= 0).all() and uncertain.max() <= _CROSSING_PS // 2)
 
 
 def _base(

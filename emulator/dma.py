@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from freezeframe.emulator.incoming import Incoming
     from freezeframe.emulator.nic import Nic
 
-__all__ = ["Descriptor", "NoteWriter", "RxDma", "TxDma"]
+__all__ = ["Descriptor", "NoteWriter", "RxDma", "TxDma", "empty_payload"]
 
 
 @dataclass(slots=True)

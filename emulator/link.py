@@ -224,7 +224,7 @@ class RxLink:
         if incoming.flow is not None:
             incoming.flow.received.cut(last)
         incoming.cut(last)
-        self.nic.freeze.fed(Memory.RX_ENQ if self.nic.profile.quad else 0)
+        self.nic.freeze.fed(Memory.RX_ENQ)
 
     def sync_level(self, lane: int) -> int:
         """Return the halves in a lane's synchronization FIFO."""

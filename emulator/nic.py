@@ -38,7 +38,7 @@ from freezeframe.emulator.link import RxLink, TxLink
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.provoke import PatternSource
-from freezeframe.emulator.recorder import Recorder
+from freezeframe.emulator.recorder import ALL_KINDS, Recorder
 from freezeframe.emulator.stages import Bus, Fifo, Process, Tap
 from freezeframe.emulator.traffic import Receiving, Sending
 from freezeframe.emulator.trigger import Trigger
@@ -48,10 +48,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Bank", "Config", "Nic"]
 
-_TAP_KINDS = 1 << Kind.HEAD | 1 << Kind.BODY | 1 << Kind.TAIL
-_EVENT_KINDS = sum(
-    1 << kind for kind in Kind if kind not in (Kind.MARK, Kind.LOSS, Kind.TIME)
-) & ~_TAP_KINDS  # fmt: skip
 _ALL_CAUSES = sum(1 << cause for cause in Cause)
 _LINK_TAPS = (Memory.TX_DEQ, Memory.RX_ENQ)
 _PENDING = 48  # runs or events a recorder may hold back before they are committed
@@ -71,7 +67,7 @@ class Config:
     stall_limit: int
     snapshot_log2: int
     sample_period: int
-    # A lane's underflow must be found by what it does to the words, so by default it does not freeze by itself.
+    # The driver masks sync-unf: an underflow must be found by what it does to the words.
     cause_mask: int = _ALL_CAUSES & ~(1 << Cause.SYNC_UNF)
     hold: bool = True
     select_tap: int = 0
@@ -124,13 +120,11 @@ class Nic:
             for memory in range(4)
         ]
         self.memories.append(self.log)
-        self.selected = 0  # tap behind memory 0 when there is only one
-        for memory, recorder in enumerate(self.memories):
+        for recorder in self.memories:
             if recorder is not None:
                 recorder.post = profile.trace_post
-                recorder.kinds = _EVENT_KINDS if memory == Memory.EVENT_LOG else _TAP_KINDS
         self._post = [profile.trace_post] * 5
-        self._kinds = [_TAP_KINDS] * 4 + [_EVENT_KINDS]
+        self._kinds = [ALL_KINDS] * 5
         self.split_wait = type(self.bus.owned)()
         self.counts: dict[str, int] = dict.fromkeys(
             (
@@ -172,8 +166,7 @@ class Nic:
 
     def memory_domain(self, memory: int) -> Domain:
         """Return the domain in which a memory records."""
-        tap = self.selected if memory == 0 and not self.profile.quad else memory
-        return _domain(tap)
+        return _domain(memory)
 
     # -- running -------------------------------------------------------------------------------
 
@@ -305,7 +298,7 @@ class Nic:
         if tap.recorder is not None:
             if tap.recorder.waiting > _PENDING:
                 tap.recorder.advance(tap.clock.cycle_at(self.now_ps) - 1)
-            self.freeze.fed(index if self.profile.quad else 0)
+            self.freeze.fed(index)
         if self.trigger.enable and self.trigger.tap == index:
             self._watch(tap, cycle, kinds, words)
 
@@ -329,20 +322,28 @@ class Nic:
     def arm_memories(self, now_ps: int) -> None:
         """Clear all memories and attach them to their taps."""
         self.events_lost_before += self.log.lost
-        for tap in self.taps:
-            tap.recorder = None
+        if not self.profile.quad:
+            self._select(self.config.select_tap & 3)
         for memory, recorder in enumerate(self.memories):
+            if isinstance(recorder, Recorder):
+                self.taps[memory].recorder = recorder
             if recorder is None:
                 continue
-            if isinstance(recorder, Recorder):
-                if not self.profile.quad:
-                    self.selected = self.config.select_tap & 3
-                self.taps[memory if self.profile.quad else self.selected].recorder = recorder
             clock = self.clock(self.memory_domain(memory))
             cycle = clock.cycle_at(now_ps)
             recorder.arm(cycle if clock is self.bus.clock else clock.crossed(now_ps))
         self.sampler.clear()
         self.reset_trigger()
+
+    def _select(self, tap: int) -> None:
+        """Put the one memory behind a tap. Its records stay, its recorder counts that tap's cycles from now on."""
+        old = next(m for m in self.memories if isinstance(m, Recorder))
+        new = Recorder(self.profile.trace_tap_depth, self.profile.trace_post_drain_cycles)
+        new.memory = old.memory
+        new.post, new.kinds = self._post[tap], self._kinds[tap]
+        for memory in range(4):
+            self.memories[memory] = new if memory == tap else None
+            self.taps[memory].recorder = None
 
     def set_post(self, memory: int, post: int) -> None:
         """Set the records a memory stores after a cause; a cause that has come keeps the old number."""

@@ -85,7 +85,7 @@ def readers(nic: Nic) -> dict[str, Reader]:
 
 
 def defaults(nic: Nic) -> dict[str, int]:
-    """Return what host-writable registers hold after power-up, where that is not 0."""
+    """Return what the driver has set by the time a host first reads: the rest holds its reset value."""
     config = nic.config
     return {
         "ctl.cause_mask": config.cause_mask,

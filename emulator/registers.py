@@ -47,7 +47,12 @@ class RegisterFile:
         self.nic = nic
         self.bus_errors = 0
         self.bus_error_addr = 0
-        self._kept = {register(name).address: value for name, value in defaults(nic).items()}
+        self._kept = {
+            offset: sum(field.reset << field.lsb for field in place.register.fields)
+            for offset, place in _places().items()
+            if place.register.access == "rw"
+        }
+        self._kept |= {register(name).address: value for name, value in defaults(nic).items()}
         self._readers = readers(nic)
         self._readers["id.bus_errors"] = lambda: self.bus_errors
         self._readers["id.bus_error_addr"] = lambda: self.bus_error_addr
@@ -69,7 +74,7 @@ class RegisterFile:
             return None
         reader = self._readers.get(place.register.name)
         if reader is None:
-            return self._kept.get(offset, 0)
+            return self._kept[offset]
         value = reader(*place.indices)
         return None if value is None else value & _WORD
 

@@ -9,6 +9,8 @@ from collections import deque
 
 __all__ = ["Tally"]
 
+_KEPT_CYCLES = 1 << 14
+
 
 class Tally:
     """A cumulative count over cycles of one clock domain. Cycles asked for must not decrease."""
@@ -23,7 +25,11 @@ class Tally:
     def add(self, cycle: int, words: int) -> None:
         """Enter ``words`` words of consecutive cycles, the first in ``cycle``; runs come in order."""
         if words:
-            self._runs.append((cycle, words))
+            runs = self._runs
+            # Nobody asks for a time so far behind the newest run; a card that runs for ever must not grow.
+            while runs and runs[0][0] + runs[0][1] < cycle - _KEPT_CYCLES:
+                self._whole += runs.popleft()[1]
+            runs.append((cycle, words))
             self.entered += words
 
     def at(self, cycle: int) -> int:

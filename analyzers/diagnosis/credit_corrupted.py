@@ -36,7 +36,7 @@ def _refused(facts: Facts, sender: str, receiver: str, log: EventLog, position: 
     value = int(log.value[position])
     t_ps, unc_ps = log.when(position)
     rows: list[Row] = []
-    match = _as_sent(facts, receiver, value, t_ps)
+    match = _as_sent(facts, receiver, value, t_ps, unc_ps)
     flow, confidence = None, 0.95
     if match is not None:
         sent_log, sent_at = match
@@ -70,7 +70,9 @@ def _refused(facts: Facts, sender: str, receiver: str, log: EventLog, position: 
     )
 
 
-def _as_sent(facts: Facts, receiver: str, value: int, t_ps: int) -> tuple[EventLog, int] | None:
+def _as_sent(
+    facts: Facts, receiver: str, value: int, t_ps: int, unc_ps: int | None
+) -> tuple[EventLog, int] | None:
     """Return the credit that differs in one bit and was sent last before the refusal."""
     log = facts.view.logs.get(receiver)
     if log is None:
@@ -80,9 +82,14 @@ def _as_sent(facts: Facts, receiver: str, value: int, t_ps: int) -> tuple[EventL
         for at in log.select("CREDIT", "sent").tolist()
         if (int(log.value[at]) ^ value).bit_count() == 1
     ]
-    # A refusal is stamped in another clock domain; the uncertainty of both may make it seem early.
-    slack_ps = 2_000_000
-    before = [at for at in near if int(log.t_ps[at]) <= t_ps + slack_ps]
+    # A refusal is stamped by another clock: with the doubt of both it may seem early.
+    doubt_ps = [int(log.t_unc_ps[at]) for at in near]
+    known = unc_ps is not None and all(doubt >= 0 for doubt in doubt_ps)
+    before = [
+        at
+        for at, doubt in zip(near, doubt_ps, strict=True)
+        if not known or int(log.t_ps[at]) - doubt <= t_ps + (unc_ps or 0)
+    ]
     return (log, before[-1]) if before else None
 
 

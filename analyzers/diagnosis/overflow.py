@@ -15,7 +15,7 @@ from freezeframe.analyzers.credit_ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.flow_history import FlowHistory, Start, flow_history
 
-__all__ = ["Sending", "overflow_evidence", "sender_rows", "sendings", "share"]
+__all__ = ["Sending", "overflow_evidence", "sender_rows", "sendings", "share", "suffered"]
 
 _MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL
 
@@ -75,6 +75,16 @@ def _constant_below(facts: Facts, account: FlowAccount) -> int | None:
         if credited + account.limit - free < account.modulus:
             bounds.append(_MOST_PACKET_WORDS - free)
     return min(bounds, default=None)
+
+
+def suffered(facts: Facts, account: FlowAccount) -> bool:
+    """Return whether an excess on this flow can have had its symptom: the receiver overflowed.
+
+    Where the receiver may not be looked at, it must at least have been the one that froze first.
+    """
+    if facts.view.device(account.receiver) is not None:
+        return facts.overflowed(account.receiver)
+    return "cross" in facts.view.causes(account.sender)
 
 
 def share(facts: Facts, account: FlowAccount) -> int | None:

@@ -15,6 +15,7 @@ import numpy as np
 from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.credit_ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.view import EventLog
 from freezeframe.capture.registers.layouts import MachineState
 
 __all__ = ["Stall", "stalls"]
@@ -93,7 +94,10 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
         return None
     if account.modulus is None or sender_log.gaps:
         return None
-    end_ps = int(sender_log.t_ps[-1]) - _FLIGHT_PS
+    doubt_ps = _doubt_ps(sender_log, receiver_log)
+    if doubt_ps is None:
+        return None
+    end_ps = int(sender_log.t_ps[-1]) - _FLIGHT_PS - doubt_ps
     due = sent.t_ps <= end_ps
     if not due.any():
         return None
@@ -102,7 +106,7 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
         return None  # it took more after its log had closed
     # By then the sender had taken its last credit, or its log began and held none.
     quiet_ps = int(taken.t_ps[-1]) if len(taken) else int(sender_log.t_ps[0])
-    missing = np.flatnonzero(due & (sent.t_ps > quiet_ps))
+    missing = np.flatnonzero(due & (sent.t_ps > quiet_ps + doubt_ps))
     if not len(missing):
         return None
     since_ps = int(sent.t_ps[missing[0]])
@@ -131,6 +135,16 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
         text,
         (*rows, *_bank_rows(facts, account)),
     )
+
+
+def _doubt_ps(one: EventLog, other: EventLog) -> int | None:
+    """Return by how much times of two devices may be off each other; None when that is not known."""
+    found = 0
+    for log in (one, other):
+        if not len(log) or bool((log.t_unc_ps < 0).any()):
+            return None
+        found += int(log.t_unc_ps.max())
+    return found
 
 
 def _lost_events(facts: Facts, device: str, since_ps: int) -> bool:
@@ -162,7 +176,7 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
         return None
     cause_ps = _cause_ps(facts, account.sender)
     stream = facts.view.stream(account.receiver, "rx_deq")
-    if cause_ps is None or stream is None:
+    if cause_ps is None or stream is None or bool((stream.t_unc_ps < 0).any()):
         return None
     if (account.sent_credits.t_ps > cause_ps - _FLIGHT_PS).any():
         return None  # it went on after the freeze of the sender, whose bank is older

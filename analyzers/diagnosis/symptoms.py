@@ -13,7 +13,12 @@ from freezeframe.analyzers.align import Op
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import LINK, SENDER_FIFO, Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
-from freezeframe.analyzers.diagnosis.overflow import Sending, overflow_evidence, sender_rows
+from freezeframe.analyzers.diagnosis.overflow import (
+    Sending,
+    overflow_evidence,
+    sender_rows,
+    suffered,
+)
 from freezeframe.analyzers.diagnosis.place import (
     cause_evidence,
     neighbourhood,
@@ -108,7 +113,7 @@ def symptoms(
 def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Symptom]:
     for sender, receiver in facts.view.directions:
         mine = [s for s in sendings if s.account.direction == f"{sender}->{receiver}"]
-        flat = [s for s in mine if s.beyond_flat]
+        flat = [s for s in mine if s.beyond_flat and suffered(facts, s.account)]
         if not facts.overflowed(receiver) and not flat:
             continue
         evidence = overflow_evidence(facts, receiver) + cause_evidence(facts, receiver)

@@ -16,6 +16,7 @@ from freezeframe.analyzers.diagnosis.overflow import (
     overflow_evidence,
     sender_rows,
     share,
+    suffered,
 )
 from freezeframe.analyzers.diagnosis.place import cause_evidence
 
@@ -32,6 +33,8 @@ def diagnose(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
         account, limit = sending.account, sending.account.limit or 0
         most = share(facts, account)
         if sending.beyond_flat or (most is not None and limit > most):
+            continue
+        if not suffered(facts, account):
             continue
         if sending.beyond_wrap and _not_constant(sending):
             yield _from_history(facts, sending)

@@ -114,8 +114,11 @@ def ethernet_texts(row: Mapping[str, Any]) -> Texts:
     """Put a row of `ethernet_schema` into words."""
     if row["kind"] == "error":
         error = str(row["error"])
-        return Texts("!", error, f"{row['direction']} frame of {row['length_B']} B: {error}: "
-                     f"{_ERROR_TEXTS[error]}")
+        return Texts(
+            "!",
+            error,
+            f"{row['direction']} frame of {row['length_B']} B: {error}: {_ERROR_TEXTS[error]}",
+        )
     normal = f"{row['protocol']}{_ends(row)}"
     tag = "" if row["vlan"] < 0 else f", VLAN {row['vlan']}"
     verdict = {True: ", FCS good", False: ", FCS wrong", None: ""}[row["fcs_ok"]]

@@ -237,8 +237,6 @@ ENC28J60 = Decoder(
     ),
     decode=decode_enc28j60,
     new_state=lambda options: Chip(),
-    options=(
-        Option("select", -1, "only this chip select; -1 for all", minimum=-1, maximum=3),
-    ),
+    options=(Option("select", -1, "only this chip select; -1 for all", minimum=-1, maximum=3),),
     texts=enc28j60_texts,
 )

@@ -14,8 +14,14 @@ from freezeframe.decoders.parts.enc28j60_registers import ADDRESSES, COMMON_FROM
 __all__ = ["Chip", "When"]
 
 _MEMORY_B = 0x2000
-_RESET_REGISTERS = {"ERDPT": 0x05FA, "ERXST": 0x05FA, "ERXND": 0x1FFF, "EWRPT": 0, "ETXST": 0,
-                    "ETXND": 0}  # table 3-2
+_RESET_REGISTERS = {
+    "ERDPT": 0x05FA,
+    "ERXST": 0x05FA,
+    "ERXND": 0x1FFF,
+    "EWRPT": 0,
+    "ETXST": 0,
+    "ETXND": 0,
+}  # table 3-2
 _BSEL, _TXRTS = 0x03, 0x08  # ECON1
 _PKTDEC, _AUTOINC = 0x40, 0x80  # ECON2
 _TXCRCEN, _PADCFG = 0x10, 0xE0  # MACON3
@@ -177,9 +183,7 @@ class Chip:
     ) -> EthernetFrame:
         # What is sent without a check sequence is padded by the chip.
         checked = direction == "received" or fcs is not None
-        return EthernetFrame(
-            when.t_ps, when.t_end_ps, direction, data, fcs, fcs_ok, error, checked
-        )
+        return EthernetFrame(when.t_ps, when.t_end_ps, direction, data, fcs, fcs_ok, error, checked)
 
     def _pointer(self, name: str) -> int | None:
         low, high = (self._registers.get(ADDRESSES[f"{name}{half}"]) for half in "LH")

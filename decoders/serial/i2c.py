@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["I2C", "I2cState", "byte_schema", "decode_i2c", "i2c_texts", "transfer_schema"]
 
-_ROWS_AT_ONCE = 4096
+_MORE_ROWS = 8  # than edges, with what the end cuts
 _NS_PER_S = 10**9
 
 
@@ -103,16 +103,51 @@ def transfer_schema() -> pa.Schema:
 
 
 class I2cState:
-    """What is carried from piece to piece: the kernels' records, and the rows of a transfer that
+    """What is carried from piece to piece: the kernels' records, and the bytes of a transfer that
     is open."""
 
     def __init__(self) -> None:
-        from freezeframe.decoders.serial.i2c_kernels import new_filter, new_state
+        import numpy as np
+        from freezeframe.decoders.serial.i2c_kernels import (
+            ROW,
+            new_filter,
+            new_state,
+            new_transfer,
+        )
 
         self.record = new_state()
         self.filter = new_filter()
+        self.transfer = new_transfer()
         self.transfers = 0  # given so far
-        self.held: list[npt.NDArray[np.void]] = []
+        # Room that is kept: to get it anew for each piece costs as much as decoding.
+        self.rows = np.empty(0, dtype=ROW)
+        self.data = (
+            np.empty(0, dtype=np.uint8),
+            np.empty(0, dtype=np.int64),
+            np.empty(0, dtype=np.int64),
+        )
+
+    def room_for_rows(self, count: int) -> npt.NDArray[np.void]:
+        """Return room for so many rows, and let their bytes fit."""
+        import numpy as np
+
+        if len(self.rows) < count:
+            self.rows = np.empty(count, dtype=self.rows.dtype)
+        needed = int(self.transfer["bytes"][0]) + count
+        if len(self.data[0]) < needed:
+            byte, begin, end = (
+                np.concatenate([column, np.empty(needed, dtype=column.dtype)])
+                for column in self.data
+            )
+            self.data = (byte, begin, end)
+        return self.rows
+
+    def forget(self) -> None:
+        """Move the bytes of the open transfer to the front; those before are in the table."""
+        first, size = (int(self.transfer[name][0]) for name in ("first_byte", "bytes"))
+        for column in self.data:
+            column[:size] = column[first : first + size].copy()
+        self.transfer["first_byte"] = 0
 
 
 def decode_i2c(
@@ -120,7 +155,13 @@ def decode_i2c(
 ) -> dict[str, pa.Table]:
     """Decode a piece of a capture; ``edges`` has the channels SCL and SDA, in this order."""
     import numpy as np
-    from freezeframe.decoders.serial.i2c_kernels import ROW, close, events, without_glitches
+    from freezeframe.decoders.serial.i2c_kernels import (
+        TRANSFER_ROW,
+        close,
+        events,
+        transfers,
+        without_glitches,
+    )
 
     sample, value = edges.sample, edges.value
     glitch_samples = -(-options.integer("glitch_ns") * edges.samplerate_hz // _NS_PER_S)
@@ -128,22 +169,20 @@ def decode_i2c(
         # What has not changed back by the end of the capture stays.
         until = edges.end_sample + (glitch_samples if last else 0)
         sample, value = without_glitches(sample, value, glitch_samples, until, state.filter)
-    ten_bit = options.text("address_bits") == "auto"
-    found = [np.zeros(0, dtype=ROW)]
-    done = 0
-    while done < len(sample):
-        rows = np.zeros(_ROWS_AT_ONCE, dtype=ROW)
-        consumed, count = events((sample[done:], value[done:]), ten_bit, state.record, rows)
-        done += consumed
-        found.append(rows[:count])
+    # An edge makes a row at most, but for a condition: 3 rows, with two edges of the clock before.
+    rows = state.room_for_rows(len(sample) + _MORE_ROWS)
+    count = events((sample, value), options.text("address_bits") == "auto", state.record, rows)
     if last:
-        rows = np.zeros(3, dtype=ROW)
-        found.append(rows[: close(edges.end_sample, state.record, rows)])
-    new = np.concatenate(found)
-    return {
-        "i2c.bytes": _byte_table(new, edges),
-        "i2c.transfers": _transfer_table(_complete(new, state), state, edges),
+        count += close(edges.end_sample, state.record, rows[count:])
+    rows = rows[:count]
+    found = np.empty(count + 1, dtype=TRANSFER_ROW)
+    found = found[: transfers(rows, state.transfer, state.data, found)]
+    made = {
+        "i2c.bytes": _byte_table(rows, edges),
+        "i2c.transfers": _transfer_table(found, state, edges),
     }
+    state.forget()
+    return made
 
 
 def i2c_texts(row: Mapping[str, Any]) -> Texts:
@@ -205,108 +244,39 @@ def _byte_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
     return table(schema, columns)
 
 
-def _complete(new: npt.NDArray[np.void], state: I2cState) -> npt.NDArray[np.void]:
-    """Return the rows of the transfers that are complete; those of an open one are held."""
-    import numpy as np
-    from freezeframe.decoders.serial.i2c_kernels import CUT_TRANSFER, ERROR, REPEATED, START, STOP
-
-    begins = (new["kind"] == START) | (new["kind"] == REPEATED)
-    ends = begins | (new["kind"] == STOP) | ((new["kind"] == ERROR) & (new["error"] == CUT_TRANSFER))
-    if not ends.any():
-        state.held.append(new)
-        return new[:0]
-    rows = np.concatenate([*state.held, new])
-    at = len(rows) - len(new) + int(np.flatnonzero(ends)[-1])
-    # A START ends the one before and is itself the first row of what is open.
-    cut = at if begins[np.flatnonzero(ends)[-1]] else at + 1
-    state.held = [rows[cut:]]
-    return np.asarray(rows[:cut])
-
-
 def _transfer_table(rows: npt.NDArray[np.void], state: I2cState, edges: Edges) -> pa.Table:
     import numpy as np
     import pyarrow as pa
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table
-    from freezeframe.decoders.serial.i2c_kernels import (
-        ADDRESS,
-        ADDRESS_LOW,
-        CUT_TRANSFER,
-        DATA,
-        ERROR,
-        ERRORS,
-        REPEATED,
-        START,
-        STOP,
-    )
+    from freezeframe.decoders.serial.i2c_kernels import ERRORS
 
-    kind = rows["kind"]
-    first = np.flatnonzero((kind == START) | (kind == REPEATED))
-    count = len(first)
-    # One after the last row of each; what stands before the first START is no transfer.
-    after = np.append(first[1:], len(rows)).astype(np.int64)[:count]
-    cut = np.zeros(count, dtype=np.bool_)
-    stopped = np.zeros(count, dtype=np.bool_)
-    end = rows["sample"][np.minimum(after, len(rows) - 1)] if count else np.zeros(0, np.int64)
-    if count:
-        final = rows[after - 1]
-        cut = (final["kind"] == ERROR) & (final["error"] == CUT_TRANSFER)
-        stopped = final["kind"] == STOP
-        end = np.where(cut | stopped, final["end_sample"], end)
-        if state.held and len(state.held[0]) and not (cut[-1] or stopped[-1]):
-            # The START that ends the last one is held already.
-            end[-1] = state.held[0]["sample"][0]
-
-    def of(which: int, column: str, none: int) -> npt.NDArray[np.int64]:
-        """Return a column of the first row of a kind in each transfer."""
-        at = np.flatnonzero(kind == which)
-        place = np.searchsorted(at, first)
-        there = place < len(at)
-        there[there] = at[place[there]] < after[there]
-        result = np.full(count, none, dtype=np.int64)
-        result[there] = rows[column][at[place[there]]]
-        return result
-
-    low_address = of(ADDRESS_LOW, "address", -1)
-    seven = of(ADDRESS, "address", -1)
-    # The whole address is acknowledged when its last byte is.
-    address_ack = np.where(
-        low_address >= 0, of(ADDRESS_LOW, "ack", -1), of(ADDRESS, "ack", -1)
-    )
-    data_at = np.flatnonzero(kind == DATA)
-    offsets = np.append(np.searchsorted(data_at, first), len(data_at)).astype(np.int32)
-    data = rows[data_at]
-    naks = np.flatnonzero(data["ack"] == 0)
-    place = np.searchsorted(naks, offsets[:-1])
-    there = place < len(naks)
-    there[there] = naks[place[there]] < offsets[1:][there]
-    nak_at = np.full(count, -1, dtype=np.int64)
-    nak_at[there] = naks[place[there]] - offsets[:-1][there]
+    count = len(rows)
+    used = int(rows["first_byte"][-1] + rows["bytes"][-1]) if count else 0
+    offsets = np.append(rows["first_byte"], used).astype(np.int32)
+    data, begin, end = (column[:used].copy() for column in state.data)
     columns: dict[str, Any] = {
-        "t_ps": samples_to_ps(rows["sample"][first], edges.samplerate_hz),
-        "source": one_name(edges.channels[1], count),
-        "kind": names(cut.astype(np.int32), ("transfer", "error")),
-        "t_end_ps": samples_to_ps(end, edges.samplerate_hz),
-        "error": names(np.where(cut, CUT_TRANSFER, 0), ERRORS),
-        "transfer": np.arange(state.transfers, state.transfers + count),
-        "address": np.where(low_address >= 0, low_address, seven),
-        "ten_bit": of(ADDRESS, "ten", 0) == 1,
-        "read": pa.array(of(ADDRESS, "read", -1) == 1, mask=of(ADDRESS, "read", -1) < 0),
-        "address_ack": pa.array(address_ack == 1, mask=address_ack < 0),
-        "data": pa.Array.from_buffers(
-            pa.binary(),
-            count,
-            [None, pa.py_buffer(offsets), pa.py_buffer(data["data"].astype(np.uint8))],
-        ),
-        "nak_at": nak_at,
-        "repeated": kind[first] == REPEATED,
-        "stopped": stopped,
-        "byte_sample": pa.ListArray.from_arrays(offsets, pa.array(data["sample"])),
-        "byte_end_sample": pa.ListArray.from_arrays(offsets, pa.array(data["end_sample"])),
-        "samplerate_hz": np.full(count, edges.samplerate_hz),
-        "sample": rows["sample"][first],
-        "end_sample": end,
+        name: rows[name] for name in ("address", "nak_at", "sample", "end_sample")
     }
+    columns.update(
+        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
+        source=one_name(edges.channels[1], count),
+        kind=names((rows["error"] != 0).astype(np.int32), ("transfer", "error")),
+        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
+        error=names(rows["error"], ERRORS),
+        transfer=np.arange(state.transfers, state.transfers + count),
+        ten_bit=rows["ten"] == 1,
+        read=pa.array(rows["read"] == 1, mask=rows["read"] < 0),
+        address_ack=pa.array(rows["ack"] == 1, mask=rows["ack"] < 0),
+        data=pa.Array.from_buffers(
+            pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+        ),
+        repeated=rows["repeated"] == 1,
+        stopped=rows["stopped"] == 1,
+        byte_sample=pa.ListArray.from_arrays(offsets, pa.array(begin)),
+        byte_end_sample=pa.ListArray.from_arrays(offsets, pa.array(end)),
+        samplerate_hz=np.full(count, edges.samplerate_hz),
+    )
     state.transfers += count
     return table(transfer_schema(), columns)
 

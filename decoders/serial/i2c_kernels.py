@@ -14,19 +14,22 @@ import numpy.typing as npt
 __all__ = [
     "ADDRESS",
     "ADDRESS_LOW",
+    "CUT_TRANSFER",
     "DATA",
     "ERROR",
     "ERRORS",
-    "CUT_TRANSFER",
     "KINDS",
     "REPEATED",
     "ROW",
     "START",
     "STOP",
+    "TRANSFER_ROW",
     "close",
     "events",
     "new_filter",
     "new_state",
+    "new_transfer",
+    "transfers",
     "without_glitches",
 ]
 
@@ -86,6 +89,28 @@ _STATE = np.dtype(
 _IDLE, _BYTES = 0, 1
 _SEVEN, _LOW_NEXT, _TEN = 0, 1, 2
 
+# The bytes of data stand from first_byte on, in columns beside this one.
+TRANSFER_ROW = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "open",
+            "error",  # index of ERRORS
+            "sample",
+            "end_sample",
+            "address",
+            "ten",
+            "read",
+            "ack",
+            "nak_at",
+            "repeated",
+            "stopped",
+            "first_byte",
+            "bytes",
+        )
+    ]
+)
+
 _FILTER = np.dtype(
     [
         ("started", np.int64),
@@ -101,6 +126,11 @@ def new_state() -> npt.NDArray[np.void]:
     state = np.zeros(1, dtype=_STATE)
     state["low_at"] = state["read"] = state["address"] = -1
     return state
+
+
+def new_transfer() -> npt.NDArray[np.void]:
+    """Return the state of `transfers` at the start of a stream."""
+    return np.zeros(1, dtype=TRANSFER_ROW)
 
 
 def new_filter() -> npt.NDArray[np.void]:
@@ -164,16 +194,16 @@ def without_glitches(
 
 
 @numba.njit(cache=True, nogil=True)
-def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> tuple[int, int]:
-    """Decode edges until they or the room for rows are used up.
+def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> int:
+    """Decode edges to rows.
 
     Args:
         edges: samples and values, bit 0 SCL and bit 1 SDA.
         ten_bit: whether 1111 0xx begins a 10-bit address.
         state: from `new_state`, changed.
-        rows: ``(m,)`` of ROW, to be filled; m at least 8.
+        rows: ``(m,)`` of ROW, to be filled; m at least the edges and 8.
     Returns:
-        Edges consumed, rows filled.
+        Rows filled.
     """
     sample, value = edges
     s = state[0]
@@ -185,10 +215,6 @@ def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> tuple[int, int]:
             s.low_at = sample[0]
     last = s.value
     for i in range(len(sample)):
-        # A condition can cut a byte (2 rows), be void, and stand itself.
-        if count + 4 > len(rows):
-            s.value = last
-            return i, count
         now = value[i]
         changed = now ^ last
         last = now
@@ -200,7 +226,7 @@ def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> tuple[int, int]:
                 s.low_samples = max(s.low_samples, sample[i] - s.low_at)
                 s.low_at = -1
             if s.phase == _BYTES:
-                count += _bit(s, sample[i], np.int64(now >> np.uint64(1)) & 1, ten_bit, rows[count])
+                count += _bit(s, sample[i], int(now >> np.uint64(1)) & 1, ten_bit, rows[count])
                 continue
         # SCL high and SDA changes. While no byte runs, SCL may have risen in this very sample.
         if changed & _SDA and now & _SCL:
@@ -211,7 +237,7 @@ def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> tuple[int, int]:
                 count += _cut_byte(s, sample[i], True, rows[count:])
                 count += _stop(s, sample[i], rows[count:])
     s.value = last
-    return len(sample), count
+    return count
 
 
 @numba.njit(cache=True, nogil=True)
@@ -229,6 +255,64 @@ def close(end_sample: int, state: Any, rows: Any) -> int:
     rows[count].address = s.address
     rows[count].read = s.read
     return count + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def transfers(rows: Any, state: Any, data: Any, found: Any) -> int:
+    """Put rows together to transfers.
+
+    Args:
+        rows: what `events` and `close` gave.
+        state: from `new_transfer`, changed: the transfer that is open.
+        data: columns of the bytes, their begin and their end samples; those of the open transfer
+            are in their place, and there is room for one byte a row.
+        found: ``(m,)`` of TRANSFER_ROW, to be filled; m above the number of rows.
+    Returns:
+        Transfers filled.
+    """
+    byte, begin, end = data
+    t = state[0]
+    count = 0
+    for i in range(len(rows)):
+        row = rows[i]
+        kind = row.kind
+        if kind == DATA:
+            at = t.first_byte + t.bytes
+            byte[at] = row.data
+            begin[at] = row.sample
+            end[at] = row.end_sample
+            if row.ack == 0 and t.nak_at < 0:
+                t.nak_at = t.bytes
+            t.bytes += 1
+        elif kind == ADDRESS:
+            t.address = row.address
+            t.ten = row.ten
+            t.read = row.read
+            t.ack = row.ack
+        elif kind == ADDRESS_LOW:
+            # The whole address is acknowledged when its last byte is.
+            t.address = row.address
+            t.ack = row.ack
+        elif kind != ERROR or row.error == CUT_TRANSFER:
+            if t.open == 1:
+                t.end_sample = row.end_sample
+                t.stopped = kind == STOP
+                t.error = row.error
+                found[count] = t
+                count += 1
+                t.first_byte += t.bytes
+            t.open = 0
+            t.bytes = 0
+            if kind in (START, REPEATED):
+                t.open = 1
+                t.sample = row.sample
+                t.repeated = kind == REPEATED
+                t.address = -1
+                t.ten = 0
+                t.read = -1
+                t.ack = -1
+                t.nak_at = -1
+    return count
 
 
 @numba.njit(cache=True, nogil=True)

@@ -120,7 +120,7 @@ class JtagState:
 def decode_jtag(
     edges: Edges, options: OptionValues, state: JtagState, last: bool
 ) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the channels tck, tms, tdi, tdo, trst."""
+    """Decode a piece of a capture; ``edges`` has the channels tck, tms, tdi, tdo, ntrst."""
     import numpy as np
     from freezeframe.decoders.serial.jtag_kernels import SCAN_ROW, STATE_ROW, close, scans
 
@@ -158,9 +158,7 @@ def jtag_texts(row: Mapping[str, Any]) -> Texts:
         error = str(row["error"])
         about = f"{row['register']} scan of {row['bits']} bits"
         return Texts("!", error, f"{row['source']}: {about}: {error}: {_ERROR_TEXTS[error]}")
-    lines = [
-        f"{line} {_hex(row[line.lower()])}" for line in ("TDI", "TDO") if row[line.lower()]
-    ]
+    lines = [f"{line} {_hex(row[line.lower()])}" for line in ("TDI", "TDO") if row[line.lower()]]
     normal = f"{row['register']} {row['bits']} bits {' '.join(lines)}".strip()
     instruction = row["instruction"]
     after = f", instruction {instruction:#x}" if row["kind"] == "dr" and instruction >= 0 else ""
@@ -248,7 +246,8 @@ JTAG = Decoder(
         Channel("tms", "mode select"),
         Channel("tdi", "data to the chain", optional=True),
         Channel("tdo", "data from the chain", optional=True),
-        Channel("trst", "reset, active low", optional=True),
+        # Not "trst": a probe of that name is often there and not wired, and would hold the TAP.
+        Channel("ntrst", "reset, active low", optional=True),
     ),
     options=(
         Option(

@@ -11,7 +11,17 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ERRORS", "IDLE", "RESET", "SCAN_ROW", "STATES", "STATE_ROW", "close", "new_state", "scans"]
+__all__ = [
+    "ERRORS",
+    "IDLE",
+    "RESET",
+    "SCAN_ROW",
+    "STATES",
+    "STATE_ROW",
+    "close",
+    "new_state",
+    "scans",
+]
 
 STATES = (
     "test-logic-reset",
@@ -32,7 +42,7 @@ STATES = (
     "update-ir",
 )
 RESET, IDLE = 0, 1
-_CAPTURE_DR, _SHIFT_DR, _UPDATE_DR, _CAPTURE_IR, _SHIFT_IR, _UPDATE_IR = 3, 4, 8, 10, 11, 15
+_SHIFT_DR, _EXIT1_DR, _UPDATE_DR, _SHIFT_IR, _EXIT1_IR, _UPDATE_IR = 4, 5, 8, 11, 12, 15
 
 # The state that follows with TMS 0 and 1.
 _NEXT = np.array(
@@ -161,9 +171,10 @@ def scans(edges: Any, has_trst: bool, state: Any, shifted: Any, rows: Any) -> tu
         after = _NEXT[before, np.int64(now >> np.uint64(1)) & 1]
         if before in (_SHIFT_DR, _SHIFT_IR):
             _shift(s, sample[i], now, tdi, tdo)
+        elif before in (_EXIT1_DR, _EXIT1_IR) and s.bits == 0:
+            # A scan without a bit.
+            s.scan_at = sample[i]
         if after in (_UPDATE_DR, _UPDATE_IR):
-            if s.bits == 0:
-                s.scan_at = sample[i]
             if after == _UPDATE_IR:
                 s.instruction = s.low_bits if 0 < s.bits <= _LONGEST_IR else -1
             scan_count += _end_scan(s, sample[i], 0, found[scan_count])

@@ -30,6 +30,7 @@ __all__ = ["SPI", "SpiState", "decode_spi", "spi_texts", "transfer_schema", "wor
 _ROWS_AT_ONCE = 4096
 _FIRST_SELECT = 3  # place of cs among the channels
 _US_PER_S = 10**6
+_LAST_PS = 2**63 - 1
 
 
 def word_schema() -> pa.Schema:
@@ -100,9 +101,12 @@ class SpiState:
     is open."""
 
     def __init__(self) -> None:
-        from freezeframe.decoders.serial.spi_kernels import new_state
+        import numpy as np
+        from freezeframe.decoders.serial.spi_kernels import ERROR_ROW, TRANSFER_ROW, new_state
 
         self.record = new_state()
+        # Room for rows, kept: clearing it anew costs more than decoding a small piece.
+        self.rows = np.zeros(_ROWS_AT_ONCE, TRANSFER_ROW), np.zeros(_ROWS_AT_ONCE, ERROR_ROW)
         self.transfers = 0  # given so far
         self.held: list[tuple[npt.NDArray[np.int64], ...]] = []
         self.held_from = 0  # number of the first word that is held
@@ -124,25 +128,26 @@ def decode_spi(
     # An edge of the clock in each direction makes a bit; up to a word less one is carried in.
     room = (len(edges) // 2 + 1 + word_bits) // word_bits + 1
     columns = tuple(np.empty(room, dtype=np.int64) for _ in range(5))
-    found = (*columns, np.empty(room, dtype=np.int8), np.zeros(1, dtype=np.int64))
+    select = np.empty(room, dtype=np.int8)
+    filled = np.zeros(1, dtype=np.int64)
+    found = (*columns, select, filled)
     transfers = [np.zeros(0, dtype=TRANSFER_ROW)]
     errors = [np.zeros(0, dtype=ERROR_ROW)]
     first_word = int(state.record["words"][0])
     done = 0
     while done < len(edges):
-        rows = np.zeros(_ROWS_AT_ONCE, TRANSFER_ROW), np.zeros(_ROWS_AT_ONCE, ERROR_ROW)
         left = edges.sample[done:], edges.value[done:]
-        consumed, ended, wrong = words(left, settings, state.record, found, rows)
+        consumed, ended, wrong = words(left, settings, state.record, found, state.rows)
         done += consumed
-        transfers.append(rows[0][:ended])
-        errors.append(rows[1][:wrong])
+        transfers.append(state.rows[0][:ended].copy())
+        errors.append(state.rows[1][:wrong].copy())
     if last:
         rows = np.zeros(1, TRANSFER_ROW), np.zeros(3, ERROR_ROW)
         ended, wrong = close(edges.end_sample, settings, state.record, rows)
         transfers.append(rows[0][:ended])
         errors.append(rows[1][:wrong])
-    count = int(found[-1][0])
-    made = tuple(column[:count] for column in found[:-1])
+    count = int(filled[0])
+    made = tuple(column[:count] for column in (*columns, select))
     source = one_source(edges)
     return {
         "spi.words": _word_table(made, first_word, np.concatenate(errors), edges, word_bits),
@@ -332,7 +337,7 @@ def _times(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDArray[np.
 
     period_ps, rest = divmod(PS_PER_S, samplerate_hz)
     # 106 days: beyond that samples_to_ps says what is wrong.
-    if rest or not len(sample) or int(sample.max()) >= np.iinfo(np.int64).max // period_ps:
+    if rest or not len(sample) or int(sample.max()) >= _LAST_PS // period_ps:
         return samples_to_ps(sample, samplerate_hz)
     return np.asarray(times_ps(sample, period_ps))
 

@@ -6,10 +6,10 @@ file of a decoder changes.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -148,21 +148,20 @@ def _kept(file: Path) -> Catalogue | None:
             document["broken"],
         )
     # Whatever is wrong with the cache, the decoders themselves say it again.
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def _keep(file: Path, catalogue: Catalogue) -> None:
     """Write the cache in one step; where that is impossible the next run loads them again."""
-    text = json.dumps(asdict(catalogue))
+    part = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=file.parent, prefix=".sigrok-", delete=False, encoding="utf-8"
-        ) as part:
-            part.write(text)
-        Path(part.name).replace(file)
+        part.write_text(json.dumps(asdict(catalogue)), encoding="utf-8")
+        part.replace(file)
     except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink()
         return
     for old in file.parent.glob("sigrok-*.json"):
         if old != file and old.stat().st_mtime_ns < file.stat().st_mtime_ns - _OLD_NS:

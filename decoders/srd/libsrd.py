@@ -240,7 +240,10 @@ class Session:
                 ann_class, texts = data
                 append((start, end, ann_class, tuple(texts)))
             elif kind is not _Dropped:
-                plain_put(instance, start, end, output, data)
+                try:
+                    plain_put(instance, start, end, output, data)
+                except SystemError:  # the library fails without saying why
+                    raise ValueError(f"output {output} is not registered") from None
 
         module.Decoder.register = register
         module.Decoder.put = put
@@ -263,6 +266,8 @@ class Session:
             try:
                 result = plain(instance, *arguments)
             except BaseException as error:
+                if isinstance(error, MemoryError):
+                    self.rows.fresh.clear()  # or there is none left to say so
                 self.failures.append(_raised(name, error))
                 raise
             if not stacked:
@@ -276,12 +281,12 @@ class Session:
 
 def _raised(name: str, error: BaseException) -> str:
     trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
     where = ""
-    if trace is not None:
-        file = "/".join(trace.tb_frame.f_code.co_filename.split("/")[-2:])
-        where = f" ({file} line {trace.tb_lineno})"
+    while trace is not None:
+        path = trace.tb_frame.f_code.co_filename
+        if path != __file__:  # the last place that is not this file
+            where = f" ({'/'.join(path.split('/')[-2:])} line {trace.tb_lineno})"
+        trace = trace.tb_next
     return f"decoder {name} raised {type(error).__name__}: {error}{where}"
 
 

@@ -25,6 +25,7 @@ __all__ = ["TIMEOUT_VARIABLE", "SrdWorker", "default_timeout_s"]
 
 TIMEOUT_VARIABLE = "FREEZEFRAME_SIGROK_TIMEOUT_S"
 _TIMEOUT_S = 60.0  # for 1 MiB of samples: the slowest installed decoder takes 4 s for a dense one
+_MEMORY_LIMIT_B = 1 << 31  # of the worker; 1 MiB of dense samples makes 600 MB of annotations
 _END_S = 2.0
 _READ_B = 1 << 20
 _KEPT_B = 4096  # of what the worker printed, for the message
@@ -89,6 +90,7 @@ class SrdWorker:
                 "do": "load",
                 "library": str(location.library),
                 "folders": [str(folder) for folder in location.folders],
+                "memory_limit_B": _MEMORY_LIMIT_B,
             },
             "loading the library",
         )

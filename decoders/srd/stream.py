@@ -82,6 +82,7 @@ class SrdStream:
 
         Raises:
             FreezeframeError: a decoder or its worker failed; the worker is gone.
+            ValueError: the piece does not follow the one before.
         """
         try:
             if self._worker is None:
@@ -165,6 +166,8 @@ class SrdStream:
         value = packed(piece.value, self._bits)
         done = 0
         at = self._samples + self._filled
+        if at != piece.begin_sample:
+            raise ValueError(f"a piece that begins at sample {piece.begin_sample}, not {at}")
         while at < piece.end_sample:
             count = min(size - self._filled, piece.end_sample - at)
             if not self._filled:

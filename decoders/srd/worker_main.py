@@ -12,6 +12,7 @@ import importlib.util
 import json
 import mmap
 import os
+import resource
 import sys
 import threading
 import time
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _MOST_TEXTS = 1 << 16  # different texts that are kept; timing decoders never repeat one
+_MOST_PRINTED_B = 1 << 24  # by decoders, between two answers
 _ORPHAN_CHECK_S = 1.0
 
 
@@ -66,6 +68,14 @@ class _Worker:
         return doing[command["do"]](command)
 
     def _load(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        # A decoder that gives or prints without end gets an exception before the machine suffers.
+        for limit, most_B in (
+            (resource.RLIMIT_AS, command["memory_limit_B"]),
+            (resource.RLIMIT_FSIZE, _MOST_PRINTED_B),
+        ):
+            hard_B = resource.getrlimit(limit)[1]
+            kept_B = most_B if hard_B == resource.RLIM_INFINITY else min(most_B, hard_B)
+            resource.setrlimit(limit, (kept_B, kept_B))
         self._library = self._libsrd.Library(command["library"], command["folders"])
         return {"version": self._library.version}, b""
 
@@ -75,7 +85,7 @@ class _Worker:
         try:
             decoder = self._library.load(command["name"])
         except RuntimeError as error:
-            raise RuntimeError("; ".join([str(error), *_said()])) from error
+            raise RuntimeError("; ".join(_complaints()) or str(error)) from error
         channels = [
             {"id": c["id"], "desc": c.get("desc") or c.get("name") or c["id"], "optional": optional}
             for optional, kind in ((False, "channels"), (True, "optional_channels"))
@@ -111,7 +121,7 @@ class _Worker:
                 self._library, command["stack"], command["samplerate_hz"], command["unitsize_B"]
             )
         except RuntimeError as error:
-            raise RuntimeError("; ".join([str(error), *_said()])) from error
+            raise RuntimeError("; ".join([str(error), *_complaints()])) from error
         return {"opened": True}, b""
 
     def _samples(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -122,11 +132,11 @@ class _Worker:
         # A decoder may say that it is done by returning; what follows is not for it.
         if not session.ended:
             result = session.send(begin, end, self._address + command["offset_B"])
-        problems = session.failures or [line for line in _said() if line.startswith("srd: ")]
+        problems = session.failures or _complaints()
         if not problems and result and not session.ended:
             problems = [f"the library answers {result}"]
         if problems:
-            raise RuntimeError(f"samples {begin} to {end}: {problems[0]}")
+            raise RuntimeError(problems[0])
         columns, texts, restart = session.rows.take(_MOST_TEXTS)
         payload = b"".join(column.tobytes() for column in columns) + json.dumps(texts).encode()
         return {"rows": len(columns[0]), "texts_restart": restart}, payload
@@ -141,6 +151,12 @@ def _said() -> list[str]:
     os.ftruncate(2, 0)
     os.lseek(2, 0, os.SEEK_SET)
     return text.splitlines()
+
+
+def _complaints() -> list[str]:
+    """Take what the library has said, without the traces of exceptions."""
+    lines = [line.removeprefix("srd: ") for line in _said() if line.startswith("srd: ")]
+    return [line for line in lines if not line.startswith("Traceback")]
 
 
 def _write(fd: int, data: bytes) -> None:

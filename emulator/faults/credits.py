@@ -118,7 +118,9 @@ class CreditStartTooLarge(Fault):
         fits = flow.fits(packet.room)
         if fits and not self.done and is_a(nic) and flow.number == self.flow:
             outstanding = flow.limit - flow.free() + packet.room
-            if outstanding > nic.profile.credit_share_words:  # what a right limit would have refused
+            if (
+                outstanding > nic.profile.credit_share_words
+            ):  # what a right limit would have refused
                 self.done = True
                 self.tell(
                     nic, None, flow.number, None, None, nic.now_ps,

@@ -319,7 +319,9 @@ def ours(path: Path, spec: str, line: str) -> Said:
 
 def theirs(path: Path, options: str, line: str) -> Said:
     other = "miso" if line == "mosi" else "mosi"
-    return Counter(sigrok_annotations(path, CHANNELS + options, f"spi={line}-data:{other}-transfer"))
+    return Counter(
+        sigrok_annotations(path, CHANNELS + options, f"spi={line}-data:{other}-transfer")
+    )
 
 
 @pytest.mark.slow

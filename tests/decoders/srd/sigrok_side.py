@@ -8,9 +8,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from freezeframe.decoders.run import decode_file
 
-__all__ = ["add_decoder", "our_lines", "sigrok_lines", "workers_of"]
+__all__ = ["add_decoder", "our_lines", "sigrok_lines", "table_lines", "workers_of"]
 
 
 _ALL = ("--protocol-decoder-samplenum", "-l", "4")
@@ -33,6 +34,11 @@ def sigrok_lines(path: Path, stack: str, top: str) -> list[str]:
 def our_lines(path: Path, spec: str) -> list[str]:
     """Return our table in the words of sigrok-cli."""
     ((_, table),) = decode_file(path, [spec])
+    return table_lines(table)
+
+
+def table_lines(table: pa.Table) -> list[str]:
+    """Return one of our tables in the words of sigrok-cli."""
     return "\n".join(map(_line, table.to_pylist())).splitlines()
 
 

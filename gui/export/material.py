@@ -1,0 +1,88 @@
+"""What an export is made of: the samples of a file as edges, or the tables that decoders made.
+
+Every writer takes a `Material` and returns what it `Wrote`, so that formats differ in one file each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.capture.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from freezeframe.capture.files.edges import Edges
+    from freezeframe.decoders.run import Decoded
+
+__all__ = ["NS_PS", "Material", "Wrote", "different", "time_order", "to_ns"]
+
+NS_PS = 1000  # picoseconds in a nanosecond
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What there is to export: either ``edges`` or ``tables``.
+
+    ``source`` is the capture's path, for messages and titles. ``edges`` begins the samples anew
+    each time it is called. ``texts`` gives, for the name of a table, what puts a row into words.
+    """
+
+    source: Path
+    edges: Callable[[], Iterator[Edges]] | None = None
+    tables: Sequence[Decoded] = ()
+    texts: Callable[[str], Callable[[dict[str, object]], str]] | None = None
+
+    def table(self, ending: str) -> pa.Table | None:
+        """Return the table whose name ends so, ``trace.words`` for instance, if there is one."""
+        return next((table for name, table in self.tables if name.endswith(ending)), None)
+
+
+@dataclass(slots=True)
+class Wrote:
+    """What went into a file: how many of what, and what the user has to know."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, what: str, count: int) -> None:
+        """Count ``count`` more of ``what``."""
+        self.counts[what] = self.counts.get(what, 0) + count
+
+
+def to_ns(t_ps: int) -> int:
+    """Return whole nanoseconds, rounded down, as all exports do whose format has no picoseconds."""
+    return t_ps // NS_PS
+
+
+def time_order(table: pa.Table) -> npt.NDArray[np.int64]:
+    """Return the rows of a table in order of ``t_ps``; equal times keep their order.
+
+    Raises:
+        InputError: a time is negative; formats of other tools have none.
+    """
+    t_ps = table.column("t_ps").to_numpy()
+    if len(t_ps) and int(t_ps.min()) < 0:
+        raise InputError(
+            f"a row of the table is at {int(t_ps.min())} ps, before the beginning of the capture; "
+            "export it with --to csv or --to parquet"
+        )
+    return np.asarray(np.argsort(t_ps, kind="stable"), dtype=np.int64)
+
+
+def different(names: Sequence[str]) -> list[str]:
+    """Return the names, those that stood before with ``_2``, ``_3`` behind them."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        chosen, number = name, 1
+        while chosen in taken:
+            number += 1
+            chosen = f"{name}_{number}"
+        taken.add(chosen)
+        result.append(chosen)
+    return result

@@ -1,0 +1,219 @@
+"""Export packets as pcapng, for Wireshark: Ethernet frames, link packets, other packets as bytes.
+
+An interface for each source. Times are nanoseconds from the beginning of the capture, rounded
+down, so they show as 1970. docs/export.md has the layout of link packets.
+
+Source: IETF draft-ietf-opsawg-pcapng-03; tcpdump.org link-layer header types.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.export.material import Material, Wrote, time_order, to_ns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["LINK_LAYOUT", "write_pcapng"]
+
+LINK_LAYOUT = 1  # first byte of a link packet; another number is another layout
+_LINKTYPE_ETHERNET, _LINKTYPE_LINK, _LINKTYPE_BYTES = 1, 147, 148  # 147 USER0, 148 USER1
+_MAX_B = 262_144  # Wireshark refuses longer packets as damage
+_WORDS_AT_ONCE = 4096  # rows of a table as objects at a time
+_DIRECTIONS = {"received": 1, "sent": 2}  # epb_flags bits 0-1: inbound, outbound
+_VERDICT_BITS = {"header_ok": 0, "payload_ok": 2, "length_ok": 4}
+_WHOLE_BIT = 6
+
+_COMMENT, _IF_NAME, _IF_DESCRIPTION, _IF_TSRESOL = 1, 2, 3, 9  # option codes
+_EPB_FLAGS, _SHB_USERAPPL = 2, 4
+
+
+@dataclass(slots=True)
+class _Packet:
+    t_ps: int
+    interface: tuple[str, int, str]  # source, link type, description
+    data: bytes
+    flags: int
+    comment: str
+
+
+def write_pcapng(material: Material, path: Path) -> Wrote:
+    """Write all packets of all tables, in order of time.
+
+    Raises:
+        InputError: no table has packets.
+    """
+    wrote = Wrote()
+    packets: list[_Packet] = []
+    silent = []
+    for name, table in material.tables:
+        make = _maker(name, table, material)
+        if make is None:
+            silent.append(name)
+            continue
+        found = list(make())
+        wrote.add(f"packets of {name}", len(found))
+        packets += found
+    if not wrote.counts:
+        what = (
+            f"{', '.join(name for name, _ in material.tables)} have no bytes of packets"
+            if material.tables
+            else "samples have no packets; name a decoder that makes some"
+        )
+        raise InputError(
+            f"{material.source}: nothing to export as pcapng: {what}, for instance "
+            "-d spi+enc28j60, or -d trace for a capture folder"
+        )
+    if silent:
+        wrote.notes.append(f"no packets, so not in the file: {', '.join(silent)}")
+    packets.sort(key=lambda packet: packet.t_ps)
+    interfaces = {packet.interface: 0 for packet in packets}
+    for number, interface in enumerate(sorted(interfaces)):
+        interfaces[interface] = number
+    with path.open("xb") as file:
+        _section(file, str(material.source.name))
+        for source, linktype, description in sorted(interfaces):
+            _interface(file, source, linktype, description)
+        for packet in packets:
+            _enhanced(file, packet, interfaces[packet.interface])
+    cut = sum(len(packet.data) > _MAX_B for packet in packets)
+    if cut:
+        wrote.notes.append(f"{cut} packets are longer than {_MAX_B} B and were cut to that")
+    return wrote
+
+
+def _maker(
+    name: str, table: pa.Table, material: Material
+) -> Callable[[], Iterator[_Packet]] | None:
+    """Return what makes packets of a table, or None when it has none."""
+    import pyarrow.types as kinds
+
+    columns = set(table.column_names)
+    if {"first_row", "end_row"} <= columns:
+        # trace.packets of a stack stands beside its trace.words
+        words = material.table(f"{name.rpartition('packets')[0]}words")
+        return None if words is None else lambda: _link_packets(table, words)
+    if "data" not in columns or not kinds.is_binary(table.schema.field("data").type):
+        return None
+    words_of = material.texts(name) if material.texts is not None else None
+    linktype = _LINKTYPE_ETHERNET if "ethertype" in columns else _LINKTYPE_BYTES
+    return lambda: _byte_packets(name, table, linktype, words_of)
+
+
+def _byte_packets(
+    name: str,
+    table: pa.Table,
+    linktype: int,
+    words_of: Callable[[dict[str, object]], str] | None,
+) -> Iterator[_Packet]:
+    """Yield a packet for each row; rows of kind error stand behind theirs and become its comment."""
+    held: _Packet | None = None
+    for row in _rows(table, time_order(table)):
+        text = words_of(row) if words_of is not None else ""
+        if row["kind"] == "error" and held is not None and _about(row, held):
+            held.comment += f"; error: {row.get('error') or text}"
+            continue
+        if held is not None:
+            yield held
+        data = bytes(row["data"] or b"")
+        flags = _DIRECTIONS.get(str(row.get("direction")), 0)
+        fcs = row.get("fcs")
+        if linktype == _LINKTYPE_ETHERNET and fcs is not None and fcs >= 0:
+            data += struct.pack("<I", fcs)
+            flags |= 4 << 5  # epb_flags bits 5-8: length of the check sequence, bytes
+        held = _Packet(row["t_ps"], (str(row["source"]), linktype, name), data, flags, text)
+    if held is not None:
+        yield held
+
+
+def _about(row: Mapping[str, Any], packet: _Packet) -> bool:
+    """Tell whether an error row repeats the values of the packet before it."""
+    return row["t_ps"] == packet.t_ps and packet.data.startswith(row["data"] or b"")
+
+
+def _link_packets(packets: pa.Table, words: pa.Table) -> Iterator[_Packet]:
+    """Yield link packets: 12 bytes that say what follows, then the words, 8 bytes each.
+
+    Layout: u8 version, u8 verdicts (bits 0-1 header, 2-3 payload, 4-5 length: 0 not known, 1 good,
+    2 bad; bit 6 whole), u16 TAIL words, u32 HEAD words, u32 BODY words; little-endian, as the words.
+    """
+    data = words.column("data").to_numpy().astype("<i8")
+    codes = words.column("kind").combine_chunks()
+    names = codes.dictionary.to_pylist()
+    kind = codes.indices.to_numpy()
+    for row in _rows(packets, time_order(packets)):
+        rows = slice(row["first_row"], row["end_row"])
+        count = {
+            text: int(np.count_nonzero(kind[rows] == code)) for code, text in enumerate(names)
+        }
+        verdicts = int(row["whole"]) << _WHOLE_BIT
+        bad = []
+        for column, bit in _VERDICT_BITS.items():
+            verdicts |= {None: 0, True: 1, False: 2}[row[column]] << bit
+            if row[column] is False:
+                bad.append(f"{column.removesuffix('_ok')} wrong")
+        front = struct.pack(
+            "<BBHII",
+            LINK_LAYOUT,
+            verdicts,
+            count.get("TAIL", 0),
+            count.get("HEAD", 0),
+            count.get("BODY", 0),
+        )
+        text = f"{row['kind']} #{row['seq']} flow {row['flow']} {row['direction']}"
+        if not row["whole"]:
+            bad.append("cut by the end of the memory or a gap")
+        comment = ", ".join([text, f"t_ps {row['t_ps']} +- {row['t_unc_ps']}", *bad])
+        interface = (str(row["source"]), _LINKTYPE_LINK, "link packets, layout in docs/export.md")
+        yield _Packet(row["t_ps"], interface, front + data[rows].tobytes(), 0, comment)
+
+
+def _rows(table: pa.Table, order: Any) -> Iterator[dict[str, Any]]:
+    for at in range(0, len(order), _WORDS_AT_ONCE):
+        yield from table.take(order[at : at + _WORDS_AT_ONCE]).to_pylist()
+
+
+def _section(file: BinaryIO, source: str) -> None:
+    body = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
+    options = _option(_COMMENT, f"exported from {source}; time 0 is the beginning of the capture")
+    _block(file, 0x0A0D0D0A, body + options + _option(_SHB_USERAPPL, "freezeframe") + bytes(4))
+
+
+def _interface(file: BinaryIO, source: str, linktype: int, description: str) -> None:
+    options = _option(_IF_NAME, source) + _option(_IF_DESCRIPTION, description)
+    options += _option(_IF_TSRESOL, b"\x09")  # 10^-9 s
+    _block(file, 1, struct.pack("<HHI", linktype, 0, _MAX_B) + options + bytes(4))
+
+
+def _enhanced(file: BinaryIO, packet: _Packet, interface: int) -> None:
+    t_ns = to_ns(packet.t_ps)
+    kept = packet.data[:_MAX_B]
+    head = struct.pack(
+        "<IIIII", interface, t_ns >> 32, t_ns & 0xFFFFFFFF, len(kept), len(packet.data)
+    )
+    options = _option(_COMMENT, packet.comment) if packet.comment else b""
+    if packet.flags:
+        options += _option(_EPB_FLAGS, struct.pack("<I", packet.flags))
+    _block(file, 6, head + _padded(kept) + (options + bytes(4) if options else b""))
+
+
+def _block(file: BinaryIO, kind: int, body: bytes) -> None:
+    length = struct.pack("<I", len(body) + 12)
+    file.write(struct.pack("<I", kind) + length + body + length)
+
+
+def _option(code: int, value: str | bytes) -> bytes:
+    raw = value.encode("utf-8", "replace") if isinstance(value, str) else value
+    raw = raw[:0xFFFC]  # the length has 16 bits
+    return struct.pack("<HH", code, len(raw)) + _padded(raw)
+
+
+def _padded(raw: bytes) -> bytes:
+    return raw + bytes(-len(raw) % 4)

@@ -1,0 +1,132 @@
+"""Sigrok's decoders in our workers against sigrok-cli, and two stacks beside each other.
+
+The same decoder, the same file, the same annotations, compared before any time is quoted.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.decoders.run import decode_file
+from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+
+from tests.bench.common import BenchResult, main
+
+__all__ = ["run"]
+
+_FRAMES = 10_000
+_SPEC = "srd-mdio"
+_REPEATS = 3
+# MDC at 2.5 MHz and 100 Msample/s; and as few samples a bit as there can be.
+_CAPTURES = (("20 samples a half bit", 20), ("2 samples a half bit", 2))
+
+
+def run() -> list[BenchResult]:
+    """Measure; nothing where sigrok-cli is not installed."""
+    if shutil.which("sigrok-cli") is None:
+        return []
+    results = []
+    with tempfile.TemporaryDirectory(prefix="ff-bench-") as folder:
+        for name, half_period in _CAPTURES:
+            path = Path(folder) / f"{half_period}.sr"
+            samples = _write(path, half_period)
+            results.append(_against_cli(path, name, samples))
+        results.append(_two(path, samples))
+    return results
+
+
+def _write(path: Path, half_period_samples: int) -> int:
+    rng = np.random.default_rng(3)
+    frames = [
+        MdioFrame(22, ("read", "write")[int(op)], int(phy), int(reg), int(data))
+        for op, phy, reg, data in zip(
+            rng.integers(0, 2, _FRAMES),
+            rng.integers(0, 32, _FRAMES),
+            rng.integers(0, 32, _FRAMES),
+            rng.integers(0, 1 << 16, _FRAMES),
+            strict=True,
+        )
+    ]
+    edges = encode_frames(
+        frames, samplerate_hz=100_000_000, half_period_samples=half_period_samples
+    )
+    write_sr(edges, path)
+    return edges.total_samples
+
+
+def _against_cli(path: Path, name: str, samples: int) -> BenchResult:
+    assert _ours(path) == _theirs(path), "the annotations differ"
+    ours, theirs = [], []
+    # In turn, because the machine is not equally fast all the time.
+    for _ in range(_REPEATS):
+        ours.append(_seconds(lambda: decode_file(path, [_SPEC])))
+        theirs.append(_seconds(lambda: _sigrok(path)))
+    return BenchResult(
+        f"sigrok's MDIO from .sr, {name}",
+        samples / min(ours) / 1e6,
+        "Msample/s",
+        min(theirs) / min(ours),
+        "sigrok-cli -P mdio",
+        1.0,
+    )
+
+
+def _two(path: Path, samples: int) -> BenchResult:
+    together = decode_file(path, [_SPEC, _SPEC])
+    assert together[0].table.equals(together[1].table), "the two stacks differ"
+    one, two = [], []
+    for _ in range(_REPEATS):
+        one.append(_seconds(lambda: decode_file(path, [_SPEC])))
+        two.append(_seconds(lambda: decode_file(path, [_SPEC, _SPEC])))
+    return BenchResult(
+        "two stacks of sigrok decoders",
+        2 * samples / min(two) / 1e6,
+        "Msample/s",
+        2 * min(one) / min(two),
+        "one stack alone",
+        1.8,
+    )
+
+
+def _ours(path: Path) -> list[str]:
+    ((_, table),) = decode_file(path, [_SPEC])
+    return [
+        f"{begin}-{end} {source}: {text}"
+        for begin, end, source, text in zip(
+            *(table[name].to_pylist() for name in ("sample", "end_sample", "source", "text")),
+            strict=True,
+        )
+    ]
+
+
+def _theirs(path: Path) -> list[str]:
+    return _sigrok(path).splitlines()
+
+
+def _sigrok(path: Path) -> str:
+    done = subprocess.run(
+        ["sigrok-cli", "-i", path, "-P", "mdio:mdc=MDC:mdio=MDIO", "--protocol-decoder-samplenum"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # 134: libsigrokdecode 0.5.3 can abort at its end, after complete output.
+    assert done.returncode in (0, -6, 134), done.stderr
+    return done.stdout
+
+
+def _seconds(call: object) -> float:
+    start = time.perf_counter()
+    assert callable(call)
+    call()
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main(run)
