@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from freezeframe.analyzers.view import CaptureView, Packet
+from freezeframe.analyzers.streams import Packet
+from freezeframe.analyzers.tap_diff import path_of
+from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["CrcVerdicts", "TapVerdicts"]
+__all__ = ["CrcVerdicts", "TapVerdicts", "first_bad_taps"]
 
 
 @dataclass(slots=True)
@@ -76,3 +78,24 @@ class CrcVerdicts:
 
     def finish(self, state: Verdicts) -> Verdicts:
         return state
+
+
+def first_bad_taps(view: CaptureView, verdicts: Verdicts) -> list[str]:
+    """Return one line for each direction in which packets fail checks: where first, and how many."""
+    lines = []
+    for sender, receiver in view.directions:
+        before = None
+        for device, tap in path_of(sender, receiver):
+            counts = verdicts.get((device, tap))
+            if counts is None:
+                continue
+            if counts.bad:
+                good = f", all good at {before}" if before else ""
+                lines.append(
+                    f"{sender}->{receiver}: the first bad tap is {device}.{tap}: {len(counts.bad)} of "
+                    f"{counts.packets} packets fail a check (header CRC {counts.header_bad}, "
+                    f"payload CRC {counts.payload_bad}, length {counts.length_bad}){good}"
+                )
+                break
+            before = f"{device}.{tap}"
+    return lines

@@ -12,7 +12,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-from freezeframe.analyzers.view import CaptureView, EventLog, Packet, Stream
+from freezeframe.analyzers.streams import EventLog, Packet, Stream
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_LSB,
     DESC_VALUE_LENGTH_MASK,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from freezeframe.analyzers.contract import Explanation
+from freezeframe.analyzers.contract import Explanation, run_analyzer
 
 if TYPE_CHECKING:
     from freezeframe.capture.folder import CaptureFolder
@@ -25,6 +25,7 @@ def explain(folder: CaptureFolder, devices: Sequence[str] | None = None) -> Expl
         CaptureFormatError: a device states a clock of 0 Hz.
     """
     # numba and pandas take longer to import than a command line may take for its help.
+    from freezeframe.analyzers.crc_verdicts import CrcVerdicts, first_bad_taps
     from freezeframe.analyzers.diagnosis.facts import Facts
     from freezeframe.analyzers.diagnosis.ranking import rank
     from freezeframe.analyzers.view import view_of
@@ -33,7 +34,14 @@ def explain(folder: CaptureFolder, devices: Sequence[str] | None = None) -> Expl
     trace = decode_capture(folder, devices)
     view = view_of(folder, trace, devices)
     findings, healthy = rank(Facts(view))
+    first_bad = first_bad_taps(view, run_analyzer(CrcVerdicts(), [view]))
     own = tuple(f"{name}." for name in view.names)
     lost = [line for line in folder.lost if devices is None or line.startswith(own)]
-    notes = [*healthy, *lost, *trace.notes, *(str(problem) for problem in trace.problems)]
+    notes = [
+        *healthy,
+        *first_bad,
+        *lost,
+        *trace.notes,
+        *(str(problem) for problem in trace.problems),
+    ]
     return Explanation(findings, list(dict.fromkeys(notes)), trace)

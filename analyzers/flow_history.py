@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from freezeframe.analyzers.credit_ledger import CreditTimes, FlowAccount
 from freezeframe.analyzers.departures import Departure, departures
-from freezeframe.analyzers.view import CaptureView, EventLog, Stream
+from freezeframe.analyzers.streams import EventLog, Stream
+from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["FlowHistory", "Start", "flow_history"]
 

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from freezeframe.analyzers.view import Packet, Stream
+from freezeframe.analyzers.streams import Packet, Stream
 
 __all__ = ["Match", "match_packets"]
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from freezeframe.analyzers.align import Alignment, Edit, Op, align, align_cut
 from freezeframe.analyzers.packet_match import match_packets
-from freezeframe.analyzers.view import HEADS, CaptureView, Packet, Stream
+from freezeframe.analyzers.streams import HEADS, Packet, Stream
+from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["PacketPair", "SegmentDiff", "TapDiff", "diff_streams", "path_of"]
 

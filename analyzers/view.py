@@ -14,210 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from freezeframe.analyzers.contract import Row
+from freezeframe.analyzers.streams import HEADS, EventLog, Packet, Stream
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
-from freezeframe.capture.registers.layouts import CAUSE_NAMES, HEADER, MEMORY_NAMES, Kind
+from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind
 
 if TYPE_CHECKING:
     import pandas as pd
     from freezeframe.decoders.trace.decode import Trace
 
-__all__ = [
-    "HEADS",
-    "TAPS",
-    "CaptureView",
-    "EventLog",
-    "Packet",
-    "Stream",
-    "header_fields",
-    "view_of",
-]
+__all__ = ["TAPS", "CaptureView", "view_of"]
 
 TAPS = MEMORY_NAMES[:4]
-HEADS = 2
-"""HEAD words of a packet: header and address."""
-
 _KINDS = {kind.name: int(kind) for kind in Kind}
 
 Int64 = npt.NDArray[np.int64]
-Uint64 = npt.NDArray[np.uint64]
-
-
-def header_fields(word: int) -> dict[str, int]:
-    """Return the fields of a header word."""
-    return HEADER.unpack(word)
-
-
-@dataclass(frozen=True, slots=True)
-class Packet:
-    """One packet as it crossed one tap. ``start``, ``end`` are positions in the tap's stream.
-
-    ``header`` is None where no header word was recorded; ``seq`` and ``flow`` are its fields as
-    read, right or damaged. Verdicts are None where they cannot be known. ``has_head``: both HEAD
-    words are recorded; ``has_tail``: it ends in a TAIL; ``cut_start``, ``cut_end``: what is missing
-    there lies outside the recording (memory's edge or a gap), so nothing follows from its absence.
-    """
-
-    index: int
-    start: int
-    end: int
-    heads: int
-    body_words: int
-    header: int | None
-    address: int | None
-    has_tail: bool
-    cut_start: bool
-    cut_end: bool
-    header_ok: bool | None
-    payload_ok: bool | None
-    length_ok: bool | None
-
-    @property
-    def has_head(self) -> bool:
-        return self.heads == HEADS
-
-    @property
-    def whole(self) -> bool:
-        return self.has_head and self.has_tail
-
-    @property
-    def seq(self) -> int | None:
-        return None if self.header is None else header_fields(self.header)["seq"]
-
-    @property
-    def flow(self) -> int | None:
-        return None if self.header is None else header_fields(self.header)["flow"]
-
-    @property
-    def length(self) -> int | None:
-        return None if self.header is None else header_fields(self.header)["length"]
-
-    @property
-    def bad(self) -> bool:
-        """A check of the hardware, made here again, fails."""
-        return False in (self.header_ok, self.payload_ok, self.length_ok)
-
-
-class Stream:
-    """The words of one tap, oldest first.
-
-    Attributes:
-        rows: ``(n,)`` int64, rows of the trace's ``words`` table.
-        kind: ``(n,)`` uint8; data: ``(n,)`` uint64; slot, cycle, t_ps, t_unc_ps: ``(n,)`` int64.
-        packets: in order; their positions count in this stream.
-        breaks: positions before which words were not read; always in the middle of the stream.
-        end_ps: when the memory closed; None when the capture does not say.
-    """
-
-    def __init__(
-        self,
-        device: str,
-        tap: str,
-        columns: dict[str, npt.NDArray[Any]],
-        packets: list[Packet],
-        breaks: tuple[int, ...] = (),
-        end_ps: int | None = None,
-    ) -> None:
-        self.device = device
-        self.tap = tap
-        self.rows: Int64 = columns["row"]
-        self.kind: npt.NDArray[np.uint8] = columns["kind"]
-        self.data: Uint64 = columns["data"]
-        self.slot: Int64 = columns["slot"]
-        self.cycle: Int64 = columns["cycle"]
-        self.t_ps: Int64 = columns["t_ps"]
-        self.t_unc_ps: Int64 = columns["t_unc_ps"]
-        self.packets = packets
-        self.breaks = breaks
-        self.end_ps = end_ps
-
-    def __len__(self) -> int:
-        return len(self.data)
-
-    @property
-    def source(self) -> str:
-        return f"{self.device}.{self.tap}"
-
-    def words(self, packet: Packet) -> Uint64:
-        """Return the words of a packet, HEAD and TAIL with them; a view."""
-        return self.data[packet.start : packet.end]
-
-    def payload(self, packet: Packet) -> Uint64:
-        """Return the payload words of a packet; a view."""
-        first = packet.start + packet.heads
-        return self.data[first : first + packet.body_words]
-
-    def tail(self, packet: Packet) -> int | None:
-        """Return the TAIL word of a packet."""
-        return int(self.data[packet.end - 1]) if packet.has_tail else None
-
-    def row(self, position: int, label: str, expected: int | None = None) -> Row:
-        """Return the word at a position as a row of evidence."""
-        return Row(
-            table="words",
-            source=self.source,
-            label=label,
-            value=int(self.data[position]),
-            expected=expected,
-            row=int(self.rows[position]),
-            slot=int(self.slot[position]),
-            cycle=int(self.cycle[position]),
-            t_ps=int(self.t_ps[position]),
-        )
-
-    def when(self, position: int) -> tuple[int, int | None]:
-        """Return ``(t_ps, t_uncertainty_ps)`` of a word; None where the uncertainty is not known."""
-        unc = int(self.t_unc_ps[position])
-        return int(self.t_ps[position]), None if unc < 0 else unc
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EventLog:
-    """The event log of one device, oldest first; columns as in docs/formats.md section 8."""
-
-    device: str
-    rows: Int64
-    kind: npt.NDArray[np.str_]
-    code: npt.NDArray[np.str_]
-    flow: Int64
-    value: Int64
-    slot: Int64
-    cycle: Int64
-    t_ps: Int64
-    t_unc_ps: Int64
-    gaps: bool = False
-    """Records of the log were not read: the absence of an event proves nothing."""
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def select(self, kind: str, *codes: str, flow: int | None = None) -> Int64:
-        """Return the positions of the events of a kind, of these codes (any without), of a flow."""
-        mask = self.kind == kind
-        if codes:
-            mask &= np.isin(self.code, codes)
-        if flow is not None:
-            mask &= self.flow == flow
-        return np.flatnonzero(mask)
-
-    def row(self, position: int, label: str, expected: int | None = None) -> Row:
-        """Return an event as a row of evidence."""
-        return Row(
-            table="events",
-            source=f"{self.device}.event_log",
-            label=label,
-            value=int(self.value[position]),
-            expected=expected,
-            row=int(self.rows[position]),
-            slot=int(self.slot[position]),
-            cycle=int(self.cycle[position]),
-            t_ps=int(self.t_ps[position]),
-        )
-
-    def when(self, position: int) -> tuple[int, int | None]:
-        """Return ``(t_ps, t_uncertainty_ps)`` of an event."""
-        unc = int(self.t_unc_ps[position])
-        return int(self.t_ps[position]), None if unc < 0 else unc
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.credit_ledger import freed_of
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.place import cause_evidence
-from freezeframe.analyzers.view import EventLog
+from freezeframe.analyzers.streams import EventLog
 
 __all__ = ["NAME", "diagnose"]
 

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credit_ledger import CreditLedger, FlowAccount
+from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.tap_diff import SegmentDiff, TapDiff, path_of
-from freezeframe.analyzers.view import CaptureView, Packet, Stream
+from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["LINK", "RECEIVER_FIFO", "SENDER_FIFO", "Facts", "LinkWords", "Unplaced"]
 
@@ -171,6 +172,8 @@ class Facts:
         return int(t_ps[0]), None if unc < 0 else unc
 
     def overflowed(self, receiver: str) -> bool:
-        """Return whether the receiver's FIFO lost words because it was full."""
+        """Return whether the receiver's FIFO lost words in this recording because it was full."""
         lost = self.view.counter(receiver, "rx_fifo_overflows") or 0
-        return lost > 0 or "rx-ovf" in self.view.causes(receiver)
+        # Counters go on over re-arms: what an earlier generation lost says nothing of this one.
+        first = self.view.value(receiver, "ctl.generation") == 1
+        return (first and lost > 0) or "rx-ovf" in self.view.causes(receiver)

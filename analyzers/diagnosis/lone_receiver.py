@@ -15,7 +15,7 @@ import numpy.typing as npt
 from freezeframe.analyzers.crc_hypotheses import Flip, crc32_words, find_flips
 from freezeframe.analyzers.diagnosis.facts import Facts, Unplaced
 from freezeframe.analyzers.lanes import LANES, PHASES, Mode, halves, join, unshift_phase
-from freezeframe.analyzers.view import HEADS, Packet, Stream
+from freezeframe.analyzers.streams import HEADS, Packet, Stream
 from freezeframe.decoders.trace.encode import header_crc
 
 __all__ = ["LoneDamage", "LonePhase", "lone_damages"]

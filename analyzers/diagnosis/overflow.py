@@ -115,7 +115,8 @@ def overflow_evidence(facts: Facts, receiver: str) -> tuple[Evidence, ...]:
         return ()
     return (
         Evidence(
-            f"{receiver} lost {lost} words because its incoming FIFO of {capture.identity.rx_fifo} "
+            f"{receiver} counted {lost} words lost since power-up because its incoming FIFO of "
+            f"{capture.identity.rx_fifo} "
             "words was full.",
             receiver,
             rows=(

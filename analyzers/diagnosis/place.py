@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from freezeframe.analyzers.align import Edit, Op
 from freezeframe.analyzers.contract import Evidence, Row
 from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.tap_diff import PacketPair, SegmentDiff, path_of
-from freezeframe.analyzers.view import Packet, Stream
 
 __all__ = [
     "Place",

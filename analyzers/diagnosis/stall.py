@@ -15,7 +15,7 @@ import numpy as np
 from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.credit_ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import Facts
-from freezeframe.analyzers.view import EventLog
+from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import MachineState
 
 __all__ = ["Stall", "stalls"]

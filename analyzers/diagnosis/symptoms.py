@@ -26,8 +26,8 @@ from freezeframe.analyzers.diagnosis.place import (
     verdict_text,
 )
 from freezeframe.analyzers.diagnosis.stall import Stall
+from freezeframe.analyzers.streams import Packet
 from freezeframe.analyzers.tap_diff import PacketPair, SegmentDiff
-from freezeframe.analyzers.view import Packet
 
 __all__ = ["Symptom", "symptoms", "undetermined"]
 

@@ -20,7 +20,7 @@ from freezeframe.analyzers.diagnosis.place import (
     word_label,
     word_text,
 )
-from freezeframe.analyzers.view import Packet, Stream
+from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.capture.registers.layouts import Kind
 
 __all__ = ["NAME", "diagnose", "lane_rows", "underflows"]

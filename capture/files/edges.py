@@ -13,12 +13,28 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MAX_SAMPLERATE_HZ", "PS_PER_S", "EdgeReducer", "Edges", "join", "samples_to_ps"]
+__all__ = [
+    "MAX_SAMPLERATE_HZ",
+    "PS_PER_S",
+    "Bus",
+    "EdgeReducer",
+    "Edges",
+    "join",
+    "samples_to_ps",
+]
 
 PS_PER_S = 10**12
 MAX_SAMPLERATE_HZ = PS_PER_S  # one sample a picosecond, the resolution of t_ps
 _PS_PER_US = 10**6
 _REDUCE_AT_ONCE = 1 << 20  # samples; 16 MiB of edges at the worst
+
+
+@dataclass(frozen=True, slots=True)
+class Bus:
+    """Channels that are one number: their names, the least significant first."""
+
+    name: str
+    channels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +44,8 @@ class Edges:
     ``sample`` is ``(n,)`` int64, rising, counted from the start of the capture; ``value`` is
     ``(n,)`` uint64, bit i = ``channels[i]``, at most 64. The first piece of a capture begins with
     the value at sample 0; a later piece holds changes only. The piece covers the samples
-    ``[begin_sample, end_sample)``, also those after its last change.
+    ``[begin_sample, end_sample)``, also those after its last change. ``buses`` says which channels
+    belong together.
     """
 
     sample: npt.NDArray[np.int64]
@@ -37,6 +54,7 @@ class Edges:
     samplerate_hz: int
     begin_sample: int
     end_sample: int
+    buses: tuple[Bus, ...] = ()
 
     def __post_init__(self) -> None:
         if self.sample.shape != self.value.shape or self.sample.ndim != 1:
@@ -71,11 +89,7 @@ class Edges:
         missing = [probe for probe in probes if probe is not None and probe not in self.channels]
         if missing:
             raise ValueError(f"no channel {missing[0]}; there is {', '.join(self.channels)}")
-        value = np.zeros_like(self.value)
-        for bit, probe in enumerate(probes):
-            if probe is not None:
-                at = np.uint64(self.channels.index(probe))
-                value |= (self.value >> at & np.uint64(1)) << np.uint64(bit)
+        value = self._gather(probes)
         keep = np.ones(len(value), dtype=np.bool_)
         np.not_equal(value[1:], value[:-1], out=keep[1:])
         return replace(
@@ -83,7 +97,28 @@ class Edges:
             sample=self.sample[keep],
             value=value[keep],
             channels=tuple(probe or "" for probe in probes),
+            buses=tuple(bus for bus in self.buses if set(bus.channels) <= set(probes)),
         )
+
+    def bus(self, name: str) -> npt.NDArray[np.uint64]:
+        """Return the number on a bus at each edge, ``(n,)`` uint64.
+
+        Raises:
+            ValueError: there is no such bus.
+        """
+        for bus in self.buses:
+            if bus.name == name:
+                return self._gather(bus.channels)
+        there = ", ".join(bus.name for bus in self.buses)
+        raise ValueError(f"no bus {name}; there is {there or 'none'}")
+
+    def _gather(self, probes: Sequence[str | None]) -> npt.NDArray[np.uint64]:
+        value = np.zeros_like(self.value)
+        for bit, probe in enumerate(probes):
+            if probe is not None:
+                at = np.uint64(self.channels.index(probe))
+                value |= (self.value >> at & np.uint64(1)) << np.uint64(bit)
+        return value
 
 
 class EdgeReducer:

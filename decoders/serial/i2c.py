@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["I2C", "I2cState", "byte_schema", "decode_i2c", "i2c_texts", "transfer_schema"]
 
-_MORE_ROWS = 8  # than edges, with what the end cuts
+_MORE_ROWS = 8  # for what began in the piece before, and what the end cuts
 _NS_PER_S = 10**9
 
 
@@ -169,8 +169,8 @@ def decode_i2c(
         # What has not changed back by the end of the capture stays.
         until = edges.end_sample + (glitch_samples if last else 0)
         sample, value = without_glitches(sample, value, glitch_samples, until, state.filter)
-    # An edge makes a row at most, but for a condition: 3 rows, with two edges of the clock before.
-    rows = state.room_for_rows(len(sample) + _MORE_ROWS)
+    # Two changes of SDA while SCL is high make three rows: a START, an error, a STOP.
+    rows = state.room_for_rows(2 * len(sample) + _MORE_ROWS)
     count = events((sample, value), options.text("address_bits") == "auto", state.record, rows)
     if last:
         count += close(edges.end_sample, state.record, rows[count:])

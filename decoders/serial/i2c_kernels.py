@@ -201,7 +201,7 @@ def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> int:
         edges: samples and values, bit 0 SCL and bit 1 SDA.
         ten_bit: whether 1111 0xx begins a 10-bit address.
         state: from `new_state`, changed.
-        rows: ``(m,)`` of ROW, to be filled; m at least the edges and 8.
+        rows: ``(m,)`` of ROW, to be filled; m at least twice the edges and 8.
     Returns:
         Rows filled.
     """

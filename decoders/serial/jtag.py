@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JTAG", "JtagState", "decode_jtag", "jtag_texts", "scan_schema", "state_schema"]
 
-_ROWS_AT_ONCE = 4096
+_ROWS_AT_ONCE = 1 << 15
 _TDI, _TDO, _TRST = 2, 3, 4  # places of channels
 _SHOWN_B = 16  # of a long scan, in a normal text
 
@@ -90,9 +90,15 @@ class JtagState:
 
     def __init__(self, start: str) -> None:
         import numpy as np
-        from freezeframe.decoders.serial.jtag_kernels import STATES, new_state
+        from freezeframe.decoders.serial.jtag_kernels import (
+            SCAN_ROW,
+            STATE_ROW,
+            STATES,
+            new_state,
+        )
 
         self.record = new_state(STATES.index(start))
+        self.rows = np.empty(_ROWS_AT_ONCE, STATE_ROW), np.empty(_ROWS_AT_ONCE, SCAN_ROW)
         self.shifted = (np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
 
     def make_room(self, edges: int) -> None:
@@ -126,18 +132,17 @@ def decode_jtag(
 
     has_trst = bool(edges.channels[_TRST])
     state.make_room(len(edges))
-    states = [np.zeros(0, dtype=STATE_ROW)]
-    found = [np.zeros(0, dtype=SCAN_ROW)]
+    states = [np.empty(0, dtype=STATE_ROW)]
+    found = [np.empty(0, dtype=SCAN_ROW)]
     done = 0
     while done < len(edges):
-        rows = np.zeros(_ROWS_AT_ONCE, STATE_ROW), np.zeros(_ROWS_AT_ONCE, SCAN_ROW)
         left = edges.sample[done:], edges.value[done:]
-        consumed, stays, ended = scans(left, has_trst, state.record, state.shifted, rows)
+        consumed, stays, ended = scans(left, has_trst, state.record, state.shifted, state.rows)
         done += consumed
-        states.append(rows[0][:stays])
-        found.append(rows[1][:ended])
+        states.append(state.rows[0][:stays].copy())
+        found.append(state.rows[1][:ended].copy())
     if last:
-        rows = np.zeros(1, STATE_ROW), np.zeros(1, SCAN_ROW)
+        rows = np.empty(1, STATE_ROW), np.empty(1, SCAN_ROW)
         stays, ended = close(edges.end_sample, state.record, rows)
         states.append(rows[0][:stays])
         found.append(rows[1][:ended])

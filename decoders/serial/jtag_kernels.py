@@ -142,54 +142,83 @@ def scans(edges: Any, has_trst: bool, state: Any, shifted: Any, rows: Any) -> tu
         # Reset from the first sample on, when TRST says so: as if it had just fallen.
         s.value = value[0] | _TRST
     last = s.value
+    shifting = s.state in (_SHIFT_DR, _SHIFT_IR)
+    bits = s.bits
     for i in range(len(sample)):
-        # One edge ends one state and one scan; TRST the same.
-        if state_count + 2 > len(states) or scan_count + 2 > len(found):
-            s.value = last
-            return i, state_count, scan_count
         now = value[i]
         changed = now ^ last
         last = now
-        if has_trst and now & _TRST == 0:
+        in_reset = has_trst and now & _TRST == 0
+        if changed & now & _TCK == 0 and not (in_reset and changed & _TRST):
+            continue
+        if shifting and bits > 0 and now & _TMS == 0 and not in_reset:
+            # The usual case of a long scan: one bit more, the state stays.
+            _put_bit(s, bits, now, tdi, tdo)
+            bits += 1
+            s.clocks += 1
+            s.last_at = sample[i]
+            continue
+        # One edge ends one state and one scan; TRST the same.
+        if state_count + 1 > len(states) or scan_count + 1 > len(found):
+            last = now ^ changed
+            s.value = last
+            s.bits = bits
+            return i, state_count, scan_count
+        s.bits = bits
+        if in_reset:
             if changed & _TRST:
                 scan_count += _end_scan(s, sample[i], _RESET_SCAN, found[scan_count])
                 if s.state != RESET:
                     state_count += _end_state(s, sample[i], states[state_count])
-                    s.clocked = 1
-                    s.state_at = sample[i]
-                    s.last_at = sample[i]
-                    s.clocks = 0
+                    _begin_state(s, sample[i])
                 s.state = RESET
                 s.instruction = -1
             if changed & now & _TCK:
                 s.last_at = sample[i]
                 s.clocks += 1
-            continue
-        if changed & now & _TCK == 0:
-            continue
-        before = s.state
-        after = _NEXT[before, np.int64(now >> np.uint64(1)) & 1]
-        if before in (_SHIFT_DR, _SHIFT_IR):
-            _shift(s, sample[i], now, tdi, tdo)
-        elif before in (_EXIT1_DR, _EXIT1_IR) and s.bits == 0:
-            # A scan without a bit.
-            s.scan_at = sample[i]
-        if after in (_UPDATE_DR, _UPDATE_IR):
-            if after == _UPDATE_IR:
-                s.instruction = s.low_bits if 0 < s.bits <= _LONGEST_IR else -1
-            scan_count += _end_scan(s, sample[i], 0, found[scan_count])
-        elif after == RESET:
-            s.instruction = -1
-        if s.clocked == 0 or after != before:
-            state_count += _end_state(s, sample[i], states[state_count])
-            s.clocked = 1
-            s.state_at = sample[i]
-            s.clocks = 0
-        s.clocks += 1
-        s.last_at = sample[i]
-        s.state = after
+        else:
+            ended_state, ended_scan = _clock(
+                s, (sample[i], now), (tdi, tdo), states[state_count:], found[scan_count:]
+            )
+            state_count += ended_state
+            scan_count += ended_scan
+        bits = s.bits
+        shifting = s.state in (_SHIFT_DR, _SHIFT_IR)
     s.value = last
+    s.bits = bits
     return len(sample), state_count, scan_count
+
+
+@numba.njit(cache=True, nogil=True)
+def _clock(s: Any, edge: Any, shifted: Any, states: Any, found: Any) -> tuple[int, int]:
+    """Take a rising edge of TCK; return the states and scans that it ends."""
+    sample, now = edge
+    ended_state = 0
+    ended_scan = 0
+    before = s.state
+    after = _NEXT[before, np.int64(now >> np.uint64(1)) & 1]
+    if before in (_SHIFT_DR, _SHIFT_IR):
+        if s.bits == 0:
+            s.scan_at = sample
+            s.low_bits = 0
+        _put_bit(s, s.bits, now, shifted[0], shifted[1])
+        s.bits += 1
+    elif before in (_EXIT1_DR, _EXIT1_IR) and s.bits == 0:
+        # A scan without a bit.
+        s.scan_at = sample
+    if after in (_UPDATE_DR, _UPDATE_IR):
+        if after == _UPDATE_IR:
+            s.instruction = s.low_bits if 0 < s.bits <= _LONGEST_IR else -1
+        ended_scan = _end_scan(s, sample, 0, found[0])
+    elif after == RESET:
+        s.instruction = -1
+    if s.clocked == 0 or after != before:
+        ended_state = _end_state(s, sample, states[0])
+        _begin_state(s, sample)
+    s.clocks += 1
+    s.last_at = sample
+    s.state = after
+    return ended_state, ended_scan
 
 
 @numba.njit(cache=True, nogil=True)
@@ -202,12 +231,10 @@ def close(end_sample: int, state: Any, rows: Any) -> tuple[int, int]:
 
 
 @numba.njit(cache=True, nogil=True)
-def _shift(s: Any, sample: int, now: Any, tdi: Any, tdo: Any) -> None:
-    if s.bits == 0:
-        s.scan_at = sample
-        s.low_bits = 0
-    at = s.first_byte + (s.bits >> 3)
-    place = s.bits & 7
+def _put_bit(s: Any, bits: int, now: Any, tdi: Any, tdo: Any) -> None:
+    """Keep the bit that comes after so many."""
+    at = s.first_byte + (bits >> 3)
+    place = bits & 7
     to_chip = np.int64(now >> np.uint64(2)) & 1
     from_chip = np.int64(now >> np.uint64(3)) & 1
     if place == 0:
@@ -216,9 +243,16 @@ def _shift(s: Any, sample: int, now: Any, tdi: Any, tdo: Any) -> None:
     else:
         tdi[at] |= to_chip << place
         tdo[at] |= from_chip << place
-    if s.bits < _LONGEST_IR:
-        s.low_bits |= to_chip << s.bits
-    s.bits += 1
+    if bits < _LONGEST_IR:
+        s.low_bits |= to_chip << bits
+
+
+@numba.njit(cache=True, nogil=True)
+def _begin_state(s: Any, sample: int) -> None:
+    s.clocked = 1
+    s.state_at = sample
+    s.last_at = sample
+    s.clocks = 0
 
 
 @numba.njit(cache=True, nogil=True)

@@ -147,19 +147,13 @@ def decode_spi(
         transfers.append(rows[0][:ended])
         errors.append(rows[1][:wrong])
     count = int(filled[0])
-    made = tuple(column[:count] for column in (*columns, select))
-    source = one_source(edges)
+    made = (*(column[:count] for column in columns), select[:count])
     return {
         "spi.words": _word_table(made, first_word, np.concatenate(errors), edges, word_bits),
         "spi.transfers": _transfer_table(
-            _held_words(state, made, first_word), np.concatenate(transfers), state, edges, source
+            _held_words(state, made, first_word), np.concatenate(transfers), state, edges
         ),
     }
-
-
-def one_source(edges: Edges) -> str:
-    """Return the name that stands for the bus: that of its clock."""
-    return edges.channels[0]
 
 
 def spi_texts(row: Mapping[str, Any]) -> Texts:
@@ -251,7 +245,7 @@ def _word_table(
         }
     columns["t_ps"] = _times(columns["sample"], edges.samplerate_hz)
     columns["t_end_ps"] = _times(columns["end_sample"], edges.samplerate_hz)
-    columns["source"] = one_name(one_source(edges), len(columns["sample"]))
+    columns["source"] = one_name(edges.channels[0], len(columns["sample"]))
     columns["kind"] = (
         names((columns["error"] != 0).astype(np.int32), ("word", "error"))
         if len(errors)
@@ -275,7 +269,6 @@ def _transfer_table(
     transfers: npt.NDArray[np.void],
     state: SpiState,
     edges: Edges,
-    source: str,
 ) -> pa.Table:
     import numpy as np
     import pyarrow as pa
@@ -289,7 +282,6 @@ def _transfer_table(
             for column in zip(*pieces, strict=True)
         )
         firsts = transfers["first_word"] - state.held_from
-        # Words between transfers (a chip select that no word has) do not occur: they are gated.
         offsets = np.append(firsts, firsts[-1:] + transfers["words"][-1:]).astype(np.int32)
         next_word = int(transfers["first_word"][-1] + transfers["words"][-1])
         kept = next_word - state.held_from
@@ -313,7 +305,7 @@ def _transfer_table(
     }
     columns.update(
         t_ps=_times(transfers["sample"], edges.samplerate_hz),
-        source=one_name(source, count),
+        source=one_name(edges.channels[0], count),
         kind=names((transfers["error"] != 0).astype(np.int32), ("transfer", "error")),
         t_end_ps=_times(transfers["end_sample"], edges.samplerate_hz),
         error=names(transfers["error"], ERRORS),

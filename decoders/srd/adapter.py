@@ -138,8 +138,8 @@ def srd_decoder(location: SrdLocation, said: SrdDescription) -> Decoder:
 
 def joined_decoder(below: Decoder, steps: list[SrdStep], top: Decoder) -> Decoder:
     """Return the decoder on top as one that takes edges, with the ``steps`` in its worker."""
-    assert isinstance(top.decode, SrdDecode)
-    assert isinstance(below.decode, SrdDecode)
+    if not isinstance(top.decode, SrdDecode) or not isinstance(below.decode, SrdDecode):
+        raise TypeError(f"{below.id} and {top.id} are not both sigrok's")
     location = top.decode.location
     channels = [channel.id for channel in below.decode.description.channels]
 

@@ -167,8 +167,8 @@ class Session:
         Raises:
             RuntimeError: a decoder does not load or refuses its options or channels.
         """
-        top = library.load(str(stack[-1]["id"]))
-        self.rows = Rows(len(getattr(top, "annotations", ())))
+        tops = [library.load(str(step["id"])) for step in stack[-1:]]
+        self.rows = Rows(sum(len(getattr(top, "annotations", ())) for top in tops))
         self.failures: list[str] = []
         self.ended = False
         self._lib = library.lib
@@ -198,7 +198,8 @@ class Session:
                     f"stacking {name}",
                 )
             below = instance
-        assert below is not None  # srd_session_start without an instance crashes
+        if below is None:  # srd_session_start without an instance crashes
+            raise ValueError("a stack of no decoder")
         rate = c_void_p(library.glib.g_variant_new_uint64(c_uint64(samplerate_hz)))
         _check(
             self._lib.srd_session_metadata_set(self._session, _CONF_SAMPLERATE, rate),

@@ -27,6 +27,7 @@ TIMEOUT_VARIABLE = "FREEZEFRAME_SIGROK_TIMEOUT_S"
 _TIMEOUT_S = 60.0  # for 1 MiB of samples: the slowest installed decoder takes 4 s for a dense one
 _MEMORY_LIMIT_B = 1 << 31  # of the worker; 1 MiB of dense samples makes 600 MB of annotations
 _END_S = 2.0
+_IDLE_END_S = 0.2
 _READ_B = 1 << 20
 _KEPT_B = 4096  # of what the worker printed, for the message
 
@@ -84,7 +85,9 @@ class SrdWorker:
             )
         except OSError as error:
             raise FreezeframeError(f"{what}: {location.python} does not start: {error}") from error
-        self._finalizer = weakref.finalize(self, _end, self._process, self._said, self._memory)
+        self._stdin, self._stdout = _pipes(self._process)
+        files = (self._stdin, self._stdout, self._said, self._memory)
+        self._finalizer = weakref.finalize(self, _end, self._process, *files)
         self.ask(
             {
                 "do": "load",
@@ -108,17 +111,12 @@ class SrdWorker:
         """How many answers are still to come."""
         return len(self._asked)
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
     def ask(self, command: dict[str, Any], doing: str) -> None:
         """Send a command; ``doing`` says in messages what it was about."""
         self._asked.append(doing)
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.write(frame(command))
-            self._process.stdin.flush()
+            self._stdin.write(frame(command))
+            self._stdin.flush()
         except BrokenPipeError:
             raise self._died() from None
 
@@ -157,8 +155,7 @@ class SrdWorker:
         self._finalizer()
 
     def _next(self) -> tuple[dict[str, Any], bytes]:
-        assert self._process.stdout is not None
-        fd = self._process.stdout.fileno()
+        fd = self._stdout.fileno()
         deadline = time.monotonic() + self._timeout_s
         while True:
             try:
@@ -207,19 +204,27 @@ def _memory_file() -> IO[bytes]:
     return tempfile.TemporaryFile(buffering=0)
 
 
-def _end(process: subprocess.Popen[bytes], *files: IO[bytes] | None) -> None:
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise ValueError("the worker was started without pipes")
+    return process.stdin, process.stdout
+
+
+def _end(
+    process: subprocess.Popen[bytes],
+    stdin: IO[bytes],
+    stdout: IO[bytes],
+    said: IO[bytes],
+    memory: IO[bytes] | None,
+) -> None:
     """Close standard input, which ends a worker that is well; kill the others; reap."""
     with contextlib.suppress(BrokenPipeError):  # it has ended already
-        assert process.stdin is not None
-        process.stdin.close()
+        stdin.close()
     # An idle worker ends at once; one that is busy has lost its reader, and nobody needs the rest.
     try:
-        process.wait(0.2)
+        process.wait(_IDLE_END_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    assert process.stdout is not None
-    process.stdout.close()
-    for file in files:
-        if file is not None:
-            file.close()
+    for file in (stdout, said, *([memory] if memory else [])):
+        file.close()

@@ -62,6 +62,7 @@ class SrdStream:
         self._channels = channels
         self._timeout_s = timeout_s
         self._worker: SrdWorker | None = None
+        self._stopped = False
         self._bits: tuple[int, ...] = ()
         self._chunk: npt.NDArray[Any] | None = None  # (chunks, samples of one)
         self._held: Any = None
@@ -71,11 +72,6 @@ class SrdStream:
         self._parts: list[tuple[npt.NDArray[Any], ...]] = []
         self._texts: list[list[str]] = []
         self._base = 0  # of the worker's text numbers in _texts
-
-    @property
-    def worker_pid(self) -> int | None:
-        """The process id of the worker; None when there is none."""
-        return None if self._worker is None else self._worker.pid
 
     def feed(self, piece: Edges, *, last: bool) -> Annotations:
         """Decode a piece; what the decoder has found so far comes back, with ``last`` all of it.
@@ -99,7 +95,8 @@ class SrdStream:
         return self._found()
 
     def stop(self) -> None:
-        """Kill the worker; a `feed` in another thread fails then, and closes."""
+        """Kill the worker, also one that is just starting; a `feed` in another thread fails then."""
+        self._stopped = True
         worker = self._worker
         if worker is not None:
             worker.kill()
@@ -131,6 +128,8 @@ class SrdStream:
             memory_B=_CHUNKS * _CHUNK_B,
             timeout_s=self._timeout_s,
         )
+        if self._stopped:  # before there was anything to kill
+            self._worker.kill()
         memory = mmap.mmap(self._worker.memory_fd, _CHUNKS * _CHUNK_B)
         self._chunk = np.frombuffer(memory, dtype=f"<u{unitsize_B}").reshape(_CHUNKS, -1)
         self._held = np.uint64(0)
@@ -161,8 +160,8 @@ class SrdStream:
     def _fill(self, piece: Edges) -> None:
         from freezeframe.decoders.srd.expand import fill, packed
 
-        assert self._chunk is not None
-        size = self._chunk.shape[1]
+        _, chunk = self._working()
+        size = chunk.shape[1]
         value = packed(piece.value, self._bits)
         done = 0
         at = self._samples + self._filled
@@ -172,7 +171,7 @@ class SrdStream:
             count = min(size - self._filled, piece.end_sample - at)
             if not self._filled:
                 self._wait_for_room()
-            out = self._chunk[self._sent % _CHUNKS, self._filled : self._filled + count]
+            out = chunk[self._sent % _CHUNKS, self._filled : self._filled + count]
             used, self._held = fill(out, at, piece.sample[done:], value[done:], self._held)
             done += used
             at += count
@@ -183,16 +182,15 @@ class SrdStream:
     def _send(self) -> None:
         if not self._filled:
             return
-        assert self._worker is not None
-        assert self._chunk is not None
+        worker, chunk = self._working()
         begin = self._samples
         self._samples += self._filled
-        self._worker.ask(
+        worker.ask(
             {
                 "do": "samples",
                 "begin_sample": begin,
                 "end_sample": self._samples,
-                "offset_B": self._sent % _CHUNKS * self._chunk.strides[0],
+                "offset_B": self._sent % _CHUNKS * chunk.strides[0],
             },
             f"samples {begin} to {self._samples}",
         )
@@ -200,15 +198,19 @@ class SrdStream:
         self._filled = 0
 
     def _wait_for_room(self) -> None:
-        assert self._worker is not None
-        while self._worker.waiting >= _CHUNKS:
+        worker, _ = self._working()
+        while worker.waiting >= _CHUNKS:
             self._take()
+
+    def _working(self) -> tuple[SrdWorker, npt.NDArray[Any]]:
+        if self._worker is None or self._chunk is None:
+            raise ValueError("the stream has ended; a new capture needs a new one")
+        return self._worker, self._chunk
 
     def _take(self) -> None:
         import numpy as np
 
-        assert self._worker is not None
-        header, payload = self._worker.answer()
+        header, payload = self._working()[0].answer()
         count = header["rows"]
         columns = []
         at = 0

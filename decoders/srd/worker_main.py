@@ -79,11 +79,16 @@ class _Worker:
         self._library = self._libsrd.Library(command["library"], command["folders"])
         return {"version": self._library.version}, b""
 
+    def _loaded(self) -> Library:
+        if self._library is None:
+            raise RuntimeError("the library was not loaded")
+        return self._library
+
     def _describe(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        assert self._library is not None
+        library = self._loaded()
         _said()
         try:
-            decoder = self._library.load(command["name"])
+            decoder = library.load(command["name"])
         except RuntimeError as error:
             raise RuntimeError("; ".join(_complaints()) or str(error)) from error
         channels = [
@@ -113,12 +118,12 @@ class _Worker:
         }, b""
 
     def _open(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        assert self._library is not None
+        library = self._loaded()
         self._memory = mmap.mmap(command["memory_fd"], command["memory_B"])
         self._address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
         try:
             self._session = self._libsrd.Session(
-                self._library, command["stack"], command["samplerate_hz"], command["unitsize_B"]
+                library, command["stack"], command["samplerate_hz"], command["unitsize_B"]
             )
         except RuntimeError as error:
             raise RuntimeError("; ".join([str(error), *_complaints()])) from error
@@ -126,7 +131,8 @@ class _Worker:
 
     def _samples(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         session = self._session
-        assert session is not None
+        if session is None:
+            raise RuntimeError("samples before the stack was opened")
         begin, end = command["begin_sample"], command["end_sample"]
         result = 0
         # A decoder may say that it is done by returning; what follows is not for it.
@@ -175,8 +181,8 @@ def _end_with(parent: int) -> None:
 def _sibling(name: str) -> Any:
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")  # noqa: PTH100, PTH118, PTH120 # one import less
     spec = importlib.util.spec_from_file_location(f"_freezeframe_srd_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

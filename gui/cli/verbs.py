@@ -43,6 +43,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("explain", "Say what went wrong, where and when, with the evidence.", _CAPTURE),
     Verb("report", "Write the explanation as one HTML file.", _CAPTURE),
     Verb("decode", "Decode a logic-analyzer capture or a capture folder.", _CAPTURE),
+    Verb("export", "Write a capture or its events for another tool.", _CAPTURE),
     Verb("decoders", "List the decoders with their channels and options.", _CAPTURE),
 )
 

@@ -71,6 +71,8 @@ def write_pcapng(material: Material, path: Path) -> Wrote:
             f"{material.source}: nothing to export as pcapng: {what}, for instance "
             "-d spi+enc28j60, or -d trace for a capture folder"
         )
+    # The words of a recording are what its packets are made of.
+    silent = [name for name in silent if f"packets of {_beside(name)}" not in wrote.counts]
     if silent:
         wrote.notes.append(f"no packets, so not in the file: {', '.join(silent)}")
     packets.sort(key=lambda packet: packet.t_ps)
@@ -89,6 +91,10 @@ def write_pcapng(material: Material, path: Path) -> Wrote:
     return wrote
 
 
+def _beside(name: str) -> str:
+    return name.replace("trace.words", "trace.packets")
+
+
 def _maker(
     name: str, table: pa.Table, material: Material
 ) -> Callable[[], Iterator[_Packet]] | None:
@@ -97,8 +103,7 @@ def _maker(
 
     columns = set(table.column_names)
     if {"first_row", "end_row"} <= columns:
-        # trace.packets of a stack stands beside its trace.words
-        words = material.table(f"{name.rpartition('packets')[0]}words")
+        words = material.table(name.replace("trace.packets", "trace.words"))
         return None if words is None else lambda: _link_packets(table, words)
     if "data" not in columns or not kinds.is_binary(table.schema.field("data").type):
         return None
@@ -150,9 +155,7 @@ def _link_packets(packets: pa.Table, words: pa.Table) -> Iterator[_Packet]:
     kind = codes.indices.to_numpy()
     for row in _rows(packets, time_order(packets)):
         rows = slice(row["first_row"], row["end_row"])
-        count = {
-            text: int(np.count_nonzero(kind[rows] == code)) for code, text in enumerate(names)
-        }
+        count = {text: int(np.count_nonzero(kind[rows] == code)) for code, text in enumerate(names)}
         verdicts = int(row["whole"]) << _WHOLE_BIT
         bad = []
         for column, bit in _VERDICT_BITS.items():

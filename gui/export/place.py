@@ -34,7 +34,7 @@ def check_output(path: Path, source: Path, *, force: bool) -> None:
         )
     inside = path.resolve()
     if source.resolve() in (inside, *inside.parents):
-        raise InputError(f"{path}: is the capture itself, which is only read; choose another place")
+        raise InputError(f"{path}: is the capture, or inside it, and that is only read; choose another place")
     if not os.path.lexists(path):
         return
     if not path.is_file():
@@ -55,9 +55,7 @@ def new_files(places: Sequence[Path], *, force: bool) -> Iterator[list[Path]]:
     Raises:
         InputError: the disk is full, the system refuses, or a place was taken meanwhile.
     """
-    temporary = [
-        place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp") for place in places
-    ]
+    temporary = [place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp") for place in places]
     try:
         yield temporary
         for path in temporary:
@@ -68,6 +66,12 @@ def new_files(places: Sequence[Path], *, force: bool) -> Iterator[list[Path]]:
             _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise _refused(places, error) from error
+    except InputError as error:
+        # A writer of our own has put it into words, but with the temporary name.
+        cause = error.__context__
+        if isinstance(cause, OSError) and any(path.name in str(error) for path in temporary):
+            raise _refused(places, cause) from error
+        raise
     finally:
         for path in temporary:
             path.unlink(missing_ok=True)

@@ -105,8 +105,11 @@ def _recording(file: TextIO, material: Material) -> Wrote:
         if table is not None:
             time_order(table)  # refuses negative times
             count, made = make(table, writer)
-            wrote.add(ending.removeprefix("trace."), count)
+            what = ending.removeprefix("trace.")
+            wrote.add(what, count)
             changes += made
+            if ending != "trace.events" and count < len(table):
+                wrote.notes.append(f"{len(table) - count} {what} of no length cannot be shown")
     events = material.table("trace.events")
     if events is not None:
         states = wrote.counts.pop("events")
@@ -116,6 +119,9 @@ def _recording(file: TextIO, material: Material) -> Wrote:
                 f"{len(events) - states} events that are no change of state are not in the file; "
                 "--to perfetto has them"
             )
+    others = [name for name, _ in material.tables if not name.startswith("trace.") or "#" in name]
+    if others:
+        wrote.notes.append(f"no recordings, so not in the file: {', '.join(others)}")
     changes.sort(key=lambda change: change[:2])
     hidden = _put(writer, changes)
     if hidden:
@@ -159,6 +165,7 @@ def _words(table: pa.Table, writer: VCDWriter) -> tuple[int, list[_Change]]:
 def _packets(table: pa.Table, writer: VCDWriter) -> tuple[int, list[_Change]]:
     """Show each packet from its first word to the end of its last; not known is x, none is z."""
     made: list[_Change] = []
+    shown = 0
     for source, rows in _by_source(table):
         scope = f"{source}.packet"
         kind = writer.register_var(scope, "type", "string")
@@ -166,12 +173,15 @@ def _packets(table: pa.Table, writer: VCDWriter) -> tuple[int, list[_Change]]:
             (name, writer.register_var(scope, name, "wire", size=size)) for name, size in _PACKET
         ]
         for row in rows:
+            if row["t_end_ps"] <= row["t_ps"]:
+                continue
+            shown += 1
             made.append((row["t_ps"], _SET, kind, row["kind"]))
             made.append((row["t_end_ps"], _CLEARED, kind, ""))
             for name, variable in fields:
                 made.append((row["t_ps"], _SET, variable, row[name] if row[name] >= 0 else "x"))
                 made.append((row["t_end_ps"], _CLEARED, variable, "z"))
-    return len(table), made
+    return shown, made
 
 
 def _states(table: pa.Table, writer: VCDWriter) -> tuple[int, list[_Change]]:
@@ -195,14 +205,18 @@ def _blocked(table: pa.Table, writer: VCDWriter) -> tuple[int, list[_Change]]:
     """Show 1 for each flow while its sender was blocked."""
     wires: dict[tuple[str, int], Any] = {}
     made: list[_Change] = []
+    shown = 0
     for row in table.to_pylist():
+        if row["t_end_ps"] <= row["t_ps"]:
+            continue
+        shown += 1
         key = (str(row["device"]), row["flow"])
         if key not in wires:
             name = f"flow{row['flow']}" if row["flow"] >= 0 else "flow_none"
             wires[key] = writer.register_var(f"{key[0]}.blocked", name, "wire", size=1, init=0)
         made.append((row["t_ps"], _SET, wires[key], 1))
         made.append((row["t_end_ps"], _CLEARED, wires[key], 0))
-    return len(table), made
+    return shown, made
 
 
 def _by_source(table: pa.Table) -> Iterator[tuple[str, list[dict[str, Any]]]]:

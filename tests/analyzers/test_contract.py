@@ -108,3 +108,14 @@ def test_verdicts_of_two_stretches_merge_to_those_of_both(viewed: View) -> None:
     two = verdicts.step(verdicts.init(), view)
     merged = verdicts.finish(verdicts.merge([one, two]))
     assert merged["A", "tx_enq"].packets == 12
+
+
+def test_the_first_bad_tap_is_named_for_each_direction(explained: Explain) -> None:
+    pair = Pair()
+    pair.traffic(6)
+    alter(pair.send(length=9), "rx_enq", 4, 1)
+    pair.causes = {"A": ["cross"], "B": ["pay-crc"]}
+    assert (
+        "A->B: the first bad tap is B.rx_enq: 1 of 7 packets fail a check (header CRC 0, payload CRC 1, "
+        "length 0), all good at A.tx_deq"
+    ) in explained(pair).notes

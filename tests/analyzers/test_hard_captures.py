@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
+from freezeframe.analyzers.explain import explain
+from freezeframe.capture.folder import CaptureFolder, MemoryImage, RegisterImage
 
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.conftest import Explain
@@ -259,3 +266,44 @@ def test_two_damaged_packets_are_two_findings_the_earlier_first(explained: Expla
         ("word-omitted", 112),
         ("word-duplicated", second.seq),
     ]
+
+
+def test_an_overflow_of_an_earlier_generation_hides_no_fault_of_this_one(
+    explained: Explain,
+) -> None:
+    pair, hit = busy()
+    omit(hit, "rx_deq", 7)
+    pair.counter("B", "rx_fifo_overflows", 1173)
+    pair.set("B", "ctl.generation", value=2)
+    pair.causes = LEN
+    finding = only(explained(pair).findings)
+    assert said(finding) == ("word-omitted", "B", "rx_deq", "A->B", 3, 112, 7)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_stands_in_records_and_registers_nothing_raises(tmp_path: Path, seed: int) -> None:
+    generator = random.Random(seed)
+    pair, hit = busy(seed=seed)
+    omit(hit, "tx_deq", 7)
+    pair.causes = LEN
+    folder = pair.write(tmp_path / "pair.ff")
+    devices = []
+    for device in folder.devices:
+        memories = {}
+        for name, memory in device.memories.items():
+            records = memory.records.copy()
+            for _ in range(generator.choice((0, 20, 4000))):
+                records[generator.randrange(800), generator.randrange(9)] = generator.randrange(256)
+            if generator.random() > 0.1:
+                memories[name] = MemoryImage(name, records, memory.write_ptr, memory.wrapped, [])
+        kept = {
+            address: generator.getrandbits(32) if generator.random() < 0.02 else word
+            for address, word in device.registers
+            if generator.random() > 0.05
+        }
+        devices.append(replace(device, memories=memories, registers=RegisterImage(kept)))
+    scrambled = CaptureFolder(folder.path, folder.manifest, devices)
+    for names in (None, ["A"], ["B"]):
+        found = explain(scrambled, names)
+        assert all(finding.evidence for finding in found.findings)
+        json.dumps(found.to_json())

@@ -100,8 +100,9 @@ def _decode(
     options = decoder.option_values()
     state = decoder.new_state(options)
     reducer = EdgeReducer(1, range(len(bus.channels)))
-    probes = [*bus.channels, *[None] * (len(decoder.channels) - len(bus.channels))]
-    data = memoryview(samples).cast("B")
+    # Those of the decoder that the bus does not have are not there.
+    channels = bus.channels + ("",) * (len(decoder.channels) - len(bus.channels))
+    data = memoryview(samples.tobytes())
     made: list[dict[str, Any]] = []
     decoder_s = 0.0
     start = time.process_time()

@@ -263,6 +263,33 @@ def test_a_row_is_put_into_words() -> None:
     assert i2c_texts(rows[1]).long.startswith("SDA: void: a STOP follows a START")
 
 
+@pytest.mark.parametrize("glitch_ns", [0, 3_000])
+@pytest.mark.parametrize("scl_share", [0.0, 0.1, 0.5])
+def test_noise_gives_the_same_rows_in_pieces_of_any_size(scl_share: float, glitch_ns: int) -> None:
+    rng = random.Random(5)
+    value = SCL | SDA
+    samples = bytearray([value])
+    for _ in range(4_000):
+        value ^= SCL * (rng.random() < scl_share) | SDA * (rng.random() < 0.5)
+        samples.append(value)
+    edges = edges_of(bytes(samples))
+    values = I2C.option_values({"glitch_ns": glitch_ns})
+    whole = decode_i2c(edges, values, I2C.new_state(values), True)
+    assert len(whole["i2c.bytes"]) > 50
+    for size in (1, 7, 1_000):
+        state = I2C.new_state(values)
+        made = []
+        for begin in range(0, len(samples), size):
+            end = min(begin + size, len(samples))
+            inside = (edges.sample >= begin) & (edges.sample < end)
+            piece = Edges(
+                edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
+            )
+            made.append(decode_i2c(piece, values, state, end == len(samples)))
+        for kind, table in whole.items():
+            assert pa.concat_tables(m[kind] for m in made).equals(table)
+
+
 @st.composite
 def sent_transfers(draw: st.DrawFn) -> list[I2cTransfer]:
     transfers = []

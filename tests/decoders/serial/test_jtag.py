@@ -182,6 +182,34 @@ def test_a_row_is_put_into_words() -> None:
     )
 
 
+@pytest.mark.parametrize("reset", [False, True])
+def test_noise_gives_the_same_rows_in_pieces_of_any_size(reset: bool) -> None:
+    rng = random.Random(5)
+    value = 0b10000
+    samples = bytearray([value])
+    for _ in range(4_000):
+        for line, share in ((1, 0.7), (2, 0.3), (4, 0.3), (8, 0.3), (16, 0.01 * reset)):
+            value ^= line * (rng.random() < share)
+        samples.append(value)
+    edges = edges_of(bytes(samples), 5)
+    values = JTAG.option_values()
+    whole = decode_jtag(edges, values, JTAG.new_state(values), True)
+    assert len(whole["jtag.scans"]) > 20
+    assert ("reset-scan" in whole["jtag.scans"]["error"].to_pylist()) == reset
+    for size in (1, 7, 1_000):
+        state = JTAG.new_state(values)
+        made = []
+        for begin in range(0, len(samples), size):
+            end = min(begin + size, len(samples))
+            inside = (edges.sample >= begin) & (edges.sample < end)
+            piece = Edges(
+                edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
+            )
+            made.append(decode_jtag(piece, values, state, end == len(samples)))
+        for kind, table in whole.items():
+            assert pa.concat_tables(m[kind] for m in made).equals(table)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     sizes=st.lists(st.sampled_from([1, 4, 7, 8, 9, 32, 63, 64, 65, 500]), max_size=6),

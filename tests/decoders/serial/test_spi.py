@@ -234,6 +234,43 @@ def test_a_row_is_put_into_words() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("selects", "options"),
+    [(4, {}), (1, {"order": "lsb-first"}), (0, {"gap_us": 9.0}), (0, {}), (2, {"word_bits": 32})],
+)
+def test_noise_gives_the_same_rows_in_pieces_of_any_size(
+    selects: int, options: dict[str, Any]
+) -> None:
+    rng = random.Random(5)
+    value = 0b1111000
+    samples = bytearray([value])
+    for _ in range(4_000):
+        still = rng.random() < 0.05
+        for bit in range(3 + selects):
+            share = 0.01 if bit >= 3 else 0.5
+            value ^= (rng.random() < share) << bit
+        samples += bytes([value]) * (12 if still else 1)
+    sample, value_ = EdgeReducer(1, range(7)).feed(bytes(samples))
+    probes = [*NAMES[: 3 + selects], *[None] * (4 - selects)]
+    edges = Edges(sample, value_, NAMES, RATE_HZ, 0, len(samples)).select(probes)
+    values = SPI.option_values(options)
+    whole = decode_spi(edges, values, SPI.new_state(values), True)
+    assert len(whole["spi.words"]) > 30
+    assert (len(whole["spi.transfers"]) > 5) == bool(selects or options)
+    for size in (1, 7, 1_000):
+        state = SPI.new_state(values)
+        made = []
+        for begin in range(0, len(samples), size):
+            end = min(begin + size, len(samples))
+            inside = (edges.sample >= begin) & (edges.sample < end)
+            piece = Edges(
+                edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
+            )
+            made.append(decode_spi(piece, values, state, end == len(samples)))
+        for kind, table in whole.items():
+            assert pa.concat_tables(m[kind] for m in made).to_pylist() == table.to_pylist()
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     sizes=st.lists(st.integers(0, 5), min_size=1, max_size=6),

@@ -111,7 +111,7 @@ def test_a_decoder_that_hangs_is_ended_after_the_time_that_is_allowed(
         r"ended; the decoder hangs, or FREEZEFRAME_SIGROK_TIMEOUT_S must allow more",
     ):
         decode_file(capture, ["srd-ff_hangs"])
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 40
 
 
 def test_a_time_that_is_no_number_is_refused(
@@ -147,7 +147,7 @@ def test_one_stack_that_fails_ends_the_others(capture: Path, add: Callable[..., 
     began = time.monotonic()
     with pytest.raises(FreezeframeError, match="ff_bad raised ValueError: at once"):
         decode_file(capture, ["srd-ff_bad", "srd-ff_slow"])
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 40
 
 
 def test_a_decoder_that_prints_does_not_disturb_the_worker(

@@ -109,6 +109,14 @@ def test_a_piece_that_does_not_follow_is_refused_and_the_worker_ends() -> None:
     assert workers_of() == []
 
 
+def test_a_run_that_is_stopped_before_its_worker_starts_fails_at_once() -> None:
+    run = StackRun(parse_spec("srd-mdio", load_decoders()))
+    run.stop()
+    with pytest.raises(FreezeframeError, match="died of SIGKILL"):
+        run.feed(edges_of(random_capture(0), "MDC", "MDIO"), last=True)
+    assert workers_of() == []
+
+
 def test_a_capture_of_many_chunks_gives_what_sigrok_cli_prints(tmp_path: Path) -> None:
     # 16 bits a sample, 5 chunks and a bit; a change in every 997 samples, and idle stretches.
     count = 5 * (1 << 19) + 12_345

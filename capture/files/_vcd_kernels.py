@@ -1,0 +1,217 @@
+"""Kernel that reads the value changes of a VCD file, byte by byte, wherever the bytes are cut.
+
+Source: IEEE 1364-2005 clause 18.2 (four-state VCD), 18.2.3.4 table 18-5 (left-extension).
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["VCD_ERRORS", "VCD_STATE", "read_changes"]
+
+# What the next byte belongs to.
+_BETWEEN, _TIME, _VECTOR, _SKIPPED, _GAP, _ID, _KEYWORD, _COMMENT = range(8)
+
+VCD_STATE = np.dtype(
+    [
+        ("mode", "i8"),
+        ("time", "i8"),  # of the values being read, ticks; -1 before the first
+        ("number", "i8"),  # the time being read
+        ("digits", "i8"),  # of the time, vector, identifier or keyword being read
+        ("acc", "u8"),  # value being read
+        ("unknown", "u8"),  # its bits that are neither 0 nor 1
+        ("fill", "i8"),  # the leftmost: 0, 1 or 2 (1 is filled up with 0), 2 x, 3 z
+        ("key", "u8"),  # identifier being read, or the last letters of a keyword
+        ("length", "i8"),
+        ("ignored", "i8"),  # the value is of a kind that is not read
+        ("word", "u8"),
+        ("written", "u8"),
+        ("stage", "i8"),  # 0 no value yet, 1 values, 2 an edge is written
+        ("unknowns", "i8"),  # values with x or z that were read
+        ("detail", "i8"),  # of an error
+    ]
+)
+
+VCD_ERRORS = {
+    1: "time {detail} is earlier than the one before; times must not go back",
+    2: "a time is larger than 2^62 ticks, or not a number",
+    3: "no value, time or keyword begins with byte {detail:#04x}",
+    4: "an identifier is longer than 8 characters",
+    5: "a value is for an identifier that is not declared",
+    6: "a value has {detail} bits, more than its variable",
+    7: "byte {detail:#04x} in a vector; 0, 1, x and z can stand there",
+}
+
+_COMMENT_KEY = np.uint64(int.from_bytes(b"$comment"))
+_END_KEY = np.uint64(int.from_bytes(b"$end"))
+
+
+@numba.njit(cache=True, nogil=True)
+def read_changes(
+    data: npt.NDArray[np.uint8],
+    state: npt.NDArray[np.void],
+    signals: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    segments: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]],
+    levels: tuple[np.uint64, np.uint64],
+    sample: npt.NDArray[np.int64],
+    value: npt.NDArray[np.uint64],
+) -> tuple[int, int, int]:
+    """Read bytes of the body; write an edge for each time at which the word became another.
+
+    Args:
+        signals: identifiers of all variables, rising; their widths; where their segments begin,
+            with the end of the last one at the end.
+        segments: of each part of a variable that is wanted: its lowest bit, the bit of the word
+            where that goes, and the mask of its length.
+        levels: what x and z are read as, 0 or 1.
+        sample, value: room for an edge in every two bytes, and two more; sample is in ticks.
+    Returns:
+        Edges written, error (0 for none) and the byte where it was found.
+    """
+    keys, widths, begins = signals
+    seg_from, seg_to, seg_mask = segments
+    s = state[0]
+    one = np.uint64(1)
+    every = ~np.uint64(0)
+    count = 0
+    for at in range(len(data)):
+        c = data[at]
+        blank = c <= 32
+        mode = s.mode
+        if mode == _BETWEEN:
+            if blank:
+                continue
+            s.acc = np.uint64(0)
+            s.unknown = np.uint64(0)
+            s.key = np.uint64(0)
+            s.digits = 0
+            s.length = 0
+            s.ignored = 0
+            if c == 35:  # '#'
+                s.mode = _TIME
+                s.number = 0
+            elif c == 48 or c == 49:
+                s.mode = _ID
+                s.acc = np.uint64(c - 48)
+                s.fill = 1
+                s.digits = 1
+            elif c == 120 or c == 88 or c == 122 or c == 90:
+                s.mode = _ID
+                z = c == 122 or c == 90
+                s.acc = levels[1] if z else levels[0]
+                s.unknown = one
+                s.fill = 3 if z else 2
+                s.digits = 1
+            elif c == 98 or c == 66:  # 'b'
+                s.mode = _VECTOR
+            elif c == 114 or c == 82 or c == 115 or c == 83:  # 'r', 's'
+                s.mode = _SKIPPED
+                s.ignored = 1
+            elif c == 36:  # '$'
+                s.mode = _KEYWORD
+                s.key = np.uint64(c)
+            else:
+                s.detail = c
+                return count, 3, at
+        elif mode == _TIME:
+            if not blank:
+                s.digits += 1
+                if c < 48 or c > 57 or s.number > (1 << 62) // 10 - 1:
+                    return count, 2, at
+                s.number = s.number * 10 + (c - 48)
+                continue
+            s.mode = _BETWEEN
+            if s.digits == 0:
+                return count, 2, at
+            if s.number < s.time:
+                s.detail = s.number
+                return count, 1, at
+            if s.number > s.time:
+                if s.stage == 1 or (s.stage == 2 and s.word != s.written):
+                    sample[count] = s.time if s.stage == 2 else 0
+                    value[count] = s.word
+                    count += 1
+                    s.stage = 2
+                    s.written = s.word
+                s.time = s.number
+        elif mode == _VECTOR:
+            if blank:
+                s.mode = _GAP
+                continue
+            unknown = np.uint64(0)
+            if c == 48 or c == 49:
+                bit = np.uint64(c - 48)
+                kind = 1
+            elif c == 120 or c == 88:
+                bit, unknown, kind = levels[0], one, 2
+            elif c == 122 or c == 90:
+                bit, unknown, kind = levels[1], one, 3
+            else:
+                s.detail = c
+                return count, 7, at
+            if s.digits == 0:
+                s.fill = kind
+            s.digits += 1
+            s.acc = s.acc << one | bit
+            s.unknown = s.unknown << one | unknown
+        elif mode == _SKIPPED:
+            if blank:
+                s.mode = _GAP
+        elif mode == _GAP:
+            if not blank:
+                s.mode = _ID
+                s.key = np.uint64(c)
+                s.length = 1
+        elif mode == _ID:
+            if not blank:
+                s.length += 1
+                if s.length > 8:
+                    return count, 4, at
+                s.key = s.key << np.uint64(8) | np.uint64(c)
+                continue
+            s.mode = _BETWEEN
+            low = 0
+            high = len(keys)
+            while low < high:
+                middle = (low + high) >> 1
+                if keys[middle] < s.key:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == len(keys) or keys[low] != s.key or s.length == 0:
+                return count, 5, at
+            if s.ignored or begins[low] == begins[low + 1]:
+                continue
+            if s.digits > widths[low]:
+                s.detail = s.digits
+                return count, 6, at
+            if s.fill >= 2 and s.digits < 64:
+                above = every << np.uint64(s.digits)
+                s.unknown |= above
+                level = levels[1] if s.fill == 3 else levels[0]
+                if level:
+                    s.acc |= above
+            s.stage = max(s.stage, 1)
+            seen = np.uint64(0)
+            for k in range(begins[low], begins[low + 1]):
+                part = s.acc >> seg_from[k] & seg_mask[k]
+                seen |= s.unknown >> seg_from[k] & seg_mask[k]
+                s.word = s.word & ~(seg_mask[k] << seg_to[k]) | part << seg_to[k]
+            s.unknowns += seen != 0
+        elif mode == _KEYWORD:
+            if not blank:
+                s.key = s.key << np.uint64(8) | np.uint64(c)
+                continue
+            s.mode = _COMMENT if s.key == _COMMENT_KEY else _BETWEEN
+            s.key = np.uint64(0)
+        # The text of a comment: only a $end of its own ends it.
+        elif blank:
+            if s.key == _END_KEY:
+                s.mode = _BETWEEN
+            s.key = np.uint64(0)
+        else:
+            # Never all zero after a letter, and never $end after more than eight letters.
+            s.key = s.key << np.uint64(8) | np.uint64(c) if s.key >> np.uint64(56) == 0 else every
+    return count, 0, len(data)

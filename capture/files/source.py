@@ -1,0 +1,178 @@
+"""What every reader of captures takes and gives: settings, a header, names of signals and buses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import gcd
+
+from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.files.edges import PS_PER_S, Bus
+from freezeframe.capture.files.threshold import Threshold
+
+__all__ = [
+    "MAX_SIGNAL_BITS",
+    "CaptureHeader",
+    "ReadSettings",
+    "Signal",
+    "bit_names",
+    "buses_of",
+    "check_probes",
+    "check_samples",
+    "short_names",
+    "tick_rate",
+]
+
+MAX_SIGNAL_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureHeader:
+    """What a capture says of itself, whatever its format.
+
+    ``channels`` are all that can be asked for, a bus bit by bit; ``samplerate_hz`` is None where
+    neither the file nor the settings have one. ``refused`` says of the other signals in the file
+    why they cannot be read. ``spans_time`` is true where the file holds changes with their times,
+    so that the number of samples costs nothing.
+    """
+
+    format: str
+    channels: tuple[str, ...]
+    samplerate_hz: int | None
+    buses: tuple[Bus, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    spans_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings:
+    """What the user may say about a capture that is read.
+
+    ``layout`` holds the settings of the format (``channels=8``), ``thresholds`` the voltages of
+    analog channels, with ``""`` for all that have none of their own. ``max_samples`` None is the
+    reader's default. ``progress`` is called with what is done and what there is, in the unit of
+    the format; ``note`` with a line about what had to be assumed.
+    """
+
+    samplerate_hz: int | None = None
+    max_samples: int | None = None
+    layout: Mapping[str, str] = field(default_factory=dict)
+    thresholds: Mapping[str, Threshold] = field(default_factory=dict)
+    progress: Callable[[int, int], None] | None = None
+    note: Callable[[str], None] | None = None
+
+    def say(self, line: str) -> None:
+        if self.note is not None:
+            self.note(line)
+
+    def only(self, where: str, known: Sequence[str]) -> None:
+        """Refuse settings of the layout that the format does not have.
+
+        Raises:
+            InputError: there is one.
+        """
+        for key in self.layout:
+            if key not in known:
+                raise InputError(
+                    f"--format {where}: there is no setting {key}; "
+                    f"{', '.join(known) if known else 'it has none'}"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal of a waveform file: its whole name, width, and the index of its lowest bit.
+
+    ``step`` is -1 where the indices fall towards the higher bits (``[0:7]``); ``key`` is equal for
+    two names of one signal. A single bit has the index None, unless the file gives it one.
+    """
+
+    name: str
+    width: int
+    key: str
+    low: int | None = None
+    step: int = 1
+
+
+def bit_names(signal: Signal, name: str) -> tuple[str, ...]:
+    """Return the channel names of a signal, the least significant bit first."""
+    if signal.low is None and signal.width == 1:
+        return (name,)
+    low = signal.low or 0
+    return tuple(f"{name}[{low + signal.step * bit}]" for bit in range(signal.width))
+
+
+def buses_of(signals: Sequence[tuple[str, Signal]]) -> tuple[Bus, ...]:
+    return tuple(
+        Bus(name, bit_names(signal, name)) for name, signal in signals if signal.width > 1
+    )
+
+
+def short_names(signals: Sequence[Signal]) -> list[str]:
+    """Return the last part of each dotted name where only one signal of the file has it.
+
+    Two names of one signal count as one; the others keep the whole name.
+    """
+    last = [signal.name.rpartition(".")[2] for signal in signals]
+    indexed = [(name, signal.low) for name, signal in zip(last, signals, strict=True)]
+    keys: dict[tuple[str, int | None], set[str]] = {}
+    for name, signal in zip(indexed, signals, strict=True):
+        keys.setdefault(name, set()).add(signal.key)
+    return [
+        name[0] if len(keys[name]) == 1 else signal.name
+        for name, signal in zip(indexed, signals, strict=True)
+    ]
+
+
+def tick_rate(tick_fs: int) -> tuple[int, int, int]:
+    """Return sample rate in Hz, and by what times in ticks are multiplied and divided.
+
+    A sample is a tick where a second has a whole number of them, else the longest time of which
+    both are multiples; never less than a picosecond, so ticks of 1 fs are rounded down.
+    """
+    if tick_fs >= 1000 and tick_fs % 1000 == 0:
+        tick_ps = tick_fs // 1000
+        sample_ps = gcd(tick_ps, PS_PER_S)
+        return PS_PER_S // sample_ps, tick_ps // sample_ps, 1
+    return PS_PER_S, tick_fs, 1000
+
+
+def check_probes(path: object, header: CaptureHeader, probes: Sequence[str] | None) -> list[str]:
+    """Return the channels to read: those asked for, or all.
+
+    Raises:
+        InputError: a channel is not in the file, cannot be read, or there are more than 64.
+        CaptureFormatError: the file has no channel at all.
+    """
+    chosen = list(header.channels if probes is None else probes)
+    for name in chosen:
+        if name in header.refused:
+            raise InputError(f"{path}: channel {name} cannot be read: {header.refused[name]}")
+        if name not in header.channels:
+            raise InputError(f"{path}: no channel {name}; there is {', '.join(header.channels)}")
+    if not header.channels:
+        why = "".join(f"; {name}: {reason}" for name, reason in list(header.refused.items())[:3])
+        raise CaptureFormatError(f"{path}: there is no channel that can be read{why}")
+    repeated = [name for name, count in Counter(chosen).items() if count > 1]
+    if repeated:
+        raise InputError(f"{path}: channel {repeated[0]} is asked for twice")
+    if len(chosen) > MAX_SIGNAL_BITS:
+        raise InputError(
+            f"{path}: {len(chosen)} channels; at most {MAX_SIGNAL_BITS} at once, name the ones "
+            "that are needed"
+        )
+    return chosen
+
+
+def check_samples(path: object, samples: int, max_samples: int | None) -> None:
+    """Refuse a capture of more samples than allowed.
+
+    Raises:
+        InputError: it is longer.
+    """
+    if max_samples is not None and samples > max_samples:
+        raise InputError(
+            f"{path}: holds at least {samples} samples, more than the {max_samples} allowed; "
+            f"if that is right, say --max-samples {samples}"
+        )

@@ -1,0 +1,45 @@
+"""Export samples as a sigrok session file, for PulseView and sigrok-cli.
+
+Source: sigrok wiki, File format:Sigrok/v2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.export.material import Material, Wrote
+
+if TYPE_CHECKING:
+    from freezeframe.capture.files.edges import Edges
+
+__all__ = ["write_session"]
+
+
+def write_session(material: Material, path: Path) -> Wrote:
+    """Write the samples, whole and at their own rate.
+
+    Raises:
+        InputError: there are no samples, or a channel's name cannot stand in such a file.
+    """
+    from freezeframe.capture.files.sigrok_sr_writer import write_sr
+
+    if material.edges is None:
+        raise InputError(
+            f"{material.source}: nothing to export as sr: it takes samples, so leave out -d, and a "
+            "capture folder has none"
+        )
+    wrote = Wrote()
+    try:
+        write_sr(_counted(material.edges(), wrote), path)
+    except ValueError as error:
+        raise InputError(f"{material.source}: cannot be exported as sr: {error}") from error
+    return wrote
+
+
+def _counted(pieces: Iterator[Edges], wrote: Wrote) -> Iterator[Edges]:
+    for piece in pieces:
+        wrote.add("samples", piece.total_samples)
+        yield piece
