@@ -4,11 +4,11 @@ set -eu
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need gcc gcc
+[ -e /usr/include/stdio.h ] || missing="$missing libc6-dev" # gcc only recommends it
 need verilator verilator
 need iverilog iverilog
 need yosys yosys
 need sigrok-cli sigrok-cli
-need chromium chromium
 [ -z "$missing" ] && exit 0
 echo "Installing Debian packages:$missing"
 if [ "$(id -u)" = 0 ]; then as_root=""

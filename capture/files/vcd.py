@@ -263,9 +263,14 @@ def _dump(path: str | Path, file: IO[bytes], settings: ReadSettings) -> _Dump:
                 else:
                     signals.append(signal)
     named = list(zip(short_names(signals), signals, strict=True))
-    channels = tuple(
-        dict.fromkeys(channel for name, signal in named for channel in bit_names(signal, name))
-    )
+    owner: dict[str, tuple[str, int]] = {}
+    for name, signal in named:
+        for bit, channel in enumerate(bit_names(signal, name)):
+            if owner.setdefault(channel, (signal.key, bit)) != (signal.key, bit):
+                raise CaptureFormatError(
+                    f"{path}: two variables are named {channel}; which is meant cannot be known"
+                )
+    channels = tuple(owner)
     rate_hz = settings.samplerate_hz
     if rate_hz is None and tick_fs is not None:
         rate_hz = tick_rate(tick_fs)[0]

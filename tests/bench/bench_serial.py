@@ -30,7 +30,7 @@ __all__ = ["run"]
 _RATE_HZ = 100_000_000
 _SAMPLES = 100_000_000
 _CUT_SAMPLES = 2_000_000  # a long time for sigrok-cli: its start is a few percent
-_PIECE_SAMPLES = 1 << 20
+_PIECE_SAMPLES = 1 << 21
 _REPEATS = 3
 
 
@@ -109,8 +109,7 @@ def _decode(
     for begin in range(0, len(data), _PIECE_SAMPLES):
         end = min(begin + _PIECE_SAMPLES, len(data))
         sample, value = reducer.feed(data[begin:end])
-        piece = Edges(sample, value, bus.channels, _RATE_HZ, begin, end)
-        piece = Edges(sample, value, tuple(probe or "" for probe in probes), _RATE_HZ, begin, end)
+        piece = Edges(sample, value, channels, _RATE_HZ, begin, end)
         before = time.process_time()
         tables = decoder.decode(piece, options, state, end == len(data))
         decoder_s += time.process_time() - before

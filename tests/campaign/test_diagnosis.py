@@ -1,0 +1,69 @@
+"""A few runs of the campaign in the suite; ``make campaign`` makes fifteen hundred."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.campaign.diagnosis import FAULTS, Run, judge, run_one
+
+SEEDS = (11, 12)
+TRUTH = {
+    "injections": [
+        {
+            "device": "A",
+            "tap": "tx_deq",
+            "direction": "A->B",
+            "flow": 3,
+            "packet": 7,
+            "word": 5,
+        }
+    ]
+}
+RIGHT = {"diagnosis": "word-omitted", **TRUTH["injections"][0]}
+UNDETERMINED = {**RIGHT, "diagnosis": "undetermined"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_fault_and_its_place_are_named_and_one_end_alone_is_never_wrong(
+    fault: str, seed: int
+) -> None:
+    run = run_one((fault, seed))
+    verdict = judge(run)
+    assert (run.error, verdict.first, verdict.placed) == ("", fault, True)
+    assert verdict.one_end_wrong == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_clean_run_has_no_finding(seed: int) -> None:
+    run = run_one(("none", seed))
+    assert (run.error, run.said["both"], judge(run).one_end_wrong) == ("", [], [])
+
+
+def test_the_judge_takes_no_other_word_and_no_other_device() -> None:
+    def verdict(**changed: object) -> tuple[bool, bool | None]:
+        said = [{**RIGHT, **changed}]
+        judged = judge(Run("word-omitted", 1, TRUTH, {}, {"both": said, "A": [], "B": []}))
+        return judged.named, judged.placed
+
+    assert verdict() == (True, True)
+    assert verdict(word=6) == (True, False)
+    assert verdict(device="B") == (True, False)
+    assert verdict(diagnosis="word-duplicated") == (False, False)
+
+
+def test_one_end_may_be_undetermined_or_leave_out_the_word_but_not_name_another() -> None:
+    def wrong(*said: dict[str, object]) -> list[str]:
+        return judge(
+            Run("word-omitted", 1, TRUTH, {}, {"both": [RIGHT], "A": list(said), "B": []})
+        ).one_end_wrong
+
+    assert wrong(UNDETERMINED) == []
+    assert wrong({**RIGHT, "word": None}) == []
+    assert wrong({**RIGHT, "word": 4}) == ["A"]
+    assert wrong(UNDETERMINED, {**RIGHT, "diagnosis": "credit-lost"}) == ["A"]
+
+
+def test_a_broken_run_counts_as_wrong() -> None:
+    verdict = judge(Run("word-omitted", 1, {}, {}, error="TargetTimeout: gone"))
+    assert (verdict.named, verdict.placed) == (False, False)
