@@ -110,7 +110,9 @@ def read_edges(
     check_samples(path, end, settings.max_samples)
     merger = ChangeMerger(chosen, rate_hz)
     sources = [
-        _Changes(files[name], bit, begin_s, rate_hz, _threshold(settings, files[name], name), settings)
+        _Changes(
+            files[name], bit, begin_s, rate_hz, _threshold(settings, files[name], name), settings
+        )
         for bit, name in enumerate(chosen)
     ]
     # Up to `horizon` nothing can come any more that is not yet here.
@@ -300,7 +302,9 @@ def _parsed(path: Path) -> _File:
             if version not in (0, 1):
                 raise CaptureVersionError(f"{path}: export version {version}; 0 and 1 are read")
             if kind not in (0, 1):
-                raise CaptureFormatError(f"{path}: type {kind}; 0 (digital) and 1 (analog) are read")
+                raise CaptureFormatError(
+                    f"{path}: type {kind}; 0 (digital) and 1 (analog) are read"
+                )
             chunks = 1
             at_B = 16
             if version:

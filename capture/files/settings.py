@@ -37,7 +37,9 @@ def layout_number(
     text = settings.layout.get(key)
     if text is None:
         if default is None:
-            raise InputError(f"--format {where}: give {key}={low}..{high}, for instance {key}={high}")
+            raise InputError(
+                f"--format {where}: give {key}={low}..{high}, for instance {key}={high}"
+            )
         return default
     if not text.isascii() or not text.isdecimal() or not low <= int(text[:20]) <= high:
         raise InputError(f"--format {where}: {key}={text}; {low}..{high} are possible")

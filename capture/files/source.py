@@ -104,9 +104,7 @@ def bit_names(signal: Signal, name: str) -> tuple[str, ...]:
 
 
 def buses_of(signals: Sequence[tuple[str, Signal]]) -> tuple[Bus, ...]:
-    return tuple(
-        Bus(name, bit_names(signal, name)) for name, signal in signals if signal.width > 1
-    )
+    return tuple(Bus(name, bit_names(signal, name)) for name, signal in signals if signal.width > 1)
 
 
 def short_names(signals: Sequence[Signal]) -> list[str]:

@@ -307,7 +307,9 @@ def _variable(where: str, words: Sequence[str], scopes: Sequence[str]) -> tuple[
     if kind in _NO_BITS:
         return Signal(full, width, key, low), f"it is a {kind}, which has no bits"
     if right is not None and abs(int(left) - int(right)) + 1 != width:
-        raise CaptureFormatError(f"{where}: {name}[{left}:{right}] has not the {width} bits it says")
+        raise CaptureFormatError(
+            f"{where}: {name}[{left}:{right}] has not the {width} bits it says"
+        )
     if left is not None and right is None and width != 1:
         low = None
         full += f"[{left}]"

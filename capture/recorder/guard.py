@@ -50,7 +50,9 @@ def guard(
     wait_s: float = 30.0,
     log: Callable[[str], None] | None = None,
 ) -> int:
-    """Pull every freeze of a target until told to stop; return how many were pulled.
+    """Pull every freeze of a target until told to stop; return how many were.
+
+    A freeze of which something could not be read is pulled once more before the recorder is armed.
 
     Args:
         target_url: must answer once at the start; later it may vanish for any time.
@@ -197,7 +199,6 @@ class _Guard:
         report = pull(
             target, path, freeze=True, wait_s=self.wait_s, reopen=lambda: open_target(self.url)
         )
-        self.pulled += 1
         missing = "" if report.complete else f"; missing: {'; '.join(report.lost)}"
         self.log(
             f"{path.name}: {report.words} words in {report.seconds:.2f} s, "
@@ -209,11 +210,19 @@ class _Guard:
             except FreezeframeError as error:
                 self.log(f"{path.name}: {error}")
         self._prune()
+        if report.outages:  # the pull went on over a target of its own
+            self.disconnect()
+            self.connect()
+        if not report.complete and not known:
+            self.log(f"{path.name} has gaps; the recorder stays frozen for one more pull")
+            return
+        self.pulled += 1
         self._arm(f"{path.name} stands on the disk")
 
     def _arm(self, why: str) -> None:
-        generations = arm_all(self._devices)
-        self.log(f"{why}; armed, generation {', '.join(map(str, generations))}")
+        generations = zip(self._devices, arm_all(self._devices), strict=True)
+        armed = ", ".join(f"{device.name} generation {number}" for device, number in generations)
+        self.log(f"{why}; armed: {armed}")
 
     def _folders(self) -> list[tuple[int, Path]]:
         """Return the folders that a guard made here, oldest first."""

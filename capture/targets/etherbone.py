@@ -330,6 +330,7 @@ class EtherboneTarget:
         begun_s = time.monotonic()
         wait_s = _FIRST_RETRY_S
         self._trouble = None
+        strange = self.stats.unmatched + self.stats.malformed
         while (now_s := time.monotonic()) - begun_s < self._timeout_s:
             self._send(sock, PROBE)
             until_s = min(now_s + wait_s, begun_s + self._timeout_s)
@@ -345,6 +346,12 @@ class EtherboneTarget:
                         "the server running, and is this its port?"
                     )
             wait_s = min(wait_s * 2, _MOST_RETRY_S)
+        strange = self.stats.unmatched + self.stats.malformed - strange
+        if opening and strange:
+            raise TargetError(
+                f"{self.url}: something answers there, but it is not Etherbone: {strange} datagrams "
+                f"in {self._timeout_s:g} s, none the reply to a probe; is this the device's port?"
+            )
         raise TargetTimeout(
             f"{self.url}: no answer to a probe in {self._timeout_s:g} s{self._why()}; is the "
             "device on and the address right? A LiteEth board answers only to its own port: add "

@@ -108,12 +108,8 @@ class I2cState:
 
     def __init__(self) -> None:
         import numpy as np
-        from freezeframe.decoders.serial.i2c_kernels import (
-            ROW,
-            new_filter,
-            new_state,
-            new_transfer,
-        )
+        from freezeframe.decoders.serial.i2c_glitches import new_filter
+        from freezeframe.decoders.serial.i2c_kernels import ROW, new_state, new_transfer
 
         self.record = new_state()
         self.filter = new_filter()
@@ -155,13 +151,8 @@ def decode_i2c(
 ) -> dict[str, pa.Table]:
     """Decode a piece of a capture; ``edges`` has the channels SCL and SDA, in this order."""
     import numpy as np
-    from freezeframe.decoders.serial.i2c_kernels import (
-        TRANSFER_ROW,
-        close,
-        events,
-        transfers,
-        without_glitches,
-    )
+    from freezeframe.decoders.serial.i2c_glitches import without_glitches
+    from freezeframe.decoders.serial.i2c_kernels import TRANSFER_ROW, close, events, transfers
 
     sample, value = edges.sample, edges.value
     glitch_samples = -(-options.integer("glitch_ns") * edges.samplerate_hz // _NS_PER_S)

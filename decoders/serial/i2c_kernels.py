@@ -1,6 +1,6 @@
-"""Kernels of I2C: edges of SCL and SDA to conditions, bytes and errors; a filter for glitches.
+"""Kernels of I2C: edges of SCL and SDA to conditions, bytes, errors and transfers.
 
-Source: NXP UM10204 rev. 7.0, 3.1 (START, STOP, acknowledge, 10-bit address), table 10 (tSP).
+Source: NXP UM10204 rev. 7.0, 3.1 (START, STOP, acknowledge, 10-bit address).
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ __all__ = [
     "TRANSFER_ROW",
     "close",
     "events",
-    "new_filter",
     "new_state",
     "new_transfer",
     "transfers",
-    "without_glitches",
 ]
 
 KINDS = ("start", "repeated-start", "address", "address-low", "data", "stop", "error")
@@ -111,15 +109,6 @@ TRANSFER_ROW = np.dtype(
     ]
 )
 
-_FILTER = np.dtype(
-    [
-        ("started", np.int64),
-        ("value", np.uint64),  # as it comes in
-        ("clean", np.uint64),  # as it goes out
-        ("since", np.int64, (2,)),  # where a line changed that may still change back, -1
-    ]
-)
-
 
 def new_state() -> npt.NDArray[np.void]:
     """Return the state at the start of a stream: an array of one record."""
@@ -131,66 +120,6 @@ def new_state() -> npt.NDArray[np.void]:
 def new_transfer() -> npt.NDArray[np.void]:
     """Return the state of `transfers` at the start of a stream."""
     return np.zeros(1, dtype=TRANSFER_ROW)
-
-
-def new_filter() -> npt.NDArray[np.void]:
-    """Return the state of `without_glitches` at the start of a stream."""
-    state = np.zeros(1, dtype=_FILTER)
-    state["since"] = -1
-    return state
-
-
-@numba.njit(cache=True, nogil=True)
-def without_glitches(
-    sample: npt.NDArray[np.int64],
-    value: npt.NDArray[np.uint64],
-    glitch_samples: int,
-    end_sample: int,
-    state: Any,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    """Return the edges without pulses of fewer than ``glitch_samples`` on either line.
-
-    An edge is given once its level has stood so long; its place is where it really was. Edges
-    before ``end_sample - glitch_samples`` are all given.
-    """
-    at = np.empty(2 * len(sample) + 3, dtype=np.int64)
-    out = np.empty(2 * len(sample) + 3, dtype=np.uint64)
-    count = 0
-    s = state[0]
-    for i in range(len(sample) + 1):
-        now = end_sample if i == len(sample) else sample[i]
-        # The line that changed first comes first.
-        for _ in range(2):
-            line = 0
-            if s.since[1] >= 0 and (s.since[0] < 0 or s.since[1] < s.since[0]):
-                line = 1
-            since = s.since[line]
-            if since >= 0 and now - since >= glitch_samples:
-                s.clean ^= np.uint64(1) << np.uint64(line)
-                both = s.since[1 - line] == since
-                if both:
-                    s.clean ^= np.uint64(2) >> np.uint64(line)
-                    s.since[1 - line] = -1
-                s.since[line] = -1
-                at[count] = since
-                out[count] = s.clean
-                count += 1
-        if i == len(sample):
-            break
-        if s.started == 0:
-            s.started = 1
-            s.value = value[0]
-            s.clean = value[0]
-            at[count] = sample[0]
-            out[count] = value[0]
-            count += 1
-            continue
-        changed = (s.value ^ value[i]) & np.uint64(3)
-        s.value = value[i]
-        for line in range(2):
-            if changed >> np.uint64(line) & np.uint64(1):
-                s.since[line] = sample[i] if s.since[line] < 0 else -1
-    return at[:count], out[:count]
 
 
 @numba.njit(cache=True, nogil=True)

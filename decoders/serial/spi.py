@@ -102,7 +102,7 @@ class SpiState:
 
     def __init__(self) -> None:
         import numpy as np
-        from freezeframe.decoders.serial.spi_kernels import ERROR_ROW, TRANSFER_ROW, new_state
+        from freezeframe.decoders.serial.spi_rows import ERROR_ROW, TRANSFER_ROW, new_state
 
         self.record = new_state()
         # Room for rows, kept: clearing it anew costs more than decoding a small piece.
@@ -121,7 +121,8 @@ def decode_spi(
         InputError: there is neither MISO nor MOSI.
     """
     import numpy as np
-    from freezeframe.decoders.serial.spi_kernels import ERROR_ROW, TRANSFER_ROW, close, words
+    from freezeframe.decoders.serial.spi_kernels import close, words
+    from freezeframe.decoders.serial.spi_rows import ERROR_ROW, TRANSFER_ROW
 
     settings = _settings(edges, options)
     word_bits = options.integer("word_bits")
@@ -191,7 +192,7 @@ _ERROR_TEXTS = {
 
 def _settings(edges: Edges, options: OptionValues) -> npt.NDArray[np.void]:
     import numpy as np
-    from freezeframe.decoders.serial.spi_kernels import SETTINGS
+    from freezeframe.decoders.serial.spi_rows import SETTINGS
 
     if not edges.channels[1] and not edges.channels[2]:
         raise InputError(
@@ -221,7 +222,7 @@ def _word_table(
 ) -> pa.Table:
     import numpy as np
     from freezeframe.decoders.columns import names, one_name, table
-    from freezeframe.decoders.serial.spi_kernels import ERRORS
+    from freezeframe.decoders.serial.spi_rows import ERRORS
 
     count = len(made[0])
     empty = np.full(count, -1, dtype=np.int64)
@@ -273,7 +274,7 @@ def _transfer_table(
     import numpy as np
     import pyarrow as pa
     from freezeframe.decoders.columns import names, one_name, table
-    from freezeframe.decoders.serial.spi_kernels import ERRORS
+    from freezeframe.decoders.serial.spi_rows import ERRORS
 
     count = len(transfers)
     if count:

@@ -10,23 +10,9 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+from freezeframe.decoders.serial.spi_rows import CUT_TRANSFER, CUT_WORD, SEVERAL, WRONG_IDLE
 
-__all__ = [
-    "CHANNELS",
-    "ERRORS",
-    "ERROR_ROW",
-    "SETTINGS",
-    "TRANSFER_ROW",
-    "close",
-    "new_state",
-    "times_ps",
-    "words",
-]
-
-CHANNELS = ("clk", "miso", "mosi", "cs", "cs1", "cs2", "cs3")  # bits of a value, in this order
-
-ERRORS = ("", "cut-word", "wrong-idle", "several-selected", "cut-transfer")
-_CUT_WORD, _WRONG_IDLE, _SEVERAL, _CUT_TRANSFER = 1, 2, 3, 4
+__all__ = ["close", "times_ps", "words"]
 
 _CLK = np.uint64(1)
 _PAIR = np.uint64(3)  # MISO and MOSI after a shift by one
@@ -34,78 +20,13 @@ _FIRST_SELECT = np.uint64(3)
 _MOST_TRIES_OFF = 64
 _ODD_BITS = np.uint64(0x5555555555555555)
 
-SETTINGS = np.dtype(
-    [
-        ("falling", np.uint64),  # 1: the falling edge of the clock samples (modes 1 and 2)
-        ("idle", np.uint64),  # level of the clock between transfers (CPOL)
-        ("word_bits", np.int64),
-        ("lsb_first", np.int64),
-        ("selects", np.uint64),  # bits of a value that are chip selects of this capture
-        ("active_low", np.uint64),  # those of them that select with 0
-        ("gap_samples", np.int64),  # without a chip select, a pause that ends a transfer; 0 none
-    ]
-)
-
-TRANSFER_ROW = np.dtype(
-    [
-        (name, np.int64)
-        for name in ("sample", "end_sample", "select", "first_word", "words", "whole", "error")
-    ]
-)
-
-# mosi and miso are the bits so far of a word that was cut, -1 else.
-ERROR_ROW = np.dtype(
-    [
-        (name, np.int64)
-        for name in (
-            "error",  # index of ERRORS
-            "sample",
-            "end_sample",
-            "select",
-            "transfer",
-            "mosi",
-            "miso",
-            "bits",
-            "before",  # number of the word that would be next: the error stands before it
-        )
-    ]
-)
-
-_STATE = np.dtype(
-    [
-        ("value", np.uint64),  # at the last edge
-        ("started", np.int64),
-        ("select", np.int64),  # chip select that is active, -1 for none, 0 when there is none
-        ("several_at", np.int64),  # since when more than one is, -1
-        ("open", np.int64),  # 1 in a transfer
-        ("whole", np.int64),
-        ("transfer_at", np.int64),
-        ("transfer", np.int64),  # its number
-        ("first_word", np.int64),  # number of its first word
-        ("words", np.int64),  # so far in the capture
-        ("bits", np.int64),  # of the word so far
-        ("pairs", np.uint64),  # MOSI and MISO of those bits, interleaved, the newest lowest
-        ("word_at", np.int64),
-        ("bit_at", np.int64),
-        ("bit_before", np.int64),
-    ]
-)
-
-
-def new_state() -> npt.NDArray[np.void]:
-    """Return the state at the start of a stream: an array of one record."""
-    state = np.zeros(1, dtype=_STATE)
-    state["select"] = state["several_at"] = -1
-    state["bit_at"] = state["bit_before"] = -1
-    return state
-
 
 @numba.njit(cache=True, nogil=True)
 def words(edges: Any, settings: Any, state: Any, found: Any, rows: Any) -> tuple[int, int, int]:
     """Decode edges until they or the room for rows are used up.
 
     Args:
-        edges: samples and values, with the bits of CHANNELS.
+        edges: samples and values, with the bits of CHANNELS (spi_rows.py).
         settings: ``(1,)`` of SETTINGS.
         state: from `new_state`, changed.
         found: a tuple of columns to be filled from number ``found[6][0]`` on, which is changed:
@@ -248,7 +169,7 @@ def close(end_sample: int, settings: Any, state: Any, rows: Any) -> tuple[int, i
         return 0, error_count
     if option.selects:
         _clear(errors[error_count])
-        errors[error_count].error = _CUT_TRANSFER
+        errors[error_count].error = CUT_TRANSFER
         errors[error_count].sample = s.transfer_at
         errors[error_count].end_sample = end_sample
         errors[error_count].select = s.select
@@ -257,7 +178,7 @@ def close(end_sample: int, settings: Any, state: Any, rows: Any) -> tuple[int, i
         error_count += 1
         s.whole = 0
         _transfer(s, end_sample, transfers[0])
-        transfers[0].error = _CUT_TRANSFER
+        transfers[0].error = CUT_TRANSFER
     else:
         # No line says where it ends: after the last bit, as between two transfers.
         _transfer(s, _bit_end(s), transfers[0])
@@ -308,7 +229,7 @@ def _reselect(s: Any, option: Any, edge: Any, transfers: Any, errors: Any) -> tu
         # When the clock changes in this very sample, nobody knows which was first.
         if changed & _CLK == 0 and now & _CLK != option.idle:
             _clear(errors[wrong])
-            errors[wrong].error = _WRONG_IDLE
+            errors[wrong].error = WRONG_IDLE
             errors[wrong].sample = sample
             errors[wrong].end_sample = sample
             errors[wrong].select = s.select
@@ -359,7 +280,7 @@ def _cut_word(s: Any, option: Any, sample: int, errors: Any) -> int:
         return 0
     row = errors[0]
     _clear(row)
-    row.error = _CUT_WORD
+    row.error = CUT_WORD
     row.sample = s.word_at
     row.end_sample = sample
     row.select = s.select if option.selects else -1
@@ -377,7 +298,7 @@ def _end_several(s: Any, sample: int, errors: Any) -> int:
     if s.several_at < 0:
         return 0
     _clear(errors[0])
-    errors[0].error = _SEVERAL
+    errors[0].error = SEVERAL
     errors[0].sample = s.several_at
     errors[0].end_sample = sample
     errors[0].before = s.words

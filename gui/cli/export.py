@@ -118,6 +118,6 @@ def run(
     for path in done.files:
         print(f"{path}: {count_text(path.stat().st_size)} B")
     for what, count in done.wrote.counts.items():
-        print(f"  {count_text(count)} {what}")
+        print(f"  {what}: {count_text(count)}")
     for note in done.wrote.notes:
         print(f"  note: {note}")

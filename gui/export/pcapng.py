@@ -87,7 +87,7 @@ def write_pcapng(material: Material, path: Path) -> Wrote:
             _enhanced(file, packet, interfaces[packet.interface])
     cut = sum(len(packet.data) > _MAX_B for packet in packets)
     if cut:
-        wrote.notes.append(f"{cut} packets are longer than {_MAX_B} B and were cut to that")
+        wrote.notes.append(f"packets longer than {_MAX_B} B, which were cut to that: {cut}")
     return wrote
 
 
@@ -123,7 +123,8 @@ def _byte_packets(
     for row in _rows(table, time_order(table)):
         text = words_of(row) if words_of is not None else ""
         if row["kind"] == "error" and held is not None and _about(row, held):
-            held.comment += f"; error: {row.get('error') or text}"
+            error = f"error: {row.get('error') or text}"
+            held.comment = f"{held.comment}; {error}" if held.comment else error
             continue
         if held is not None:
             yield held

@@ -34,7 +34,9 @@ def check_output(path: Path, source: Path, *, force: bool) -> None:
         )
     inside = path.resolve()
     if source.resolve() in (inside, *inside.parents):
-        raise InputError(f"{path}: is the capture, or inside it, and that is only read; choose another place")
+        raise InputError(
+            f"{path}: is the capture, or inside it, and that is only read; choose another place"
+        )
     if not os.path.lexists(path):
         return
     if not path.is_file():

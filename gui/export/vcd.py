@@ -109,15 +109,17 @@ def _recording(file: TextIO, material: Material) -> Wrote:
             wrote.add(what, count)
             changes += made
             if ending != "trace.events" and count < len(table):
-                wrote.notes.append(f"{len(table) - count} {what} of no length cannot be shown")
+                wrote.notes.append(
+                    f"{what} of no length, which cannot be shown: {len(table) - count}"
+                )
     events = material.table("trace.events")
     if events is not None:
         states = wrote.counts.pop("events")
         wrote.counts["states"] = states
         if len(events) > states:
             wrote.notes.append(
-                f"{len(events) - states} events that are no change of state are not in the file; "
-                "--to perfetto has them"
+                "events that are no change of state, so not in the file (--to perfetto has them): "
+                f"{len(events) - states}"
             )
     others = [name for name, _ in material.tables if not name.startswith("trace.") or "#" in name]
     if others:
@@ -126,8 +128,8 @@ def _recording(file: TextIO, material: Material) -> Wrote:
     hidden = _put(writer, changes)
     if hidden:
         wrote.notes.append(
-            f"{hidden} values stand at the time of another one of the same variable; a VCD shows "
-            "the last of them"
+            "values at the time of another one of the same variable, of which a VCD shows the "
+            f"last alone: {hidden}"
         )
     writer.close(changes[-1][0] if changes else 0)
     return wrote

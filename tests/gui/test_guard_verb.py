@@ -26,7 +26,7 @@ def test_a_freeze_is_pulled_explained_and_the_recorder_armed_again(tmp_path: Pat
     document = json.loads(lines[0])
     assert document["capture"] == folder.name
     assert {"findings", "notes", "lost", "freeze"} <= document.keys()
-    assert "armed, generation 2, 2" in (tmp_path / "caught" / "guard.log").read_text()
+    assert "armed: A generation 2, B generation 2" in (tmp_path / "caught" / "guard.log").read_text()
     assert done.out.splitlines()[-1] == f"1 capture pulled into {tmp_path / 'caught'}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -157,7 +158,45 @@ def test_a_freeze_that_has_its_folder_is_not_pulled_again_after_a_restart(
     assert guard("card:", 9, tmp_path, stop=lambda: next(looks, None) is None, poll_s=0) == 0
     assert folders(tmp_path) == [f"0001-{NONCE}-1-pay-crc.ff"]
     assert card.recorder.get(0, "ctl.generation") == 2
-    assert "was pulled before; armed, generation 2, 2" in (tmp_path / "guard.log").read_text()
+    log = (tmp_path / "guard.log").read_text()
+    assert "was pulled before; armed: A generation 2, B generation 2" in log
+
+
+def test_a_recorder_is_not_armed_over_what_was_not_read_until_a_second_pull(
+    card: Card, tmp_path: Path
+) -> None:
+    card.refreeze = False
+    card.freeze()
+    card.recorder.window(0, "tx_enq")[5, 0] ^= 1  # its chunk can never be verified
+    generations: list[int] = []
+    looks = iter(range(4))
+    pulled = guard(
+        "card:",
+        9,
+        tmp_path,
+        lambda _: generations.append(card.recorder.get(0, "ctl.generation")),
+        lambda: next(looks, None) is None,
+        poll_s=0,
+        wait_s=0.2,
+    )
+    assert (pulled, generations) == (1, [1, 1])
+    assert folders(tmp_path) == [f"0001-{NONCE}-1-hdr-crc.ff", f"0002-{NONCE}-1-hdr-crc.ff"]
+    assert card.recorder.get(0, "ctl.generation") == 2
+
+
+def test_after_an_outage_in_a_pull_the_recorder_is_armed_all_the_same(
+    card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(target: Target, path: Path, **options: object) -> PullReport:
+        report = pull(target, path)
+        target.close()  # as a pull does that went on over a target of its own
+        return replace(report, outages=1)
+
+    monkeypatch.setattr(guard_module, "pull", interrupted)
+    card.refreeze = False
+    card.freeze()
+    assert run(card, tmp_path, 1) == 1
+    assert card.recorder.get(0, "ctl.generation") == 2
 
 
 def test_a_pull_that_was_cut_off_is_repeated_once_when_the_recording_is_still_there(

@@ -33,7 +33,9 @@ class Peer:
 
 
 @contextmanager
-def scripted(script: Script, *, answer_probes: bool = True) -> Iterator[Peer]:
+def scripted(
+    script: Script, *, answer_probes: bool = True, probe_answer: bytes = PROBE_REPLY
+) -> Iterator[Peer]:
     """Answer by ``script`` on a free loopback port for the length of a ``with``."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.bind(("127.0.0.1", 0))
@@ -51,7 +53,7 @@ def scripted(script: Script, *, answer_probes: bool = True) -> Iterator[Peer]:
             peer.heard_s.append(time.monotonic())
             peer.clients.add(client)
             if packet == PROBE:
-                answers = [PROBE_REPLY] if answer_probes else []
+                answers = [probe_answer] if answer_probes else []
             else:
                 answers = script(packet, len(peer.requests) - 1)
             for answer in answers:

@@ -76,7 +76,7 @@ def test_tshark_reads_frames_with_their_time_direction_and_check(tmp_path: Path)
     )
     assert seen == [
         ["3.000000001", "MAC", "1", "64", "1", "10.0.0.2", ""],
-        ["3.000000002", "MAC", "1", "64", "0", "10.0.0.2", "; error: bad-fcs"],
+        ["3.000000002", "MAC", "1", "64", "0", "10.0.0.2", "error: bad-fcs"],
         ["4.000000000", "MAC", "0", "60", "", "10.0.0.2", ""],
     ]
 
@@ -153,7 +153,7 @@ def test_packets_of_taps_are_in_order_of_time_with_an_interface_each(tmp_path: P
 
 def test_bytes_of_any_decoder_are_packets_of_their_own_type(tmp_path: Path) -> None:
     rows = [
-        {"t_ps": 1_000, "source": "X", "kind": "block", "data": b"\1\2\3"},
+        {"t_ps": 1_000, "source": "X", "kind": "block", "data": b"\1\2\3", "error": ""},
         {"t_ps": 1_000, "source": "X", "kind": "error", "data": b"\1\2\3", "error": "cut"},
         {"t_ps": 2_000, "source": "X", "kind": "error", "data": b"", "error": "lost"},
     ]
@@ -162,7 +162,7 @@ def test_bytes_of_any_decoder_are_packets_of_their_own_type(tmp_path: Path) -> N
     assert wrote.counts == {"packets of x": 2}
     assert tshark(tmp_path / "x.pcapng", "data.data", "frame.comment")[0] == [
         "010203",
-        "; error: cut",
+        "error: cut",
     ]
 
 
@@ -170,7 +170,7 @@ def test_a_packet_longer_than_wireshark_takes_is_cut_and_said_so(tmp_path: Path)
     wrote = write_pcapng(
         frames(EthernetFrame(0, 0, "sent", ARP + bytes(300_000))), tmp_path / "x.pcapng"
     )
-    assert wrote.notes == ["1 packets are longer than 262144 B and were cut to that"]
+    assert wrote.notes == ["packets longer than 262144 B, which were cut to that: 1"]
     ((captured, length),) = tshark(tmp_path / "x.pcapng", "frame.cap_len", "frame.len")
     assert (captured, length) == ("262144", "300060")
 

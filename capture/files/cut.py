@@ -1,0 +1,58 @@
+"""Cut a stretch of time out of a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.edges import PS_PER_S, Edges
+
+__all__ = ["cut", "ps_to_sample"]
+
+
+def ps_to_sample(t_ps: int, samplerate_hz: int) -> int:
+    """Return the first sample at or after a time."""
+    return -(-t_ps * samplerate_hz // PS_PER_S)
+
+
+def cut(pieces: Iterable[Edges], t0_ps: int, t1_ps: int | None = None) -> Iterator[Edges]:
+    """Yield the samples at ``[t0_ps, t1_ps)``, counted from the first of them, as a capture.
+
+    It begins with the value at its first sample, as every capture does. ``t1_ps`` None is the end.
+
+    Raises:
+        InputError: no sample lies there; the message says where the capture ends.
+    """
+    if not 0 <= t0_ps or (t1_ps is not None and t1_ps <= t0_ps):
+        raise InputError(f"cut [{t0_ps}, {t1_ps}) ps: it must begin at 0 or later, and end later")
+    held = np.uint64(0)
+    begun = False
+    piece: Edges | None = None
+    for piece in pieces:
+        first = ps_to_sample(t0_ps, piece.samplerate_hz)
+        last = None if t1_ps is None else ps_to_sample(t1_ps, piece.samplerate_hz)
+        if last is not None and piece.begin_sample >= last:
+            break
+        low = int(np.searchsorted(piece.sample, first, side="left"))
+        if piece.end_sample <= first:
+            held = piece.value[-1] if len(piece) else held
+            continue
+        high = len(piece) if last is None else int(np.searchsorted(piece.sample, last))
+        sample, value = piece.sample[low:high] - first, piece.value[low:high]
+        if not begun and not (len(sample) and sample[0] == 0):
+            before = piece.value[low - 1] if low else held
+            sample = np.concatenate((np.zeros(1, dtype=np.int64), sample))
+            value = np.concatenate((np.array([before], dtype=np.uint64), value))
+        end = piece.end_sample if last is None else min(last, piece.end_sample)
+        begin = max(piece.begin_sample, first)
+        if end <= begin:
+            continue
+        begun = True
+        yield replace(
+            piece, sample=sample, value=value, begin_sample=begin - first, end_sample=end - first
+        )
+    if not begun:
+        end = 0 if piece is None else piece.end_sample * PS_PER_S // piece.samplerate_hz
+        raise InputError(f"cut [{t0_ps}, {t1_ps}) ps: the capture ends at {end} ps")

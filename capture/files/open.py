@@ -1,0 +1,191 @@
+"""Open a capture of any format: found by what is in the file, then by its name, or as told.
+
+Raw binary has no mark of its own and is read only when the format is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings
+
+__all__ = ["FORMATS", "find_format", "is_capture", "read_edges", "read_header", "renamed"]
+
+FORMATS: Mapping[str, str] = {
+    "sr": "sigrok session (.sr)",
+    "vcd": "value change dump (.vcd)",
+    "fst": "fast signal trace (.fst)",
+    "csv": "table of samples, or of times and values (.csv)",
+    "saleae": "Saleae Logic 2 binary export, a file or a folder (.bin)",
+    "litescope": "LiteScope dump (.csv, .json)",
+    "binary": "raw samples; needs channels=N,rate=HZ",
+}
+_HEAD_B = 1 << 12
+_BY_NAME = {".sr": "sr", ".vcd": "vcd", ".fst": "fst", ".csv": "csv", ".tsv": "csv"}
+
+
+class _Format(Protocol):
+    def read_header(self, path: str | Path, settings: ReadSettings) -> CaptureHeader: ...
+
+    def read_edges(
+        self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
+    ) -> Iterator[Edges]: ...
+
+
+def is_capture(path: str | Path) -> bool:
+    """Return whether this is a file, or a folder that is a capture of channel files."""
+    from freezeframe.capture.files.saleae import channel_files
+
+    place = Path(path)
+    return place.is_file() or (place.is_dir() and bool(channel_files(place)))
+
+
+def find_format(path: str | Path) -> str:
+    """Return the name of the format of a file or folder.
+
+    Raises:
+        InputError: it cannot be read, or is of no format that is known.
+    """
+    from freezeframe.capture.files import litescope, saleae
+
+    place = Path(path)
+    if place.is_dir():
+        if saleae.channel_files(place):
+            return "saleae"
+        raise InputError(f"{path}: a folder without digital_N.bin or analog_N.bin; no capture")
+    try:
+        with place.open("rb") as file:
+            head = file.read(_HEAD_B)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    by_name = _BY_NAME.get(place.suffix.lower())
+    if head.startswith(b"PK\x03\x04"):
+        return "sr"
+    if head.startswith(saleae.MAGIC):
+        return "saleae"
+    if _is_fst(head):
+        return "fst"
+    if head.lstrip().startswith(b"$"):
+        return "vcd"
+    if b"\0" not in head and by_name in (None, "csv") and litescope.is_dump(place):
+        return "litescope"
+    if by_name is not None:
+        return by_name
+    what = f"it begins with {head[:8].hex(' ')}" if head else "it is empty"
+    raise InputError(
+        f"{path}: no format is recognised ({what}); say --format {', '.join(FORMATS)}, raw samples "
+        "as --format binary:channels=8,rate=1000000"
+    )
+
+
+def read_header(
+    path: str | Path, settings: ReadSettings | None = None, format: str | None = None
+) -> CaptureHeader:
+    """Return what a capture says of itself, without reading its values.
+
+    Raises:
+        InputError: it cannot be read, or the format is not known; also its subclasses
+            CaptureFormatError and CaptureVersionError, where it is damaged.
+    """
+    return _reader(path, format).read_header(path, settings or ReadSettings())
+
+
+def read_edges(
+    path: str | Path,
+    probes: Sequence[str] | None = None,
+    settings: ReadSettings | None = None,
+    format: str | None = None,
+) -> Iterator[Edges]:
+    """Yield a capture as edges, in pieces that follow each other; at least one.
+
+    Raises:
+        InputError: as `read_header`, or a channel cannot be read. Damage in the values is found
+            when they are reached, so take no result before the last piece.
+    """
+    return _reader(path, format).read_edges(path, probes, settings or ReadSettings())
+
+
+def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader, dict[str, str]]:
+    """Give channels other names, each ``NEW=CHANNEL`` or ``NEW=BUS`` for ``NEW0``, ``NEW1``...
+
+    Returns:
+        The header with the new names in front, and for each new name the channel that it is.
+    Raises:
+        InputError: one is not of that form, the channel is not there, or a name stands for two.
+    """
+    buses = {bus.name: bus.channels for bus in header.buses}
+    meant: dict[str, str] = {}
+    for text in names:
+        new, equals, old = (part.strip() for part in text.partition("="))
+        if not equals or not new or not old:
+            raise InputError(f"--channel {text!r}: not NEW=CHANNEL")
+        if old in header.channels:
+            found = {new: old}
+        elif old in buses:
+            found = {f"{new}{bit}": channel for bit, channel in enumerate(buses[old])}
+        else:
+            there = ", ".join((*header.channels, *buses))
+            raise InputError(f"--channel {text!r}: no channel or bus {old}; there is {there}")
+        for name, channel in found.items():
+            if name in meant or (name in header.channels and name != channel):
+                raise InputError(f"--channel {text!r}: {name} is the name of another channel")
+            meant[name] = channel
+    kept = [name for name in header.channels if name not in set(meant.values())]
+    return replace(header, channels=(*meant, *kept)), meant
+
+
+def _is_fst(head: bytes) -> bool:
+    # Block type 0 (header) and its fixed length of 329 B.
+    return head[:9] == b"\0" + (329).to_bytes(8, "big")
+
+
+def _reader(path: str | Path, format: str | None) -> _Format:
+    from freezeframe.capture.files import csv_table, fst, litescope, raw_binary, saleae, vcd
+
+    name = find_format(path) if format is None else format
+    readers: dict[str, _Format] = {
+        "sr": _Session(),
+        "vcd": vcd,
+        "fst": fst,
+        "csv": csv_table,
+        "saleae": saleae,
+        "litescope": litescope,
+        "binary": raw_binary,
+    }
+    if name not in readers:
+        raise InputError(f"--format {name}: not known; there is {', '.join(FORMATS)}")
+    return readers[name]
+
+
+class _Session:
+    """The reader of sigrok sessions, in the form of the others."""
+
+    def read_header(self, path: str | Path, settings: ReadSettings) -> CaptureHeader:
+        from freezeframe.capture.files import sigrok_sr
+
+        header = sigrok_sr.read_header(path)
+        return CaptureHeader(
+            "sr",
+            header.channels,
+            settings.samplerate_hz or header.samplerate_hz,
+            refused=dict.fromkeys(header.analog, "it is analog, and in a session file not read"),
+        )
+
+    def read_edges(
+        self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
+    ) -> Iterator[Edges]:
+        from freezeframe.capture.files import sigrok_sr
+
+        settings.only("sr", ())
+        return sigrok_sr.read_edges(
+            path,
+            probes=probes,
+            samplerate_hz=settings.samplerate_hz,
+            max_samples=settings.max_samples or sigrok_sr.DEFAULT_MAX_SAMPLES,
+            progress=settings.progress,
+        )

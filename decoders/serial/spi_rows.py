@@ -1,0 +1,89 @@
+"""Rows, settings and state of the SPI kernels, as numpy records."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "CHANNELS",
+    "CUT_TRANSFER",
+    "CUT_WORD",
+    "ERRORS",
+    "ERROR_ROW",
+    "SETTINGS",
+    "SEVERAL",
+    "TRANSFER_ROW",
+    "WRONG_IDLE",
+    "new_state",
+]
+
+CHANNELS = ("clk", "miso", "mosi", "cs", "cs1", "cs2", "cs3")  # bits of a value, in this order
+
+ERRORS = ("", "cut-word", "wrong-idle", "several-selected", "cut-transfer")
+CUT_WORD, WRONG_IDLE, SEVERAL, CUT_TRANSFER = 1, 2, 3, 4
+
+SETTINGS = np.dtype(
+    [
+        ("falling", np.uint64),  # 1: the falling edge of the clock samples (modes 1 and 2)
+        ("idle", np.uint64),  # level of the clock between transfers (CPOL)
+        ("word_bits", np.int64),
+        ("lsb_first", np.int64),
+        ("selects", np.uint64),  # bits of a value that are chip selects of this capture
+        ("active_low", np.uint64),  # those of them that select with 0
+        ("gap_samples", np.int64),  # without a chip select, a pause that ends a transfer; 0 none
+    ]
+)
+
+TRANSFER_ROW = np.dtype(
+    [
+        (name, np.int64)
+        for name in ("sample", "end_sample", "select", "first_word", "words", "whole", "error")
+    ]
+)
+
+# mosi and miso are the bits so far of a word that was cut, -1 else.
+ERROR_ROW = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "error",  # index of ERRORS
+            "sample",
+            "end_sample",
+            "select",
+            "transfer",
+            "mosi",
+            "miso",
+            "bits",
+            "before",  # number of the word that would be next: the error stands before it
+        )
+    ]
+)
+
+_STATE = np.dtype(
+    [
+        ("value", np.uint64),  # at the last edge
+        ("started", np.int64),
+        ("select", np.int64),  # chip select that is active, -1 for none, 0 when there is none
+        ("several_at", np.int64),  # since when more than one is, -1
+        ("open", np.int64),  # 1 in a transfer
+        ("whole", np.int64),
+        ("transfer_at", np.int64),
+        ("transfer", np.int64),  # its number
+        ("first_word", np.int64),  # number of its first word
+        ("words", np.int64),  # so far in the capture
+        ("bits", np.int64),  # of the word so far
+        ("pairs", np.uint64),  # MOSI and MISO of those bits, interleaved, the newest lowest
+        ("word_at", np.int64),
+        ("bit_at", np.int64),
+        ("bit_before", np.int64),
+    ]
+)
+
+
+def new_state() -> npt.NDArray[np.void]:
+    """Return the state at the start of a stream: an array of one record."""
+    state = np.zeros(1, dtype=_STATE)
+    state["select"] = state["several_at"] = -1
+    state["bit_at"] = state["bit_before"] = -1
+    return state

@@ -1,0 +1,162 @@
+"""freezeframe export: files, counts, JSON, and errors in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.capture.parquet import read_table
+from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from freezeframe.gui.export.run import FORMATS
+
+from tests.gui.cli import run_inside
+from tests.gui.export.material import tool
+from tests.gui.made_capture import made_capture
+
+FRAMES = (
+    MdioFrame(22, "read", phy=1, reg=2, data=0x0007),
+    MdioFrame(22, "write", phy=1, reg=0, data=0x3100),
+)
+
+
+@pytest.fixture
+def phy(tmp_path: Path) -> Path:
+    path = tmp_path / "phy.sr"
+    write_sr(encode_frames(FRAMES, samplerate_hz=10_000_000), path)
+    return path
+
+
+@pytest.mark.parametrize("form", ["vcd", "sr", "csv", "parquet", "perfetto"])
+def test_samples_are_exported_as_they_are(phy: Path, form: str, tmp_path: Path) -> None:
+    out = tmp_path / f"out.{form}"
+    done = run_inside("export", str(phy), "--to", form, "-o", str(out))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"{out}: {out.stat().st_size:,} B\n  ")
+
+
+def test_an_exported_session_decodes_like_the_first(phy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "again.sr"
+    assert run_inside("export", str(phy), "--to", "sr", "-o", str(out)).code == 0
+    first, again = (
+        json.loads(run_inside("decode", str(path), "-d", "mdio", "--json").out)["tables"]
+        for path in (phy, out)
+    )
+    assert again == first
+
+
+def test_what_a_decoder_makes_is_exported_with_its_words_as_names(
+    phy: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "mdio.pftrace"
+    done = run_inside("export", str(phy), "-d", "mdio", "--to", "perfetto", "-o", str(out))
+    assert (done.code, done.err) == (0, "")
+    assert "  rows of mdio: 2\n" in done.out
+    assert b"write PHY 1 register 0" in out.read_bytes()
+
+
+def test_a_recording_needs_no_decoder_and_opens_in_tshark(tmp_path: Path) -> None:
+    folder = made_capture(tmp_path / "made.ff")
+    out = tmp_path / "made.pcapng"
+    done = run_inside("export", str(folder.path), "--to", "pcapng", "-o", str(out))
+    assert (done.code, done.err) == (0, "")
+    assert "  packets of trace.packets: 48\n" in done.out
+    fields = ("-e", "frame.interface_name", "-e", "frame.comment")
+    lines = tool("tshark", "-r", out, "-T", "fields", *fields).splitlines()
+    assert len(lines) == 48
+    assert lines[0].startswith("A.tx_enq\tRDMA_WRITE #0 flow 1 A->B, t_ps 0 +- 0")
+    wrong = [line for line in lines if "payload wrong, length wrong" in line]
+    assert [line.partition("\t")[0] for line in wrong] == ["A.tx_deq", "B.rx_enq", "B.rx_deq"]
+    assert all("#7 " in line for line in wrong)
+
+
+def test_json_says_what_was_written(tmp_path: Path) -> None:
+    folder = made_capture(tmp_path / "made.ff")
+    out = tmp_path / "made.parquet"
+    arguments = ("--to", "parquet", "-o", str(out), "--json")
+    document = json.loads(run_inside("export", str(folder.path), *arguments).out)
+    assert (document["file"], document["format"]) == (str(folder.path), "parquet")
+    assert [Path(entry["path"]).name for entry in document["written"]] == [
+        f"made.trace.{name}.parquet" for name in ("packets", "words", "events", "intervals")
+    ]
+    assert [entry["bytes"] for entry in document["written"]] == [
+        Path(entry["path"]).stat().st_size for entry in document["written"]
+    ]
+    assert document["counts"]["rows of trace.packets"] == 48
+    assert len(read_table(tmp_path / "made.trace.packets.parquet")) == 48
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_same_recording_gives_the_same_bytes(form: str, tmp_path: Path) -> None:
+    if form == "sr":
+        write_sr(encode_frames(FRAMES, samplerate_hz=10_000_000), tmp_path / "x.sr")
+        source = tmp_path / "x.sr"
+    else:
+        source = made_capture(tmp_path / "made.ff").path
+    written = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        out = str(tmp_path / name / "out")
+        assert run_inside("export", str(source), "--to", form, "-o", out).code == 0
+        written.append({p.name: p.read_bytes() for p in (tmp_path / name).iterdir()})
+    assert written[0]
+    assert written[0] == written[1]
+
+
+def test_a_file_that_is_there_is_replaced_only_with_force(phy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.vcd"
+    out.write_text("old")
+    refused = run_inside("export", str(phy), "--to", "vcd", "-o", str(out))
+    assert (refused.code, refused.out, out.read_text()) == (2, "", "old")
+    assert f"{out}: exists already" in refused.err
+    assert run_inside("export", str(phy), "--to", "vcd", "-o", str(out), "--force").code == 0
+    assert out.read_text().startswith("$timescale 1 ps $end")
+
+
+def test_one_of_several_files_that_is_there_stops_all(tmp_path: Path) -> None:
+    folder = made_capture(tmp_path / "made.ff")
+    (tmp_path / "x.trace.events.csv").write_text("old")
+    done = run_inside("export", str(folder.path), "--to", "csv", "-o", str(tmp_path / "x.csv"))
+    assert done.code == 2
+    assert "x.trace.events.csv: exists already" in done.err
+    assert [entry.name for entry in tmp_path.glob("x*")] == ["x.trace.events.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--to", "pcap"), "there is no format 'pcap'; there is: vcd, sr, pcapng, csv"),
+        (("--to", "pcapng"), "samples have no packets; name a decoder that makes some"),
+        (("--to", "pcapng", "-d", "mdio"), "mdio have no bytes of packets"),
+        (("--to", "vcd", "-d", "mdio"), "leave out -d"),
+        (("--to", "sr", "-d", "mdio"), "leave out -d"),
+        (("--to", "csv", "-d", "mdoi"), "did you mean mdio?"),
+        (("--to", "csv", "--max-samples", "10"), "--max-samples"),
+        (("--to", "csv", "--samplerate", "12 parsecs"), "12 parsecs"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_cannot_be_exported_is_bad_input_in_one_line_and_leaves_nothing(
+    phy: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    done = run_inside("export", str(phy), *arguments, "-o", str(phy.with_name("out")))
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert done.err.count("\n") == 1
+    assert [entry.name for entry in phy.parent.iterdir()] == ["phy.sr"]
+
+
+def test_a_cut_capture_is_bad_input_and_leaves_nothing(phy: Path) -> None:
+    cut = phy.with_name("cut.sr")
+    cut.write_bytes(phy.read_bytes()[:200])
+    done = run_inside("export", str(cut), "--to", "vcd", "-o", str(phy.with_name("x.vcd")))
+    assert done.code == 2
+    assert "cut.sr" in done.err
+    assert sorted(entry.name for entry in phy.parent.iterdir()) == ["cut.sr", "phy.sr"]
+
+
+def test_a_source_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
+    done = run_inside("export", str(tmp_path / "no.sr"), "--to", "vcd", "-o", str(tmp_path / "x"))
+    assert (done.code, done.out) == (2, "")
+    assert "no.sr: there is no such file or folder" in done.err
