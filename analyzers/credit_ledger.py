@@ -170,7 +170,7 @@ def _account(view: CaptureView, sender: str, receiver: str, flow: int) -> FlowAc
 
 
 def _credits(view: CaptureView, device: str, flow: int, code: str) -> CreditTimes:
-    log = view.logs.get(device)
+    log = view.flow_log(device)
     if log is None:
         return _NONE
     at = log.select("CREDIT", code, flow=flow)

@@ -20,6 +20,7 @@ from freezeframe.capture.registers.layouts import (
     DESC_VALUE_SEQ_LSB,
     DESC_VALUE_SEQ_MASK,
     STATE_VALUE_NEW_MASK,
+    Kind,
     MachineState,
 )
 
@@ -28,7 +29,10 @@ __all__ = ["Departure", "departures"]
 _FRAME_WORDS = 3  # two HEAD words and the TAIL
 _SEQ_MASK = 0xFFFF
 _MOST_BACK = 8
-_SLACK_PS = 60_000  # an event is stamped 2 to 3 bus cycles after what it tells of the link
+_SLACK_BUS, _SLACK_LINK = (
+    4,
+    2,
+)  # an event is stamped 2 to 3 bus cycles after what it tells of the link
 _CREDIT_CYCLES = 4  # a credit word and the idle around it
 _NOT_SENDING = (MachineState.IDLE, MachineState.WAIT_CREDIT)
 
@@ -58,7 +62,10 @@ def departures(view: CaptureView, sender: str, *, extend: bool = False) -> tuple
     recorded = _recorded(stream, described)
     if not recorded or log is None or not extend:
         return tuple(recorded)
-    return (*_before(stream, log, described, recorded), *recorded)
+    if not log.recorded(Kind.CREDIT, Kind.PRESSURE, Kind.STATE):
+        return tuple(recorded)
+    slack_ps = view.cycles_ps(sender, bus=_SLACK_BUS, link=_SLACK_LINK)
+    return (*_before(stream, log, described, recorded, slack_ps), *recorded)
 
 
 def _described(log: EventLog) -> dict[int, tuple[int, int]]:
@@ -124,6 +131,7 @@ def _before(
     log: EventLog,
     described: dict[int, tuple[int, int]],
     recorded: list[Departure],
+    slack_ps: int,
 ) -> list[Departure]:
     """Return packets before the recorded ones, back to the last end of back-pressure.
 
@@ -132,10 +140,10 @@ def _before(
     """
     period_ps, first = _period_ps(stream), recorded[0]
     ends = log.t_ps[log.select("PRESSURE", "end")].tolist()
-    last = bisect_left(ends, first.t_ps - _SLACK_PS) - 1
+    last = bisect_left(ends, first.t_ps - slack_ps) - 1
     if last < 0 or not period_ps:
         return []
-    if _paused(log, ends[last] + _SLACK_PS, first.t_ps):
+    if _paused(log, ends[last] + slack_ps, first.t_ps):
         return []
     credits = log.t_ps[log.select("CREDIT", "sent")]
     between = int(((credits >= ends[last]) & (credits < first.t_ps)).sum())
@@ -152,9 +160,9 @@ def _before(
         t_ps -= words * period_ps + gap_ps
         shortest_ps = min(shortest_ps, words * period_ps)
         chain.append(Departure(seq, flow, words, t_ps, None))
-        if -_SLACK_PS <= t_ps - ends[last] <= _SLACK_PS + late_ps:
+        if -slack_ps <= t_ps - ends[last] <= slack_ps + late_ps:
             # A packet shorter than the doubt may stand in the chain or not.
-            return chain[::-1] if 2 * _SLACK_PS + late_ps < shortest_ps else []
+            return chain[::-1] if 2 * slack_ps + late_ps < shortest_ps else []
         if t_ps < ends[last]:
             return []
     return []

@@ -39,6 +39,7 @@ def explain(folder: CaptureFolder, devices: Sequence[str] | None = None) -> Expl
     lost = [line for line in folder.lost if devices is None or line.startswith(own)]
     notes = [
         *healthy,
+        *view.switched_off,
         *first_bad,
         *lost,
         *trace.notes,

@@ -20,8 +20,9 @@ from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["FlowHistory", "Start", "flow_history"]
 
-_CROSSING_PS = 100_000
-"""An event and the word that follows from it are stamped in two domains; they may seem this much apart."""
+_CROSSING_BUS, _CROSSING_LINK = 6, 4
+"""An event and the word that follows from it are stamped in two domains; they may seem as many cycles of
+the bus and of the link together apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +60,20 @@ class FlowHistory:
 
 def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     """Return the history of a flow; None when nothing ties its recorded words to its counts."""
-    log = view.logs.get(account.sender)
+    log = view.flow_log(account.sender)
     modulus = account.modulus
     if log is None or account.limit is None or modulus is None or log.gaps:
         return None
     stream = view.stream(account.sender, "tx_deq")
-    if stream is None or stream.end_ps is None or not _comparable(stream, log):
+    crossing_ps = view.cycles_ps(account.sender, bus=_CROSSING_BUS, link=_CROSSING_LINK)
+    if stream is None or stream.end_ps is None or not _comparable(stream, log, crossing_ps):
         return None
     end_ps = stream.end_ps
     every = departures(view, account.sender)
-    base, votes = _base(log, account, every, end_ps)
+    base, votes = _base(log, account, every, end_ps, crossing_ps)
     if base is None:
         every = departures(view, account.sender, extend=True)
-        base, votes = _base(log, account, every, end_ps)
+        base, votes = _base(log, account, every, end_ps, crossing_ps)
     if base is None:
         return None
     taken = account.taken_credits
@@ -81,7 +83,7 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
         if departure.flow != account.flow:
             continue
         sent, gone = (base + gone) % modulus, gone + departure.words
-        n = int(np.searchsorted(taken.t_ps, departure.t_ps + _CROSSING_PS, side="right"))
+        n = int(np.searchsorted(taken.t_ps, departure.t_ps + crossing_ps, side="right"))
         # Before its first credit and after its end the log does not say what had been credited.
         if n and departure.t_ps <= int(log.t_ps[-1]) and not _uncertain(log, taken, n - 1):
             credited = int(taken.freed[n - 1])
@@ -94,16 +96,20 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     return history
 
 
-def _comparable(stream: Stream, log: EventLog) -> bool:
+def _comparable(stream: Stream, log: EventLog, crossing_ps: int) -> bool:
     """Return whether times of the link and of the log are known well enough to order them."""
     if not len(stream) or not len(log):
         return False
     uncertain = np.concatenate([stream.t_unc_ps, log.t_unc_ps])
-    return bool((uncertain >= 0).all() and uncertain.max() <= _CROSSING_PS // 2)
+    return bool((uncertain >= 0).all() and uncertain.max() <= crossing_ps // 2)
 
 
 def _base(
-    log: EventLog, account: FlowAccount, every: tuple[Departure, ...], end_ps: int
+    log: EventLog,
+    account: FlowAccount,
+    every: tuple[Departure, ...],
+    end_ps: int,
+    crossing_ps: int,
 ) -> tuple[int | None, int]:
     """Return what had been sent before the first known packet, and how many events agree.
 
@@ -118,11 +124,11 @@ def _base(
     events = 0
     for at in log.select("PRESSURE", "begin", "end", flow=account.flow).tolist():
         free, t_ps, ends = int(log.value[at]), int(log.t_ps[at]), str(log.code[at]) == "end"
-        following = _following(starts, t_ps, ends)
+        following = _following(starts, t_ps, ends, crossing_ps)
         if not free or following is None or t_ps > end_ps:
             continue  # 0 may stand for less than nothing
         events += 1
-        for c in _credits_at(taken, at, t_ps, ends):
+        for c in _credits_at(taken, at, t_ps, ends, crossing_ps):
             if _uncertain(log, taken, c):
                 continue
             if account.limit is not None and account.modulus is not None:
@@ -143,27 +149,27 @@ def _uncertain(log: EventLog, taken: CreditTimes, credit: int) -> bool:
     return bool(((losses > taken.positions[credit]) & (losses <= following)).any())
 
 
-def _following(starts: list[int], t_ps: int, ends: bool) -> int | None:
+def _following(starts: list[int], t_ps: int, ends: bool, crossing_ps: int) -> int | None:
     """Return which known packet starts next after a PRESSURE event; None when it is not known.
 
     The end of pressure is the start of the packet; its beginning lies before that.
     """
-    following = bisect_left(starts, t_ps - _CROSSING_PS)
+    following = bisect_left(starts, t_ps - crossing_ps)
     if ends:
-        known = following < len(starts) and starts[following] <= t_ps + _CROSSING_PS
+        known = following < len(starts) and starts[following] <= t_ps + crossing_ps
         return following if known else None
     # Before the first known packet others may have started since.
     return following if following or not starts else None
 
 
-def _credits_at(taken: CreditTimes, at: int, t_ps: int, ends: bool) -> list[int]:
+def _credits_at(taken: CreditTimes, at: int, t_ps: int, ends: bool, crossing_ps: int) -> list[int]:
     """Return the credits that may have been the last at a PRESSURE event, by number."""
     if ends:
         # A credit ends the pressure; it is logged in the same cycle, or just before or after.
-        last = int(np.searchsorted(taken.t_ps, t_ps + _CROSSING_PS, side="right")) - 1
+        last = int(np.searchsorted(taken.t_ps, t_ps + crossing_ps, side="right")) - 1
         return [last] if last >= 0 else []
     last = int(np.searchsorted(taken.positions, at)) - 1
     found = [last] if last >= 0 else []
-    if last + 1 < len(taken) and int(taken.t_ps[last + 1]) - t_ps <= _CROSSING_PS:
+    if last + 1 < len(taken) and int(taken.t_ps[last + 1]) - t_ps <= crossing_ps:
         found.append(last + 1)
     return found

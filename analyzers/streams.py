@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from freezeframe.analyzers.contract import Row
-from freezeframe.capture.registers.layouts import HEADER
+from freezeframe.capture.registers.layouts import HEADER, Kind
 
 __all__ = ["HEADS", "EventLog", "Packet", "Stream", "header_fields"]
 
@@ -163,9 +163,15 @@ class EventLog:
     t_unc_ps: Int64
     gaps: bool = False
     """Records of the log were not read: the absence of an event proves nothing."""
+    kinds: int = 0
+    """The kinds that were switched on, one bit each; 0 where that is not known."""
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def recorded(self, *kinds: Kind) -> bool:
+        """Return whether events of all these kinds were recorded, so that their absence means something."""
+        return all(self.kinds >> kind & 1 for kind in kinds)
 
     def select(self, kind: str, *codes: str, flow: int | None = None) -> Int64:
         """Return the positions of the events of a kind, of these codes (any without), of a flow."""

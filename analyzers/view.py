@@ -1,12 +1,13 @@
 """One segment of a recording as the analyzers read it: word streams by tap, events, frozen registers.
 
-A view holds the devices that were asked for and nothing of the others, so that what is said of one
+A tap that did not record every kind of word is left out: without TAIL or BODY its packets cannot be told
+from damaged ones, and without HEAD not from each other. A view holds the devices that were asked for and nothing of the others, so that what is said of one
 end rests on that end alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.streams import HEADS, EventLog, Packet, Stream
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["TAPS", "CaptureView", "view_of"]
 
 TAPS = MEMORY_NAMES[:4]
+_WHOLE_PACKETS = (Kind.HEAD, Kind.BODY, Kind.TAIL)
+_FLOW_CONTROL = (Kind.CREDIT, Kind.PRESSURE, Kind.STATE)
 _KINDS = {kind.name: int(kind) for kind in Kind}
 
 Int64 = npt.NDArray[np.int64]
@@ -39,6 +43,8 @@ class CaptureView:
     trace: Trace
     streams: dict[tuple[str, str], Stream]
     logs: dict[str, EventLog]
+    switched_off: tuple[str, ...] = ()
+    """What was not recorded because its kind was switched off, a sentence each."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,6 +57,32 @@ class CaptureView:
     def stream(self, device: str, tap: str) -> Stream | None:
         """Return the stream of a tap; None when it was not recorded or may not be looked at."""
         return self.streams.get((device, tap))
+
+    def flow_log(self, device: str) -> EventLog | None:
+        """Return the event log of a device; None where it did not record all of flow control.
+
+        Without CREDIT, PRESSURE and STATE the absence of an event says nothing of credits and waits.
+        """
+        log = self.logs.get(device)
+        return log if log is not None and log.recorded(*_FLOW_CONTROL) else None
+
+    def cycles_ps(self, device: str, *, bus: int = 0, link: int = 0) -> int:
+        """Return how long so many cycles of a device's two clocks last, rounded up; 0 without it."""
+        capture = self.device(device)
+        if capture is None:
+            return 0
+        clocks = ((bus, capture.identity.clk_bus), (link, capture.identity.clk_link))
+        return sum(-(-cycles * PS_PER_S // clk_hz) for cycles, clk_hz in clocks if clk_hz)
+
+    @cached_property
+    def incomplete(self) -> tuple[str, ...]:
+        """The memories of which the pull did not read everything, by name."""
+        return tuple(
+            f"{device.name}.{name}"
+            for device in self.devices
+            for name, memory in device.memories.items()
+            if memory.gaps
+        )
 
     def value(self, device: str, name: str, *indices: int) -> int | None:
         """Return a frozen register; None when it was not read."""
@@ -118,15 +150,55 @@ def view_of(
     if not names:
         raise InputError(f"{folder.path}: no device was named; it holds {', '.join(known)}")
     captures = tuple(device for device in folder.devices if device.name in names)
+    kinds = {
+        (device.name, memory): device.registers.value("ctl.kinds", number) or 0
+        for device in captures
+        for number, memory in enumerate(MEMORY_NAMES)
+    }
     return CaptureView(
         devices=captures,
         trace=trace,
-        streams=_streams(trace, captures),
-        logs={device.name: _log(trace.events, device) for device in captures},
+        streams=_streams(trace, captures, kinds),
+        logs={
+            device.name: _log(trace.events, device, kinds[device.name, "event_log"])
+            for device in captures
+        },
+        switched_off=tuple(_switched_off(captures, kinds)),
     )
 
 
-def _streams(trace: Trace, devices: tuple[DeviceCapture, ...]) -> dict[tuple[str, str], Stream]:
+def _missing(mask: int, wanted: tuple[Kind, ...]) -> list[str]:
+    return [kind.name for kind in wanted if not mask >> kind & 1]
+
+
+def _switched_off(
+    devices: tuple[DeviceCapture, ...], kinds: dict[tuple[str, str], int]
+) -> Iterator[str]:
+    for device in devices:
+        for memory in MEMORY_NAMES:
+            if memory not in device.memories:
+                continue
+            log = memory == "event_log"
+            missing = _missing(kinds[device.name, memory], _FLOW_CONTROL if log else _WHOLE_PACKETS)
+            if not missing:
+                continue
+            number = MEMORY_NAMES.index(memory)
+            how = (
+                "its register ctl.kinds was not read, so which kinds it recorded is not known"
+                if device.registers.value("ctl.kinds", number) is None
+                else f"ctl.kinds[{number}] switched {', '.join(missing)} off"
+            )
+            effect = (
+                "what it does not hold of credits, waits and states proves nothing"
+                if log
+                else "its packets are not compared and not checked"
+            )
+            yield f"{device.name}.{memory}: {how}; {effect}"
+
+
+def _streams(
+    trace: Trace, devices: tuple[DeviceCapture, ...], recorded: dict[tuple[str, str], int]
+) -> dict[tuple[str, str], Stream]:
     words, packets = trace.words, trace.packets
     word_source, packet_source = _texts(words["source"]), _texts(packets["source"])
     closed = trace.events[trace.events["kind"] == Kind.MARK.name]
@@ -137,6 +209,8 @@ def _streams(trace: Trace, devices: tuple[DeviceCapture, ...]) -> dict[tuple[str
             source = f"{device.name}.{tap}"
             rows = np.flatnonzero(word_source == source)
             if tap not in device.memories and not len(rows):
+                continue
+            if _missing(recorded[device.name, tap], _WHOLE_PACKETS):
                 continue
             columns = _word_columns(words, rows)
             breaks = _breaks(device, tap, columns["slot"])
@@ -223,7 +297,7 @@ def _verdicts(column: pd.Series[Any]) -> list[bool | None]:
     return [bool(v) if k else None for v, k in zip(column.to_list(), known, strict=True)]
 
 
-def _log(events: pd.DataFrame, device: DeviceCapture) -> EventLog:
+def _log(events: pd.DataFrame, device: DeviceCapture, kinds: int) -> EventLog:
     source = _texts(events["source"])
     rows = np.flatnonzero(source == f"{device.name}.event_log")
     memory = device.memories.get("event_log")
@@ -244,4 +318,5 @@ def _log(events: pd.DataFrame, device: DeviceCapture) -> EventLog:
         t_ps=column("t_ps"),
         t_unc_ps=column("t_unc_ps"),
         gaps=memory is None or bool(memory.gaps),
+        kinds=kinds,
     )

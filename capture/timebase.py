@@ -69,6 +69,7 @@ _FRACTION = 35
 _FAR_CYCLES = 1 << 52
 _FAR_PS = 1 << 62
 _MOST_CYCLES = 1 << 61  # 731 years at 100 MHz: a counter above that was not read right
+_IMPLAUSIBLE_PPM = 100_000  # beyond it the pairs are wrong, not the clock
 _MICRO = 10**6
 
 Cycles = npt.NDArray[np.int64]
@@ -265,9 +266,9 @@ class _TimeLine:
 
 def _clock_and_period(device: DeviceCapture) -> tuple[int, int]:
     clk_hz, period = device.identity.clk_bus, device.identity.sync_period
-    if not clk_hz:
+    if not 0 < clk_hz < 1 << 32:
         raise CaptureFormatError(
-            f"device {device.name}: states a bus clock of 0 Hz; time is unknown"
+            f"device {device.name}: states a bus clock of {clk_hz} Hz; time is unknown"
         )
     return clk_hz, period or 4096
 
@@ -278,9 +279,10 @@ def _relate(
     name = DOMAIN_NAMES[domain]
     where = f"{device.name}.{name}"
     clk_hz = device.identity.clk_bus if domain is Domain.BUS else device.identity.clk_link
-    if not clk_hz:
-        raise CaptureFormatError(f"{where}: the device states a clock of 0 Hz; time is unknown")
-    _check_clock(clk_hz)
+    if not 0 < clk_hz < 1 << 32:
+        raise CaptureFormatError(
+            f"{where}: the device states a clock of {clk_hz} Hz; time is unknown"
+        )
     nominal = Fraction(PS_PER_S, clk_hz)
     seconds = _cycle_near_freeze(device, clk_hz) // clk_hz
     clock = DomainClock(
@@ -338,6 +340,12 @@ def _measured_rate(
     rate = line.toggle_ps(toggles) / cycles
     off_ppm = round((nominal / rate - 1) * _MICRO)
     # A span of few toggles cannot tell the rate better than one cycle in all of it.
+    if abs(off_ppm) > _IMPLAUSIBLE_PPM:
+        notes.append(
+            f"{where}: its two time pairs would make it run {off_ppm:+d} ppm off its nominal clock, "
+            "which no oscillator does; only the last is used"
+        )
+        return None
     if abs(off_ppm) > RATE_TOLERANCE_PPB // 1000 + 2 * _MICRO // cycles:
         notes.append(f"{where}: runs {off_ppm:+d} ppm off its nominal clock by the time line")
     return rate

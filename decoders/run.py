@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.files.open import is_capture
+from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
+from freezeframe.capture.files.source import ReadSettings
 from freezeframe.decoders.contract import CAPTURE, EDGES, Decoder
 from freezeframe.decoders.registry import Registry, load_decoders, shortened
 from freezeframe.decoders.spec import Stack, Step, match_channels, parse_spec
@@ -102,8 +106,9 @@ def decode_file(
     samplerate_hz: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     registry: Registry | None = None,
+    source: SourceChoice | None = None,
 ) -> list[Decoded]:
-    """Decode a capture folder (``NAME.ff``) or a logic-analyzer capture (``.sr``).
+    """Decode a capture folder (``NAME.ff``) or a capture of any format that `capture.files` reads.
 
     Args:
         specs: at least one ``NAME[:option=value,channel=PROBE...][+NAME...]``.
@@ -111,6 +116,7 @@ def decode_file(
         samplerate_hz: used instead of the file's.
         progress: called with samples done and samples promised.
         registry: the decoders; by default all that are installed.
+        source: format, channel names, thresholds and cut, where the file does not say.
     Returns:
         The tables in the order of ``specs``; names are made different with ``#2``, ``#3``.
     Raises:
@@ -124,7 +130,7 @@ def decode_file(
     file = Path(path)
     if not file.exists():
         raise InputError(f"{path}: there is no such file or folder")
-    is_folder = file.is_dir()
+    is_folder = file.is_dir() and not is_capture(file)
     _check_fit(file, CAPTURE if is_folder else EDGES, stacks, known)
     runs = [StackRun(stack) for stack in stacks]
     try:
@@ -139,9 +145,10 @@ def decode_file(
                 file,
                 stacks,
                 runs,
-                max_samples=max_samples,
-                samplerate_hz=samplerate_hz,
-                progress=progress,
+                source or SourceChoice(),
+                ReadSettings(
+                    samplerate_hz=samplerate_hz, max_samples=max_samples, progress=progress
+                ),
             )
     finally:
         for run in runs:
@@ -173,27 +180,21 @@ def _run_edges(
     path: Path,
     stacks: Sequence[Stack],
     runs: Sequence[StackRun],
-    *,
-    max_samples: int | None,
-    samplerate_hz: int | None,
-    progress: Callable[[int, int], None] | None,
+    source: SourceChoice,
+    settings: ReadSettings,
 ) -> None:
-    from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES, read_edges, read_header
-
-    there = read_header(path).channels
+    workers = [run for run in runs if run.in_worker]
+    if workers and settings.max_samples is None:
+        # A worker goes through all samples, also where the file holds only changes.
+        settings = replace(settings, max_samples=DEFAULT_MAX_SAMPLES)
+    chosen_source = source.open(path, settings)
+    there = chosen_source.header.channels
     probes = [
         match_channels(stack.steps[0].decoder, stack.steps[0].probes, there) for stack in stacks
     ]
     wanted = {probe for chosen in probes for probe in chosen}
-    pieces = read_edges(
-        path,
-        # At least one: a decoder all of whose channels are optional and absent still gets time.
-        probes=[name for name in there if name in wanted] or there[:1],
-        samplerate_hz=samplerate_hz,
-        max_samples=max_samples or DEFAULT_MAX_SAMPLES,
-        progress=progress,
-    )
-    workers = [run for run in runs if run.in_worker]
+    # At least one: a decoder all of whose channels are optional and absent still gets time.
+    pieces = chosen_source.read([name for name in there if name in wanted] or there[:1])
     at_once = _SAMPLES_AT_ONCE if workers else None
     # The workers run beside each other, and while the next piece is read.
     with ThreadPoolExecutor(max(1, len(workers))) as pool:

@@ -92,21 +92,21 @@ def read_changes(
             if c == 35:  # '#'
                 s.mode = _TIME
                 s.number = 0
-            elif c == 48 or c == 49:
+            elif c in (48, 49):
                 s.mode = _ID
                 s.acc = np.uint64(c - 48)
                 s.fill = 1
                 s.digits = 1
-            elif c == 120 or c == 88 or c == 122 or c == 90:
+            elif c in (120, 88, 122, 90):
                 s.mode = _ID
-                z = c == 122 or c == 90
+                z = c in (122, 90)
                 s.acc = levels[1] if z else levels[0]
                 s.unknown = one
                 s.fill = 3 if z else 2
                 s.digits = 1
-            elif c == 98 or c == 66:  # 'b'
+            elif c in (98, 66):  # 'b'
                 s.mode = _VECTOR
-            elif c == 114 or c == 82 or c == 115 or c == 83:  # 'r', 's'
+            elif c in (114, 82, 115, 83):  # 'r', 's'
                 s.mode = _SKIPPED
                 s.ignored = 1
             elif c == 36:  # '$'
@@ -141,12 +141,12 @@ def read_changes(
                 s.mode = _GAP
                 continue
             unknown = np.uint64(0)
-            if c == 48 or c == 49:
+            if c in (48, 49):
                 bit = np.uint64(c - 48)
                 kind = 1
-            elif c == 120 or c == 88:
+            elif c in (120, 88):
                 bit, unknown, kind = levels[0], one, 2
-            elif c == 122 or c == 90:
+            elif c in (122, 90):
                 bit, unknown, kind = levels[1], one, 3
             else:
                 s.detail = c

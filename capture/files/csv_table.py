@@ -191,10 +191,9 @@ def record_batches(
         ) as reader:
             yield from reader
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        if "straddl" in str(error):
+        why = str(error).splitlines()[0][:200]
+        if "straddl" in why:
             why = f"a line is longer than {_BLOCK_B} B"
-        else:
-            why = str(error).splitlines()[0][:200]
         raise CaptureFormatError(f"{path}: {why}; no table of samples, or damaged") from None
 
 

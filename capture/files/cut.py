@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import PS_PER_S, Edges
 
-__all__ = ["cut", "ps_to_sample"]
+__all__ = ["cut", "parse_span", "ps_to_sample"]
+
+_UNITS_PS = {"s": PS_PER_S, "ms": 10**9, "us": 10**6, "µs": 10**6, "ns": 10**3, "ps": 1}
 
 
 def ps_to_sample(t_ps: int, samplerate_hz: int) -> int:
@@ -25,7 +29,7 @@ def cut(pieces: Iterable[Edges], t0_ps: int, t1_ps: int | None = None) -> Iterat
     Raises:
         InputError: no sample lies there; the message says where the capture ends.
     """
-    if not 0 <= t0_ps or (t1_ps is not None and t1_ps <= t0_ps):
+    if t0_ps < 0 or (t1_ps is not None and t1_ps <= t0_ps):
         raise InputError(f"cut [{t0_ps}, {t1_ps}) ps: it must begin at 0 or later, and end later")
     held = np.uint64(0)
     begun = False
@@ -56,3 +60,27 @@ def cut(pieces: Iterable[Edges], t0_ps: int, t1_ps: int | None = None) -> Iterat
     if not begun:
         end = 0 if piece is None else piece.end_sample * PS_PER_S // piece.samplerate_hz
         raise InputError(f"cut [{t0_ps}, {t1_ps}) ps: the capture ends at {end} ps")
+
+
+def parse_span(text: str) -> tuple[int, int | None]:
+    """Return begin and end in picoseconds from ``1.5ms..2ms``; either may be left out.
+
+    Raises:
+        InputError: it is not of that form, or a time is no whole number of picoseconds.
+    """
+    begin, dots, end = text.partition("..")
+    if not dots:
+        raise InputError(f"cut {text!r}: not BEGIN..END, for instance 1.5ms..2ms")
+    return _time_ps(text, begin) or 0, _time_ps(text, end)
+
+
+def _time_ps(text: str, part: str) -> int | None:
+    if not part.strip():
+        return None
+    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(s|ms|us|µs|ns|ps)\s*", part)
+    if not match:
+        raise InputError(f"cut {text!r}: {part!r} is not a time with s, ms, us, ns or ps")
+    time_ps = Fraction(match[1]) * _UNITS_PS[match[2]]
+    if time_ps.denominator != 1:
+        raise InputError(f"cut {text!r}: {part!r} is not a whole number of picoseconds")
+    return int(time_ps)

@@ -93,17 +93,12 @@ def read_edges(
     check_samples(path, end, settings.max_samples)
     merger = ChangeMerger(chosen, rate_hz, header.buses)
     levels = str.maketrans(
-        {
-            kind: settings.layout.get("z" if kind in "zZ" else "x", "0")
-            for kind in "xXzZuUwW-"
-        }
+        {kind: settings.layout.get("z" if kind in "zZ" else "x", "0") for kind in "xXzZuUwW-"}
         | {"l": "0", "L": "0", "h": "1", "H": "1"}
     )
     unknowns = 0
     seen: set[str] = set()
-    masks = {
-        key: sum(1 << to for _, to in parts) for key, parts in wanted.items()
-    }
+    masks = {key: sum(1 << to for _, to in parts) for key, parts in wanted.items()}
     for changes in _streamed(path, wave, list(variables.values())):
         sample = np.empty(len(changes), dtype=np.int64)
         mask = np.empty(len(changes), dtype=np.uint64)
@@ -188,7 +183,7 @@ def _opened(
     path: str | Path, settings: ReadSettings
 ) -> tuple[Any, CaptureHeader, list[tuple[str, Signal, Any]]]:
     try:
-        import pywellen
+        import pywellen  # type: ignore[import-untyped] # it has no types
     except ImportError:
         raise InputError(
             f"{path}: FST files are read with pywellen, which is not installed; "
@@ -207,9 +202,7 @@ def _opened(
     for variable in wave.all_vars():
         width = variable.bitwidth
         key = str(variable.signal_id)
-        signal = Signal(
-            variable.full_name, width or 0, key, None if width in (None, 0, 1) else 0
-        )
+        signal = Signal(variable.full_name, width or 0, key, None if width in (None, 0, 1) else 0)
         if variable.is_real or variable.is_string or not width:
             refused[signal.name] = f"it is a {variable.var_type}, which has no bits"
         elif width > MAX_SIGNAL_BITS:
@@ -248,7 +241,9 @@ def _end_tick(path: str | Path) -> int:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     if len(head) < 25 or head[0] != 0:
-        raise CaptureFormatError(f"{path}: {len(head)} B without an FST header; no FST file, or cut")
+        raise CaptureFormatError(
+            f"{path}: {len(head)} B without an FST header; no FST file, or cut"
+        )
     return int.from_bytes(head[17:25], "big")
 
 

@@ -10,20 +10,19 @@ import numpy as np
 import numpy.typing as npt
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.changes import ChangeMerger
-from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.edges import PS_PER_S, Edges
 
 __all__ = ["Alignment", "estimate", "merge"]
 
 _NEVER = np.iinfo(np.int64).max
-_MIN_SHARED = 4
-_PPM = 10**6
-_MAX_DRIFT_PPM = 1000
-_ROUNDS = 8
+_MIN_SHARED = 4  # intervals that agree; fewer can do so by chance
+_MOST_EDGES = 4096  # of each capture; every shift of one against the other is tried
+_MAX_DRIFT = 1e-3  # crystals are a hundred times better
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where a sample of the second capture lies in the first: ``offset_ps`` plus its own time,
+    """Where the second capture lies in the first: its time t is ``offset_ps`` + t, where t is
     longer by ``drift_ppm``.
 
     ``shared`` edges agree within ``worst_ps``; both are 0 where the alignment was given.
@@ -36,61 +35,165 @@ class Alignment:
 
 
 def merge(first: Iterable[Edges], second: Iterable[Edges], alignment: Alignment) -> Iterator[Edges]:
-    """Yield both as one capture, at the rate of the first, from its sample 0 to its end.
+    """Yield both as one capture, at the rate of the first, from its beginning to its end.
 
-    Channels of the second whose names are those of the first get ``2.`` in front. What lies
-    outside the first is not there; before the second begins and after its end its first and last
-    value stand.
+    Channels of the second that are named as one of the first get ``2.`` in front. Before the second
+    begins and after it ends its first and last value stand; what lies outside the first is cut.
 
     Raises:
-        InputError: there are more than 64 channels, or the second lies outside the first.
+        InputError: there are more than 64 channels, or the captures do not overlap; the second is
+            known only at the end.
     """
-    left = _Stream(iter(first))
-    right = _Stream(iter(second))
+    left, right = _Stream(iter(first)), _Stream(iter(second))
     here, there = left.piece, right.piece
-    rate_hz = here.samplerate_hz
-    names = {name: f"2.{name}" if name in here.channels else name for name in there.channels}
-    channels = (*here.channels, *names.values())
+    names = [f"2.{name}" if name in here.channels else name for name in there.channels]
+    channels = (*here.channels, *names)
     if len(channels) > 64 or len(set(channels)) < len(channels):
         raise InputError(
             f"merge: {len(here.channels)} and {len(there.channels)} channels; at most 64 together, "
             "each with a name of its own"
         )
-    # Exact: sample of the first = begin + sample of the second * slope, to the nearest.
-    slope = Fraction(rate_hz, there.samplerate_hz) * (1 + alignment.drift_ppm / _PPM)
-    begin = Fraction(alignment.offset_ps * rate_hz, 10**12)
+    rate_hz = here.samplerate_hz
+    slope = Fraction(rate_hz, there.samplerate_hz) * (1 + alignment.drift_ppm / 10**6)
+    right.place(Fraction(alignment.offset_ps * rate_hz, PS_PER_S), slope)
+    start = int(_placed(np.zeros(1, dtype=np.int64), right.begin, slope)[0])
     merger = ChangeMerger(channels, rate_hz, here.buses)
+    shift = np.uint64(len(here.channels))
     low = np.uint64((1 << len(here.channels)) - 1)
     high = np.uint64((1 << len(channels)) - 1) & ~low
-    shift = np.uint64(len(here.channels))
-    seen = False
-    while left.left:
-        edges = left.take()
-        upto = edges.end_sample
-        parts = [(edges.sample, np.full_like(edges.value, low), edges.value)]
-        while right.left and _moved(right.piece.begin_sample, begin, slope) < upto:
-            other = right.piece
-            at = _placed(other.sample, begin, slope)
-            count = int(np.searchsorted(at, upto))
-            at, value = at[:count], other.value[:count]
-            # What lies before the first capture begins is where the second one starts.
-            early = int(np.searchsorted(at, edges.begin_sample, side="right")) - 1
-            if early > 0:
-                at, value = at[early:], value[early:]
-            at = np.maximum(at, edges.begin_sample)
-            seen |= bool(count) and _moved(other.end_sample, begin, slope) > 0
-            parts.append((at, np.full_like(value, high), value << shift))
-            if not right.skip(count, upto, lambda sample: _moved(sample, begin, slope)):
-                break
-        sample = np.concatenate([part[0] for part in parts])
+    while True:
+        # Before this nothing can come any more that is not yet here.
+        horizon = min(left.until, right.until)
+        left_at, left_value = left.take(horizon)
+        right_at, right_value = right.take(horizon)
+        sample = np.concatenate((left_at, right_at))
         order = np.argsort(sample, kind="stable")
-        yield from merger.feed(
-            sample[order],
-            np.concatenate([part[1] for part in parts])[order],
-            np.concatenate([part[2] for part in parts])[order],
-        )
-    if not seen:
+        mask = np.concatenate((np.full_like(left_value, low), np.full_like(right_value, high)))
+        value = np.concatenate((left_value, right_value << shift))
+        yield from merger.feed(sample[order], mask[order], value[order])
+        if left.until <= horizon and not left.fetch():
+            break
+        if right.until <= horizon:
+            right.fetch()
+    end = left.piece.end_sample
+    if start >= end or right.last_end <= 0:
         raise InputError(
-            f"merge: the second capture, {alignment.offset_ps} ps later, lies outside the first"
+            f"merge: the second capture covers the samples {start} to {right.last_end} of the "
+            f"first, which has {end}; they do not overlap"
         )
-    yield from merger.finish(left.end)
+    yield from merger.finish(end)
+
+
+def estimate(first: Edges, second: Edges, channel: str, other: str | None = None) -> Alignment:
+    """Find offset and drift from a signal that both captures have seen.
+
+    The intervals between its edges are laid against each other at every shift; where they agree
+    a line is fitted through the times. An edge that only one has seen ends the agreement.
+
+    Args:
+        channel: the signal in the first capture; ``other`` in the second, by default the same.
+    Raises:
+        InputError: too few edges are shared, or the signal repeats, so that several shifts fit.
+    """
+    ours, our_levels = _changes(first, channel)
+    theirs, their_levels = _changes(second, other or channel)
+    tolerance_ps = 2 * (PS_PER_S // first.samplerate_hz + PS_PER_S // second.samplerate_hz)
+    ours_gap, theirs_gap = np.diff(ours), np.diff(theirs)
+    scores: list[tuple[int, int]] = []
+    for shift in range(-len(theirs_gap) + 1, len(ours_gap)):
+        begin, end = max(0, shift), min(len(ours_gap), len(theirs_gap) + shift)
+        mine, yours = ours_gap[begin:end], theirs_gap[begin - shift : end - shift]
+        near = np.abs(mine - yours) <= tolerance_ps + mine * _MAX_DRIFT
+        near &= our_levels[begin:end] == their_levels[begin - shift : end - shift]
+        if near.all() and len(near) >= _MIN_SHARED:
+            scores.append((len(near), shift))
+    if not scores:
+        raise InputError(
+            f"merge: {channel} has {len(ours)} edges in the first capture and {len(theirs)} in the "
+            f"second, and no {_MIN_SHARED} intervals in a row agree to the end; give the offset"
+        )
+    scores.sort()
+    if len(scores) > 1:
+        raise InputError(
+            f"merge: {channel} repeats: {len(scores)} offsets fit, the best two with "
+            f"{scores[-1][0]} and {scores[-2][0]} intervals; name another signal, or give the offset"
+        )
+    count, shift = scores[0]
+    mine = ours[max(0, shift) :][: count + 1].astype(np.float64)
+    yours = theirs[max(0, -shift) :][: count + 1].astype(np.float64)
+    middle = yours.mean()
+    # Around the middle, or the squares would not have the digits.
+    slope = float(
+        np.dot(yours - middle, mine - mine.mean()) / np.dot(yours - middle, yours - middle)
+    )
+    offset = mine.mean() - slope * middle
+    worst = np.abs(mine - (offset + slope * yours)).max()
+    drift_ppm = Fraction(round((slope - 1) * 10**9), 1000)
+    return Alignment(round(float(offset)), drift_ppm, count + 1, round(float(worst)))
+
+
+class _Stream:
+    """The edges of one capture, fetched piece by piece, with their samples in the first capture."""
+
+    def __init__(self, pieces: Iterator[Edges]) -> None:
+        self._pieces = pieces
+        self.begin = Fraction(0)
+        self._slope = Fraction(1)
+        self.last_end = 0
+        self._sample = np.empty(0, dtype=np.int64)
+        self._value = np.empty(0, dtype=np.uint64)
+        piece = next(pieces, None)
+        if piece is None:
+            raise InputError("merge: a capture has no sample")
+        self._set(piece)
+
+    def place(self, begin: Fraction, slope: Fraction) -> None:
+        self.begin, self._slope = begin, slope
+        self._set(self.piece)
+
+    def fetch(self) -> bool:
+        """Go on to the next piece, if there is one."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            self.until = int(_NEVER)
+            return False
+        self._set(piece)
+        return True
+
+    def take(self, horizon: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+        """Return and forget the edges before ``horizon``."""
+        count = int(np.searchsorted(self._sample, horizon))
+        sample, self._sample = self._sample[:count], self._sample[count:]
+        value, self._value = self._value[:count], self._value[count:]
+        return sample, value
+
+    def _set(self, piece: Edges) -> None:
+        self.piece = piece
+        self._sample = np.maximum(_placed(piece.sample, self.begin, self._slope), 0)
+        if piece.begin_sample == 0 and len(piece):
+            self._sample[0] = 0  # the first value stands before it too
+        self._value = piece.value
+        end = _placed(np.array([piece.end_sample]), self.begin, self._slope)
+        self.last_end = int(end[0])
+        self.until = max(self.last_end, 0)
+
+
+def _placed(
+    sample: npt.NDArray[np.int64], begin: Fraction, slope: Fraction
+) -> npt.NDArray[np.int64]:
+    """Return ``begin + sample * slope``, rounded down."""
+    if begin == 0 and slope == 1:
+        return sample.copy()
+    # Exact where a double would not be: a day of picoseconds has 57 bits.
+    top = slope.numerator * begin.denominator
+    bottom = slope.denominator * begin.denominator
+    add = begin.numerator * slope.denominator
+    placed = [(at * top + add) // bottom for at in sample.tolist()]
+    return np.array(placed, dtype=np.int64)
+
+
+def _changes(edges: Edges, channel: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    if channel not in edges.channels:
+        raise InputError(f"merge: no channel {channel}; there is {', '.join(edges.channels)}")
+    one = edges.select([channel])
+    return one.t_ps()[1 : _MOST_EDGES + 1], one.value[1 : _MOST_EDGES + 1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import EdgeReducer, Edges
@@ -71,11 +72,7 @@ def read_edges(
     count = len(header.channels)
     unit_B = layout_number(settings, "binary", "unit", (count + 7) // 8, 8, (count + 7) // 8)
     skip_B = layout_number(settings, "binary", "skip", 0, 1 << 62, 0)
-    try:
-        file = Path(path).open("rb")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    with file:
+    with _opened(path) as file:
         length_B = file.seek(0, 2) - skip_B
         if length_B < unit_B:
             raise CaptureFormatError(
@@ -107,3 +104,10 @@ def read_edges(
                 yield Edges(
                     sample, value, tuple(chosen), header.samplerate_hz, begin, reducer.samples
                 )
+
+
+def _opened(path: str | Path) -> IO[bytes]:
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -303,17 +303,18 @@ def _variable(where: str, words: Sequence[str], scopes: Sequence[str]) -> tuple[
     match = re.fullmatch(r"(.*?)(?:\[(-?\d{1,9})(?::(-?\d{1,9}))?\])?", "".join(words[3:]))
     name, left, right = match.groups() if match else ("".join(words[3:]), None, None)
     full = ".".join([*scopes, name])
-    low = int(right or left) if left is not None else None
+    high = int(left) if left is not None else None
+    low = int(right) if right is not None else high
     if kind in _NO_BITS:
         return Signal(full, width, key, low), f"it is a {kind}, which has no bits"
-    if right is not None and abs(int(left) - int(right)) + 1 != width:
+    if right is not None and abs((high or 0) - (low or 0)) + 1 != width:
         raise CaptureFormatError(
             f"{where}: {name}[{left}:{right}] has not the {width} bits it says"
         )
     if left is not None and right is None and width != 1:
         low = None
         full += f"[{left}]"
-    signal = Signal(full, width, key, low, -1 if right and int(left) < int(right) else 1)
+    signal = Signal(full, width, key, low, -1 if (high or 0) < (low or 0) else 1)
     if not 1 <= width <= MAX_SIGNAL_BITS:
         return signal, f"it has {width} bits; 1 to {MAX_SIGNAL_BITS} are read"
     return signal, ""

@@ -6,9 +6,12 @@ import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.session import open_session
+from freezeframe.gui.cli.usage import seconds
+from freezeframe.gui.text import shell_path
 
 if TYPE_CHECKING:
     from freezeframe.capture.registers.access import Device
@@ -20,7 +23,7 @@ OverOption = Annotated[
     typer.Option(
         "--over",
         metavar="SECONDS",
-        min=0,
+        parser=seconds,
         help="Take two snapshots this far apart and show the growth.",
         show_default=False,
     ),
@@ -45,6 +48,7 @@ def run(
       freezeframe counters etherbone://192.0.2.7 --over 2
       freezeframe counters etherbone://192.0.2.7 --json
     """
+    _refuse_recording(target)
     with open_session(target, log_accesses) as devices:
         first = _snapshots(devices)
         if over is None:
@@ -62,6 +66,15 @@ def run(
         _print_json(target, last, growth)
     else:
         _print_table(last, growth, all_counters)
+
+
+def _refuse_recording(target: str) -> None:
+    scheme, _, path = target.partition(":")
+    if scheme == "file":
+        raise InputError(
+            f"{target}: is a recording and holds no live counters; the report shows those of the "
+            f"freeze: freezeframe report {shell_path(path)} -o report.html"
+        )
 
 
 def counter_unit(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +22,9 @@ __all__ = ["run"]
 FileArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="A sigrok capture (.sr) or a capture folder (.ff).", show_default=False
+        metavar="FILE",
+        help="A capture (.sr, .vcd, .fst, .csv, .bin and others) or a capture folder (.ff).",
+        show_default=False,
     ),
 ]
 DecoderOption = Annotated[
@@ -63,6 +66,42 @@ RateOption = Annotated[
         show_default=False,
     ),
 ]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME[:key=value,...]",
+        help="Format of the file where it does not show; binary:channels=8,rate=1000000 for raw.",
+        show_default=False,
+    ),
+]
+ChannelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--channel",
+        metavar="NEW=NAME",
+        help="Call a channel NEW, or the bits of a bus NEW0, NEW1...; may be given again.",
+        show_default=False,
+    ),
+]
+ThresholdOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--threshold",
+        metavar="[NAME=]HIGH[/LOW]",
+        help="Read analog channels as logic: high from HIGH volts up, low from LOW down.",
+        show_default=False,
+    ),
+]
+CutOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cut",
+        metavar="BEGIN..END",
+        help="Only this time of the capture, for instance 1.5ms..2ms; times then begin at 0.",
+        show_default=False,
+    ),
+]
 
 
 def run(
@@ -72,6 +111,10 @@ def run(
     output: OutputOption = None,
     max_samples: SamplesOption = None,
     samplerate: RateOption = None,
+    format: FormatOption = None,
+    channel: ChannelOption = None,
+    threshold: ThresholdOption = None,
+    cut: CutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Decode a logic-analyzer capture, or the recording in a capture folder.
@@ -85,19 +128,34 @@ def run(
       freezeframe decode phy.sr -d mdio:clause=45,mdc=D0,mdio=D1 --json
       freezeframe decode phy.sr -d mdio -o events.parquet
       freezeframe decode fault.ff -d trace -o trace.parquet
+      freezeframe decode sim.vcd -d mdio --channel mdc=top.phy.clk --cut 1ms..2ms
+      freezeframe decode raw.bin -d uart:rx=0 --format binary:channels=8,rate=1000000
     """
+    from freezeframe.capture.files.choice import SourceChoice
+    from freezeframe.capture.files.cut import parse_span
     from freezeframe.capture.files.sigrok_sr import parse_samplerate
     from freezeframe.decoders.run import decode_file, save_tables
 
     rate = None if samplerate is None else parse_samplerate(samplerate)
-    with progress_bar("decode", "samples") as update:
+    notes: list[str] = []
+    source = SourceChoice(
+        format,
+        tuple(channel or ()),
+        tuple(threshold or ()),
+        None if cut is None else parse_span(cut),
+        notes.append,
+    )
+    with progress_bar("decode", "read") as update:
         decoded = decode_file(
             file,
             decoder,
             max_samples=max_samples,
             samplerate_hz=rate,
             progress=lambda done, total: update(done, total, ""),
+            source=source,
         )
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
     if output is not None:
         paths = save_tables(decoded, output)
     if json:

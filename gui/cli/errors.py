@@ -39,7 +39,7 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
             forget_stdout()
             raise typer.Exit(EXIT_PIPE) from None
         except OSError as error:
-            if error.filename is None and error.errno != errno.ENOSPC:
+            if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             raise _end(_file_error(error), FreezeframeError.exit_code) from error
 
@@ -57,6 +57,8 @@ def _file_error(error: OSError) -> str:
         errno.ENOENT: "there is no such file or folder",
         errno.EACCES: "permission denied; choose a place you may read and write",
         errno.ENOSPC: "the disk is full; nothing was kept, free some space and run this again",
+        errno.EDQUOT: "the quota is used up; nothing was kept, free some space and run this again",
+        errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
         errno.EISDIR: "is a folder, a file is needed",
         errno.ENOTDIR: "a part of the path is a file, not a folder",
         errno.EEXIST: "exists already",

@@ -8,11 +8,13 @@ import typer
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.session import open_session
+from freezeframe.gui.cli.usage import seconds
 
 __all__ = ["run"]
 
 WaitOption = Annotated[
-    float, typer.Option("--wait", metavar="SECONDS", min=0, help="How long a device may take.")
+    float,
+    typer.Option("--wait", metavar="SECONDS", parser=seconds, help="How long a device may take."),
 ]
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout, print_anything
 from freezeframe.gui.cli.verbs import VERBS, Verb, help_text, version_text
 
 if TYPE_CHECKING:
@@ -20,14 +21,22 @@ _COMPLETION = ("--install-completion", "--show-completion")
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code (docs/command-line.md, "Exit codes")."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    print_anything()
+    code = 0
     try:
         code = _dispatch(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None where the shell has closed it
+            sys.stdout.flush()
     except BrokenPipeError:
-        from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout
-
         forget_stdout()
         code = EXIT_PIPE
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        forget_stdout()
+        if not code:  # else the verb has said already what is wrong
+            print(f"freezeframe: standard output: {error.strerror}", file=sys.stderr)
+            code = 2
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
@@ -39,8 +48,10 @@ def build_app(verbs: Sequence[Verb] = VERBS) -> typer.Typer:
 
     import typer
     from freezeframe.gui.cli.errors import reported
+    from freezeframe.gui.cli.usage import OneLineGroup
 
     app = typer.Typer(
+        cls=OneLineGroup,
         # rich formatting of help costs 0.2 s at every start
         rich_markup_mode=None,
         pretty_exceptions_enable=False,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+from freezeframe.gui.text import printable
 
 __all__ = [
     "EXIT_PIPE",
@@ -16,6 +19,7 @@ __all__ = [
     "forget_stdout",
     "hex_word",
     "plural",
+    "print_anything",
     "printable",
     "progress_bar",
     "table",
@@ -28,11 +32,6 @@ EXIT_PIPE = 128 + 13
 def emit_json(document: Any) -> None:
     """Print one JSON document on standard output, keys in the order given."""
     print(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
-
-
-def printable(text: str) -> str:
-    r"""Return text with control characters as ``\x1b``: captures and devices are not trusted."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def hex_word(value: int, bits: int = 64) -> str:
@@ -72,6 +71,13 @@ def table(
 def forget_stdout() -> None:
     """Point standard output at nothing, so that the interpreter's last flush cannot fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def print_anything() -> None:
+    """Let no character end the program: what the terminal's encoding lacks is shown as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 @contextmanager

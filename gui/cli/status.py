@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
-from freezeframe.gui.cli.output import count_text, emit_json, table
+from freezeframe.gui.cli.output import count_text, emit_json, printable, table
 from freezeframe.gui.cli.session import first_cause, open_session, overall_state
+from freezeframe.gui.text import shell_path, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ def run(target: TargetArgument, json: JsonOption = False, log_accesses: LogOptio
         emit_json(document)
         return
     cause = f", cause {document['cause']}" if document["cause"] else ""
-    print(f"{target}: {document['state']}{cause}\n")
+    print(f"{printable(target)}: {document['state']}{cause}\n")
     print(_devices_table(states), end="\n\n")
     print(_memories_table(states), end="\n\n")
     print(_next_step(target, document["state"]))
@@ -94,9 +95,13 @@ def _memories_table(states: Sequence[RecorderState]) -> str:
 
 
 def _next_step(target: str, state: str) -> str:
+    scheme, _, path = target.partition(":")
+    if scheme == "file":
+        return f"This is a recording. Next: freezeframe explain {shell_path(path)}"
+    word = shell_word(target)
     return {
-        "frozen": f"Next: freezeframe pull {target} -o NAME.ff",
+        "frozen": f"Next: freezeframe pull {word} -o NAME.ff",
         "triggered": "A cause has come; the memories are filling up to their end.",
         "armed": "Recording. It freezes at the first cause, or with 'freezeframe freeze'.",
-        "idle": f"Nothing is recorded. Next: freezeframe arm {target}",
+        "idle": f"Nothing is recorded. Next: freezeframe arm {word}",
     }[state]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.run import Decoded
 
-__all__ = ["NS_PS", "Material", "Wrote", "different", "time_order", "to_ns"]
+__all__ = ["NS_PS", "Material", "Wrote", "different", "time_order", "times_ps", "to_ns"]
 
 NS_PS = 1000  # picoseconds in a nanosecond
 
@@ -72,6 +72,20 @@ def time_order(table: pa.Table) -> npt.NDArray[np.int64]:
             "export it with --to csv or --to parquet"
         )
     return np.asarray(np.argsort(t_ps, kind="stable"), dtype=np.int64)
+
+
+def times_ps(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDArray[np.int64]:
+    """Return the time of each sample, picoseconds from the start of the capture, rounded down.
+
+    Raises:
+        InputError: a time is beyond int64 (106 days).
+    """
+    from freezeframe.capture.files.edges import samples_to_ps
+
+    try:
+        return samples_to_ps(sample, samplerate_hz)
+    except ValueError as error:
+        raise InputError(f"{error}; --to sr has no times and takes it") from None
 
 
 def different(names: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.export.material import Material, Wrote, time_order, to_ns
+from freezeframe.gui.export.material import Material, Wrote, time_order, times_ps, to_ns
 from freezeframe.gui.export.protobuf import bytes_field, int_field, text_field, uint_field
 
 if TYPE_CHECKING:
@@ -147,7 +147,8 @@ def _write_edges(file: BinaryIO, tracks: _Tracks, pieces: Iterator[Edges], wrote
     for piece in pieces:
         uuids = [tracks.uuid(channel, counter=True) for channel in piece.channels]
         every = (1 << len(uuids)) - 1
-        for t_ps, value in zip(piece.t_ps().tolist(), piece.value.tolist(), strict=True):
+        at_ps = times_ps(piece.sample, piece.samplerate_hz)
+        for t_ps, value in zip(at_ps.tolist(), piece.value.tolist(), strict=True):
             changed = every if held is None else (value ^ held) & every
             time = uint_field(_TIMESTAMP, to_ns(t_ps))
             while changed:

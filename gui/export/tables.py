@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from freezeframe.gui.export.material import Material, Wrote, different
+from freezeframe.gui.export.material import Material, Wrote, different, times_ps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,8 +121,9 @@ def _edge_tables(
         ]
         wrote.add("edges", len(piece))
         end = f"the capture ends before sample {piece.end_sample} of {piece.samplerate_hz} Hz"
+        at_ps = times_ps(piece.sample, piece.samplerate_hz)
         yield pa.Table.from_arrays(
-            [pa.array(column) for column in (piece.t_ps(), piece.sample, *bits)], schema=schema
+            [pa.array(column) for column in (at_ps, piece.sample, *bits)], schema=schema
         )
         piece = next(others, None)
     wrote.notes.append(f"{end}; after the last row nothing changes")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.export.material import Material, Wrote, different, time_order
+from freezeframe.gui.export.material import Material, Wrote, different, time_order, times_ps
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,8 +56,6 @@ def _writer(file: TextIO) -> VCDWriter:
 
 
 def _samples(file: TextIO, pieces: Iterator[Edges]) -> Wrote:
-    from freezeframe.capture.files.edges import samples_to_ps
-
     wrote = Wrote()
     writer = _writer(file)
     wires: list[Any] = []
@@ -68,7 +66,8 @@ def _samples(file: TextIO, pieces: Iterator[Edges]) -> Wrote:
             names = _wire_names(piece.channels, wrote)
             wires = [writer.register_var("logic", name, "wire", size=1) for name in names]
             held = ~int(piece.value[0]) if len(piece) else 0  # at first every wire changes
-        for t_ps, value in zip(piece.t_ps().tolist(), piece.value.tolist(), strict=True):
+        at_ps = times_ps(piece.sample, piece.samplerate_hz)
+        for t_ps, value in zip(at_ps.tolist(), piece.value.tolist(), strict=True):
             changed = (value ^ held) & ((1 << len(wires)) - 1)
             while changed:
                 bit = (changed & -changed).bit_length() - 1
@@ -77,7 +76,7 @@ def _samples(file: TextIO, pieces: Iterator[Edges]) -> Wrote:
             held = value
         wrote.add("edges", len(piece))
         end = np.array([piece.end_sample], dtype=np.int64)
-        end_ps = int(samples_to_ps(end, piece.samplerate_hz)[0])
+        end_ps = int(times_ps(end, piece.samplerate_hz)[0])
     writer.close(end_ps)
     return wrote
 

@@ -376,6 +376,8 @@ class Pair:
                 values[f"pair.{which}_lo", domain] = cycle
                 values[f"pair.{which}_hi", domain] = 0
             values["pair.status", domain] = 3
+        for memory in range(5):
+            values["ctl.kinds", memory] = 0xFFFF
         for lane in (0, 1):
             for name in ("sync_level", "underflows", "overflows", "comma_phase"):
                 values[f"frozen.lane.{name}", lane] = 4 if name == "sync_level" else 0

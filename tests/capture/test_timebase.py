@@ -278,6 +278,21 @@ def test_a_cycle_that_no_int64_can_date_is_marked_and_raises_nothing() -> None:
         assert found[1][0] < -(1 << 61)
 
 
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [((1, 1), (0xFFFFFFFF, 2)), ((1, 3_200), (90, 6_400))],
+    ids=["4 billion toggles in a cycle", "89 toggles in the time of one"],
+)
+def test_pairs_that_no_oscillator_gives_are_stated_and_the_last_is_used(
+    first: Pair, last: Pair
+) -> None:
+    base = TimeBase.from_devices([device(0, master=True, link=(first, last))])
+    assert any("A.link: its two time pairs" in n and "only the last" in n for n in base.notes)
+    assert base.clocks["A", "link"].relation == "one pair"
+    t_ps, _ = base.times_ps("A", "link", np.array([0, 1 << 47], np.int64))
+    assert t_ps[1] > t_ps[0]
+
+
 def test_pairs_that_contradict_each_other_are_stated_and_the_last_is_used() -> None:
     a = device(0, master=True, bus=((5, 5 * PERIOD), (9, 9 * PERIOD)), link=((5, 900), (9, 800)))
     base = TimeBase.from_devices([a])

@@ -270,9 +270,11 @@ def test_an_answer_from_another_address_is_not_heard() -> None:
     "answer", [b"HTTP/1.0 400 Bad Request\r\n", b"", bytes(64)], ids=["http", "empty", "zeros"]
 )
 def test_something_else_on_the_port_is_not_called_silent(answer: bytes) -> None:
-    with scripted(lambda _packet, _number: [], probe_answer=answer) as peer:
-        with pytest.raises(TargetError, match="something answers there, but it is not Etherbone"):
-            opened(peer.url, timeout=0.3)
+    with (
+        scripted(lambda _packet, _number: [], probe_answer=answer) as peer,
+        pytest.raises(TargetError, match="something answers there, but it is not Etherbone"),
+    ):
+        opened(peer.url, timeout=0.3)
 
 
 # Through a bad network

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.parquet import read_table
@@ -12,7 +14,7 @@ from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.gui.export.run import FORMATS
 
 from tests.gui.cli import run_inside
-from tests.gui.export.material import tool
+from tests.gui.export.material import small, tool
 from tests.gui.made_capture import made_capture
 
 FRAMES = (
@@ -154,6 +156,20 @@ def test_a_cut_capture_is_bad_input_and_leaves_nothing(phy: Path) -> None:
     assert done.code == 2
     assert "cut.sr" in done.err
     assert sorted(entry.name for entry in phy.parent.iterdir()) == ["cut.sr", "phy.sr"]
+
+
+@pytest.mark.parametrize("form", ["vcd", "csv", "parquet", "perfetto"])
+def test_a_capture_longer_than_times_can_be_is_bad_input(form: str, tmp_path: Path) -> None:
+    seconds = 10_000_000  # more than the 106 days of 2^63 ps
+    edges = replace(
+        small(), samplerate_hz=1, sample=np.array([0, 1, 2, seconds - 1]), end_sample=seconds
+    )
+    write_sr(edges, tmp_path / "long.sr")
+    out = tmp_path / "out"
+    done = run_inside("export", str(tmp_path / "long.sr"), "--to", form, "-o", str(out))
+    assert (done.code, done.out) == (2, "")
+    assert "9223372 s, the last time that fits t_ps; --to sr" in done.err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["long.sr"]
 
 
 def test_a_source_that_is_not_there_is_bad_input(tmp_path: Path) -> None:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.material import Material
+from freezeframe.gui.export.run import export_file
 from freezeframe.gui.export.vcd import write_vcd
 
+from tests.capture.files.captures import real_capture
 from tests.gui.export.material import golden_recording, recording, samples, small, tool
 
 STATE: dict[str, Any] = {
@@ -142,6 +144,21 @@ def test_vcd2fst_converts_samples_and_recordings_without_loss(tmp_path: Path) ->
         write_vcd(material, vcd)
         tool("vcd2fst", vcd, fst)
         assert read(fst) == read(vcd)
+
+
+def test_a_real_capture_has_the_edges_that_sigrok_writes(tmp_path: Path) -> None:
+    capture = real_capture("lan8720a_read_all_plugged.sr")
+    export_file(capture, "vcd", tmp_path / "ours.vcd")
+    tool("sigrok-cli", "-i", capture, "-O", "vcd", "-o", tmp_path / "theirs.vcd")
+    theirs = import_module("pywellen").Waveform(str(tmp_path / "theirs.vcd"))
+    assert str(theirs.timescale) == "100ps"
+    for name, edges in (("MDC", 4097), ("MDIO", 369)):
+        ours = read(tmp_path / "ours.vcd")[f"logic.{name}"]
+        wanted = list(theirs[f"libsigrok.{name}"].tv)
+        assert len(ours) == edges
+        assert [value for _, value in ours] == [value for _, value in wanted]
+        # sigrok rounds to the nearest 100 ps; ours is the whole picosecond below.
+        assert all(abs(a - 100 * b) <= 51 for (a, _), (b, _) in zip(ours, wanted, strict=True))
 
 
 def test_tables_of_other_decoders_are_refused_with_a_hint(tmp_path: Path) -> None:

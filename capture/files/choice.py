@@ -1,0 +1,78 @@
+"""A capture as the user wants it read: format, thresholds, other channel names, and a cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.cut import cut
+from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.open import read_edges, read_header, renamed
+from freezeframe.capture.files.settings import parse_format
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings
+from freezeframe.capture.files.threshold import parse_threshold
+
+__all__ = ["OpenSource", "SourceChoice"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSource:
+    """A capture that can be read: ``header`` has the names as the user gave them."""
+
+    header: CaptureHeader
+    _path: Path
+    _format: str | None
+    _settings: ReadSettings
+    _meant: Mapping[str, str]
+    _cut_ps: tuple[int, int | None] | None
+
+    def read(self, probes: Sequence[str]) -> Iterator[Edges]:
+        """Yield these channels as edges, in pieces that follow each other; at least one.
+
+        Raises:
+            InputError: as `open.read_edges`.
+        """
+        channels = [self._meant.get(name, name) for name in probes]
+        pieces = read_edges(self._path, channels, self._settings, self._format)
+        if self._cut_ps is not None:
+            pieces = cut(pieces, *self._cut_ps)
+        for piece in pieces:
+            # The names that the user gave are of single channels, so a bus may lose its bits.
+            buses = tuple(bus for bus in piece.buses if set(bus.channels) <= set(probes))
+            yield replace(piece, channels=tuple(probes), buses=buses)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChoice:
+    """What the user says: ``--format``, ``--channel`` and ``--threshold`` as text; a cut in ps."""
+
+    format: str | None = None
+    channels: Sequence[str] = ()
+    thresholds: Sequence[str] = ()
+    cut_ps: tuple[int, int | None] | None = None
+    note: Callable[[str], None] | None = field(default=None, compare=False)
+
+    def open(self, path: Path, settings: ReadSettings) -> OpenSource:
+        """Read the header of the capture.
+
+        Raises:
+            InputError: it cannot be read, or a wish cannot be fulfilled.
+        """
+        format, layout = parse_format(self.format) if self.format is not None else (None, {})
+        thresholds = {}
+        for text in self.thresholds:
+            name, threshold = parse_threshold(text)
+            if name in thresholds:
+                raise InputError(f"threshold {text!r}: a second one for {name or 'all channels'}")
+            thresholds[name] = threshold
+        settings = replace(settings, layout=layout, thresholds=thresholds, note=self.note)
+        header = read_header(path, settings, format)
+        for name in thresholds:
+            if name and name not in header.channels:
+                raise InputError(
+                    f"threshold for {name}: no such channel; there is {', '.join(header.channels)}"
+                )
+        header, meant = renamed(header, self.channels)
+        return OpenSource(header, path, format, settings, meant, self.cut_ps)
