@@ -169,7 +169,10 @@ def _before(
 
 
 def _paused(log: EventLog, begin_ps: int, end_ps: int) -> bool:
-    """Return whether the transmitter's state machine says that it sent nothing for a while."""
+    """Return whether the transmitter may have sent nothing for a while, by its state machine."""
+    losses = log.t_ps[log.select("LOSS")]
+    if bool(((losses >= begin_ps) & (losses < end_ps)).any()):
+        return True
     at = log.select("STATE", "tx_link")
     at = at[(log.t_ps[at] >= begin_ps) & (log.t_ps[at] < end_ps)]
     return bool(np.isin(log.value[at] & STATE_VALUE_NEW_MASK, _NOT_SENDING).any())

@@ -1,8 +1,8 @@
 """One segment of a recording as the analyzers read it: word streams by tap, events, frozen registers.
 
 A tap that did not record every kind of word is left out: without TAIL or BODY its packets cannot be told
-from damaged ones, and without HEAD not from each other. A view holds the devices that were asked for and nothing of the others, so that what is said of one
-end rests on that end alone.
+from damaged ones, and without HEAD not from each other. A view holds the devices that were asked for and
+nothing of the others, so that what is said of one end rests on that end alone.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.streams import HEADS, EventLog, Packet, Stream
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
-from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind
+from freezeframe.capture.timebase import PS_PER_S
 
 if TYPE_CHECKING:
     import pandas as pd

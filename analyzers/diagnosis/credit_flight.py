@@ -1,7 +1,8 @@
 """How long a credit takes from the receiver's log to the sender's, measured in the capture itself.
 
-A cable's length is nobody's constant: until a credit of the direction was seen to arrive, nothing can be
-said of one that was not.
+A cable's length is nobody's constant: until a credit between the two devices was seen to arrive, nothing
+can be said of one that was not. Where all credits of one direction are lost, those of the other tell, for
+the cable is as long both ways.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _BEHIND_BUS = 16
 
 
 def flight_ps(facts: Facts, account: FlowAccount) -> int | None:
-    """Return how long a credit of a direction takes at the most; None when none was seen to arrive.
+    """Return how long a credit of a flow takes at the most; None when none was seen to arrive.
 
-    The largest delay between ``sent`` and ``taken`` of all its flows, with the doubt of both clocks and
-    the time to send one packet that may have been in the way.
+    The largest delay between ``sent`` and ``taken`` of all flows between the two devices, with the doubt
+    of both clocks and the time to send one packet that may have been in the way.
     """
     doubt = doubt_ps(facts, account)
     if doubt is None:
@@ -32,12 +33,15 @@ def flight_ps(facts: Facts, account: FlowAccount) -> int | None:
     delays = [
         delay
         for other in facts.accounts
-        if other.direction == account.direction
+        if {other.sender, other.receiver} == {account.sender, account.receiver}
         for delay in _delays_ps(other, doubt)
     ]
     if not delays:
         return None
-    margin = facts.view.cycles_ps(account.receiver, bus=_BEHIND_BUS, link=_BEHIND_LINK)
+    margin = max(
+        facts.view.cycles_ps(device, bus=_BEHIND_BUS, link=_BEHIND_LINK)
+        for device in (account.sender, account.receiver)
+    )
     return max(0, *delays) + doubt + margin
 
 
@@ -82,7 +86,7 @@ def covers(facts: Facts, device: str, since_ps: int | None) -> bool:
     if log is None or capture is None or log.gaps:
         return False
     losses = log.t_ps[log.select(Kind.LOSS.name)]
-    if capture.memories["event_log"].wrapped:
-        if since_ps is None or not len(log) or int(log.t_ps[0]) > since_ps:
-            return False
+    reaches_back = since_ps is not None and len(log) > 0 and int(log.t_ps[0]) <= since_ps
+    if capture.memories["event_log"].wrapped and not reaches_back:
+        return False
     return not bool(len(losses)) if since_ps is None else not bool((losses >= since_ps).any())

@@ -1,8 +1,8 @@
 """A sender that waits for credit: were credits lost on their way, or is the receiver merely slow?
 
-A credit is lost when the receiver sent it, the sender had time to take it, and it took neither this
-credit nor any later one of the flow. One lost credit among others heals itself: the next tells the
-same count and more.
+A credit is lost when the receiver sent it, the sender had time to take it (as long as other credits
+needed in this capture), and it took neither this credit nor any later one of the flow. One lost credit
+among others heals itself: the next tells the same count and more.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from typing import Literal
 import numpy as np
 from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.diagnosis.credit_flight import covers, doubt_ps, flight_ps
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import MachineState
 
 __all__ = ["Stall", "stalls"]
-
-_FLIGHT_PS = 10_000_000
-"""Longer than any credit needs: queueing behind one packet, link, both clock crossings."""
 
 Verdict = Literal["lost", "healthy", "unknown"]
 
@@ -31,7 +29,8 @@ class Stall:
     """What is known of one flow that waits for credit, or lost some.
 
     ``waits``: the sender was waiting at the freeze. ``t_ps``: first lost credit, or since when the
-    sender waits. ``text``, ``rows`` say why the verdict is what it is.
+    sender waits. ``text``, ``rows`` say why the verdict is what it is;
+    ``candidates`` what fits where it is unknown.
     """
 
     account: FlowAccount
@@ -41,6 +40,7 @@ class Stall:
     t_unc_ps: int | None
     text: str
     rows: tuple[Row, ...]
+    candidates: tuple[str, ...] = ()
 
 
 def stalls(facts: Facts) -> Iterator[Stall]:
@@ -62,7 +62,7 @@ def _waits(facts: Facts, account: FlowAccount) -> bool:
     stalled = view.value(sender, "frozen.stalled_flows")
     if stalled is not None and account.flow < 32 and stalled >> account.flow & 1:
         return True
-    log = view.logs.get(sender)
+    log = view.flow_log(sender)
     if log is None:
         return False
     # The sender may have gone on between the cause and the end of the recording.
@@ -88,25 +88,23 @@ def _cause_ps(facts: Facts, device: str) -> int | None:
 def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
     """Return the stall when the logs show credits that were sent and, from one on, never taken."""
     sent, taken = account.sent_credits, account.taken_credits
-    sender_log = facts.view.logs.get(account.sender)
-    receiver_log = facts.view.logs.get(account.receiver)
+    sender_log = facts.view.flow_log(account.sender)
+    receiver_log = facts.view.flow_log(account.receiver)
     if sender_log is None or receiver_log is None or not len(sent) or not len(sender_log):
         return None
     if account.modulus is None or sender_log.gaps:
         return None
-    doubt_ps = _doubt_ps(sender_log, receiver_log)
-    if doubt_ps is None:
+    flight, doubt = flight_ps(facts, account), doubt_ps(facts, account)
+    if flight is None or doubt is None:
         return None
-    end_ps = int(sender_log.t_ps[-1]) - _FLIGHT_PS - doubt_ps
+    end_ps = int(sender_log.t_ps[-1]) - flight
     due = sent.t_ps <= end_ps
     if not due.any():
         return None
     last = int(taken.freed[-1]) if len(taken) else account.credited
     if last is None or account.credited not in (None, last):
         return None  # it took more after its log had closed
-    # By then the sender had taken its last credit, or its log began and held none.
-    quiet_ps = int(taken.t_ps[-1]) if len(taken) else int(sender_log.t_ps[0])
-    missing = np.flatnonzero(due & (sent.t_ps > quiet_ps + doubt_ps))
+    missing = np.flatnonzero(due & (sent.t_ps > _quiet_ps(account, sender_log) + doubt))
     if not len(missing):
         return None
     since_ps = int(sent.t_ps[missing[0]])
@@ -137,14 +135,10 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
     )
 
 
-def _doubt_ps(one: EventLog, other: EventLog) -> int | None:
-    """Return by how much times of two devices may be off each other; None when that is not known."""
-    found = 0
-    for log in (one, other):
-        if not len(log) or bool((log.t_unc_ps < 0).any()):
-            return None
-        found += int(log.t_unc_ps.max())
-    return found
+def _quiet_ps(account: FlowAccount, log: EventLog) -> int:
+    """Return since when the sender took no credit of a flow: its last, or where its log begins."""
+    taken = account.taken_credits
+    return int(taken.t_ps[-1]) if len(taken) else int(log.t_ps[0])
 
 
 def _lost_events(facts: Facts, device: str, since_ps: int) -> bool:
@@ -174,19 +168,14 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
         return None
     if account.credit_unit is not None and withheld < account.credit_unit:
         return None
-    cause_ps = _cause_ps(facts, account.sender)
-    stream = facts.view.stream(account.receiver, "rx_deq")
-    if cause_ps is None or stream is None or bool((stream.t_unc_ps < 0).any()):
+    cause_ps, flight = _cause_ps(facts, account.sender), flight_ps(facts, account)
+    if cause_ps is None or flight is None or not _none_refused(facts, account):
         return None
-    if (account.sent_credits.t_ps > cause_ps - _FLIGHT_PS).any():
+    due_ps = cause_ps - flight
+    if not covers(facts, account.receiver, due_ps) or not _none_moved(facts, account, due_ps):
+        return None
+    if (account.sent_credits.t_ps > due_ps).any():
         return None  # it went on after the freeze of the sender, whose bank is older
-    for packet in reversed(stream.packets):
-        if packet.flow == account.flow or packet.header_ok is not True:
-            if int(stream.t_ps[packet.end - 1]) > cause_ps - _FLIGHT_PS:
-                return None
-            break
-    if facts.view.counter(account.sender, "credits_refused"):
-        return None
     stalled = facts.view.value(account.sender, "frozen.stalled_flows") or 0
     if not stalled >> account.flow & 1:
         return None
@@ -199,6 +188,41 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
     return Stall(account, "lost", True, cause_ps, None, text, _bank_rows(facts, account))
 
 
+def _none_moved(facts: Facts, account: FlowAccount, since_ps: int) -> bool:
+    """Return whether the receiver's rx_deq shows that nothing of a flow left its FIFO since a time."""
+    stream = facts.view.stream(account.receiver, "rx_deq")
+    if stream is None or stream.breaks or bool((stream.t_unc_ps < 0).any()):
+        return False
+    if stream.end_ps is None or stream.end_ps < since_ps:
+        return False
+    capture = facts.view.device(account.receiver)
+    memory = capture.memories.get("rx_deq") if capture is not None else None
+    if memory is None or memory.gaps:
+        return False
+    if memory.wrapped and (not len(stream) or int(stream.t_ps[0]) > since_ps):
+        return False
+    return all(
+        int(stream.t_ps[packet.end - 1]) <= since_ps
+        for packet in stream.packets
+        if packet.flow == account.flow or packet.header_ok is not True
+    )
+
+
+def _none_refused(facts: Facts, account: FlowAccount) -> bool:
+    """Return whether it is known that no credit was refused since the last one of a flow was taken.
+
+    The counter goes on over re-arms: what it counted before may be of an earlier recording.
+    """
+    if facts.view.counter(account.sender, "credits_refused") == 0:
+        return True
+    taken = account.taken_credits
+    since_ps = int(taken.t_ps[-1]) if len(taken) else None
+    if not covers(facts, account.sender, since_ps):
+        return False
+    log = facts.view.logs[account.sender]
+    return not _refused(facts, account.sender, int(log.t_ps[0]) if since_ps is None else since_ps)
+
+
 def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
     cause_ps = _cause_ps(facts, account.sender)
     rows = _bank_rows(facts, account)
@@ -208,7 +232,7 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
             f"{account.receiver} was slow or "
             f"credits were lost only {account.receiver}'s recording can say."
         )
-        return Stall(account, "unknown", True, cause_ps, None, text, rows)
+        return Stall(account, "unknown", True, cause_ps, None, text, rows, ("credit-lost", "none"))
     reason = _receiver_was_slow(facts, account, cause_ps)
     if reason is not None:
         return Stall(account, "healthy", True, cause_ps, None, reason, rows)
@@ -217,7 +241,23 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
         f"{account.receiver}'s incoming FIFO "
         f"holds nothing of it, and no credit is known to be lost."
     )
-    return Stall(account, "unknown", True, cause_ps, None, text, rows)
+    candidates: tuple[str, ...] = ("header-miscounted", "credit-lost")
+    flight = flight_ps(facts, account)
+    if flight is None:
+        text += " No credit is in both event logs, so how long one takes is not known."
+        candidates = ("credit-lost", "header-miscounted", "none")
+    elif not _long_enough(facts, account, cause_ps, flight):
+        text += f" It waited no longer than a credit may take, {flight} ps."
+        candidates = ("credit-lost", "header-miscounted", "none")
+    return Stall(account, "unknown", True, cause_ps, None, text, rows, candidates)
+
+
+def _long_enough(facts: Facts, account: FlowAccount, cause_ps: int | None, flight: int) -> bool:
+    """Return whether the sender waited longer than any credit on its way would have needed."""
+    log = facts.view.flow_log(account.sender)
+    if log is None or cause_ps is None:
+        return False
+    return cause_ps - _quiet_ps(account, log) > flight
 
 
 def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None) -> str | None:
@@ -227,15 +267,18 @@ def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None)
     if account.waiting:
         return start + f"had not taken {account.waiting} words out of its incoming FIFO: healthy."
     level = view.value(receiver, "frozen.rx_level")
-    if level:
+    if level and account.waiting is None:
         return start + f"had {level} words in its incoming FIFO: healthy."
-    log = view.logs.get(receiver)
+    log = view.flow_log(receiver)
     if log is not None and cause_ps is not None:
         # It may have gone on receiving between the cause and the end of the recording.
         stopped = _stopped_at(log.select("STATE", "rx_dma"), log.value, log.t_ps, cause_ps)
         if stopped:
             return start + "had stopped its receive DMA: healthy."
-        resumed = log.t_ps[account.sent_credits.positions] > cause_ps - _FLIGHT_PS
+        flight = flight_ps(facts, account)
+        if flight is None or not _long_enough(facts, account, cause_ps, flight):
+            return None  # its credits may be on their way
+        resumed = account.sent_credits.t_ps > cause_ps - flight
         if resumed.any():
             return start + "freed nothing for that long; its next credits are in the log: healthy."
     return None

@@ -299,10 +299,9 @@ def _fitting_alone(facts: Facts, packet: Packet, stretches: tuple[int, ...]) -> 
 
 def _stall(facts: Facts, stall: Stall) -> Symptom:
     account = stall.account
-    both = facts.view.device(account.receiver) is not None
     return Symptom(
         text=stall.text,
-        candidates=("header-miscounted", "credit-lost") if both else ("credit-lost", "none"),
+        candidates=stall.candidates,
         evidence=(
             Evidence(stall.text, account.sender, rows=stall.rows),
             *cause_evidence(facts, account.sender),

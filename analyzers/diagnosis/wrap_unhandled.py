@@ -58,13 +58,15 @@ def _from_history(facts: Facts, sending: Sending) -> Finding:
     worst = max(sending.beyond_wrap, key=lambda start: start.outstanding)
     stream = facts.view.stream(account.sender, "tx_deq")
     log = facts.view.logs[account.sender]
-    assert stream is not None
     at = first.departure.position
-    t_ps, unc_ps = (first.departure.t_ps, None) if at is None else stream.when(at)
+    t_ps: int | None = first.departure.t_ps
+    unc_ps: int | None = None
+    if stream is not None and at is not None:
+        t_ps, unc_ps = stream.when(at)
     rows: list[Row] = [log.row(first.credit, "last credit taken before")]
     for start in sending.beyond_wrap[:_SHOWN]:
         label = f"first word; {start.outstanding} words outstanding with it"
-        if start.departure.position is not None:
+        if stream is not None and start.departure.position is not None:
             rows.append(stream.row(start.departure.position, label))
     return Finding(
         diagnosis=NAME,

@@ -192,14 +192,18 @@ def _opened(
     _end_tick(path)
     try:
         wave = pywellen.Waveform(str(path), stream_only=True)
-    except RuntimeError as error:
+        declared = list(wave.all_vars())
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    # A panic of the library is no Exception.
+    except BaseException as error:
         raise CaptureFormatError(
             f"{path}: {_line(error)}; the file is damaged, write it again"
         ) from None
     signals: list[Signal] = []
     variables = []
     refused: dict[str, str] = {}
-    for variable in wave.all_vars():
+    for variable in declared:
         width = variable.bitwidth
         key = str(variable.signal_id)
         signal = Signal(variable.full_name, width or 0, key, None if width in (None, 0, 1) else 0)

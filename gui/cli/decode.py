@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from freezeframe.gui.cli.options import JsonOption
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.cli.options import ForceOption, JsonOption
 from freezeframe.gui.cli.output import plural, printable, progress_bar
+from freezeframe.gui.places import is_capture
 from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
@@ -115,6 +117,7 @@ def run(
     channel: ChannelOption = None,
     threshold: ThresholdOption = None,
     cut: CutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Decode a logic-analyzer capture, or the recording in a capture folder.
@@ -134,7 +137,8 @@ def run(
     from freezeframe.capture.files.choice import SourceChoice
     from freezeframe.capture.files.cut import parse_span
     from freezeframe.capture.files.sigrok_sr import parse_samplerate
-    from freezeframe.decoders.run import decode_file, save_tables
+    from freezeframe.decoders.run import decode_file
+    from freezeframe.gui.cli.save_tables import check_place, save_all
 
     rate = None if samplerate is None else parse_samplerate(samplerate)
     notes: list[str] = []
@@ -145,6 +149,13 @@ def run(
         None if cut is None else parse_span(cut),
         notes.append,
     )
+    if file.is_dir() and not is_capture(file):
+        raise InputError(
+            f"{file}: is a directory, but not a capture folder: it has no manifest.json; give the "
+            "folder NAME.ff that a pull wrote, or a capture file"
+        )
+    if output is not None:
+        check_place(output, file, decoder, force=force)
     with progress_bar("decode", "read") as update:
         decoded = decode_file(
             file,
@@ -155,16 +166,18 @@ def run(
             source=source,
         )
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        print(f"note: {printable(note)}", file=sys.stderr)
     if output is not None:
-        paths = save_tables(decoded, output)
+        paths = save_all(decoded, output, file, force=force)
     if json:
         _print_json(file, decoded)
     elif output is not None:
         for path, (name, table) in zip(paths, decoded, strict=True):
-            print(f"{path}: {name}, {plural(len(table), 'row')}")
+            print(f"{printable(path)}: {printable(name)}, {plural(len(table), 'row')}")
     else:
         _print_text(decoded)
+    if not any(len(table) for _, table in decoded):
+        print("0 events: nothing that these decoders know is in the capture", file=sys.stderr)
 
 
 def _print_text(decoded: Sequence[Decoded]) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from freezeframe.capture.errors import TargetError
 from freezeframe.gui.cli.emulator_process import emulator_process
 from freezeframe.gui.cli.output import count_text, printable, table
 from freezeframe.gui.cli.session import first_cause, open_session
+from freezeframe.gui.places import is_capture, refuse_evidence
+from freezeframe.gui.text import shell_path
 
 if TYPE_CHECKING:
     from freezeframe.analyzers.contract import Explanation
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _CAPTURE, _REPORT, _TRUTH = "capture.ff", "report.html", "truth.json"
+_RESULTS = (_CAPTURE, _REPORT, _TRUTH)
 _SHOWN = (
     "tx_enq_packets",
     "tx_deq_words",
@@ -73,20 +79,27 @@ def run(
       freezeframe demo --fault lane-misaligned --seed 3 -o out
       freezeframe demo --fault none
     """
-    _make_room(output, force)
+    base = _base(output, force)
     _import_all()
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="freezeframe-demo-") as hidden:
+    with (
+        tempfile.TemporaryDirectory(prefix="freezeframe-demo-") as hidden,
+        tempfile.TemporaryDirectory(prefix=".freezeframe-demo-", dir=base) as beside,
+    ):
         truth = Path(hidden) / _TRUTH
+        # Under the name it will have, because the report names the folder of the capture.
+        made = Path(beside) / output.resolve().name
+        made.mkdir()
         with emulator_process(fault, seed, truth, _SPEED) as (url, pid):
             _step(1, f"A pair of emulated network cards runs as process {pid} at {url}.")
             _say("They are under traffic, and armed. What will go wrong, only the emulator knows.")
             with open_session(url) as devices:
                 _show_traffic(devices)
                 _wait_for_freeze(devices, fault)
-            _pull(url, output / _CAPTURE)
-            folder, explanation = _explain(output)
-            right = _check(truth, output, folder, explanation)
+            _pull(url, made / _CAPTURE, output / _CAPTURE)
+            folder, explanation = _explain(made, output)
+            right = _check(truth, made, folder, explanation)
+            _publish(made, output, Path(beside))
             print(f"\n{time.monotonic() - started:.1f} s from start to answer.")
             if keep:
                 _stay(url)
@@ -94,18 +107,51 @@ def run(
         raise typer.Exit(1)
 
 
-def _make_room(output: Path, force: bool) -> None:
+def _base(output: Path, force: bool) -> Path:
+    """Check the place and return the folder in which the results are made before they move there.
+
+    Raises:
+        InputError: a file stands there, results of an earlier demo do, or it is in a capture.
+    """
     from freezeframe.capture.errors import InputError
 
-    there = [output / name for name in (_CAPTURE, _REPORT, _TRUTH) if (output / name).exists()]
+    refuse_evidence(output)
+    # The nearest folder that is there: on the same disk, so that moving is one step.
+    base = next(path for path in (output, *output.absolute().parents) if os.path.lexists(path))
+    if not base.is_dir():
+        raise InputError(
+            f"{base}: is a file; -o names the directory for capture and report, for instance "
+            f"{shell_path(str(base.with_suffix('.demo')))}"
+        )
+    there = [output / name for name in _RESULTS if os.path.lexists(output / name)]
     if there and not force:
         raise InputError(f"{there[0]}: stands there from an earlier run; --force replaces it")
-    output.mkdir(parents=True, exist_ok=True)
     for path in there:
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+        if path.is_dir() and not path.is_symlink() and not is_capture(path) and any(path.iterdir()):
+            raise InputError(f"{path}: is not of a demo, so it is not replaced; choose another -o")
+    return base
+
+
+def _publish(made: Path, output: Path, aside: Path) -> None:
+    """Move the results to their place; where that fails, what stood there stands there again."""
+    missing = [path for path in (output, *output.absolute().parents) if not path.exists()]
+    moved: list[tuple[Path, Path]] = []
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for name in _RESULTS:
+            if os.path.lexists(output / name):
+                old = aside / f"old-{name}"
+                (output / name).rename(old)
+                moved.append((old, output / name))
+            (made / name).rename(output / name)
+            moved.append((output / name, made / name))
+    except OSError:
+        for here, back in reversed(moved):
+            here.rename(back)
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _import_all() -> None:
@@ -167,39 +213,41 @@ def _wait_for_freeze(devices: Sequence[Device], fault: str) -> None:
         _say(f"   {count_text(stored)} records were stored since it was armed")
 
 
-def _pull(url: str, path: Path) -> None:
+def _pull(url: str, path: Path, shown: Path) -> None:
     from freezeframe.gui.cli.pull import pull_with_bar, report_lines
     from freezeframe.gui.cli.session import open_logged
 
     with open_logged(url) as target:
         report = pull_with_bar(target, path, freeze=False, outage_s=30.0, overwrite=True)
     _step(4, "The recording, pulled over UDP and checked against the card's own checksums:")
-    for line in report_lines(report):
+    for line in report_lines(replace(report, path=shown)):
         _say(line)
+    if not report.complete:
+        raise TargetError(f"{url}: the pull brought home only a part; see above")
 
 
-def _explain(output: Path) -> tuple[CaptureFolder, Explanation]:
+def _explain(made: Path, output: Path) -> tuple[CaptureFolder, Explanation]:
     from freezeframe.analyzers.explain import explain
     from freezeframe.capture.folder import CaptureFolder
     from freezeframe.gui.cli.explanation_text import explanation_text
     from freezeframe.gui.report.write import write_report
 
-    folder = CaptureFolder.open(output / _CAPTURE)
+    folder = CaptureFolder.open(made / _CAPTURE)
     explanation = explain(folder)
     _step(5, "The explanation, from the capture folder alone:")
     print()
     _say(explanation_text(folder, explanation))
-    write_report(folder, explanation, output / _REPORT, force=True)
+    write_report(folder, explanation, made / _REPORT)
     _step(6, f"The same as a page: {output / _REPORT}")
     return folder, explanation
 
 
-def _check(truth_path: Path, output: Path, folder: CaptureFolder, explanation: Explanation) -> bool:
+def _check(truth_path: Path, made: Path, folder: CaptureFolder, explanation: Explanation) -> bool:
     from freezeframe.gui.cli.truth import compare_to_truth, read_truth
 
     _step(7, "Only now the emulator's truth file is opened:")
     truth = read_truth(truth_path)
-    shutil.copyfile(truth_path, output / _TRUTH)
+    shutil.copyfile(truth_path, made / _TRUTH)
     generation = folder.devices[0].registers.value("ctl.generation")
     findings = [finding.to_json() for finding in explanation.findings]
     verdict = compare_to_truth(truth, generation, findings)

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import math
+import os
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from freezeframe.gui.text import printable
 
 __all__ = ["run"]
+
+
+def _ratio(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise typer.BadParameter(f"{text!r} is not a number from 0")
+    return value
+
 
 ListenOption = Annotated[
     str,
@@ -30,12 +46,18 @@ TruthOption = Annotated[
         show_default=False,
     ),
 ]
+ParentOption = Annotated[
+    bool,
+    typer.Option(
+        "--until-stdin-ends", help="End when standard input does: with a parent.", hidden=True
+    ),
+]
 SpeedOption = Annotated[
     float | None,
     typer.Option(
         "--speed",
         metavar="RATIO",
-        min=0,
+        parser=_ratio,
         help="Simulated seconds a second; 0: as fast as one core goes. Default 0.0005.",
         show_default=False,
     ),
@@ -50,6 +72,7 @@ def run(
     seed: SeedOption = 0,
     truth: TruthOption = None,
     speed: SpeedOption = None,
+    until_stdin_ends: ParentOption = False,
 ) -> None:
     """Run the emulated pair of cards as an Etherbone server until interrupted.
 
@@ -67,7 +90,22 @@ def run(
     from freezeframe.emulator.serve import DEFAULT_SPEED, emulate
 
     def ready(url: str) -> None:
-        print(f"ready {url} profile {profile} fault {fault} seed {seed}", flush=True)
+        words = f"ready {url} profile {profile} fault {fault} seed {seed}"
+        print(printable(words), flush=True)
 
     pace = DEFAULT_SPEED if speed is None else speed or None
-    emulate(listen, profile, fault, seed, truth, ready, speed=pace)
+    stop = _stdin_ended() if until_stdin_ends else None
+    emulate(listen, profile, fault, seed, truth, ready, speed=pace, stop=stop)
+
+
+def _stdin_ended() -> Callable[[], bool]:
+    """Return whether standard input has ended: a parent that was killed cannot end us itself."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        ended.set()
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+    return ended.is_set

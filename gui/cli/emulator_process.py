@@ -33,13 +33,14 @@ def emulator_process(fault: str, seed: int, truth: Path, speed: float) -> Iterat
     """
     command = [sys.executable, "-m", "freezeframe", "emulate", "--listen", "127.0.0.1:0"]
     command += ["--fault", fault, "--seed", str(seed), "--truth", str(truth)]
-    command += ["--speed", str(speed)]
+    command += ["--speed", str(speed), "--until-stdin-ends"]
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
         _signals_as_exit(),
         subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            # never written to: it ends when we do, also by SIGKILL, and the card ends with it
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import CaptureArgument, JsonOption
-from freezeframe.gui.cli.output import emit_json
+from freezeframe.gui.cli.output import emit_json, printable
 
 __all__ = ["run"]
+
+_NONE = "none"  # among the candidates: what was seen fits a card without a fault as well
 
 DeviceOption = Annotated[
     list[str] | None,
@@ -18,7 +20,7 @@ DeviceOption = Annotated[
     ),
 ]
 FailOption = Annotated[
-    bool, typer.Option("--fail-on-findings", help="Exit with 1 when something is found.")
+    bool, typer.Option("--fail-on-findings", help="Exit with 1 when something is certainly wrong.")
 ]
 
 
@@ -31,6 +33,8 @@ def run(
     """Say what went wrong, where and when, with the evidence.
 
     Where the capture does not hold enough to decide, the answer is 'undetermined' with what fits.
+    With --fail-on-findings the exit code is 1, unless every finding also fits a card without a
+    fault ('none' is among its candidates).
 
     \b
     Examples:
@@ -41,7 +45,9 @@ def run(
     from freezeframe.capture.folder import CaptureFolder
 
     folder = CaptureFolder.open(capture)
-    chosen = _checked(device, [d.name for d in folder.devices], str(capture)) if device else None
+    chosen = (
+        _checked(device, [d.name for d in folder.devices], printable(capture)) if device else None
+    )
 
     # These compile and load tables; a mistyped path should not wait for that.
     from freezeframe.analyzers.explain import explain
@@ -52,7 +58,7 @@ def run(
         emit_json(explanation_document(folder, explanation))
     else:
         print(explanation_text(folder, explanation))
-    if fail_on_findings and explanation.findings:
+    if fail_on_findings and any(_NONE not in found.candidates for found in explanation.findings):
         raise typer.Exit(EXIT_FINDINGS)
 
 

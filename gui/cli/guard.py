@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from freezeframe.gui.cli.options import TargetArgument
 from freezeframe.gui.cli.output import plural, printable
+from freezeframe.gui.places import refuse_evidence
+from freezeframe.gui.text import shell_path
 
 if TYPE_CHECKING:
     from freezeframe.capture.recorder.pull import PullReport
@@ -59,6 +62,7 @@ def run(
     """
     from freezeframe.capture.recorder.guard import guard
 
+    refuse_evidence(output)
     stop = Event()
     seen = 0
 
@@ -71,7 +75,8 @@ def run(
         line = json_text.dumps(document)
         with (output / EXPLANATIONS).open("a", encoding="utf-8") as file:
             file.write(line + "\n")
-        print(line if json else _summary(document), flush=True)
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        print(line if json else f"{stamp} {_summary(document)}", flush=True)
 
     with _stopped_by_signals(stop):
         pulled = guard(
@@ -83,7 +88,7 @@ def run(
             log=None if json else lambda line: print(printable(line), flush=True),
         )
     if not json:
-        print(f"{plural(pulled, 'capture')} pulled into {output}")
+        print(f"{plural(pulled, 'capture')} pulled into {printable(output)}")
 
 
 def _explain(path: Path) -> dict[str, Any]:
@@ -105,7 +110,7 @@ def _explain(path: Path) -> dict[str, Any]:
     except Exception as error:
         raise FreezeframeError(
             f"could not be explained: {type(error).__name__}: {error}; "
-            f"the capture is whole: freezeframe explain {path}"
+            f"the capture is whole: freezeframe explain {shell_path(str(path))}"
         ) from error
 
 

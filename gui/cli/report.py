@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from freezeframe.gui.cli.options import CaptureArgument, ForceOption
+from freezeframe.gui.cli.output import printable
 
 __all__ = ["run"]
 
@@ -36,4 +37,4 @@ def run(
 
     check_place(output, force)
     write_report(folder, explain(folder), output, force=force)
-    print(f"{output}: {output.stat().st_size:,} B")
+    print(f"{printable(output)}: {output.stat().st_size:,} B")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Sequence
@@ -45,13 +46,24 @@ def seconds(text: str) -> float:
 class OneLineGroup(TyperGroup):
     """The group of all verbs; it words errors of usage itself."""
 
-    def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
         """Run a verb and exit with its code; see ``TyperGroup.main``."""
         given = list(sys.argv[1:] if args is None else args)
-        if not named.pop("standalone_mode", True):
-            return super().main(given, *rest, standalone_mode=False, **named)
+        run = functools.partial(
+            super().main, given, prog_name, complete_var, False, windows_expand_args, **extra
+        )
+        if not standalone_mode:
+            return run()
         try:
-            code = super().main(given, *rest, standalone_mode=False, **named)
+            code = run()
         except Exception as error:
             # The library keeps the class of its errors of usage private; they alone have this.
             if not hasattr(error, "format_message"):

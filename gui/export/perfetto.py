@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.export.material import Material, Wrote, time_order, times_ps, to_ns
+from freezeframe.gui.export.material import Material, Wrote, different, time_order, to_ns
 from freezeframe.gui.export.protobuf import bytes_field, int_field, text_field, uint_field
+from freezeframe.gui.export.signals import Signals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -143,21 +144,18 @@ def _credits(
 
 
 def _write_edges(file: BinaryIO, tracks: _Tracks, pieces: Iterator[Edges], wrote: Wrote) -> None:
-    held: int | None = None
+    """Write a counter for each signal; values of 64 bits are int64 bit patterns."""
+    signals: Signals | None = None
+    uuids: list[int] = []
     for piece in pieces:
-        uuids = [tracks.uuid(channel, counter=True) for channel in piece.channels]
-        every = (1 << len(uuids)) - 1
-        at_ps = times_ps(piece.sample, piece.samplerate_hz)
-        for t_ps, value in zip(at_ps.tolist(), piece.value.tolist(), strict=True):
-            changed = every if held is None else (value ^ held) & every
+        if signals is None:
+            signals = Signals(piece)
+            uuids = [tracks.uuid(name, counter=True) for name in different(signals.names)]
+        for t_ps, number, value in signals.changes(piece):
+            signed = value - (1 << 64) if value >> 63 else value
+            body = _event(_COUNTER, uuids[number]) + int_field(_COUNTER_VALUE, signed)
             time = uint_field(_TIMESTAMP, to_ns(t_ps))
-            while changed:
-                bit = (changed & -changed).bit_length() - 1
-                level = int_field(_COUNTER_VALUE, value >> bit & 1)
-                body = _event(_COUNTER, uuids[bit]) + level
-                _packet(file, time + bytes_field(_TRACK_EVENT, body))
-                changed &= changed - 1
-            held = value
+            _packet(file, time + bytes_field(_TRACK_EVENT, body))
         wrote.add("edges", len(piece))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from freezeframe.gui.export.material import Material, Wrote, different, times_ps
+from freezeframe.gui.export.signals import Signals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +52,7 @@ def write_csv(material: Material, paths: Sequence[Path]) -> Wrote:
 
 
 def write_parquet(material: Material, paths: Sequence[Path]) -> Wrote:
-    """Write Parquet with the types of the tables; edges as int64 times and a uint8 a channel."""
+    """Write Parquet with the types of the tables; edges as int64 times and a column a signal."""
 
     def write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
         import pyarrow.parquet as pq
@@ -79,8 +80,9 @@ def _write(
     if material.edges is not None:
         pieces = material.edges()
         first = next(pieces)
-        schema = _edge_schema(first.channels)
-        write(paths[0], schema, _edge_tables(first, pieces, schema, wrote))
+        signals = Signals(first)
+        schema = _edge_schema(signals)
+        write(paths[0], schema, _edge_tables(first, pieces, signals, schema, wrote))
         return wrote
     for path, (name, table) in zip(paths, material.tables, strict=True):
         write(path, table.schema, iter([_in_order(table)]))
@@ -97,33 +99,38 @@ def _in_order(table: pa.Table) -> pa.Table:
     return table.take(np.argsort(t_ps, kind="stable"))
 
 
-def _edge_schema(channels: Sequence[str]) -> pa.Schema:
+def _edge_schema(signals: Signals) -> pa.Schema:
     import pyarrow as pa
 
-    names = different([*_EDGE_COLUMNS, *channels])
-    kinds = [pa.int64(), pa.int64(), *[pa.uint8()] * len(channels)]
+    names = different([*_EDGE_COLUMNS, *signals.names])
+    kinds = [pa.int64(), pa.int64(), *[_kind_of(bits) for bits in signals.bits]]
     return pa.schema(
         [pa.field(n, kind, nullable=False) for n, kind in zip(names, kinds, strict=True)]
     )
 
 
+def _kind_of(bits: int) -> pa.DataType:
+    import pyarrow as pa
+
+    kinds = ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()), (64, pa.uint64()))
+    return next(kind for most, kind in kinds if bits <= most)
+
+
 def _edge_tables(
-    first: Edges, others: Iterator[Edges], schema: pa.Schema, wrote: Wrote
+    first: Edges, others: Iterator[Edges], signals: Signals, schema: pa.Schema, wrote: Wrote
 ) -> Iterator[pa.Table]:
     """Yield the edges: the value at sample 0, then a row a change."""
     import pyarrow as pa
 
     piece: Edges | None = first
     while piece is not None:
-        bits = [
-            (piece.value >> np.uint64(bit) & np.uint64(1)).astype(np.uint8)
-            for bit in range(len(piece.channels))
-        ]
         wrote.add("edges", len(piece))
         end = f"the capture ends before sample {piece.end_sample} of {piece.samplerate_hz} Hz"
-        at_ps = times_ps(piece.sample, piece.samplerate_hz)
+        columns = [times_ps(piece.sample, piece.samplerate_hz), piece.sample]
+        arrays = [pa.array(column) for column in (*columns, *signals.columns(piece))]
         yield pa.Table.from_arrays(
-            [pa.array(column) for column in (at_ps, piece.sample, *bits)], schema=schema
+            [array.cast(field.type) for array, field in zip(arrays, schema, strict=True)],
+            schema=schema,
         )
         piece = next(others, None)
     wrote.notes.append(f"{end}; after the last row nothing changes")

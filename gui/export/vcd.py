@@ -8,7 +8,7 @@ Source: IEEE 1364-2005, 18.2 (four-state VCD); string variables as GTKWave has t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.material import Material, Wrote, different, time_order, times_ps
+from freezeframe.gui.export.signals import Signals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,22 +59,19 @@ def _writer(file: TextIO) -> VCDWriter:
 def _samples(file: TextIO, pieces: Iterator[Edges]) -> Wrote:
     wrote = Wrote()
     writer = _writer(file)
+    signals: Signals | None = None
     wires: list[Any] = []
-    held = 0
     end_ps = 0
     for piece in pieces:
-        if not wires:
-            names = _wire_names(piece.channels, wrote)
-            wires = [writer.register_var("logic", name, "wire", size=1) for name in names]
-            held = ~int(piece.value[0]) if len(piece) else 0  # at first every wire changes
-        at_ps = times_ps(piece.sample, piece.samplerate_hz)
-        for t_ps, value in zip(at_ps.tolist(), piece.value.tolist(), strict=True):
-            changed = (value ^ held) & ((1 << len(wires)) - 1)
-            while changed:
-                bit = (changed & -changed).bit_length() - 1
-                writer.change(wires[bit], t_ps, value >> bit & 1)
-                changed &= changed - 1
-            held = value
+        if signals is None:
+            signals = Signals(piece)
+            names = _signal_names(signals.names, wrote)
+            wires = [
+                writer.register_var(scope, name, "wire", size=bits)
+                for (scope, name), bits in zip(names, signals.bits, strict=True)
+            ]
+        for t_ps, number, value in signals.changes(piece):
+            writer.change(wires[number], t_ps, value)
         wrote.add("edges", len(piece))
         end = np.array([piece.end_sample], dtype=np.int64)
         end_ps = int(times_ps(end, piece.samplerate_hz)[0])
@@ -81,13 +79,21 @@ def _samples(file: TextIO, pieces: Iterator[Edges]) -> Wrote:
     return wrote
 
 
-def _wire_names(channels: tuple[str, ...], wrote: Wrote) -> list[str]:
-    """Return names that can stand in a VCD: printable ASCII without blanks, all different."""
-    names = different([re.sub(r"[^!-~]", "_", name) or "_" for name in channels])
-    changed = [f"{a} is {b}" for a, b in zip(channels, names, strict=True) if a != b]
+def _signal_names(given: Sequence[str], wrote: Wrote) -> list[tuple[str, str]]:
+    """Return scope and name of each: printable ASCII without blanks, all different.
+
+    A name with dots, as captures from simulators have, is a path of scopes.
+    """
+    names = different([re.sub(r"[^!-~]", "_", name) or "_" for name in given])
+    changed = [f"{a} is {b}" for a, b in zip(given, names, strict=True) if a != b]
     if changed:
         wrote.notes.append(f"names that a VCD cannot have were changed: {', '.join(changed)}")
-    return names
+    found = []
+    for name in names:
+        above, _, last = name.rpartition(".")
+        whole = all(name.split("."))  # an empty part is no scope
+        found.append((f"logic.{above}", last) if above and whole else ("logic", name))
+    return found
 
 
 def _recording(file: TextIO, material: Material) -> Wrote:

@@ -8,6 +8,7 @@ from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.registers.layouts import MACHINE_NAMES, MACHINE_STATE_NAMES
 from freezeframe.capture.registers.map_table import COUNTER_DOCS
 from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.text import folder_name, shell_path, shell_word
 
 __all__ = ["commands_section", "devices_section", "integrity_section", "state_section"]
 
@@ -136,15 +137,18 @@ def integrity_section(capture: CaptureFolder) -> Html:
 
 def commands_section(capture: CaptureFolder) -> Html:
     """Return the commands that give the same answer again."""
-    name = capture.path.name
-    source = _text(capture.manifest.get("source"))
-    lines = (
+    name = shell_path(folder_name(capture.path))
+    source = capture.manifest.get("source")
+    lines = [
         f"freezeframe explain {name}          # this explanation as text",
         f"freezeframe explain {name} --json   # for a machine",
         f"freezeframe report {name} -o report.html",
         f"freezeframe decode {name} -d trace -o events.parquet",
-        f"freezeframe pull {source} -o {name}   # from the card, as long as it is frozen",
-    )
+    ]
+    if isinstance(source, str):
+        lines.append(
+            f"freezeframe pull {shell_word(source)} -o {name}   # from the card, while it is frozen"
+        )
     return join(element("h2", "To see it again"), element("pre", element("code", "\n".join(lines))))
 
 

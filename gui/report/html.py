@@ -26,7 +26,12 @@ def element(name: str, *content: str, css: str = "", **attributes: str) -> Html:
 
 def join(*content: str) -> Html:
     """Return pieces one after the other, those that are not Html escaped."""
-    return Html("".join(piece if isinstance(piece, Html) else escape(piece) for piece in content))
+    return Html("".join(p if isinstance(p, Html) else escape(_visible(p)) for p in content))
+
+
+def _visible(text: str) -> str:
+    """Return text with control characters, which HTML does not allow, as escapes."""
+    return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def table(

@@ -9,6 +9,7 @@ from pathlib import Path
 from freezeframe.analyzers.contract import Explanation
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.report.capture_sections import (
     commands_section,
     devices_section,
@@ -29,6 +30,7 @@ from freezeframe.gui.report.trace_sections import (
     throughput_section,
     timeline_section,
 )
+from freezeframe.gui.text import folder_title, printable
 
 __all__ = ["check_place", "render_report", "write_report"]
 
@@ -37,9 +39,10 @@ def check_place(path: Path, force: bool) -> None:
     """Refuse a place where no report can be written, before any work is done.
 
     Raises:
-        InputError: something stands there and ``force`` is not given, it is a folder, or the folder
-            it should stand in is missing.
+        InputError: something stands there and ``force`` is not given, it is a folder, the folder
+            it should stand in is missing, or that is a capture folder.
     """
+    refuse_evidence(path)
     if path.is_dir():
         raise InputError(f"{path}: is a folder; give the name of a file, for instance report.html")
     if path.exists() and not force:
@@ -54,7 +57,7 @@ def render_report(capture: CaptureFolder, explanation: Explanation) -> str:
     findings = explanation.findings
     freeze = first_freeze(capture, trace)
     best = findings[0] if findings else None
-    name = capture.path.name
+    name = printable(folder_title(capture.path))
     parts = [
         element("p", f"Freezeframe report of {name}", css="eyebrow"),
         finding_headline(best, freeze) if best else clean_headline(freeze),
@@ -96,7 +99,8 @@ def write_report(
     text = render_report(capture, explanation)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        # A name can hold bytes that are no text; they are shown as an escape.
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -133,6 +133,7 @@ def test_the_freeze_banks_remember_lost_credits_when_the_logs_do_not(explained: 
     pair = waiting(25, 9)
     for device in "AB":
         pair.events[device] = [event for event in pair.events[device] if event.kind == "PRESSURE"]
+    pair.credit(T0, 64, flow=5)  # how long a credit takes
     finding = only(explained(pair).findings)
     assert said(finding) == ("credit-lost", "B", None, "A->B", 2, None, None)
 

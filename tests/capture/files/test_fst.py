@@ -1,0 +1,103 @@
+"""FST files, made by vcd2fst: the same edges as the VCD they were made of."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.files import fst, vcd
+from freezeframe.capture.files.edges import Edges, join
+from freezeframe.capture.files.source import ReadSettings
+
+from tests.capture.files.test_vcd import pairs, random_dump
+
+pytest.importorskip("pywellen")
+if shutil.which("vcd2fst") is None:
+    pytest.skip("vcd2fst is not installed", allow_module_level=True)
+
+
+def convert(tmp_path: Path, text: str) -> tuple[Path, Path]:
+    plain, packed = tmp_path / "a.vcd", tmp_path / "a.fst"
+    plain.write_text(text)
+    subprocess.run(["vcd2fst", plain, packed], check=True, capture_output=True)
+    return plain, packed
+
+
+def read(path: Path, probes: list[str] | None = None, **more: object) -> Edges:
+    settings = ReadSettings(**more)  # type: ignore[arg-type] # keywords of the test
+    return join(list(fst.read_edges(path, probes, settings)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_fst_gives_the_edges_of_its_vcd(tmp_path: Path, seed: int) -> None:
+    plain, packed = convert(tmp_path, random_dump(seed, 3000))
+    channels = list(vcd.read_header(plain).channels)
+    ours, theirs = read(packed, channels), join(list(vcd.read_edges(plain, channels)))
+    assert pairs(ours) == pairs(theirs)
+    assert (ours.samplerate_hz, ours.buses) == (theirs.samplerate_hz, theirs.buses)
+    assert ours.end_sample == theirs.end_sample
+
+
+def test_bits_may_be_taken_out_of_a_bus(tmp_path: Path) -> None:
+    _, packed = convert(tmp_path, random_dump(1, 10))
+    whole, some = read(packed), read(packed, ["wide[32]", "clk", "wide[3]"])
+    assert pairs(whole.select(["wide[32]", "clk", "wide[3]"])) == pairs(some)
+
+
+def test_x_and_z_are_read_as_told_and_counted(tmp_path: Path) -> None:
+    text = "$timescale 1ns $end\n$scope module t $end\n$var wire 3 a n $end\n"
+    text += "$var wire 1 c clk $end\n$upscope $end\n$enddefinitions $end\n#0\n0c\nbx1z a\n"
+    _, packed = convert(tmp_path, text + "#4\nb110 a\n1c\n#9\n")
+    n = ["n[0]", "n[1]", "n[2]"]
+    notes: list[str] = []
+    edges = read(packed, n, layout={"x": "1"}, note=notes.append)
+    assert pairs(edges) == [(0, 0b110)]
+    assert read(packed, n, layout={"z": "1"}).value.tolist() == [0b011, 0b110]
+    assert edges.end_sample == 9
+    assert len(notes) == 1
+    assert "1 values with x or z" in notes[0]
+
+
+@pytest.mark.parametrize("size", [0, 10, 200, 900])
+def test_a_cut_file_is_an_error(tmp_path: Path, size: int) -> None:
+    _, packed = convert(tmp_path, random_dump(2, 3000))
+    cut = tmp_path / "cut.fst"
+    cut.write_bytes(packed.read_bytes()[:size])
+    with pytest.raises(CaptureFormatError, match=r"cut\.fst: "):
+        read(cut)
+
+
+def test_damaged_bytes_give_an_error_or_values_but_no_crash_and_no_hang(tmp_path: Path) -> None:
+    _, packed = convert(tmp_path, random_dump(2, 300))
+    rng = random.Random(4)
+    good = packed.read_bytes()
+    for _ in range(20):
+        bad = bytearray(good)
+        bad[rng.randrange(330, len(bad))] ^= 1 << rng.randrange(8)
+        packed.write_bytes(bad)
+        try:
+            assert len(read(packed))
+        except InputError as error:
+            assert "a.fst" in str(error)
+
+
+def test_a_reader_that_is_closed_early_leaves_no_thread(tmp_path: Path) -> None:
+    _, packed = convert(tmp_path, random_dump(3, 60_000))
+    before = threading.active_count()
+    pieces = fst.read_edges(packed)
+    next(pieces)
+    pieces.close()  # type: ignore[attr-defined] # a generator
+    assert threading.active_count() == before
+
+
+def test_limits_hold(tmp_path: Path) -> None:
+    _, packed = convert(tmp_path, random_dump(3, 50))
+    with pytest.raises(InputError, match="more than the 3 allowed"):
+        read(packed, max_samples=3)
+    with pytest.raises(InputError, match=r"--format fst: x=7; it is read as 0 or as 1"):
+        read(packed, layout={"x": "7"})
