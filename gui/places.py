@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.folder.manifest import MANIFEST
 
 __all__ = ["is_capture", "refuse_evidence"]
+
+_MANIFEST = "manifest.json"  # of freezeframe.capture.folder, whose import costs that of numpy
 
 
 def is_capture(path: Path) -> bool:
     """Return whether a directory is a capture folder, whole or not."""
-    return (path / MANIFEST).is_file() and (path.suffix == ".ff" or (path / "raw").is_dir())
+    return (path / _MANIFEST).is_file() and (path.suffix == ".ff" or (path / "raw").is_dir())
 
 
 def refuse_evidence(path: Path) -> None:

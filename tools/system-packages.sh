@@ -9,6 +9,8 @@ need verilator verilator
 need iverilog iverilog
 need yosys yosys
 need sigrok-cli sigrok-cli
+need tshark tshark
+need vcd2fst gtkwave
 [ -z "$missing" ] && exit 0
 echo "Installing Debian packages:$missing"
 if [ "$(id -u)" = 0 ]; then as_root=""

@@ -75,7 +75,7 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
     findings = sorted(_without_consequences(facts, found), key=_order)
     if not findings:
         unclear = next(iter(symptoms(facts, damages, waits, sent)), None)
-        findings = [] if unclear is None else [undetermined(unclear)]
+        findings = [] if unclear is None else [undetermined(facts.view, unclear)]
     return findings, notes
 
 

@@ -28,6 +28,7 @@ from freezeframe.analyzers.diagnosis.place import (
 from freezeframe.analyzers.diagnosis.stall import Stall
 from freezeframe.analyzers.streams import Packet
 from freezeframe.analyzers.tap_diff import PacketPair, SegmentDiff
+from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["Symptom", "symptoms", "undetermined"]
 
@@ -70,11 +71,11 @@ class Symptom:
     t_unc_ps: int | None = None
 
 
-def undetermined(symptom: Symptom) -> Finding:
-    """Return the finding that says what is seen and what is not known."""
+def undetermined(view: CaptureView, symptom: Symptom) -> Finding:
+    """Return the finding that says what is seen, what is not known, and what to record for that."""
     return Finding(
         diagnosis=UNDETERMINED,
-        text=symptom.text,
+        text=" ".join([symptom.text, *_missing(view)]),
         device=symptom.device,
         tap=symptom.tap,
         direction=symptom.direction,
@@ -86,6 +87,23 @@ def undetermined(symptom: Symptom) -> Finding:
         candidates=symptom.candidates,
         evidence=symptom.evidence,
     )
+
+
+def _missing(view: CaptureView) -> Iterator[str]:
+    """Yield what would have to be pulled to know more."""
+    if view.incomplete:
+        yield (
+            f"The capture is incomplete: {', '.join(view.incomplete)} could not be read throughout. "
+            "While the devices are still frozen, pull again."
+        )
+    for device in view.names:
+        peer = view.peer(device)
+        if "cross" in view.causes(device) and (peer is None or view.device(peer) is None):
+            other = "the other end" if peer in (None, "?") else str(peer)
+            yield (
+                f"Why {other} froze stands in its own registers and memories: pull both ends into one "
+                "capture."
+            )
 
 
 def symptoms(
@@ -336,12 +354,11 @@ def _unseen(facts: Facts, device: str, cause: str, candidates: tuple[str, ...]) 
     cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
     if cycle is not None:
         t_ps, unc_ps = facts.when(device, cycle)
+    why = "the memories do not reach back to it, or have gaps there."
+    if any(line.startswith(f"{device}.") for line in facts.view.switched_off):
+        why = "kinds of record were switched off, or the memories do not reach back to it."
     return Symptom(
-        text=(
-            f"{device} froze for {cause}, and what it saw is not in the recording: the memories do "
-            "not "
-            f"reach back to it, or have gaps there."
-        ),
+        text=f"{device} froze for {cause}, and what it saw is not in the recording: {why}",
         candidates=candidates,
         evidence=cause_evidence(facts, device),
         device=device,
@@ -353,7 +370,6 @@ def _unseen(facts: Facts, device: str, cause: str, candidates: tuple[str, ...]) 
 def _elsewhere(facts: Facts, device: str, peer: str | None) -> Symptom:
     """Return the symptom of a device that froze only because the other end did."""
     other = "the other end" if peer in (None, "?") else str(peer)
-    sends = any(facts.view.stream(device, tap) is not None for tap in ("tx_enq", "tx_deq"))
     candidates = (
         "payload-bit-flip",
         "header-corrupted",
@@ -367,12 +383,8 @@ def _elsewhere(facts: Facts, device: str, peer: str | None) -> Symptom:
         "none",
     )
     return Symptom(
-        text=(
-            f"{device} froze because {other} did; nothing in {device}'s own recording is wrong. "
-            f"Why {other} froze stands in its "
-            f"registers: pull both ends into one capture."
-        ),
-        candidates=candidates if sends else (),
+        text=f"{device} froze because {other} did; nothing in {device}'s own recording is wrong.",
+        candidates=candidates,
         evidence=cause_evidence(facts, device),
         device=device,
     )

@@ -43,8 +43,13 @@ def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) ->
 
 
 def underflows(facts: Facts, receiver: str, lane: int) -> int | None:
-    """Return how often a lane's synchronization FIFO was read while empty, by its own register."""
-    return facts.view.value(receiver, "frozen.lane.underflows", lane)
+    """Return how often a lane's synchronization FIFO was read while empty in this recording.
+
+    None where that is not known: the register was not read, or counts since before the last arm.
+    """
+    count = facts.view.value(receiver, "frozen.lane.underflows", lane)
+    first = facts.view.value(receiver, "ctl.generation") == 1
+    return count if first or count == 0 else None
 
 
 def lane_rows(facts: Facts, receiver: str, lane: int) -> tuple[Row, ...]:
@@ -147,8 +152,11 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
     if len(case.repeats) != 1:
         return None
     lane, position = case.repeats[0]
-    if not underflows(facts, case.receiver, lane) or underflows(facts, case.receiver, 1 - lane):
-        return None  # without the lane's own count a repeated half may be the data's
+    if (
+        not underflows(facts, case.receiver, lane)
+        or underflows(facts, case.receiver, 1 - lane) != 0
+    ):
+        return None  # without the lanes' own counts a repeated half may be the data's
     body = stream.kind[position] == Kind.BODY
     word = position - packet.start - packet.heads if body and packet.has_head else None
     seq = packet.seq if packet.header_ok else case.expected_seq

@@ -242,12 +242,16 @@ def _table(path: str | Path, settings: ReadSettings) -> _Table:
     lines = first_lines(path)
     rate_hz: int | None = None
     skip = 0
+    listed: list[str] = []
     for line in lines:
         if line.strip() and line.lstrip()[0] not in ";#":
             break
         match = re.search(r"sample\s?rate\W+([\d.]+ ?[kKmMgG]?(?:[hH][zZ])?)", line, re.I)
         if match:
             rate_hz = parse_samplerate(match[1])
+        match = re.match(r"\s*;\s*Channels \(\d+/\d+\):(.*)", line)
+        if match:
+            listed = [name.strip() for name in match[1].split(",")]
         skip += 1
     rest = lines[skip : skip + 2]
     if not rest:
@@ -256,6 +260,8 @@ def _table(path: str | Path, settings: ReadSettings) -> _Table:
     head = _cells(rest[0], delimiter)
     named = any(not _is_number(cell) for cell in head)
     names = tuple(head) if named else tuple(str(place) for place in range(len(head)))
+    if set(names) == {"logic"} and len(listed) == len(names):
+        names = tuple(listed)  # sigrok names columns by their kind, and channels above
     values = _cells(rest[-1], delimiter)
     for name in names:
         if not name or names.count(name) > 1:
@@ -269,6 +275,12 @@ def _table(path: str | Path, settings: ReadSettings) -> _Table:
     for place, name in enumerate(names):
         match = _TIME.fullmatch(name)
         if match and time is None and named:
+            if not match[1] and rate_hz is not None:
+                # sigrok chooses the unit by the sample rate, and does not write it.
+                raise CaptureFormatError(
+                    f"{path}: line {skip + 1}: column {name} has no unit; write for instance "
+                    f"{name} [us]"
+                )
             time, per_s = name, _PER_S[(match[1] or "s").lower()]
             continue
         value = values[place] if place < len(values) else ""

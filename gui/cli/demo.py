@@ -82,24 +82,22 @@ def run(
     base = _base(output, force)
     _import_all()
     started = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory(prefix="freezeframe-demo-") as hidden,
-        tempfile.TemporaryDirectory(prefix=".freezeframe-demo-", dir=base) as beside,
-    ):
+    with tempfile.TemporaryDirectory(prefix="freezeframe-demo-") as hidden:
         truth = Path(hidden) / _TRUTH
-        # Under the name it will have, because the report names the folder of the capture.
-        made = Path(beside) / output.resolve().name
-        made.mkdir()
         with emulator_process(fault, seed, truth, _SPEED) as (url, pid):
             _step(1, f"A pair of emulated network cards runs as process {pid} at {url}.")
             _say("They are under traffic, and armed. What will go wrong, only the emulator knows.")
             with open_session(url) as devices:
                 _show_traffic(devices)
                 _wait_for_freeze(devices, fault)
-            _pull(url, made / _CAPTURE, output / _CAPTURE)
-            folder, explanation = _explain(made, output)
-            right = _check(truth, made, folder, explanation)
-            _publish(made, output, Path(beside))
+            with tempfile.TemporaryDirectory(prefix=".freezeframe-demo-", dir=base) as beside:
+                # Under the name it will have, because the report names the folder of the capture.
+                made = Path(beside) / output.resolve().name
+                made.mkdir()
+                _pull(url, made / _CAPTURE, output / _CAPTURE)
+                folder, explanation = _explain(made, output)
+                right = _check(truth, made, folder, explanation)
+                _publish(made, output, Path(beside))
             print(f"\n{time.monotonic() - started:.1f} s from start to answer.")
             if keep:
                 _stay(url)

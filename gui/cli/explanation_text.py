@@ -11,8 +11,9 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.cli.output import hex_word, plural, printable, table
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.report.advice import headline, next_steps
-from freezeframe.gui.report.comparison import Comparison, compare, difference_text
+from freezeframe.gui.report.comparison import Comparison, compare, difference_text, register_text
 from freezeframe.gui.report.moments import Freeze, first_freeze
+from freezeframe.gui.text import folder_name
 
 __all__ = ["explanation_document", "explanation_text", "place_text", "when_text"]
 
@@ -25,6 +26,7 @@ def explanation_document(capture: CaptureFolder, explanation: Explanation) -> di
     freeze = first_freeze(capture, explanation.trace)
     return {
         **explanation.to_json(),
+        "findings": [_padded(finding.to_json()) for finding in explanation.findings],
         "lost": capture.lost,
         "freeze": None
         if freeze is None
@@ -38,14 +40,28 @@ def explanation_document(capture: CaptureFolder, explanation: Explanation) -> di
     }
 
 
+def _padded(finding: dict[str, Any]) -> dict[str, Any]:
+    """Return a finding with words as wide as they are, so that they compare as text."""
+    for evidence in finding["evidence"]:
+        for row in evidence["rows"]:
+            digits = 8 if row["table"] == "registers" else 16
+            for key in ("value", "expected"):
+                if row[key] is not None:
+                    row[key] = f"0x{int(row[key], 16):0{digits}x}"
+    return finding
+
+
 def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
     """Return the whole explanation; control characters from the capture are made visible."""
     freeze = first_freeze(capture, explanation.trace)
     frozen = f"frozen by {', '.join(freeze.causes)} at {freeze.device}" if freeze else "not frozen"
     findings = explanation.findings
     count = plural(len(findings), "finding") if findings else "no fault found"
-    parts = [f"{capture.path.name}: {count}, {frozen}"]
-    parts += [_finding(finding, freeze) for finding in findings]
+    parts = [f"{printable(folder_name(capture.path))}: {count}, {frozen}"]
+    parts += [
+        _finding(finding, freeze, next_steps(finding, capture, explanation.trace))
+        for finding in findings
+    ]
     if not findings:
         parts.append("Every word that can be compared is the same at all taps, and credits add up.")
     parts += _list("Limits of this answer", explanation.notes)
@@ -88,7 +104,7 @@ def when_text(finding: Finding, freeze: Freeze | None) -> str:
     return text
 
 
-def _finding(finding: Finding, freeze: Freeze | None) -> str:
+def _finding(finding: Finding, freeze: Freeze | None, steps: Sequence[str]) -> str:
     lines = [headline(finding), ""]
     lines.append(f"  where       {place_text(finding)}")
     lines.append(f"  when        {when_text(finding, freeze)}")
@@ -101,7 +117,7 @@ def _finding(finding: Finding, freeze: Freeze | None) -> str:
         lines += _wrapped(f"{number}. {evidence.text}", "  ", "     ")
         lines += [f"     {line}" for line in _rows(evidence)]
     lines += ["", "  What to do next"]
-    for step in next_steps(finding):
+    for step in steps:
         lines += _wrapped(f"- {step}", "  ", "    ")
     return "\n".join(lines)
 
@@ -153,7 +169,7 @@ def _value(row: Row) -> str:
 
 def _number(row: Row, value: int) -> str:
     """Words as recorded are read in hex, register values as counts."""
-    return f"{value:,}" if row.table == "registers" else hex_word(value)
+    return register_text(row, value) if row.table == "registers" else hex_word(value)
 
 
 def _list(heading: str, lines: Sequence[str]) -> list[str]:

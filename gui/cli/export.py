@@ -6,18 +6,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from freezeframe.gui.cli.decode import (
+    ChannelOption,
+    CutOption,
+    FileArgument,
+    FormatOption,
+    RateOption,
+    SamplesOption,
+    ThresholdOption,
+)
 from freezeframe.gui.cli.options import ForceOption, JsonOption
 from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
 
 __all__ = ["run"]
 
-FileArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE", help="A sigrok capture (.sr) or a capture folder (.ff).", show_default=False
-    ),
-]
-FormatOption = Annotated[
+ToOption = Annotated[
     str,
     typer.Option(
         "--to",
@@ -46,22 +49,12 @@ DecoderOption = Annotated[
         show_default=False,
     ),
 ]
-SamplesOption = Annotated[
-    int | None,
+OnlyOption = Annotated[
+    list[str] | None,
     typer.Option(
-        "--max-samples",
-        metavar="N",
-        min=1,
-        help="Refuse a capture with more samples.",
-        show_default=False,
-    ),
-]
-RateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--samplerate",
-        metavar="RATE",
-        help="Sample rate, for instance 12MHz, where the file has none or a wrong one.",
+        "--only",
+        metavar="NAME",
+        help="Of samples, this channel or bus; may be given again.",
         show_default=False,
     ),
 ]
@@ -69,12 +62,17 @@ RateOption = Annotated[
 
 def run(
     file: FileArgument,
-    to: FormatOption,
+    to: ToOption,
     output: OutputOption,
     *,
     decoder: DecoderOption = None,
+    only: OnlyOption = None,
     max_samples: SamplesOption = None,
     samplerate: RateOption = None,
+    format: FormatOption = None,
+    channel: ChannelOption = None,
+    threshold: ThresholdOption = None,
+    cut: CutOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -85,20 +83,31 @@ def run(
     \b
     Examples:
       freezeframe export phy.sr --to vcd -o phy.vcd
+      freezeframe export sim.fst --to sr --only top.mdc --only top.mdio --cut 1ms..2ms -o phy.sr
       freezeframe export nic.sr -d spi+enc28j60 --to pcapng -o frames.pcapng
       freezeframe export fault.ff --to perfetto -o fault.pftrace
       freezeframe export fault.ff --to parquet -o fault.parquet
     """
+    from freezeframe.capture.files.choice import SourceChoice
+    from freezeframe.capture.files.cut import parse_span
     from freezeframe.capture.files.sigrok_sr import parse_samplerate
     from freezeframe.gui.export.run import export_file
 
     rate = None if samplerate is None else parse_samplerate(samplerate)
-    with progress_bar("export", "samples") as update:
+    choice = SourceChoice(
+        format,
+        tuple(channel or ()),
+        tuple(threshold or ()),
+        None if cut is None else parse_span(cut),
+    )
+    with progress_bar("export", "read") as update:
         done = export_file(
             file,
             to,
             output,
             specs=decoder or (),
+            only=only or (),
+            choice=choice,
             force=force,
             max_samples=max_samples,
             samplerate_hz=rate,

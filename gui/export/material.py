@@ -29,13 +29,15 @@ class Material:
     """What there is to export: either ``edges`` or ``tables``.
 
     ``source`` is the capture's path, for messages and titles. ``edges`` begins the samples anew
-    each time it is called. ``texts`` gives, for the name of a table, what puts a row into words.
+    each time it is called. ``texts`` gives, for the name of a table, what puts a row into words. A format
+    that writes every sample refuses more than ``max_samples``.
     """
 
     source: Path
     edges: Callable[[], Iterator[Edges]] | None = None
     tables: Sequence[Decoded] = ()
     texts: Callable[[str], Callable[[dict[str, object]], str]] | None = None
+    max_samples: int = 1 << 32
 
     def table(self, ending: str) -> pa.Table | None:
         """Return the table whose name ends so, ``trace.words`` for instance, if there is one."""

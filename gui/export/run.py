@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.gui.export.material import Material, Wrote
 from freezeframe.gui.export.place import check_output, new_files
 
 if TYPE_CHECKING:
-    from freezeframe.capture.files.edges import Edges
+    from freezeframe.capture.files.source import CaptureHeader
     from freezeframe.decoders.contract import Decoder
     from freezeframe.decoders.registry import Registry
 
 __all__ = ["FORMATS", "Exported", "Format", "export_file"]
+
+_MOST_CHANNELS = 64  # bits of the value of an edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,10 @@ def export_file(
     samplerate_hz: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     registry: Registry | None = None,
+    choice: SourceChoice | None = None,
+    only: Sequence[str] = (),
 ) -> Exported:
-    """Export a capture folder (``NAME.ff``) or a logic-analyzer capture (``.sr``).
+    """Export a capture folder (``NAME.ff``) or a capture of any format that `capture.files` reads.
 
     Args:
         form: a name of `FORMATS`.
@@ -76,6 +81,8 @@ def export_file(
             tables of ``trace``, and samples are exported as they are.
         force: whether files that are there may be replaced.
         max_samples, samplerate_hz, progress, registry: as for `decode_file`.
+        choice: format, channel names, thresholds and cut, where the file does not say.
+        only: of samples, these channels and buses.
     Raises:
         InputError: the source, a spec or the place cannot be used, or there is nothing to export
             in that format. Nothing is left behind then.
@@ -88,7 +95,10 @@ def export_file(
     several = FORMATS[form].several
     # Before the work; with several tables `place` itself may be no file of theirs.
     check_output(place, path, force=force or several)
-    material = _material(path, specs, max_samples, samplerate_hz, progress, registry)
+    source_notes: list[str] = []
+    given = replace(choice or SourceChoice(), note=source_notes.append)
+    wish = _Wish(given, only, max_samples, samplerate_hz, progress)
+    material = _material(path, specs, wish, registry)
     module, _, function = FORMATS[form].writer.partition(":")
     write = getattr(import_module(f"freezeframe.gui.export.{module}"), function)
     places = [place]
@@ -100,30 +110,39 @@ def export_file(
             check_output(each, path, force=force)
     with new_files(places, force=force) as temporary:
         wrote = write(material, temporary if several else temporary[0])
+    wrote.notes[:0] = source_notes
     return Exported(tuple(places), wrote)
 
 
-def _material(
-    path: Path,
-    specs: Sequence[str],
-    max_samples: int | None,
-    samplerate_hz: int | None,
-    progress: Callable[[int, int], None] | None,
-    registry: Registry | None,
-) -> Material:
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What the user said of the source."""
+
+    source: SourceChoice
+    only: Sequence[str]
+    max_samples: int | None
+    samplerate_hz: int | None
+    progress: Callable[[int, int], None] | None
+
+
+def _material(path: Path, specs: Sequence[str], wish: _Wish, registry: Registry | None) -> Material:
+    from freezeframe.capture.files.open import is_capture
     from freezeframe.decoders.registry import load_decoders
     from freezeframe.decoders.run import decode_file
 
-    if not specs and not path.is_dir():
-        return Material(path, edges=lambda: _edges(path, max_samples, samplerate_hz, progress))
+    if not specs and is_capture(path):
+        return _samples(path, wish)
+    if wish.only:
+        raise InputError(f"{path}: --only chooses among samples; leave out -d, or --only")
     known = registry or load_decoders()
     tables = decode_file(
         path,
         specs or ["trace"],
-        max_samples=max_samples,
-        samplerate_hz=samplerate_hz,
-        progress=progress,
+        max_samples=wish.max_samples,
+        samplerate_hz=wish.samplerate_hz,
+        progress=wish.progress,
         registry=known,
+        source=wish.source,
     )
 
     def texts(name: str) -> Callable[[dict[str, Any]], str]:
@@ -141,17 +160,42 @@ def _texts(decoder: Decoder) -> Callable[[dict[str, Any]], str]:
     return lambda row: own(row).normal
 
 
-def _edges(
-    path: Path,
-    max_samples: int | None,
-    samplerate_hz: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> Iterator[Edges]:
-    from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES, read_edges
+def _samples(path: Path, wish: _Wish) -> Material:
+    """Return the samples of a capture, its header read and its channels chosen."""
+    from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
+    from freezeframe.capture.files.source import ReadSettings
 
-    return read_edges(
-        path,
-        samplerate_hz=samplerate_hz,
-        max_samples=max_samples or DEFAULT_MAX_SAMPLES,
-        progress=progress,
+    settings = ReadSettings(
+        samplerate_hz=wish.samplerate_hz, max_samples=wish.max_samples, progress=wish.progress
     )
+    opened = wish.source.open(path, settings)
+    channels = _chosen(path, opened.header, wish.only)
+    return Material(
+        path,
+        edges=lambda: opened.read(channels),
+        max_samples=wish.max_samples or DEFAULT_MAX_SAMPLES,
+    )
+
+
+def _chosen(path: Path, header: CaptureHeader, only: Sequence[str]) -> tuple[str, ...]:
+    """Return the channels to export: all, or those that are named, a bus by its own name."""
+    there = header.channels
+    if not there:
+        why = "; ".join(f"{name}: {reason}" for name, reason in header.refused.items())
+        raise InputError(f"{path}: there is no channel in it that can be read. {why}".rstrip())
+    buses = {bus.name: bus.channels for bus in header.buses}
+    found: list[str] = []
+    for name in only:
+        if name not in there and name not in buses:
+            raise InputError(
+                f"{path}: --only {name}: there is no such channel; there is "
+                f"{', '.join((*there, *buses))}"
+            )
+        found += (name,) if name in there else buses[name]
+    chosen = tuple(dict.fromkeys(found or there))
+    if len(chosen) > _MOST_CHANNELS:
+        raise InputError(
+            f"{path}: {len(chosen)} channels; {_MOST_CHANNELS} at a time can be exported, choose "
+            f"them with --only; there is {', '.join(there[:8])}, ..."
+        )
+    return chosen

@@ -33,13 +33,20 @@ def write_session(material: Material, path: Path) -> Wrote:
         )
     wrote = Wrote()
     try:
-        write_sr(_counted(material.edges(), wrote), path)
+        write_sr(_counted(material, material.edges(), wrote), path)
     except ValueError as error:
         raise InputError(f"{material.source}: cannot be exported as sr: {error}") from error
     return wrote
 
 
-def _counted(pieces: Iterator[Edges], wrote: Wrote) -> Iterator[Edges]:
+def _counted(material: Material, pieces: Iterator[Edges], wrote: Wrote) -> Iterator[Edges]:
+    """Count samples as they pass; captures of changes may span any number of them."""
     for piece in pieces:
+        if piece.end_sample > material.max_samples:
+            raise InputError(
+                f"{material.source}: more than {material.max_samples} samples of "
+                f"{piece.samplerate_hz} Hz; give --max-samples, or export as vcd, whose size is that "
+                "of the changes"
+            )
         wrote.add("samples", piece.total_samples)
         yield piece

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ _HEADING = 22.0
 _LABEL = 12.0  # font size of lane names, axis and marks
 _SMALL = 10.0  # font size inside bars
 _ROW = 16.0  # height of a row of mark labels
+_BESIDE = 7.0  # between the line of a mark and its label, so that the flag has room
 _THIN = 0.75  # bars narrower than this many pixels are drawn together with their neighbours
 
 
@@ -85,7 +87,8 @@ def draw_timeline(
     """
     axis = TimeAxis(t0_ps, t1_ps, _GUTTER, _WIDTH - _MARGIN)
     shown = sorted((m for m in marks if t0_ps <= m.t_ps <= t1_ps), key=lambda m: m.t_ps)
-    rows = _mark_rows(axis, shown)
+    lefts = _label_lefts(axis, shown)
+    rows = _mark_rows(lefts, shown)
     top = _ROW * max(rows, default=-1) + _ROW + 4
     groups = list(dict.fromkeys(lane.group for lane in lanes))
     bottom = top + _HEADING * len(groups) + _LANE * len(lanes)
@@ -106,9 +109,9 @@ def draw_timeline(
     # Labels after all lines: a label has an outline that keeps the lines of others out of its letters.
     for mark, row in zip(shown, rows, strict=True):
         _draw_mark(svg, axis, mark, _ROW * row + _LABEL, bottom)
-    for mark, row in zip(shown, rows, strict=True):
+    for mark, row, left in zip(shown, rows, lefts, strict=True):
         baseline = _ROW * row + _LABEL - 2
-        svg.text(_label_left(axis, mark), baseline, mark.label, f"marklabel {mark.css}")
+        svg.text(left, baseline, mark.label, f"marklabel {mark.css}")
     return svg.render()
 
 
@@ -193,17 +196,24 @@ def _draw_mark(svg: Svg, axis: TimeAxis, mark: Mark, baseline: float, bottom: fl
     )
 
 
-def _label_left(axis: TimeAxis, mark: Mark) -> float:
-    width = text_width(mark.label, _LABEL)
-    return min(max(axis.x(mark.t_ps) - width / 2, 0), _WIDTH - width)
+def _label_lefts(axis: TimeAxis, marks: Sequence[Mark]) -> list[float]:
+    """Return where each label begins: beside its own line, on the side away from the next mark."""
+    lefts = []
+    for number, mark in enumerate(marks):
+        width = text_width(mark.label, _LABEL)
+        x = axis.x(mark.t_ps)
+        later = axis.x(marks[number + 1].t_ps) if number + 1 < len(marks) else math.inf
+        room_right = x + _BESIDE + width < min(later - _BESIDE, _WIDTH)
+        left = x + _BESIDE if room_right or x - _BESIDE < width else x - _BESIDE - width
+        lefts.append(min(max(left, 0.0), _WIDTH - width))
+    return lefts
 
 
-def _mark_rows(axis: TimeAxis, marks: Sequence[Mark]) -> list[int]:
+def _mark_rows(lefts: Sequence[float], marks: Sequence[Mark]) -> list[int]:
     """Return for each mark, in order of time, the first row of labels in which its own has room."""
     ends: list[float] = []
     rows = []
-    for mark in marks:
-        left = _label_left(axis, mark)
+    for mark, left in zip(marks, lefts, strict=True):
         row = next((i for i, end in enumerate(ends) if left > end + 8), len(ends))
         end = left + text_width(mark.label, _LABEL)
         if row == len(ends):

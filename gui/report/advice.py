@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
+from freezeframe.capture.folder.manifest import cause_names
+from freezeframe.gui.text import shell_word
+
+if TYPE_CHECKING:
+    from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+    from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["ADVICE", "Advice", "headline", "next_steps", "place"]
 
@@ -103,7 +109,6 @@ ADVICE: dict[str, Advice] = {
         (
             "Capture again with more before the freeze: a smaller post count, or fewer kinds in "
             "the event log.",
-            "Where only one device was recorded, pull both: most causes show only in comparison.",
         ),
     ),
 }
@@ -131,7 +136,43 @@ def headline(finding: Finding) -> str:
     return f"{finding.diagnosis}: {advice.title.format(place=place(finding))}"
 
 
-def next_steps(finding: Finding) -> tuple[str, ...]:
-    """Return what to do about a finding."""
+def next_steps(
+    finding: Finding, capture: CaptureFolder | None = None, trace: Trace | None = None
+) -> tuple[str, ...]:
+    """Return what to do about a finding.
+
+    Args:
+        capture, trace: with them, what can still be had of this very freeze stands first where the
+            recording did not decide.
+    """
     advice = ADVICE.get(finding.diagnosis)
-    return advice.steps if advice else (_REPEAT,)
+    steps = advice.steps if advice else (_REPEAT,)
+    if finding.diagnosis != UNDETERMINED or capture is None:
+        return steps
+    return (*_still_to_be_had(capture, trace), *steps)
+
+
+def _still_to_be_had(capture: CaptureFolder, trace: Trace | None) -> tuple[str, ...]:
+    steps = []
+    source = capture.manifest.get("source")
+    place = shell_word(source) if isinstance(source, str) else "TARGET"
+    if any(_has_gaps(device) for device in capture.devices):
+        steps.append(
+            "Pull again: this capture has gaps, and the card holds the recording until it is "
+            f"armed: freezeframe pull {place} -o NAME.ff"
+        )
+    held = len(capture.devices)
+    causes = [device.registers.value("ctl.causes") for device in capture.devices]
+    others_only = all(cause_names(mask or 0) == ["cross"] for mask in causes)
+    if held == 1 or others_only:
+        steps.append(
+            "Pull both ends of the link: the other device may hold the first cause, and most causes "
+            "show only where both recordings are compared."
+        )
+    elif trace is not None and len(trace.devices) < held:
+        steps.append("Explain with both ends, without --device: the capture holds the other one.")
+    return tuple(steps)
+
+
+def _has_gaps(device: DeviceCapture) -> bool:
+    return bool(device.sample_gaps or any(memory.gaps for memory in device.memories.values()))

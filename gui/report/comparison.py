@@ -6,8 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Row
+from freezeframe.capture.folder.manifest import cause_names
 
-__all__ = ["Cell", "Comparison", "Line", "compare", "difference_text", "differing_digits"]
+__all__ = [
+    "Cell",
+    "Comparison",
+    "Line",
+    "compare",
+    "difference_text",
+    "differing_digits",
+    "register_text",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,13 @@ def difference_text(value: int, against: int, bits: int = 64) -> str:
     if len(places) <= 8:
         return f"bits {', '.join(map(str, places))} differ"
     return f"{len(places)} of {bits} bits differ"
+
+
+def register_text(row: Row, value: int) -> str:
+    """Return the value of a register: a mask of causes in hex with their names, else a count."""
+    if row.label.endswith("ctl.causes"):
+        return f"{value:#010x} ({', '.join(cause_names(value)) or 'none'})"
+    return f"{value:,}"
 
 
 def _belongs(row: Row, group: Sequence[Row]) -> bool:

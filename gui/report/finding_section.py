@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
 from freezeframe.gui.plots.axis import format_ps
-from freezeframe.gui.report.advice import headline, next_steps
+from freezeframe.gui.report.advice import headline
 from freezeframe.gui.report.comparison import (
     Cell,
     Comparison,
     compare,
     difference_text,
     differing_digits,
+    register_text,
 )
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.moments import Freeze
@@ -48,12 +49,12 @@ def clean_headline(freeze: Freeze | None) -> Html:
     )
 
 
-def evidence_section(finding: Finding) -> Html:
+def evidence_section(finding: Finding, advice: Sequence[str]) -> Html:
     """Return every piece of evidence with all its rows, and what to do next."""
     pieces = [
         element("li", element("p", evidence.text), _rows(evidence)) for evidence in finding.evidence
     ]
-    steps = [element("li", step) for step in next_steps(finding)]
+    steps = [element("li", step) for step in advice]
     return join(
         element("h2", "Evidence"),
         element("ol", *pieces, css="evidence"),
@@ -131,6 +132,7 @@ def _side_by_side(comparison: Comparison) -> Html:
         ["what", *comparison.sources, "difference"],
         body,
         bad_rows=[number for number, note in enumerate(notes) if note],
+        css="compared",
     )
 
 
@@ -172,6 +174,7 @@ def _listed(rows: Sequence[Row]) -> Html:
         [[line[i] for i in used] for line in body],
         numbers=[n for n, i in enumerate(used) if i in (2, 3, 4)],
         bad_rows=bad,
+        css="compared" if headers[used[-1]] == "difference" else "",
     )
 
 
@@ -181,7 +184,7 @@ def _value(row: Row, against: int | None, value: int | None = None) -> Html:
     if shown is None:
         return Html("")
     if row.table == "registers":
-        return element("span", f"{shown:,}", css="hex")
+        return element("span", register_text(row, shown), css="hex")
     digits = f"{shown & (1 << 64) - 1:016x}"
     marks = differing_digits(shown, against) if against is not None else [False] * 16
     pieces: list[str] = ["0x"]

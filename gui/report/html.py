@@ -41,6 +41,7 @@ def table(
     *,
     numbers: Sequence[int] = (),
     bad_rows: Sequence[int] = (),
+    css: str = "",
 ) -> Html:
     """Return a table; ``numbers`` are the right-aligned columns, ``bad_rows`` the marked rows."""
     head = [
@@ -58,6 +59,7 @@ def table(
             element("caption", caption) if caption else Html(""),
             element("thead", element("tr", *head)),
             element("tbody", *body),
+            css=css,
         ),
         css="scroll",
     )

@@ -36,17 +36,33 @@ LEGEND = (
 
 _VERDICTS = (("header_ok", "header CRC"), ("payload_ok", "payload CRC"), ("length_ok", "length"))
 _TICKS = {"CREDIT": "credit", "NOTE": "note", "IRQ": "note", "LINK": "link"}
+_OF_TIME = ("MARK", "TIME")
 _SHOWN_EVENTS = ("DESC", "NOTE", "IRQ", "STATE", "LINK", "USER")
 
 
 def time_range(trace: Trace) -> tuple[int, int]:
-    """Return the first and last time of anything recorded, ``(0, 1)`` for an empty recording."""
+    """Return the first and last time of what was recorded, ``(0, 1)`` for an empty recording.
+
+    A card goes on writing time marks when nothing happens any more, so they count only where there
+    is nothing else.
+    """
+    of_time = trace.events["kind"].isin(_OF_TIME)
+    data = _extent(trace, trace.events[~of_time])
+    return data or _extent(trace, trace.events) or (0, 1)
+
+
+def _extent(trace: Trace, shown: pd.DataFrame) -> tuple[int, int] | None:
     starts, ends = [], []
-    for table, end in ((trace.words, "t_ps"), (trace.events, "t_ps"), (trace.packets, "t_end_ps")):
+    for table, end in (
+        (trace.words, "t_ps"),
+        (shown, "t_ps"),
+        (trace.packets, "t_end_ps"),
+        (trace.intervals, "t_end_ps"),
+    ):
         if len(table):
             starts.append(int(table["t_ps"].min()))
             ends.append(int(table[end].max()))
-    return (min(starts), max(*ends, min(starts) + 1)) if starts else (0, 1)
+    return (min(starts), max(*ends, min(starts) + 1)) if starts else None
 
 
 def directions(devices: list[str]) -> list[tuple[str, str | None]]:

@@ -74,10 +74,13 @@ def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequenc
     return join(*parts)
 
 
-def throughput_section(capture: CaptureFolder, trace: Trace) -> Html:
+def throughput_section(
+    capture: CaptureFolder, trace: Trace, freezes: Sequence[Freeze] = ()
+) -> Html:
     """Return the throughput of every device that has a sampler; nothing where none has."""
     parts: list[Html] = []
     t0_ps, t1_ps = time_range(trace)
+    t1_ps = max([t1_ps, *(freeze.t_ps for freeze in freezes)])
     for device in capture.devices:
         if device.name not in trace.devices:
             continue

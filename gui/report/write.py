@@ -10,6 +10,7 @@ from freezeframe.analyzers.contract import Explanation
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.places import refuse_evidence
+from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.capture_sections import (
     commands_section,
     devices_section,
@@ -56,6 +57,7 @@ def render_report(capture: CaptureFolder, explanation: Explanation) -> str:
     trace = explanation.trace
     findings = explanation.findings
     freeze = first_freeze(capture, trace)
+    frozen = freezes(capture, trace)
     best = findings[0] if findings else None
     name = printable(folder_title(capture.path))
     parts = [
@@ -64,14 +66,14 @@ def render_report(capture: CaptureFolder, explanation: Explanation) -> str:
         _notes(explanation.notes),
     ]
     if best:
-        parts.append(evidence_section(best))
+        parts.append(evidence_section(best, next_steps(best, capture, trace)))
     if len(findings) > 1:
         parts.append(element("h2", "Other findings"))
         parts += [finding_section(i, f, freeze) for i, f in enumerate(findings[1:], 2)]
     parts += [
-        timeline_section(trace, findings, freezes(capture, trace)),
+        timeline_section(trace, findings, frozen),
         packets_section(trace, best),
-        throughput_section(capture, trace),
+        throughput_section(capture, trace, frozen),
         state_section(capture),
         devices_section(capture),
         integrity_section(capture),

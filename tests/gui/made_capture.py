@@ -202,6 +202,7 @@ def _device(
         "ctl.sample_period": 64,
         ("frozen_flow.words_sent", 1): 162,
         ("frozen_flow.words_received", 1): 0,
+        **{("ctl.kinds", i): 0xFFFF for i in range(5)},
         **{("frozen.machine", i): i for i in range(4)},
     }
     made = device(

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.edges import Bus, Edges
 from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.trace.schema import schema
 from freezeframe.gui.export.material import Material
 
-__all__ = ["GOLDEN_PACKET", "golden_recording", "recording", "samples", "small", "tool"]
+__all__ = ["GOLDEN_PACKET", "golden_recording", "recording", "samples", "small", "tool", "with_bus"]
 
 # docs/formats.md section 3: RDMA_WRITE, flow 3, seq 7, dest 0x1000, payload 1, 2.
 GOLDEN_PACKET = bytes.fromhex(
@@ -53,6 +53,20 @@ def small() -> Edges:
         3_000_000,
         0,
         12,
+    )
+
+
+def with_bus() -> Edges:
+    """Return samples at 1 GHz of clk and a bus addr of 4 bits, not in order of its bits."""
+    return Edges(
+        np.array([0, 2, 5], dtype=np.int64),
+        # bits: addr1, clk, addr0, addr2, addr3
+        np.array([0b00000, 0b10001, 0b11111], dtype=np.uint64),
+        ("addr[1]", "clk", "addr[0]", "addr[2]", "addr[3]"),
+        1_000_000_000,
+        0,
+        6,
+        (Bus("addr", ("addr[0]", "addr[1]", "addr[2]", "addr[3]")),),
     )
 
 

@@ -48,6 +48,56 @@ def test_an_exported_session_decodes_like_the_first(phy: Path, tmp_path: Path) -
     assert again == first
 
 
+def test_a_vcd_of_ours_is_read_again_with_the_same_edges(phy: Path, tmp_path: Path) -> None:
+    first, vcd, again = (tmp_path / name for name in ("a.csv", "x.vcd", "b.csv"))
+    for source, form, out in ((phy, "csv", first), (phy, "vcd", vcd), (vcd, "csv", again)):
+        assert run_inside("export", str(source), "--to", form, "-o", str(out)).code == 0
+    wanted, seen = (
+        [line.split(",") for line in path.read_text().splitlines()[1:]] for path in (first, again)
+    )
+    assert len(seen) > 100
+    # The number of the sample is another: a VCD has no rate.
+    assert [(t, *bits) for t, _, *bits in seen] == [(t, *bits) for t, _, *bits in wanted]
+
+
+def test_only_some_channels_and_a_cut_begin_at_zero(phy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.csv"
+    arguments = ("--only", "MDIO", "--cut", "1us..2us", "--to", "csv", "-o", str(out))
+    assert run_inside("export", str(phy), *arguments).code == 0
+    header, first, *_ = out.read_text().splitlines()
+    assert header == '"t_ps","sample","MDIO"'
+    assert first.startswith("0,0,")
+
+
+def test_raw_samples_are_exported_when_their_layout_is_given(tmp_path: Path) -> None:
+    raw = tmp_path / "x.bin"
+    raw.write_bytes(b"\x01\x01\x02")
+    out = tmp_path / "x.csv"
+    layout = ("--format", "binary:channels=2,rate=1000000", "--channel", "clk=0")
+    done = run_inside("export", str(raw), *layout, "--to", "csv", "-o", str(out))
+    assert (done.code, done.err) == (0, "")
+    header, *rows = out.read_text().splitlines()
+    assert header.startswith('"t_ps","sample","clk",')
+    assert rows == ["0,0,1,0", "2000000,2,0,1"]
+
+
+def test_more_than_64_channels_have_to_be_chosen(tmp_path: Path) -> None:
+    names = "".join(f"$var wire 1 v{i} c{i} $end\n" for i in range(65))
+    values = "".join(f"0v{i}\n" for i in range(65))
+    vcd = tmp_path / "wide.vcd"
+    vcd.write_text(f"$timescale 1 ns $end\n{names}$enddefinitions $end\n#0\n{values}#5\n1v64\n#9\n")
+    out = tmp_path / "x.csv"
+    refused = run_inside("export", str(vcd), "--to", "csv", "-o", str(out))
+    assert refused.code == 2
+    assert "65 channels; 64 at a time can be exported, choose them with --only" in refused.err
+    done = run_inside("export", str(vcd), "--only", "c64", "--to", "csv", "-o", str(out))
+    assert (done.code, done.err) == (0, "")
+    assert out.read_text().startswith('"t_ps","sample","c64"\n0,0,0\n5000,')
+    unknown = run_inside("export", str(vcd), "--only", "c65", "--to", "csv", "-o", str(out))
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "--only c65: there is no such channel" in unknown.err
+
+
 def test_what_a_decoder_makes_is_exported_with_its_words_as_names(
     phy: Path, tmp_path: Path
 ) -> None:
@@ -133,6 +183,7 @@ def test_one_of_several_files_that_is_there_stops_all(tmp_path: Path) -> None:
         (("--to", "pcapng", "-d", "mdio"), "mdio have no bytes of packets"),
         (("--to", "vcd", "-d", "mdio"), "leave out -d"),
         (("--to", "sr", "-d", "mdio"), "leave out -d"),
+        (("--to", "csv", "-d", "mdio", "--only", "mdc"), "--only chooses among samples"),
         (("--to", "csv", "-d", "mdoi"), "did you mean mdio?"),
         (("--to", "csv", "--max-samples", "10"), "--max-samples"),
         (("--to", "csv", "--samplerate", "12 parsecs"), "12 parsecs"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.edges import Bus
 from freezeframe.decoders.run import Decoded
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.perfetto import write_perfetto
@@ -73,6 +76,23 @@ def test_channels_are_counters_that_change_at_their_edges(tmp_path: Path) -> Non
         (2666, "data out", COUNTER, 0),
     ]
     assert wrote.counts == {"edges": 4}
+
+
+def test_a_bus_is_one_counter_and_64_bits_are_a_bit_pattern(tmp_path: Path) -> None:
+    names = tuple(f"d{bit}" for bit in range(64))
+    wide = replace(
+        small(),
+        channels=names,
+        value=np.array([0, 2**63, 2**64 - 1, 5], dtype=np.uint64),
+        buses=(Bus("d", names),),
+    )
+    write_perfetto(samples(wide), tmp_path / "x")
+    assert Read(tmp_path / "x").brief() == [
+        (0, "d", COUNTER, 0),
+        (1000, "d", COUNTER, -(2**63)),
+        (2333, "d", COUNTER, -1),
+        (2666, "d", COUNTER, 5),
+    ]
 
 
 def test_a_packet_is_a_slice_with_all_its_columns_unrounded(tmp_path: Path) -> None:

@@ -22,6 +22,13 @@ def test_sigrok_reads_every_sample_at_its_rate(tmp_path: Path) -> None:
     assert read[at + 1 :] == ["1,0"] * 3 + ["0,1"] * 4 + ["1,1"] + ["0,0"] * 4
 
 
+def test_more_samples_than_allowed_are_refused(tmp_path: Path) -> None:
+    material = replace(samples(small()), max_samples=11)
+    with pytest.raises(InputError, match=r"made\.sr: more than 11 samples of 3000000 Hz; .*vcd"):
+        write_session(material, tmp_path / "x.sr")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_recording_has_no_samples(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"made\.ff: nothing to export as sr: .*leave out -d"):
         write_session(golden_recording(), tmp_path / "x.sr")

@@ -13,7 +13,7 @@ from freezeframe.decoders.run import Decoded
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.tables import file_names, write_csv, write_parquet
 
-from tests.gui.export.material import golden_recording, samples, small
+from tests.gui.export.material import golden_recording, samples, small, with_bus
 
 EDGES = [(0, 0, 1, 0), (1_000_000, 3, 0, 1), (2_333_333, 7, 1, 1), (2_666_666, 8, 0, 0)]
 ROWS: list[dict[str, Any]] = [
@@ -68,6 +68,14 @@ def test_duckdb_reads_the_edges_of_several_pieces(write: Any, name: str, tmp_pat
     second = replace(whole, sample=whole.sample[2:], value=whole.value[2:], begin_sample=5)
     write(samples(first, second), [tmp_path / name])
     assert read(tmp_path / name) == EDGES
+
+
+@pytest.mark.parametrize(
+    ("write", "name"), [(write_csv, "x.csv"), (write_parquet, "x.parquet")], ids=["csv", "parquet"]
+)
+def test_a_bus_is_one_column(write: Any, name: str, tmp_path: Path) -> None:
+    write(samples(with_bus()), [tmp_path / name])
+    assert read(tmp_path / name, "t_ps, addr, clk") == [(0, 0, 0), (2_000, 10, 0), (5_000, 15, 1)]
 
 
 def test_a_channel_named_like_a_column_of_ours_is_renamed(tmp_path: Path) -> None:

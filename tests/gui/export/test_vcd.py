@@ -15,7 +15,7 @@ from freezeframe.gui.export.run import export_file
 from freezeframe.gui.export.vcd import write_vcd
 
 from tests.capture.files.captures import real_capture
-from tests.gui.export.material import golden_recording, recording, samples, small, tool
+from tests.gui.export.material import golden_recording, recording, samples, small, tool, with_bus
 
 STATE: dict[str, Any] = {
     "kind": "STATE",
@@ -68,6 +68,21 @@ def test_sixty_four_channels_of_equal_strange_names_stay_apart(tmp_path: Path) -
     assert len(seen) == 64
     assert seen["logic._"] == [(0, 0), (2_333_333, 1)]
     assert seen["logic.__64"] == [(0, 0), (1_000_000, 1), (2_666_666, 0)]
+
+
+def test_a_bus_stays_a_bus_and_dots_are_scopes(tmp_path: Path) -> None:
+    names = ("addr[1]", "top.phy.clk", "addr[0]", "addr[2]", "addr[3]")
+    write_vcd(samples(replace(with_bus(), channels=names)), tmp_path / "x.vcd")
+    assert read(tmp_path / "x.vcd") == {
+        "logic.addr": [(0, 0), (2_000, 0b1010), (5_000, 0b1111)],
+        "logic.top.phy.clk": [(0, 0), (5_000, 1)],
+    }
+
+
+@pytest.mark.parametrize("name", [".", "a..b", ".a", "a."])
+def test_a_name_with_dots_at_odd_places_is_one_name(name: str, tmp_path: Path) -> None:
+    write_vcd(samples(replace(small(), channels=(name, "logic"))), tmp_path / "x.vcd")
+    assert f"$var wire 1 ! {name} $end\n" in (tmp_path / "x.vcd").read_text()
 
 
 def test_words_and_their_packet_are_shown_at_their_times(tmp_path: Path) -> None:
