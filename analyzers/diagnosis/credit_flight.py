@@ -1,8 +1,8 @@
 """How long a credit takes from the receiver's log to the sender's, measured in the capture itself.
 
 A cable's length is nobody's constant: until a credit between the two devices was seen to arrive, nothing
-can be said of one that was not. Where all credits of one direction are lost, those of the other tell, for
-the cable is as long both ways.
+can be said of one that was not. Where all credits of one direction are lost, those of the other tell, and
+the packets: the cable is as long both ways and for both.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from freezeframe.analyzers.credit_ledger import FlowAccount
-from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.diagnosis.facts import LINK, Facts
 from freezeframe.capture.registers.layouts import Kind
 
 __all__ = ["covers", "doubt_ps", "flight_ps"]
@@ -22,10 +22,11 @@ _BEHIND_BUS = 16
 
 
 def flight_ps(facts: Facts, account: FlowAccount) -> int | None:
-    """Return how long a credit of a flow takes at the most; None when none was seen to arrive.
+    """Return how long a credit of a flow takes at the most; None when nothing was seen to arrive.
 
-    The largest delay between ``sent`` and ``taken`` of all flows between the two devices, with the doubt
-    of both clocks and the time to send one packet that may have been in the way.
+    The largest delay of the credits of all flows between the two devices, ``sent`` to ``taken``, and of
+    the packets, tx_deq to rx_enq, with the doubt of both clocks and the time to send one packet that may
+    have been in the way.
     """
     doubt = doubt_ps(facts, account)
     if doubt is None:
@@ -36,6 +37,8 @@ def flight_ps(facts: Facts, account: FlowAccount) -> int | None:
         if {other.sender, other.receiver} == {account.sender, account.receiver}
         for delay in _delays_ps(other, doubt)
     ]
+    delays += _packets_ps(facts, account.sender, account.receiver)
+    delays += _packets_ps(facts, account.receiver, account.sender)
     if not delays:
         return None
     margin = max(
@@ -67,6 +70,18 @@ def _delays_ps(account: FlowAccount, doubt: int) -> list[int]:
             before = at[n - 1]
             delays.append(t_ps - sent_ps[before])
     return delays
+
+
+def _packets_ps(facts: Facts, sender: str, receiver: str) -> list[int]:
+    """Return how long the packets of a direction were on the link, as far as both taps show them."""
+    diff = facts.diff(sender, receiver, LINK)
+    if diff is None:
+        return []
+    return [
+        int(diff.down.t_ps[pair.down.start]) - int(diff.up.t_ps[pair.up.start])
+        for pair in diff.pairs
+        if pair.up.header_ok and pair.down.header_ok and pair.up.seq == pair.down.seq
+    ]
 
 
 def doubt_ps(facts: Facts, account: FlowAccount) -> int | None:

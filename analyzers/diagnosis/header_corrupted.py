@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from freezeframe.analyzers.align import Edit, Op
-from freezeframe.analyzers.contract import Evidence, Finding
+from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
+from freezeframe.analyzers.diagnosis.link_word import altered_word, lone_word, seen
 from freezeframe.analyzers.diagnosis.lone_receiver import LoneDamage
-from freezeframe.analyzers.diagnosis.payload_bit_flip import flipped_bits
-from freezeframe.analyzers.diagnosis.place import (
-    cause_evidence,
-    good_elsewhere,
-    neighbourhood,
-    place_of_pair,
-    verdict_text,
-)
+from freezeframe.analyzers.diagnosis.place import Place, verdict_text
 from freezeframe.analyzers.diagnosis.sync_fifo_empty import underflows
 from freezeframe.analyzers.lanes import LANES
 
@@ -37,7 +30,7 @@ def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) ->
             continue
         index = int(damage.differ[0])
         if damage.bits(index) <= _MOST_BITS and not _may_be_lane(facts, damage, index):
-            yield _between_taps(facts, damage, index)
+            yield altered_word(facts, NAME, damage, index, _rest(damage), 0.98)
     for case in lone:
         finding = _one_tap(facts, case)
         if finding is not None:
@@ -57,44 +50,10 @@ def _may_be_lane(facts: Facts, damage: LinkDamage, index: int) -> bool:
     )
 
 
-def _between_taps(facts: Facts, damage: LinkDamage, index: int) -> Finding:
-    hit = damage.at(index)
-    pair = hit.pair
-    place = place_of_pair(pair)
-    mask = int(damage.words.up[index] ^ damage.words.down[index])
-    t_ps, unc_ps = damage.diff.down.when(hit.position)
-    up = int(damage.words.up_at[index]) - pair.up.start
-    edit = Edit(Op.ALTERED, up, hit.position - pair.down.start, up)
-    return Finding(
-        diagnosis=NAME,
-        text=(
-            f"{flipped_bits(mask).capitalize()} of the {hit.label} word of packet {place.packet} "
-            f"({damage.direction}, flow "
-            f"{place.flow}) changed on the link; the words before and after it are equal at "
-            f"{damage.diff.up.source} and "
-            f"{damage.diff.down.source}."
-        ),
-        device=damage.receiver,
-        tap="rx_enq",
-        direction=damage.direction,
-        flow=place.flow,
-        packet=place.packet,
-        word=None,
-        t_ps=t_ps,
-        t_uncertainty_ps=unc_ps,
-        confidence=0.98,
-        evidence=(
-            Evidence(
-                f"{damage.diff.up.source} has {int(damage.words.up[index]):#018x}, "
-                f"{damage.diff.down.source} "
-                f"{int(damage.words.down[index]):#018x}: they differ by {mask:#018x}.",
-                damage.receiver,
-                "rx_enq",
-                neighbourhood(damage.diff, pair, edit),
-            ),
-            good_elsewhere(damage.diff, pair),
-            *cause_evidence(facts, damage.receiver),
-        ),
+def _rest(damage: LinkDamage) -> str:
+    return (
+        f"the words before and after it are equal at {damage.diff.up.source} and "
+        f"{damage.diff.down.source}"
     )
 
 
@@ -110,30 +69,23 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
     confirmed = packet.payload_ok is True or any(other.header_ok for other in later)
     if not confirmed or case.expected_seq is None:
         return None
-    t_ps, unc_ps = stream.when(packet.start)
-    return Finding(
-        diagnosis=NAME,
-        text=(
-            f"The header of packet {case.expected_seq} ({case.direction}) is bad at "
-            f"{stream.source}, what follows it is good and no "
-            f"lane underflowed: bits of its header changed on the link."
-        ),
-        device=case.receiver,
-        tap="rx_enq",
-        direction=case.direction,
-        flow=None,
-        packet=case.expected_seq,
+    text = (
+        f"The header of packet {case.expected_seq} ({case.direction}) is bad at {stream.source}, "
+        "what follows it is good and no lane underflowed: bits of its header changed on the link."
+    )
+    shown = seen(
+        case,
+        f"{stream.source}: {verdict_text(packet)}; its number follows from its neighbours.",
+        (stream.row(packet.start, "header"), stream.row(packet.start + 1, "address")),
+    )
+    return lone_word(
+        facts,
+        NAME,
+        case,
+        text,
+        Place(None, case.expected_seq),
+        at=packet.start,
         word=None,
-        t_ps=t_ps,
-        t_uncertainty_ps=unc_ps,
         confidence=0.85,
-        evidence=(
-            Evidence(
-                f"{stream.source}: {verdict_text(packet)}; its number follows from its neighbours.",
-                case.receiver,
-                "rx_enq",
-                (stream.row(packet.start, "header"), stream.row(packet.start + 1, "address")),
-            ),
-            *cause_evidence(facts, case.receiver),
-        ),
+        evidence=(shown,),
     )

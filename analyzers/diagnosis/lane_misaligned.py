@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
+from freezeframe.analyzers.diagnosis.link_word import lone_word, seen
 from freezeframe.analyzers.diagnosis.lone_receiver import LoneDamage
 from freezeframe.analyzers.diagnosis.place import (
+    Place,
     cause_evidence,
     place_of_pair,
     verdict_text,
@@ -38,7 +40,7 @@ def diagnose(facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]) ->
         if len(damage.lanes) != 1 or damage.lanes[0] not in damage.phases:
             continue
         lane = damage.lanes[0]
-        if lane not in damage.lags or not underflows(facts, damage.receiver, lane):
+        if lane not in damage.lags or underflows(facts, damage.receiver, lane) == 0:
             yield _between_taps(facts, damage, lane)
     for case in lone:
         finding = _one_tap(facts, case)
@@ -112,37 +114,29 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
     body = stream.kind[first] == Kind.BODY and packet.has_head
     word = first - packet.start - packet.heads if body and end - first == 1 else None
     seq = packet.seq if packet.header_ok else case.expected_seq
-    t_ps, unc_ps = stream.when(first)
-    return Finding(
-        diagnosis=NAME,
-        text=(
-            f"At {stream.source} every check from packet {seq} ({case.direction}) on fails, and "
-            f"all {phase.checks} of them are right "
-            f"when lane {phase.lane} is read with its bytes "
-            f"{_HOW[phase.mode].format(k=phase.shift)} undone from "
-            f"{word_label(stream, packet, first)} on: the lane lost its byte phase."
+    text = (
+        f"At {stream.source} every check from packet {seq} ({case.direction}) on fails, and all "
+        f"{phase.checks} of them are right when lane {phase.lane} is read with its bytes "
+        f"{_HOW[phase.mode].format(k=phase.shift)} undone from {word_label(stream, packet, first)} "
+        "on: the lane lost its byte phase."
+    )
+    shown = seen(
+        case,
+        f"{stream.source}: {verdict_text(packet)}; with lane {phase.lane} undone {phase.checks} "
+        "checks are right.",
+        tuple(
+            stream.row(at, word_label(stream, packet, at))
+            for at in range(max(first - 1, packet.start), min(first + _ROWS, packet.end))
         ),
-        device=case.receiver,
-        tap="rx_enq",
-        direction=case.direction,
-        flow=packet.flow if packet.header_ok else None,
-        packet=seq,
+    )
+    return lone_word(
+        facts,
+        NAME,
+        case,
+        text,
+        Place(packet.flow if packet.header_ok else None, seq),
+        at=first,
         word=word,
-        t_ps=t_ps,
-        t_uncertainty_ps=unc_ps,
         confidence=0.95,
-        evidence=(
-            Evidence(
-                f"{stream.source}: {verdict_text(packet)}; with lane {phase.lane} undone "
-                f"{phase.checks} checks are right.",
-                case.receiver,
-                "rx_enq",
-                tuple(
-                    stream.row(at, word_label(stream, packet, at))
-                    for at in range(max(first - 1, packet.start), min(first + _ROWS, packet.end))
-                ),
-            ),
-            *_registers(facts, case.receiver, phase.lane),
-            *cause_evidence(facts, case.receiver),
-        ),
+        evidence=(shown, *_registers(facts, case.receiver, phase.lane)),
     )

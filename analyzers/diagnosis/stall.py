@@ -244,7 +244,7 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
     candidates: tuple[str, ...] = ("header-miscounted", "credit-lost")
     flight = flight_ps(facts, account)
     if flight is None:
-        text += " No credit is in both event logs, so how long one takes is not known."
+        text += " Nothing was seen to arrive, so how long a credit takes is not known."
         candidates = ("credit-lost", "header-miscounted", "none")
     elif not _long_enough(facts, account, cause_ps, flight):
         text += f" It waited no longer than a credit may take, {flight} ps."

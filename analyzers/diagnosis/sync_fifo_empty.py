@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
+from freezeframe.analyzers.diagnosis.link_word import lone_word, seen
 from freezeframe.analyzers.diagnosis.lone_receiver import LoneDamage
 from freezeframe.analyzers.diagnosis.place import (
+    Place,
     cause_evidence,
     place_of_pair,
     verdict_text,
@@ -160,35 +162,26 @@ def _one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
     body = stream.kind[position] == Kind.BODY
     word = position - packet.start - packet.heads if body and packet.has_head else None
     seq = packet.seq if packet.header_ok else case.expected_seq
-    t_ps, unc_ps = stream.when(position)
-    return Finding(
-        diagnosis=NAME,
-        text=(
-            f"At {stream.source} lane {lane} has the same 32-bit half twice at "
-            f"{word_text(word, None)} of packet {seq} "
-            f"({case.direction}), the other lane has not, the packet's CRC is bad, and the lane "
-            "counted reads of its empty "
-            f"synchronization FIFO."
-        ),
-        device=case.receiver,
-        tap="rx_enq",
-        direction=case.direction,
-        flow=packet.flow if packet.header_ok else None,
-        packet=seq,
+    text = (
+        f"At {stream.source} lane {lane} has the same 32-bit half twice at {word_text(word, None)} "
+        f"of packet {seq} ({case.direction}), the other lane has not, the packet's CRC is bad, and "
+        "the lane counted reads of its empty synchronization FIFO."
+    )
+    shown = seen(
+        case,
+        f"{stream.source}: {verdict_text(packet)}; half repeated on lane {lane}.",
+        _around(stream, packet, position),
+    )
+    return lone_word(
+        facts,
+        NAME,
+        case,
+        text,
+        Place(packet.flow if packet.header_ok else None, seq),
+        at=position,
         word=word,
-        t_ps=t_ps,
-        t_uncertainty_ps=unc_ps,
         confidence=0.85,
-        evidence=(
-            Evidence(
-                f"{stream.source}: {verdict_text(packet)}; half repeated on lane {lane}.",
-                case.receiver,
-                "rx_enq",
-                _around(stream, packet, position),
-            ),
-            *_registers(facts, case.receiver, lane),
-            *cause_evidence(facts, case.receiver),
-        ),
+        evidence=(shown, *_registers(facts, case.receiver, lane)),
     )
 
 

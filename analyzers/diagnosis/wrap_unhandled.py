@@ -111,6 +111,8 @@ def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
     outstanding, limit = account.outstanding, account.limit
     if outstanding is None or limit is None or outstanding <= limit:
         return None
+    if outstanding > (account.modulus or 0) // 2:
+        return None  # less than nothing: it was credited more than it sent
     words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
     if not account.sent_has_wrapped or words_sent is None or words_sent < (account.modulus or 0):
         return None

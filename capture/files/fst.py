@@ -25,6 +25,7 @@ from freezeframe.capture.files.source import (
     Signal,
     bit_names,
     buses_of,
+    check_channels,
     check_probes,
     check_samples,
     short_names,
@@ -92,26 +93,37 @@ def read_edges(
         )
     check_samples(path, end, settings.max_samples)
     merger = ChangeMerger(chosen, rate_hz, header.buses)
+    order = list(wanted)
+    place_of = {key: at for at, key in enumerate(order)}
     levels = str.maketrans(
         {kind: settings.layout.get("z" if kind in "zZ" else "x", "0") for kind in "xXzZuUwW-"}
         | {"l": "0", "L": "0", "h": "1", "H": "1"}
     )
     unknowns = 0
     seen: set[str] = set()
-    masks = {key: sum(1 << to for _, to in parts) for key, parts in wanted.items()}
     for changes in _streamed(path, wave, list(variables.values())):
-        sample = np.empty(len(changes), dtype=np.int64)
-        mask = np.empty(len(changes), dtype=np.uint64)
-        value = np.empty(len(changes), dtype=np.uint64)
-        for at, (time, key, number) in enumerate(changes):
-            bits = number
-            if isinstance(bits, str):
+        time = [change[0] for change in changes]
+        latest = max(time)
+        if latest * times // over // rate_hz >= _LAST_S or latest * times >= 1 << 63:
+            raise CaptureFormatError(f"{path}: a change at time {latest}; the file is damaged")
+        numbers = [change[2] for change in changes]
+        for at, number in enumerate(numbers):
+            if isinstance(number, str):
                 unknowns += 1
-                bits = int(bits.translate(levels), 2)
-            sample[at] = time * times // over
-            mask[at] = masks[key]
-            value[at] = sum((bits >> bit & 1) << to for bit, to in wanted[key])
-            seen.add(key)
+                numbers[at] = int(number.translate(levels), 2)
+        bits = np.array(numbers, dtype=np.uint64)
+        keys = np.array([place_of[change[1]] for change in changes])
+        sample = np.array(time, dtype=np.int64) * times // over
+        mask, value = np.zeros_like(bits), np.zeros_like(bits)
+        for key in np.unique(keys).tolist():
+            name = order[key]
+            seen.add(name)
+            here = keys == key
+            of_key, made = bits[here], np.zeros(int(here.sum()), dtype=np.uint64)
+            for bit, to in wanted[name]:
+                made |= (of_key >> np.uint64(bit) & np.uint64(1)) << np.uint64(to)
+            value[here] = made
+            mask[here] = sum(1 << to for _, to in wanted[name])
         try:
             yield from merger.feed(sample, mask, value)
         except ValueError as error:
@@ -214,6 +226,7 @@ def _opened(
         else:
             signals.append(signal)
             variables.append(variable)
+    check_channels(path, signals)
     names = short_names(signals)
     owner: dict[str, tuple[str, int]] = {}
     for name, signal in zip(names, signals, strict=True):

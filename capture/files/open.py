@@ -68,6 +68,8 @@ def find_format(path: str | Path) -> str:
         return "sr"
     if head.startswith(saleae.MAGIC):
         return "saleae"
+    if head.startswith(b"GHDLwave"):
+        raise InputError(f"{path}: GHW is not read; let ghdl write --fst=FILE or --vcd=FILE")
     if _is_fst(head):
         return "fst"
     if head.lstrip().startswith(b"$"):

@@ -18,6 +18,7 @@ __all__ = [
     "Signal",
     "bit_names",
     "buses_of",
+    "check_channels",
     "check_probes",
     "check_samples",
     "short_names",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 MAX_SIGNAL_BITS = 64
+_MAX_CHANNELS = 1 << 18  # of a file, each with a name: some 150 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,20 @@ def buses_of(signals: Sequence[tuple[str, Signal]]) -> tuple[Bus, ...]:
     return tuple(Bus(name, bit_names(signal, name)) for name, signal in signals if signal.width > 1)
 
 
+def check_channels(path: object, signals: Sequence[Signal]) -> None:
+    """Refuse a file of more channels than memory has names for.
+
+    Raises:
+        CaptureFormatError: it has more.
+    """
+    bits = sum(signal.width for signal in signals)
+    if bits > _MAX_CHANNELS:
+        raise CaptureFormatError(
+            f"{path}: {len(signals)} variables of {bits} bits; up to {_MAX_CHANNELS} bits are read, "
+            "dump fewer"
+        )
+
+
 def short_names(signals: Sequence[Signal]) -> list[str]:
     """Return the last part of each dotted name where only one signal of the file has it.
 
@@ -133,7 +149,8 @@ def tick_rate(tick_fs: int) -> tuple[int, int, int]:
         tick_ps = tick_fs // 1000
         sample_ps = gcd(tick_ps, PS_PER_S)
         return PS_PER_S // sample_ps, tick_ps // sample_ps, 1
-    return PS_PER_S, tick_fs, 1000
+    common = gcd(tick_fs, 1000)
+    return PS_PER_S, tick_fs // common, 1000 // common
 
 
 def check_probes(path: object, header: CaptureHeader, probes: Sequence[str] | None) -> list[str]:

@@ -26,6 +26,7 @@ from freezeframe.capture.files.source import (
     Signal,
     bit_names,
     buses_of,
+    check_channels,
     check_probes,
     check_samples,
     short_names,
@@ -131,7 +132,7 @@ def _body(
             )
         at_B += len(data)
         end = max(int(now["time"]), 0) * times // over
-        if end // rate_hz >= _LAST_S:
+        if end // rate_hz >= _LAST_S or int(now["time"]) * times >= 1 << 63:
             raise CaptureFormatError(
                 f"{path}: byte {at_B:#x}: time {int(now['time'])} is later than {_LAST_S} s, the "
                 "last time that picoseconds can hold"
@@ -262,6 +263,7 @@ def _dump(path: str | Path, file: IO[bytes], settings: ReadSettings) -> _Dump:
                     refused[signal.name] = why
                 else:
                     signals.append(signal)
+    check_channels(path, signals)
     named = list(zip(short_names(signals), signals, strict=True))
     owner: dict[str, tuple[str, int]] = {}
     for name, signal in named:

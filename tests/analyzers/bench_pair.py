@@ -35,6 +35,7 @@ CODES = {
     "PRESSURE": {"begin": 1, "end": 2},
     "STATE": {"tx_dma": 0, "rx_dma": 1, "tx_link": 2, "rx_link": 3},
     "DESC": {"posted": 1, "started": 2, "done": 3},
+    "LINK": {"idle_inserted": 1},
     "LOSS": {"": 0},
 }
 CAUSES: tuple[str, ...] = ("host", "trigger", "hdr-crc", "pay-crc", "length", "credit-parity")

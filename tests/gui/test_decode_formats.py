@@ -29,7 +29,7 @@ def samples(bus: Edges) -> np.ndarray:
 
 def vcd(bus: Edges) -> str:
     lines = ["$timescale 100 ns $end", "$scope module phy $end"]
-    lines += [f"$var wire 1 {n} {name}_o $end" for n, name in enumerate(bus.channels)]
+    lines += [f"$var wire 1 {n} {name.lower()}_o $end" for n, name in enumerate(bus.channels)]
     lines += ["$upscope $end", "$enddefinitions $end"]
     for sample, value in zip(bus.sample.tolist(), bus.value.tolist(), strict=True):
         lines += [f"#{sample}", *(f"{value >> n & 1}{n}" for n in range(2))]
@@ -65,7 +65,7 @@ def test_a_cut_decodes_only_what_lies_in_it(bus: Edges, tmp_path: Path) -> None:
     write_sr(bus, path)
     whole = rows(str(path), "-d", "mdio")
     # In the idle time before the second frame's preamble is over, to the end.
-    begin_ns = bus.end_sample * 100 // len(FRAMES)
+    begin_ns = bus.end_sample // len(FRAMES) * 100
     some = rows(str(path), "-d", "mdio", "--cut", f"{begin_ns}ns..")
     assert [row["data"] for row in some if row["kind"] == "frame"] == [
         row["data"] for row in whole[1:]
@@ -79,6 +79,17 @@ def test_what_had_to_be_assumed_is_a_note(bus: Edges, tmp_path: Path) -> None:
     done = run_inside("decode", str(path), "-d", "mdio:mdc=mdc_o,mdio=mdio_o")
     assert done.code == 0
     assert done.err == f"note: {path}: 1 values with x or z are read as x=0, z=0\n"
+
+
+def test_a_sigrok_decoder_is_not_sent_through_hours_of_picoseconds(
+    bus: Edges, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.vcd"
+    path.write_text(vcd(bus).replace("100 ns", "1 ps") + "#1000000000000\n")
+    done = run_inside("decode", str(path), "-d", "srd-uart:rx=mdio_o")
+    assert done.code == 2
+    assert "1000000000000 samples, more than the 4294967296 allowed" in done.err
+    assert run_inside("decode", str(path), "-d", "mdio:mdc=mdc_o,mdio=mdio_o").code == 0
 
 
 @pytest.mark.parametrize(

@@ -120,3 +120,18 @@ def test_decoders_lists_channels_and_options(tmp_path: Path) -> None:
     clause = next(option for option in mdio["options"] if option["id"] == "clause")
     assert (clause["default"], clause["choices"]) == ("auto", ["auto", "22", "45"])
     assert document["broken"] == []
+
+
+def test_a_directory_that_is_no_capture_says_so(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    done = run_inside("decode", str(tmp_path / "photos"), "-d", "uart")
+    assert (done.code, done.out) == (2, "")
+    assert "photos: is a directory, but not a capture folder: it has no manifest.json" in done.err
+
+
+def test_nothing_decoded_is_said_beside_the_output(tmp_path: Path) -> None:
+    path = tmp_path / "quiet.sr"
+    write_sr(encode_frames((), samplerate_hz=10_000_000), path)
+    done = run_inside("decode", str(path), "-d", "mdio")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("0 events: ")

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from freezeframe.capture.folder import CaptureFolder
 
 from tests.gui.cli import process_environment, run_inside, run_process
@@ -96,6 +97,59 @@ def test_a_signal_ends_the_demo_and_the_card(tmp_path: Path) -> None:
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 128 + signal.SIGTERM
     assert "Traceback" not in errors
+    end = time.monotonic() + 10
+    while is_running(emulator_of(said)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not is_running(emulator_of(said))
+
+
+@pytest.mark.parametrize("place", ["demo", "new/deep/demo"])
+def test_a_demo_that_fails_leaves_no_directory_behind(tmp_path: Path, place: str) -> None:
+    done = run_process("demo", "-o", str(tmp_path / place), "--fault", "bit-rot")
+    assert done.code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_earlier_results_stand_until_the_new_ones_do(tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    out.mkdir()
+    (out / "report.html").write_text("earlier")
+    (out / "mine.txt").write_text("mine")
+    failed = run_process("demo", "-o", str(out), "--force", "--fault", "bit-rot")
+    assert failed.code == 2
+    assert (out / "report.html").read_text() == "earlier"
+    assert sorted(entry.name for entry in out.iterdir()) == ["mine.txt", "report.html"]
+    done = run_process("demo", "-o", str(out), "--force")
+    assert (done.code, done.err) == (0, "")
+    assert "Freezeframe report of demo/capture.ff" in (out / "report.html").read_text()
+    names = sorted(entry.name for entry in out.iterdir())
+    assert names == ["capture.ff", "mine.txt", "report.html", "truth.json"]
+
+
+def test_a_file_is_no_place_for_a_demo(tmp_path: Path) -> None:
+    file = tmp_path / "out.html"
+    file.write_text("mine")
+    done = run_inside("demo", "-o", str(file), "--force")
+    assert done.code == 2
+    assert "out.html: is a file; -o names the directory for capture and report" in done.err
+    assert file.read_text() == "mine"
+
+
+def test_the_card_ends_with_a_demo_that_is_killed(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "freezeframe", "demo", "-o", str(tmp_path / "demo"), "--keep"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**process_environment(), "PYTHONUNBUFFERED": "1", "TMPDIR": str(tmp_path)},
+    )
+    assert process.stdout is not None
+    said = ""
+    while "1. A pair of emulated" not in said:
+        line = process.stdout.readline()
+        assert line, "the demo ended before its first step"
+        said += line
+    process.kill()
+    process.communicate(timeout=30)
     end = time.monotonic() + 10
     while is_running(emulator_of(said)) and time.monotonic() < end:
         time.sleep(0.05)

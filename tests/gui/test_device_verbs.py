@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.state import RecorderState
+from freezeframe.capture.targets.base import Target
 from freezeframe.gui.cli.counters import counter_unit
 from freezeframe.gui.cli.session import first_cause, overall_state
 
@@ -279,3 +280,69 @@ def test_pull_does_not_replace_a_capture_unless_told(tmp_path: Path) -> None:
         forced = run_inside("pull", url, "-o", str(path), "--force")
     assert (again.code, forced.code) == (2, 0)
     assert str(path) in again.err
+
+
+def test_an_incomplete_pull_keeps_what_it_has_and_exits_with_3(tmp_path: Path) -> None:
+    recorder = FakeRecorder()
+    recorder.window(0, "rx_enq")[300, 0] ^= 1  # a bit of the memory flipped after the CRC was made
+    path = tmp_path / "x.ff"
+    with serving(recorder) as url:
+        done = run_inside("pull", url, "-o", str(path))
+        document = json.loads(run_inside("pull", url, "-o", str(path), "--force", "--json").out)
+    assert done.code == 3
+    assert "not in the capture: A.rx_enq" in done.out
+    assert done.err == (
+        f"freezeframe: {path}: holds only a part of the recording; the card keeps it until it is "
+        f"armed, so pull again: freezeframe pull {url} -o {path} --force\n"
+    )
+    assert document["complete"] is False
+    assert CaptureFolder.open(path).lost
+
+
+def test_a_recording_is_not_pulled_and_has_no_live_counters(tmp_path: Path) -> None:
+    path = tmp_path / "fault.ff"
+    with serving(FakeRecorder()) as url:
+        assert run_inside("pull", url, "-o", str(path)).code == 0
+    target = f"file:{path}"
+    pulled = run_inside("pull", target, "-o", str(tmp_path / "again.ff"))
+    assert (pulled.code, pulled.out) == (2, "")
+    assert "is a recording already, so there is nothing to pull; copy the folder" in pulled.err
+    counted = run_inside("counters", target)
+    assert (counted.code, counted.out) == (2, "")
+    assert f"freezeframe report {path} -o report.html" in counted.err
+    last = run_inside("status", target).out.splitlines()[-1]
+    assert last == f"This is a recording. Next: freezeframe explain {path}"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["fault.ff"]
+
+
+def test_a_pull_waits_on_the_target_that_it_pulls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An emulated pair begins anew with every target: what froze must be what is pulled."""
+    from freezeframe.capture.targets import base
+
+    opened: list[str] = []
+    whole = base.open_target
+
+    def counted(url: str) -> Target:
+        opened.append(url)
+        return whole(url)
+
+    monkeypatch.setattr(base, "open_target", counted)
+    url = "emu:?fault=word-omitted&seed=2"
+    done = run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "60")
+    assert (done.code, done.err) == (0, "")
+    assert opened == [url]
+
+
+def test_the_time_that_was_waited_is_said_as_it_was_given(tmp_path: Path) -> None:
+    with serving(FakeRecorder(frozen=False)) as url:
+        done = run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "0.1")
+    assert done.code == 3
+    assert "device A is armed, not frozen, after 0.1 s; wait longer, or give --freeze" in done.err
+
+
+def test_a_wait_in_vain_with_freeze_ends_in_a_freeze(tmp_path: Path) -> None:
+    with serving(FakeRecorder(frozen=False)) as url:
+        done = run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "0.1", "--freeze")
+    assert done.code == 0

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from freezeframe.analyzers.contract import Evidence, Explanation, Finding
 
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import BAD_PACKET, BAD_WORD, made_capture
@@ -79,3 +81,46 @@ def test_the_capture_is_not_touched(tmp_path: Path) -> None:
     assert run_inside("report", str(folder), "-o", str(tmp_path / "r.html")).code == 0
     raw = {p: data for p, data in before.items() if "tables" not in p.parts}
     assert {p: p.read_bytes() for p in raw} == raw
+
+
+@pytest.mark.parametrize(
+    ("candidates", "code"),
+    [(("credit-lost", "none"), 0), (("credit-lost", "header-miscounted"), 1)],
+    ids=["may be in order", "certainly not in order"],
+)
+def test_what_also_fits_a_card_in_order_is_no_failure(
+    path: Path, monkeypatch: pytest.MonkeyPatch, candidates: tuple[str, ...], code: int
+) -> None:
+    import freezeframe.analyzers.explain as explaining
+
+    whole = explaining.explain
+
+    def unsure(*given: Any) -> Explanation:
+        evidence = (Evidence("Seen."),)
+        finding = Finding("undetermined", "Either.", evidence=evidence, candidates=candidates)
+        return Explanation([finding], [], whole(*given).trace)
+
+    monkeypatch.setattr(explaining, "explain", unsure)
+    assert run_inside("explain", str(path), "--fail-on-findings").code == code
+
+
+def test_words_in_json_have_all_their_digits_and_registers_eight(path: Path) -> None:
+    (finding,) = json.loads(run_inside("explain", str(path), "--json").out)["findings"]
+    widths = {
+        (row["table"], len(row["value"]))
+        for piece in finding["evidence"]
+        for row in piece["rows"]
+        if row["value"] is not None
+    }
+    assert widths == {("words", 18), ("registers", 10)}
+
+
+def test_the_causes_are_read_as_names(path: Path) -> None:
+    assert "ctl.causes  0x00000008 (pay-crc)" in run_inside("explain", str(path)).out
+
+
+def test_the_capture_is_named_also_where_it_is_the_directory_one_stands_in(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path)
+    assert run_inside("explain", ".").out.startswith("made.ff: 1 finding")

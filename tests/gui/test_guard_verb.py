@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -26,7 +27,11 @@ def test_a_freeze_is_pulled_explained_and_the_recorder_armed_again(tmp_path: Pat
     document = json.loads(lines[0])
     assert document["capture"] == folder.name
     assert {"findings", "notes", "lost", "freeze"} <= document.keys()
-    assert "armed: A generation 2, B generation 2" in (tmp_path / "caught" / "guard.log").read_text()
+    assert (
+        "armed: A generation 2, B generation 2" in (tmp_path / "caught" / "guard.log").read_text()
+    )
+    stamp = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
+    assert all(stamp.match(line) for line in done.out.splitlines()[:-1])
     assert done.out.splitlines()[-1] == f"1 capture pulled into {tmp_path / 'caught'}"
 
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import pandas as pd
 import pytest
 from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.content import Gap
+from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.html import element, join, table
+from freezeframe.gui.report.lanes import time_range
 from freezeframe.gui.report.write import render_report, write_report
 
 from tests.gui.cli import run_inside
@@ -258,3 +266,43 @@ def test_a_table_marks_its_bad_rows_and_right_aligns_numbers() -> None:
     text = table("t", ("a", "b"), [("1", "2"), ("3", "4")], numbers=(1,), bad_rows=(1,))
     assert '<tr><td>1</td><td class="n">2</td></tr>' in text
     assert '<tr class="bad"><td>3</td><td class="n">4</td></tr>' in text
+
+
+def undetermined() -> Finding:
+    return Finding("undetermined", "Either fits.", "B", evidence=(Evidence("Seen."),))
+
+
+def test_advice_first_names_what_can_still_be_had_of_this_freeze(capture: CaptureFolder) -> None:
+    general = next_steps(undetermined())
+    assert next_steps(undetermined(), capture) == general
+    gap = replace(capture.devices[0].memories["rx_enq"], gaps=[Gap(508, 4, "timeout")])
+    holes = {**capture.devices[0].memories, "rx_enq": gap}
+    first = replace(capture.devices[0], memories=holes)
+    part = SimpleNamespace(devices=[first, capture.devices[1]], manifest=capture.manifest)
+    again, *rest = next_steps(undetermined(), cast("CaptureFolder", part))
+    assert again.endswith("freezeframe pull etherbone://192.0.2.7:1234 -o NAME.ff")
+    assert tuple(rest) == general
+    alone = SimpleNamespace(devices=[capture.devices[0]], manifest=capture.manifest)
+    both, *rest = next_steps(undetermined(), cast("CaptureFolder", alone))
+    assert both.startswith("Pull both ends of the link")
+    assert tuple(rest) == general
+
+
+def test_the_time_line_ends_with_the_data_and_not_with_a_late_time_mark(
+    capture: CaptureFolder,
+) -> None:
+    trace = made_explanation(capture).trace
+    _, end_ps = time_range(trace)
+    late = trace.events.iloc[[-1]].assign(kind="TIME", t_ps=end_ps + 10**9)
+    longer = replace(trace, events=pd.concat([trace.events, late]))
+    assert time_range(longer)[1] == end_ps
+    only = replace(longer, words=trace.words[:0], packets=trace.packets[:0], events=late)
+    assert time_range(replace(only, intervals=trace.intervals[:0]))[1] >= end_ps + 10**9
+
+
+def test_commands_can_be_pasted_whatever_the_folder_is_called(tmp_path: Path) -> None:
+    folder = made_capture(tmp_path / "it's; rm.ff")
+    text = read(render_report(folder, made_explanation(folder))).text
+    word = shlex.quote("it's; rm.ff")
+    assert f"freezeframe explain {word} " in text
+    assert f"-o {word}" in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 from freezeframe.capture.errors import CaptureFormatError, InputError
@@ -17,7 +18,7 @@ from freezeframe.capture.files.threshold import Threshold
 from tests.capture.files.captures import real_capture
 from tests.capture.files.test_vcd import pairs
 
-MHZ = {"samplerate_hz": 1_000_000}
+MHZ: dict[str, Any] = {"samplerate_hz": 1_000_000}
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -26,8 +27,8 @@ def write(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def read(path: Path, probes: list[str] | None = None, **more: object) -> Edges:
-    return join(list(read_edges(path, probes, ReadSettings(**more))))  # type: ignore[arg-type] # test
+def read(path: Path, probes: list[str] | None = None, **more: Any) -> Edges:
+    return join(list(read_edges(path, probes, ReadSettings(**more))))
 
 
 def test_without_a_time_column_a_row_is_a_sample(tmp_path: Path) -> None:

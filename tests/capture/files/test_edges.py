@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from freezeframe.capture.files.edges import EdgeReducer, Edges, join, samples_to_ps
+from freezeframe.capture.files.changes import ChangeMerger
+from freezeframe.capture.files.edges import Bus, EdgeReducer, Edges, join, samples_to_ps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -157,3 +160,45 @@ def test_dating_equals_exact_arithmetic(seconds: int, rate_hz: int, rest: int) -
 def test_a_sample_rate_that_cannot_be_is_refused(rate_hz: int) -> None:
     with pytest.raises(ValueError, match=f"sample rate {rate_hz} Hz"):
         samples_to_ps(np.zeros(1, dtype=np.int64), rate_hz)
+
+
+def test_a_bus_is_the_number_of_its_channels_and_goes_with_them() -> None:
+    piece = replace(
+        edges([(0, 0b0100), (3, 0b1101), (5, 0b1111)], ("c", "d[1]", "d[0]", "e"), 9),
+        buses=(Bus("d", ("d[0]", "d[1]")),),
+    )
+    assert piece.bus("d").tolist() == [1, 1, 3]
+    chosen = piece.select(["d[1]", "d[0]"])
+    assert chosen.bus("d").tolist() == [1, 3]
+    assert piece.select(["d[1]", "e"]).buses == ()
+    with pytest.raises(ValueError, match="no bus x; there is d"):
+        piece.bus("x")
+
+
+def test_changes_of_signals_become_edges_wherever_they_are_cut() -> None:
+    at = [7, 7, 9, 9, 9, 12, 15]
+    mask = [1, 2, 1, 1, 2, 1, 2]
+    value = [1, 0, 0, 1, 2, 0, 0]
+    # At 9 the lowest bit falls and rises: no edge of it. The first edge stands at 0.
+    for step in (1, 2, 3, 7):
+        merger = ChangeMerger(["A", "B"], 1_000_000)
+        pieces: list[Edges] = []
+        for i in range(0, len(at), step):
+            pieces += merger.feed(
+                np.array(at[i : i + step], dtype=np.int64),
+                np.array(mask[i : i + step], dtype=np.uint64),
+                np.array(value[i : i + step], dtype=np.uint64),
+            )
+        pieces += merger.finish(20)
+        whole = join(pieces)
+        found = list(zip(whole.sample.tolist(), whole.value.tolist(), strict=True))
+        assert found == [(0, 1), (9, 3), (12, 2), (15, 0)]
+        assert whole.end_sample == 20
+
+
+def test_a_change_that_is_earlier_than_the_one_before_is_named() -> None:
+    merger = ChangeMerger(["A"], 1)
+    ones = np.ones(3, dtype=np.uint64)
+    with pytest.raises(ValueError, match="time goes back") as caught:
+        list(merger.feed(np.array([4, 9, 8]), ones, ones))
+    assert caught.value.args[1] == 2

@@ -247,6 +247,13 @@ def test_a_header_without_end_is_refused_before_memory_is(tmp_path: Path) -> Non
         read_header(path)
 
 
+def test_more_channels_than_names_fit_are_refused(tmp_path: Path) -> None:
+    variables = "".join(f"$var wire 64 {n} v{n} $end\n" for n in range(4097))
+    path = write(tmp_path / "a.vcd", "$timescale 1ns $end\n" + variables + "$enddefinitions $end\n")
+    with pytest.raises(CaptureFormatError, match="4097 variables of 262208 bits; up to 262144"):
+        read_header(path)
+
+
 def test_channels_and_samples_are_limited(tmp_path: Path) -> None:
     path = write(tmp_path / "a.vcd", random_dump(1, 5).replace("reg 7 ~~~", "reg 31 ~~~"))
     with pytest.raises(InputError, match="65 channels; at most 64 at once"):

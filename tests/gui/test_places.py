@@ -1,0 +1,131 @@
+"""Outputs: nothing is replaced unasked, nothing goes into the evidence, files come all or none."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.capture.parquet import read_table
+from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from freezeframe.gui.places import is_capture, refuse_evidence
+
+from tests.gui.cli import run_inside
+from tests.gui.made_capture import made_capture
+
+TABLES = ["e.trace.events", "e.trace.intervals", "e.trace.packets", "e.trace.words"]
+
+
+@pytest.fixture
+def phy(tmp_path: Path) -> Path:
+    path = tmp_path / "phy.sr"
+    frames = [MdioFrame(22, "read", phy=1, reg=2, data=0x0007)]
+    write_sr(encode_frames(frames, samplerate_hz=10_000_000), path)
+    return path
+
+
+def test_a_folder_is_a_capture_by_its_manifest(tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "manifest.json").write_text("{}")
+    (tmp_path / "x.ff").mkdir()
+    assert [is_capture(tmp_path / name) for name in ("web", "x.ff", "none")] == [False] * 3
+    (tmp_path / "x.ff" / "manifest.json").write_text("{}")
+    assert is_capture(tmp_path / "x.ff")
+
+
+@pytest.mark.parametrize("place", ["x.ff", "x.ff/r.html", "x.ff/raw/deep/r.html", "link/r.html"])
+def test_a_place_in_a_capture_is_refused_also_through_a_link(tmp_path: Path, place: str) -> None:
+    (tmp_path / "x.ff" / "raw").mkdir(parents=True)
+    (tmp_path / "x.ff" / "manifest.json").write_text("{}")
+    (tmp_path / "link").symlink_to("x.ff/raw")
+    with pytest.raises(InputError, match=r"in the capture folder x\.ff, which is evidence"):
+        refuse_evidence(tmp_path / place)
+    refuse_evidence(tmp_path / "x.html")
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("report", "{0}", "-o", "{0}/r.html"),
+        ("decode", "{0}", "-d", "trace", "-o", "{0}/e.parquet"),
+        ("demo", "-o", "{0}/demo"),
+        ("guard", "etherbone://127.0.0.1:1", "-o", "{0}/caught"),
+        ("pull", "etherbone://127.0.0.1:1", "-o", "{0}/y.ff"),
+    ],
+    ids=lambda verb: verb[0],
+)
+def test_no_verb_writes_into_a_capture(tmp_path: Path, verb: tuple[str, ...]) -> None:
+    folder = made_capture(tmp_path / "made.ff").path
+    before = sorted(path for path in folder.rglob("*") if "tables" not in path.parts)
+    done = run_inside(*(word.format(folder) for word in verb))
+    assert (done.code, done.out) == (2, "")
+    assert "which is evidence and is only read" in done.err
+    assert sorted(path for path in folder.rglob("*") if "tables" not in path.parts) == before
+
+
+def test_decode_replaces_nothing_unless_told(phy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "e.parquet"
+    out.write_text("mine")
+    done = run_inside("decode", str(phy), "-d", "mdio", "-o", str(out))
+    assert done.code == 2
+    assert "e.parquet: exists already" in done.err
+    assert "--force" in done.err
+    assert out.read_text() == "mine"
+    assert run_inside("decode", str(phy), "-d", "mdio", "-o", str(out), "--force").code == 0
+    assert read_table(out).num_rows == 1
+
+
+def test_decode_never_writes_onto_what_it_reads(phy: Path, tmp_path: Path) -> None:
+    before = phy.read_bytes()
+    (tmp_path / "again.sr").symlink_to(phy)
+    for name in ("phy.sr", "again.sr"):
+        out = str(tmp_path / name)
+        done = run_inside("decode", str(phy), "-d", "mdio", "-o", out, "--force")
+        assert done.code == 2
+        assert "only read" in done.err
+    assert phy.read_bytes() == before
+
+
+def test_one_table_that_is_there_already_keeps_all_from_being_written(tmp_path: Path) -> None:
+    folder = str(made_capture(tmp_path / "made.ff").path)
+    (tmp_path / "e.trace.words.parquet").write_text("mine")
+    out = str(tmp_path / "e.parquet")
+    done = run_inside("decode", folder, "-d", "trace", "-o", out)
+    assert done.code == 2
+    assert [path.name for path in tmp_path.glob("e.*")] == ["e.trace.words.parquet"]
+    assert run_inside("decode", folder, "-d", "trace", "-o", out, "--force").code == 0
+    assert sorted(path.stem for path in tmp_path.glob("e.*")) == TABLES
+
+
+def test_a_disk_that_fills_up_at_the_third_table_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(made_capture(tmp_path / "made.ff").path)
+    out = tmp_path / "out"
+    out.mkdir()
+    whole = os.fsync
+    calls: list[int] = []
+
+    def full(descriptor: int) -> None:
+        if out in Path(f"/proc/self/fd/{descriptor}").readlink().parents:
+            calls.append(descriptor)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        whole(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = run_inside("decode", folder, "-d", "trace", "-o", str(out / "e.parquet"))
+    assert len(calls) >= 3
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", [".", "/"])
+def test_an_output_without_a_name_is_bad_input(phy: Path, place: str) -> None:
+    done = run_inside("decode", str(phy), "-d", "mdio", "-o", place)
+    assert done.code == 2
+    assert done.err.count("\n") == 1

@@ -1,0 +1,95 @@
+"""Wrong options: one line that names verb, option and value, and says where to read on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from freezeframe.gui.cli.usage import seconds
+
+from tests.gui.cli import process_environment, run_inside
+
+PULL = ("pull", "emu:", "-o", "/no/such/x.ff")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            (*PULL, "--wait", "nan"),
+            "pull: --wait: 'nan' is not a number of seconds from 0 to 100,000,000",
+        ),
+        (
+            (*PULL, "--wait=-1"),
+            "pull: --wait: '-1' is not a number of seconds from 0 to 100,000,000",
+        ),
+        (
+            (*PULL, "--outage", "inf"),
+            "pull: --outage: 'inf' is not a number of seconds from 0 to 100,000,000",
+        ),
+        (("emulate", "--seed", "x"), "emulate: --seed: 'x' is not a whole number"),
+        (("emulate", "--seed", "-1"), "emulate: --seed: '-1' is below 0, the least"),
+        (("emulate", "--speed", "fast"), "emulate: --speed: 'fast' is not a number from 0"),
+        (("pull", "emu:"), "pull: -o/--output is missing"),
+        (("explain",), "explain: CAPTURE.ff is missing"),
+        (("pull", "emu:", "--forc"), "pull: no such option: --forc; did you mean --force?"),
+        (("explain", "a", "b"), "explain: got unexpected extra argument(s) (b)"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_an_error_of_usage_is_one_line(arguments: tuple[str, ...], line: str) -> None:
+    done = run_inside(*arguments)
+    verb = arguments[0]
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"freezeframe {line}; see freezeframe {verb} --help\n"
+
+
+def test_an_error_of_usage_shows_no_control_character() -> None:
+    done = run_inside("emulate", "--seed", "\x1b[2J\n")
+    assert done.code == 2
+    assert "\x1b" not in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("text", "value"), [("0", 0.0), ("1.5", 1.5), ("1e8", 1e8)])
+def test_seconds_are_numbers_from_0_to_three_years(text: str, value: float) -> None:
+    assert seconds(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "nan", "inf", "-0.1", "1e9", "1s"])
+def test_what_no_clock_can_wait_is_no_number_of_seconds(text: str) -> None:
+    with pytest.raises(typer.BadParameter, match="is not a number of seconds"):
+        seconds(text)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("decoders",)], ids=" ".join)
+def test_a_full_disk_behind_standard_output_is_one_line(words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "freezeframe", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=process_environment(),
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("freezeframe: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_encoding_without_the_letters_shows_escapes_and_goes_on(tmp_path: Path) -> None:
+    from tests.gui.made_capture import made_capture
+
+    folder = made_capture(tmp_path / "made.ff").path
+    done = subprocess.run(
+        [sys.executable, "-m", "freezeframe", "explain", str(folder)],
+        capture_output=True,
+        check=False,
+        env={**process_environment(), "PYTHONIOENCODING": "ascii"},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"\xb5s" in done.stdout
