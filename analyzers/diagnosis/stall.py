@@ -171,6 +171,8 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
     cause_ps, flight = _cause_ps(facts, account.sender), flight_ps(facts, account)
     if cause_ps is None or flight is None or not _none_refused(facts, account):
         return None
+    if not _long_enough(facts, account, cause_ps, flight):
+        return None  # the receiver's bank is of a later time than the wait
     due_ps = cause_ps - flight
     if not covers(facts, account.receiver, due_ps) or not _none_moved(facts, account, due_ps):
         return None
@@ -256,6 +258,9 @@ def _long_enough(facts: Facts, account: FlowAccount, cause_ps: int | None, fligh
     """Return whether the sender waited longer than any credit on its way would have needed."""
     log = facts.view.flow_log(account.sender)
     if log is None or cause_ps is None:
+        return False
+    limit = facts.view.value(account.sender, "ctl.stall_limit")
+    if limit is not None and facts.view.cycles_ps(account.sender, link=limit) <= flight:
         return False
     return cause_ps - _quiet_ps(account, log) > flight
 

@@ -65,7 +65,7 @@ def test_credits_still_on_a_long_link_are_not_lost(explained: Explain) -> None:
 
 
 def test_credits_that_a_long_link_had_time_to_bring_are_lost(explained: Explain) -> None:
-    pair = long_link(10, 6, post_ps=20 * US)
+    pair = long_link(20, 6, post_ps=20 * US)
     pair.event("A", T0 + 250 * US, "LINK", "idle_inserted", 0, 0, 3)
     finding = only(explained(pair).findings)
     assert (finding.diagnosis, finding.flow) == ("credit-lost", 2)
