@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
 
-__all__ = ["Decoded", "StackRun", "decode_file", "save_tables"]
+__all__ = ["Decoded", "StackRun", "decode_file"]
 
 _EDGES_AT_ONCE = 1 << 16  # calling a decoder costs as much as some thousand edges
 _SAMPLES_AT_ONCE = 1 << 26  # a worker goes through all samples; it must not wait for many edges
@@ -154,26 +154,6 @@ def decode_file(
         for run in runs:
             run.close()
     return _different([decoded for run in runs for decoded in run.tables()])
-
-
-def save_tables(decoded: Sequence[Decoded], path: str | Path) -> list[Path]:
-    """Write the tables as Parquet and return the files: ``path`` for one, ``STEM.NAME.parquet``
-    else.
-
-    Raises:
-        InputError: a file cannot be written.
-    """
-    from freezeframe.capture.parquet import write_table
-
-    target = Path(path)
-    if len(decoded) == 1:
-        files = [target]
-    else:
-        suffix = target.suffix or ".parquet"
-        files = [target.with_name(f"{target.stem}.{name}{suffix}") for name, _ in decoded]
-    for file, (_, table) in zip(files, decoded, strict=True):
-        write_table(table, file)
-    return files
 
 
 def _run_edges(

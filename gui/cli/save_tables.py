@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freezeframe.gui.export.place import check_output, new_files
-from freezeframe.gui.places import refuse_evidence
 
 if TYPE_CHECKING:
     from freezeframe.decoders.run import Decoded
@@ -27,7 +26,6 @@ def check_place(output: Path, source: Path, specs: Sequence[str], *, force: bool
     known = load_decoders()
     stacks = [parse_spec(spec, known) for spec in specs]
     tables = sum(len(stack.steps[-1].decoder.produces) for stack in stacks)
-    refuse_evidence(output)
     # With several tables, what stands at `output` itself is not touched.
     check_output(output, source, force=force or tables > 1)
 

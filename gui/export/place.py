@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
+from freezeframe.gui.places import refuse_evidence
 
 __all__ = ["check_output", "new_files"]
 
@@ -32,6 +33,7 @@ def check_output(path: Path, source: Path, *, force: bool) -> None:
         raise InputError(
             f"{path}: the directory {path.parent} does not exist; create it or choose another place"
         )
+    refuse_evidence(path)
     inside = path.resolve()
     if source.resolve() in (inside, *inside.parents):
         raise InputError(

@@ -118,3 +118,13 @@ def test_one_device_that_the_host_froze_and_that_shows_nothing_wrong_has_no_find
     pair, _ = busy()
     pair.causes = {"A": ["host"], "B": ["host"]}
     assert explained(pair, device, captured=device).findings == []
+
+
+def test_a_sender_that_was_credited_more_than_it_sent_is_not_beyond_its_limit(
+    explained: Explain,
+) -> None:
+    pair = Pair()
+    pair.account("A", 1, sent=517, credited=899, limit=1024)  # 382 words less than nothing
+    pair.set("A", "frozen_flow.words_sent", 1, value=8192 + 517)
+    pair.causes = {"A": ["cross"], "B": ["pay-crc"]}
+    assert only(explained(pair, "A").findings).diagnosis == "undetermined"

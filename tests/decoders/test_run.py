@@ -10,11 +10,10 @@ import pytest
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.capture.parquet import read_table
 from freezeframe.decoders import run
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, OptionValues, Output
 from freezeframe.decoders.registry import Registry, load_decoders
-from freezeframe.decoders.run import Decoded, decode_file, save_tables
+from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 
 from tests.capture.files.captures import metadata, write_session
@@ -167,23 +166,6 @@ def test_damage_at_the_end_gives_no_table(tmp_path: Path) -> None:
         decode_file(path, ["mdio"])
 
 
-def test_one_table_is_saved_under_the_given_name(bus: Path, tmp_path: Path) -> None:
-    decoded = decode_file(bus, ["mdio"])
-    assert save_tables(decoded, tmp_path / "events.parquet") == [tmp_path / "events.parquet"]
-    assert read_table(tmp_path / "events.parquet").equals(decoded[0].table)
-
-
-def test_several_tables_are_saved_under_their_names(bus: Path, tmp_path: Path) -> None:
-    decoded = decode_file(bus, ["mdio", "both"], registry=REGISTRY)
-    files = save_tables(decoded, tmp_path / "events.parquet")
-    assert [file.name for file in files] == [
-        "events.mdio.parquet",
-        "events.both.a.parquet",
-        "events.both.b.parquet",
-    ]
-    assert [read_table(file).num_rows for file in files] == [200, 1, 0]
-
-
 def test_a_capture_folder_is_decoded_by_trace(tmp_path: Path) -> None:
     records = record_stream([(5, BODY, 0xAB), (6, BODY, 0xCD)], 0, 60)
     folder = tmp_path / "fault.ff"
@@ -191,5 +173,3 @@ def test_a_capture_folder_is_decoded_by_trace(tmp_path: Path) -> None:
     decoded = dict(decode_file(folder, ["trace"]))
     assert sorted(decoded) == ["trace.events", "trace.intervals", "trace.packets", "trace.words"]
     assert decoded["trace.words"]["data"].to_pylist() == [0xAB, 0xCD]
-    files = save_tables([Decoded(*d) for d in decoded.items()], tmp_path / "t.parquet")
-    assert sum(read_table(file).num_rows for file in files) == sum(map(len, decoded.values()))
