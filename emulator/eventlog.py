@@ -221,6 +221,8 @@ class EventLog:
                 enter(Kind.LOSS, min(s.due, LOSS_LOST_MASK))
                 s.due = 0
             for _, _, _, kind, data in events:
+                if s.cause_cycle is not None and cycle > s.cause_cycle and entered >= s.left:
+                    break  # `post` is reached within this cycle: acceptance is shut
                 s.offered += 1
                 if not s.due and s.places - s.level >= 2:
                     enter(kind, data)

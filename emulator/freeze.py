@@ -70,7 +70,9 @@ class FreezeControl:
         nic.arm_memories(now)
         self._closing = [None] * len(nic.memories)
         if was_frozen:
-            nic.machine.released(nic)
+            nic.machine.released()
+        if self.generation > 1:  # the first arm is at power-up, before there is a link
+            nic.tx_link.watch_stall()
 
     def raise_cause(self, cause: Cause, domain: Domain) -> None:
         """Note a cause that arises now in a domain; one that is masked, or comes when not armed, changes nothing."""

@@ -57,6 +57,7 @@ class TxLink:
         self._due: dict[int, Flow] = {}  # flows with a credit to send, oldest first
         self._free_cycle = 0  # earliest cycle of the next start
         self._blocked: int | None = None  # link cycle since which the first packet waits for credit
+        self._blocked_flow = 0
         self._active: tuple[int, int, Incoming] | None = (
             None  # first cycle, words, at the other end
         )
@@ -142,21 +143,23 @@ class TxLink:
         nic = self.nic
         if self._blocked is not None:
             return
-        self._blocked = cycle
+        self._blocked, self._blocked_flow = cycle, flow.number
         nic.enter(Machine.TX_LINK, MachineState.WAIT_CREDIT)
         self._press(PressureCode.BEGIN, flow)
-        if nic.config.stall_limit:
-            self._watch(cycle, nic.config.stall_limit, flow)
+        self.watch_stall()
 
-    def _watch(self, since: int, limit: int, flow: Flow) -> None:
-        nic = self.nic
+    def watch_stall(self) -> None:
+        """Raise credit-stall when the wait in progress, if any, is over the limit that stands now."""
+        nic, since, limit = self.nic, self._blocked, self.nic.config.stall_limit
+        if since is None or not limit:
+            return
 
         def look() -> None:
-            if self._blocked == since:
-                self.stalled_flows |= 1 << flow.number & 0xFFFFFFFF
+            if self._blocked == since and nic.config.stall_limit == limit:
+                self.stalled_flows |= 1 << self._blocked_flow & 0xFFFFFFFF
                 nic.freeze.raise_cause(Cause.CREDIT_STALL, Domain.LINK)
 
-        nic.at(nic.link.edge_ps(since + limit), look)
+        nic.at(max(nic.now_ps, nic.link.edge_ps(since + limit)), look)
 
     def _unblock(self, cycle: int, flow: Flow) -> None:
         if self._blocked is None:

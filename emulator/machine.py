@@ -7,6 +7,7 @@ same accesses give the same bits.
 from __future__ import annotations
 
 import random
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,7 +43,7 @@ class Pair:
         Args:
             seed: decides clocks, traffic, and the fault's time and place.
             truth_path: where the injections are written; None writes nothing.
-            nonce: boot nonce of A (B has the next); None derives it from the seed.
+            nonce: boot nonce of A (B has the next); None draws one, as a power-up does.
         Raises:
             InputError: unknown fault, or the truth file cannot be written.
         """
@@ -53,7 +54,7 @@ class Pair:
         self.env = simpy.Environment(initial_time=_POWER_UP_PS)
         draw = random.Random(f"{seed}/clocks")
         if nonce is None:
-            nonce = random.Random(f"{seed}/{fault}/{profile.digest}/nonce").getrandbits(32)
+            nonce = secrets.randbits(32)
         self.nonces = [(nonce + index) & 0xFFFFFFFF for index in (0, 1)]
         self.runs = 0
         self.nics: list[Nic] = []
@@ -101,15 +102,20 @@ class Pair:
             self.advance(int(end_ps - env.now))
         return self.frozen
 
-    def released(self, nic: Nic) -> None:
-        """A frozen card has been armed again. When no card is frozen any more the pair starts anew."""
-        nic.held = False
-        if not any(other.freeze.frozen_ps is not None for other in self.nics):
+    def released(self) -> None:
+        """A frozen card has been armed again. When none is frozen any more, a pair that was held starts anew.
+
+        Until then a card that was held stays so. Cards that went on while frozen (no hold) just go on.
+        """
+        if any(other.freeze.frozen_ps is not None for other in self.nics):
+            return
+        if any(other.held for other in self.nics):
             self._start()
 
     def _start(self) -> None:
         for nic in self.nics:
             nic.stop()
+            nic.held = False
         fault, run = self.fault, self.runs
         self.runs += 1
         fault.begin(self.seed, run, self.now_ps, self.truth.add)

@@ -128,11 +128,15 @@ def writers(nic: Nic) -> dict[str, Writer]:
         if config.traffic_on and not was_on:
             nic.pattern.switched_on()
 
+    def watched(name: str, value: int) -> None:
+        setattr(config, name, value)
+        nic.tx_link.watch_stall()  # a wait that is over the limit already is a cause now
+
     made: dict[str, Writer] = {
         "ctl.arm": nic.freeze.write_arm,
         "ctl.freeze": nic.freeze.write_freeze,
-        "ctl.cause_mask": partial(setattr, config, "cause_mask"),
-        "ctl.stall_limit": partial(setattr, config, "stall_limit"),
+        "ctl.cause_mask": partial(watched, "cause_mask"),
+        "ctl.stall_limit": partial(watched, "stall_limit"),
         "ctl.options": options,
         "ctl.kinds": nic.set_kinds,
         "ctl.post": nic.set_post,

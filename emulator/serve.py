@@ -7,7 +7,6 @@ thread waits for requests and nothing else.
 
 from __future__ import annotations
 
-import secrets
 import signal
 import threading
 import time
@@ -105,7 +104,6 @@ def emulate(
     host, port = _host_and_port(listen)
     if speed is not None and speed <= 0:
         raise InputError(f"speed {speed}: simulated seconds a second must be above 0")
-    nonce = secrets.randbits(32) if nonce is None else nonce
     target = EmulatorTarget(profile, fault, seed, truth, access_ps=0, nonce=nonce)
     server = EtherboneServer(target, host, port)
     try:

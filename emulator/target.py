@@ -49,7 +49,7 @@ class EmulatorTarget:
             seed: decides everything random.
             truth_path: file for what was injected; None for none.
             access_ps: simulated time that passes with each call.
-            nonce: boot nonce; None takes one from the seed, so that runs can be repeated bit for bit.
+            nonce: boot nonce; None draws a new one, as a power-up does. All else follows from the seed.
         Raises:
             InputError: unknown profile or fault, a negative seed, or a truth file that cannot be written.
         """

@@ -93,6 +93,8 @@ def follow_log(
                 entering.append((LOSS, due))
                 due = 0
             for _, kind, data in sorted(events.get(cycle, ()), key=lambda event: event[0]):
+                if cycle > cause.cycle and len(entering) == left:
+                    continue  # rule 4: the next `post` records and no more
                 offered += 1
                 if not due and places - level - len(entering) >= 2:
                     entering.append((kind, data))

@@ -56,8 +56,8 @@ def test_what_does_not_fit_is_counted_and_told_by_loss_when_half_is_free() -> No
 
 
 def test_a_loss_that_is_due_is_told_in_closing() -> None:
-    log = armed(places=4, post=3)
-    log.cause(5, 1)
+    log = armed(places=4, post=0)
+    log.cause(10, 1)  # what happens in the cycle of the cause is before it
     for number in range(9):
         log.offer(10, 0, STATE, number)
     log.advance(60)
@@ -66,6 +66,18 @@ def test_a_loss_that_is_due_is_told_in_closing() -> None:
         (STATE, 0), (STATE, 1), (STATE, 2), (LOSS, 6), (MARK, 1), (TIME, 16),
     ]  # fmt: skip
     assert sum(kind == STATE for _, kind, _ in records) + log.lost == log.offered == 9
+
+
+def test_after_the_cause_post_records_are_stored_and_no_more_also_within_one_cycle() -> None:
+    log = armed(places=16, post=2)
+    log.cause(5, 1)
+    log.offer(6, 0, STATE, 0)
+    for number in range(1, 5):
+        log.offer(8, 0, STATE, number)
+    log.advance(60)
+    assert [(kind, data) for _, kind, data in stored(log.memory)][:2] == [(STATE, 0), (STATE, 1)]
+    assert [kind for _, kind, _ in stored(log.memory)][2:] == [MARK, TIME]
+    assert (log.offered, log.lost) == (2, 0)
 
 
 def test_the_last_place_is_for_time() -> None:

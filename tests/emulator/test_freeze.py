@@ -162,6 +162,50 @@ def test_without_hold_the_card_goes_on_but_the_recording_stays() -> None:
     assert a.read("snapshot.tx_enq_words.lo", bank) > words
 
 
+def test_a_rearmed_card_stays_held_until_the_other_is_armed_too() -> None:
+    target, a, b = run_to_freeze("payload-bit-flip", 5)
+    arm(b)
+    assert [card.read("ctl.state") >> 4 & 1 for card in (a, b)] == [1, 1]
+    arm(a)
+    assert [card.read("ctl.state") >> 4 & 1 for card in (a, b)] == [0, 0]
+    target.advance(100 * US)
+    assert a.read("memory.stored", 0) > 0
+
+
+def test_a_rearm_does_not_touch_a_card_that_was_never_held() -> None:
+    target, a, b = pair(seed=2)
+    for card in (a, b):
+        card.write("ctl.options", 0)
+    target.advance(50 * US)
+    freeze(a)
+    assert target.run_until_frozen(3000 * US)
+    for card in (a, b):
+        arm(card)
+    assert target.pair.runs == 1
+    target.advance(200 * US)
+    assert a.read("memory.stored", 0) > 0
+
+
+def test_a_stall_that_is_over_the_limit_freezes_when_its_cause_is_let_through() -> None:
+    target, a, b = pair("credit-lost", 3)
+    for card in (a, b):
+        card.write("ctl.cause_mask", 0xFFF & ~(1 << 6))
+    assert not target.run_until_frozen(3000 * US)
+    a.write("ctl.cause_mask", 0xFFF)
+    assert target.run_until_frozen(3000 * US)
+    assert a.read("ctl.causes") == 1 << 6
+
+
+def test_a_limit_set_during_a_wait_holds_for_that_wait() -> None:
+    target, a, b = pair("credit-lost", 3)
+    for card in (a, b):
+        card.write("ctl.stall_limit", 0)
+    assert not target.run_until_frozen(3000 * US)
+    a.write("ctl.stall_limit", 1000)
+    assert target.run_until_frozen(3000 * US)
+    assert a.read("ctl.causes") == 1 << 6
+
+
 def test_after_a_rearm_the_pair_starts_anew_and_a_fault_strikes_once_more() -> None:
     target, a, b = run_to_freeze("payload-bit-flip", 5)
     time_before = a.read("frozen.freeze_cycle_lo")
