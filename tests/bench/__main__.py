@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
-import platform
+import re
 import sys
 from pathlib import Path
 
 from tests import bench
 from tests.bench.common import BenchResult, table
+
+PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
 
 
 def modules() -> list[str]:
@@ -23,7 +25,7 @@ def main() -> None:
     """Run all benchmarks, or those named; print one table; exit 1 when an asked ratio is not met."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"some of: {', '.join(modules())}")
-    parser.add_argument("--write", type=Path, help="also write the table to this Markdown file")
+    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
     args = parser.parse_args()
     results: list[BenchResult] = []
     for name in args.names or modules():
@@ -32,10 +34,8 @@ def main() -> None:
     text = table(results)
     print(text)
     if args.write:
-        args.write.write_text(
-            "# Performance\n\n`make bench`, medians, "
-            f"{platform.machine()}, Python {platform.python_version()}. "
-            "Both sides of a ratio ran in the same run and gave the same answer first.\n\n" + text
+        PAGE.write_text(
+            re.sub(r"(^\|.*\n)+", lambda _: text, PAGE.read_text(), count=1, flags=re.M)
         )
     sys.exit(any(not r.met for r in results))
 
