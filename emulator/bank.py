@@ -88,7 +88,7 @@ def _state(nic: Nic, t_ps: int) -> Values:
         "next_seq_in": nic.rx_link.next_seq,
         "freeze_cycle_lo": bus & _LOW,
         "freeze_cycle_hi": bus >> 32,
-        "stalled_flows": nic.tx_link.stalled_flows,
+        "stalled_flows": nic.tx_link.stalled_flows(t_ps),
     }
     values: Values = {(f"frozen.{name}", ()): value for name, value in plain.items()}
     for machine, state in enumerate(nic.states):

@@ -213,8 +213,8 @@ class EventLog:
             s.level += 1
             entered += 1
 
-        if s.shut is not None and empty:
-            self._close(s, cycle, records)
+        if s.shut is not None and s.cause_cycle is not None and empty:
+            self._close(s, cycle, s.cause_cycle, records)
             return
         if s.shut is None:
             if s.due and 2 * (s.places - s.level) >= s.places:
@@ -238,14 +238,15 @@ class EventLog:
         if s.left <= 0:
             s.shut = cycle
 
-    def _close(self, s: _State, cycle: int, records: list[tuple[int, int, int]] | None) -> None:
-        assert s.cause_cycle is not None
+    def _close(
+        self, s: _State, cycle: int, since: int, records: list[tuple[int, int, int]] | None
+    ) -> None:
         dt = 15 if s.previous is None else min(15, cycle - s.previous)
         closing = []
         if s.due:
             closing.append((dt, int(Kind.LOSS), min(s.due, LOSS_LOST_MASK)))
             cycle, dt, s.due = cycle + 1, 1, 0
-        closing.append((dt, int(Kind.MARK), mark_data(self.causes, cycle - s.cause_cycle)))
+        closing.append((dt, int(Kind.MARK), mark_data(self.causes, cycle - since)))
         closing.append((1, int(Kind.TIME), cycle + 1))
         s.end = cycle + 1
         if records is not None:

@@ -52,12 +52,11 @@ class TxLink:
         self.queue: deque[Packet] = deque()
         self.moved = Signal(nic.env)  # a run has begun to leave the FIFO
         self.pressure_cycles = 0
-        self.stalled_flows = 0
         self._wake = Signal(nic.env)
         self._due: dict[int, Flow] = {}  # flows with a credit to send, oldest first
         self._free_cycle = 0  # earliest cycle of the next start
         self._blocked: int | None = None  # link cycle since which the first packet waits for credit
-        self._blocked_flow = 0
+        self._blocked_flow = 0  # its flow
         self._active: tuple[int, int, Incoming] | None = (
             None  # first cycle, words, at the other end
         )
@@ -87,6 +86,14 @@ class TxLink:
         cycles = self.pressure_at(t_ps)
         self.pressure_cycles, self._blocked = 0, None
         return cycles
+
+    def stalled_flows(self, t_ps: int) -> int:
+        """Return the flows 0-31 that wait for credit over the limit that stands at ``t_ps``, one bit each."""
+        limit = self.nic.config.stall_limit
+        if self._blocked is None or not limit:
+            return 0
+        over = self.nic.link.cycle_at(t_ps) >= self._blocked + limit
+        return over << self._blocked_flow & 0xFFFFFFFF
 
     def hold(self, cycle: int) -> None:
         """Stop after link cycle ``cycle``: words that would have left later never did."""
@@ -156,7 +163,6 @@ class TxLink:
 
         def look() -> None:
             if self._blocked == since and nic.config.stall_limit == limit:
-                self.stalled_flows |= 1 << self._blocked_flow & 0xFFFFFFFF
                 nic.freeze.raise_cause(Cause.CREDIT_STALL, Domain.LINK)
 
         nic.at(max(nic.now_ps, nic.link.edge_ps(since + limit)), look)
@@ -166,7 +172,6 @@ class TxLink:
             return
         self.pressure_cycles += cycle - self._blocked
         self._blocked = None
-        self.stalled_flows &= ~(1 << flow.number)
         self._press(PressureCode.END, flow)
 
     def _press(self, code: PressureCode, flow: Flow) -> None:
@@ -324,11 +329,10 @@ class RxLink:
         incoming.more.give()
 
     def _check(self, incoming: Incoming, verdict: Verdict, cycle: int) -> None:
-        if verdict.header_bad:
+        header = verdict.header
+        if header is None or not header.good:
             self._blame(Cause.HDR_CRC, "header_errors", incoming, cycle, verdict.header_at)
             return
-        header = verdict.header
-        assert header is not None
         if not header.flags & PacketFlag.INJECTED:
             if header.seq != self.next_seq:
                 self._blame(Cause.SEQUENCE, "", incoming, cycle, verdict.header_at)

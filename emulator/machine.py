@@ -78,15 +78,14 @@ class Pair:
         return all(nic.freeze.frozen_ps is not None for nic in self.nics)
 
     @property
-    def held(self) -> bool:
-        """Every card is held: nothing but time and counter snapshots moves."""
-        return all(nic.held for nic in self.nics)
+    def stands_still(self) -> bool:
+        """Every card is held and its recorder frozen: nothing but time and counter snapshots moves."""
+        return self.frozen and all(nic.held for nic in self.nics)
 
     def at(self, t_ps: int, action: Callable[[], None]) -> None:
         """Do something at a time that is not over, whatever has happened to the cards by then."""
         event = self.env.timeout(t_ps - self.env.now)
-        assert event.callbacks is not None
-        event.callbacks.append(lambda _: action())
+        event.callbacks = [lambda _: action()]  # nobody else can have come to an event this new
 
     def advance(self, ps: int) -> None:
         """Let ``ps`` picoseconds pass."""

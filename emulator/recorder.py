@@ -63,7 +63,7 @@ class _Clockwork:
         if time is not None and time > until:
             time = None
         if self.cause_cycle is not None and self.shut is None:
-            self._drain(until if time is None else time - 1)
+            self._drain(self.cause_cycle, until if time is None else time - 1)
             if self.shut is not None and time is not None and time > self.shut:
                 time = None
         if self.shut is not None:
@@ -74,16 +74,15 @@ class _Clockwork:
             self.idle(until)
         return time
 
-    def _drain(self, until: int) -> None:
-        assert self.cause_cycle is not None
-        if self.left == 0 and until >= self.cause_cycle:
-            self.shut = self.cause_cycle  # post was 0 from the beginning
+    def _drain(self, cause: int, until: int) -> None:
+        if self.left == 0 and until >= cause:
+            self.shut = cause  # post was 0 from the beginning
             return
-        passed = (until - self.cause_cycle) // self.drain - self.drains
+        passed = (until - cause) // self.drain - self.drains
         if passed <= 0:
             return
         if passed >= self.left:
-            self.shut = self.cause_cycle + self.drain * (self.drains + self.left)
+            self.shut = cause + self.drain * (self.drains + self.left)
             self.drains += self.left
             self.left = 0
         else:
@@ -297,8 +296,8 @@ class Recorder:
                             dt, kinds[start : start + taken], data[start : start + taken]
                         )
         self._idle(until)
-        if work.shut is not None:
-            self._close(until)
+        if work.shut is not None and work.cause_cycle is not None:
+            self._close(until, work.shut + 1, work.cause_cycle)
 
     def _idle(self, until: int) -> None:
         if self._work.shut is None:
@@ -306,13 +305,11 @@ class Recorder:
             if time is not None:
                 self.memory.put([(14, Kind.TIME, time)])
 
-    def _close(self, until: int) -> None:
-        work = self._work
-        assert work.shut is not None and work.cause_cycle is not None
-        mark = work.shut + 1
+    def _close(self, until: int, mark: int, cause: int) -> None:
         if self._committed < mark <= until:
-            dt = 15 if work.previous is None else min(15, mark - work.previous)
-            self.memory.put([(dt, Kind.MARK, mark_data(self.causes, mark - work.cause_cycle))])
+            previous = self._work.previous
+            dt = 15 if previous is None else min(15, mark - previous)
+            self.memory.put([(dt, Kind.MARK, mark_data(self.causes, mark - cause))])
         if self._committed < mark + 1 <= until:
             self.memory.put([(1, Kind.TIME, mark + 1)])
             self._end = mark + 1

@@ -122,7 +122,7 @@ def _serve(
 ) -> None:
     settled, requests = False, 0
     while not stopped():
-        if target.pair.held:
+        if target.pair.stands_still:
             settled = pacer.stand_still(settled, requests)
             requests = server.poll(_IDLE_S)
         else:

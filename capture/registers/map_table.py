@@ -139,7 +139,7 @@ REGISTERS: tuple[_R, ...] = (
     ), "Causes that freeze, one bit each; host always does"),
     _R("ctl.stall_limit", 0x000120, (), "rw", (
         _F("value", 0, 32, 0, "Value.", "cycles"),
-    ), "Link cycles a flow may wait for credit before credit-stall; 0 never"),
+    ), "Link cycles a flow may wait for credit; credit-stall while one waits longer; 0 never"),
     _R("ctl.options", 0x000124, (), "rw", (
         _F("hold", 0, 1, 1, "Hold the network card when frozen."),
         _F("select_tap", 4, 3, 0, "Tap recorded in SELECT mode."),
@@ -281,10 +281,10 @@ REGISTERS: tuple[_R, ...] = (
     ), "Halves in the lane's synchronization FIFO"),
     _R("frozen.lane.underflows", 0x000464, ((2, 16),), "r", (
         _F("value", 0, 32, 0, "Value."),
-    ), "Reads of the synchronization FIFO while empty"),
+    ), "Reads of the synchronization FIFO while empty, since the link last came up"),
     _R("frozen.lane.overflows", 0x000468, ((2, 16),), "r", (
         _F("value", 0, 32, 0, "Value."),
-    ), "Writes of the synchronization FIFO while full"),
+    ), "Writes of the synchronization FIFO while full, since the link last came up"),
     _R("frozen.lane.comma_phase", 0x00046C, ((2, 16),), "r", (
         _F("value", 0, 32, 0, "Value."),
     ), "Byte phase found by the last alignment, 0-3"),
@@ -719,10 +719,10 @@ REGISTERS: tuple[_R, ...] = (
     ), "Credit state of each flow, as it stood at freeze: Words freed, as told in the last credit sent"),
     _R("length_histogram", 0x003000, ((16, 4),), "r", (
         _F("value", 0, 32, 0, "Value."),
-    ), "Packets received by payload length: bin 0 empty, bin k length 2^(k-1) to 2^k - 1"),
+    ), "Packets received since power-up, by payload length: bin 0 empty, bin k length 2^(k-1) to 2^k - 1"),
     _R("occupancy_histogram", 0x003040, ((16, 4),), "r", (
         _F("value", 0, 32, 0, "Value."),
-    ), "Throughput sample times by level of the incoming FIFO, in sixteenths of its depth"),
+    ), "Throughput sample times since power-up, by level of the incoming FIFO, in sixteenths of its depth"),
     _R("sampler.write_ptr", 0x003080, (), "r", (
         _F("value", 0, 32, 0, "Value."),
     ), "Slot the next sample would take"),

@@ -206,6 +206,19 @@ def test_a_limit_set_during_a_wait_holds_for_that_wait() -> None:
     assert a.read("ctl.causes") == 1 << 6
 
 
+def test_a_flow_is_stalled_by_the_limit_that_stands_not_by_one_that_stood() -> None:
+    for limit, stalled in ((1000, True), (1 << 30, False), (0, False)):
+        target, a, b = pair("credit-lost", 3)
+        for card in (a, b):
+            card.write("ctl.cause_mask", 0xFFF & ~(1 << 6))
+        assert not target.run_until_frozen(3000 * US)  # far over the limit of 20,000 cycles
+        a.write("ctl.stall_limit", limit)
+        target.advance(US)
+        freeze(a)
+        assert target.run_until_frozen(3000 * US)
+        assert (a.read("frozen.stalled_flows") != 0) == stalled, limit
+
+
 def test_after_a_rearm_the_pair_starts_anew_and_a_fault_strikes_once_more() -> None:
     target, a, b = run_to_freeze("payload-bit-flip", 5)
     time_before = a.read("frozen.freeze_cycle_lo")

@@ -143,6 +143,45 @@ def test_a_served_pair_answers_freezes_by_itself_and_stops_when_told(tmp_path: P
     assert "word-omitted" in (tmp_path / "truth.json").read_text()
 
 
+def test_a_served_card_that_is_armed_and_held_can_be_frozen_while_the_other_stands_still() -> None:
+    ready: list[str] = []
+    stop, listening = threading.Event(), threading.Event()
+
+    def on_ready(url: str) -> None:
+        ready.append(url)
+        listening.set()
+
+    thread = threading.Thread(
+        target=emulate,
+        args=("127.0.0.1:0", "forth", "word-omitted", 3, None, on_ready),
+        kwargs={"speed": None, "stop": stop.is_set},
+    )
+    thread.start()
+    try:
+        assert listening.wait(20)
+        target = open_target(ready[0])
+        deadline_s = time.monotonic() + 20
+
+        def wait_for_frozen(device: int) -> bool:
+            while int(target.read([device << 24 | 0x104])[0]) & 3 != 3:
+                if time.monotonic() > deadline_s:
+                    return False
+                time.sleep(0.02)
+            return True
+
+        assert wait_for_frozen(0) and wait_for_frozen(1)
+        target.write(0x108, [0x4152 << 16 | 2])
+        assert int(target.read([0x104])[0]) == 1 | 1 << 4  # armed, and held as long as B is frozen
+        target.write(0x10C, [0x465A << 16 | 2])
+        deadline_s = time.monotonic() + 3  # 655 us of simulation: post runs out by cycles alone
+        assert wait_for_frozen(0)
+        target.close()
+    finally:
+        stop.set()
+        thread.join(10)
+    assert not thread.is_alive()
+
+
 SERVE = """
 import sys
 from freezeframe.emulator.serve import emulate

@@ -64,7 +64,7 @@ module ff_regs #(
     input  wire [31:0]  stat_provoke_inject_count, // Packets injected since the recorder's reset
     // configuration; element i of an array stands at [i*WIDTH +: WIDTH]
     output reg  [31:0]  cfg_ctl_cause_mask, // Causes that freeze, one bit each; host always does
-    output reg  [31:0]  cfg_ctl_stall_limit, // Link cycles a flow may wait for credit before credit-stall; 0 never, cycles
+    output reg  [31:0]  cfg_ctl_stall_limit, // Link cycles a flow may wait for credit; credit-stall while one waits longer; 0 never, cycles
     output reg          cfg_ctl_options_hold, // Options: Hold the network card when frozen
     output reg  [2:0]   cfg_ctl_options_select_tap, // Options: Tap recorded in SELECT mode
     output reg  [159:0] cfg_ctl_kinds, // Kinds a memory records, one bit each (enum kind); 13-15 are always recorded
