@@ -17,7 +17,7 @@ import numpy.typing as npt
 from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.streams import HEADS, EventLog, Packet, Stream
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back
 from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind
 from freezeframe.capture.timebase import PS_PER_S
 
@@ -45,6 +45,8 @@ class CaptureView:
     logs: dict[str, EventLog]
     switched_off: tuple[str, ...] = ()
     """What was not recorded because its kind was switched off, a sentence each."""
+    looped: bool = False
+    """Every device heard its own link."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,6 +128,8 @@ class CaptureView:
         return peers[0] if len(peers) == 1 else None
 
     def _peers(self, device: DeviceCapture) -> list[str]:
+        if self.looped:
+            return [device.name]
         count = device.identity.devices_count
         if count == 2:
             return ["AB"[1 - device.index]]
@@ -164,6 +168,7 @@ def view_of(
             for device in captures
         },
         switched_off=tuple(_switched_off(captures, kinds)),
+        looped=looped_back(folder.devices),
     )
 
 

@@ -37,6 +37,7 @@ class FreezeControl:
         self.armed_ps = 0
         self.frozen_ps: int | None = None
         self._latched: list[int | None] = [None, None]  # cycle of the first cause, by domain
+        self._told = False  # the other device has been told, or will be
         self._armed = [0, 0]  # cycle of the last arm, by domain
         self._closing: list[
             int | None
@@ -65,6 +66,7 @@ class FreezeControl:
         self.armed_ps = now
         self.frozen_ps = None
         self._latched = [None, None]
+        self._told = False
         self._armed = [nic.bus.clock.cycle_at(now), nic.link.crossed(now)]
         self._plan += 1
         nic.arm_memories(now)
@@ -82,7 +84,8 @@ class FreezeControl:
         if not nic.config.cause_mask & mask and cause != Cause.HOST:
             return
         now = nic.now_ps
-        self._latch(domain, nic.clock(domain).cycle_at(now), mask)
+        if not self._latch(domain, nic.clock(domain).cycle_at(now), mask):
+            return  # only the causes of a domain's first cycle cross
         other = Domain.LINK if domain == Domain.BUS else Domain.BUS
         seen = nic.clock(other).crossed(now)
         generation = self.generation
@@ -107,15 +110,31 @@ class FreezeControl:
             if closing is not None and closing <= t_ps
         )
 
-    def _latch(self, domain: Domain, cycle: int, mask: int) -> None:
+    def armed_cycle(self, domain: Domain) -> int:
+        """Return the cycle of the last arm: what comes after it is recorded."""
+        return self._armed[domain]
+
+    def closed_cycle(self, domain: Domain) -> int | None:
+        """Return the first cycle in which all memories of a domain are closed, None when that is not known (or it has none)."""
+        nic = self.nic
+        cycles = [
+            recorder.closes_at()
+            for memory, recorder in enumerate(nic.memories)
+            if recorder is not None and nic.memory_domain(memory) == domain
+        ]
+        known = [cycle for cycle in cycles if cycle is not None]
+        return max(known) if known and len(known) == len(cycles) else None
+
+    def _latch(self, domain: Domain, cycle: int, mask: int) -> bool:
+        """Take a cause; return whether it is one of the domain's first cycle."""
         if self.state not in (State.ARMED, State.TRIGGERED):
-            return
+            return False
         nic, first = self.nic, self._latched[domain]
         cycle = max(
             cycle, self._armed[domain] + 1
         )  # a cause right behind an arm is one of the first cycle
         if first is not None and cycle != first:
-            return
+            return False
         self._latched[domain] = cycle
         for memory, recorder in enumerate(nic.memories):
             if recorder is not None and nic.memory_domain(memory) == domain:
@@ -125,9 +144,11 @@ class FreezeControl:
             self.causes |= mask
             self.cause_cycle = cycle
             self.state = State.TRIGGERED
-            if first is None and mask != 1 << Cause.CROSS:
+            if not self._told and mask != 1 << Cause.CROSS:
+                self._told = True
                 self._tell_the_others(cycle)
         self._replan()
+        return True
 
     def _tell_the_others(self, cycle: int) -> None:
         nic = self.nic

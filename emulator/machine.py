@@ -57,6 +57,7 @@ class Pair:
             nonce = secrets.randbits(32)
         self.nonces = [(nonce + index) & 0xFFFFFFFF for index in (0, 1)]
         self.runs = 0
+        self.loopback = False  # every card hears its own link
         self.nics: list[Nic] = []
         for index in (0, 1):
             name = chr(ord("A") + index)
@@ -111,10 +112,18 @@ class Pair:
         if any(other.held for other in self.nics):
             self._start()
 
+    def rewire(self) -> None:
+        """The link's wiring was changed by a register: the pair starts anew, a held one when it is released."""
+        wanted = any(nic.config.loopback for nic in self.nics)
+        if wanted != self.loopback and not any(nic.held for nic in self.nics):
+            self._start()
+
     def _start(self) -> None:
         for nic in self.nics:
             nic.stop()
             nic.held = False
+        # A card whose peer hears itself is heard by nobody, so it is looped back as well.
+        self.loopback = any(nic.config.loopback for nic in self.nics)
         fault, run = self.fault, self.runs
         self.runs += 1
         fault.begin(self.seed, run, self.now_ps, self.truth.add)

@@ -74,6 +74,7 @@ class Config:
     index_record: int = 0
     index_memory: int = 0
     rx_stop: bool = False
+    loopback: bool = False
     traffic_on: bool = False
     traffic_flow: int = 0
     traffic_length: int = 0
@@ -157,8 +158,8 @@ class Nic:
 
     @property
     def peer(self) -> Nic:
-        """The card at the other end of the link."""
-        return self.machine.nics[1 - self.index]
+        """The card at the other end of the link: this one itself in loop-back."""
+        return self if self.machine.loopback else self.machine.nics[1 - self.index]
 
     def clock(self, domain: Domain) -> Clock:
         """Return the clock of one of the two domains."""
@@ -303,9 +304,11 @@ class Nic:
             self._watch(tap, cycle, kinds, words)
 
     def _watch(self, tap: Tap, cycle: int, kinds: Kinds, words: Words) -> None:
-        fires = self.trigger.feed(cycle, kinds, words)
+        domain = _domain(tap.index)
+        early = max(0, self.freeze.armed_cycle(domain) + 1 - cycle)  # as far as the arm has come
+        fires = self.trigger.feed(cycle + early, kinds[early:], words[early:])
         if fires is not None:
-            plan, domain = self.trigger_plan, _domain(tap.index)
+            plan = self.trigger_plan
             self.at(tap.clock.edge_ps(fires + 1), lambda: self._trigger(plan, domain))
 
     def _trigger(self, plan: int, domain: Domain) -> None:

@@ -128,6 +128,10 @@ def writers(nic: Nic) -> dict[str, Writer]:
         if config.traffic_on and not was_on:
             nic.pattern.switched_on()
 
+    def link(value: int) -> None:
+        config.loopback = bool(value & 1)
+        nic.machine.rewire()
+
     def watched(name: str, value: int) -> None:
         setattr(config, name, value)
         nic.tx_link.watch_stall()  # a wait that is over the limit already is a cause now
@@ -147,6 +151,7 @@ def writers(nic: Nic) -> dict[str, Writer]:
         "provoke.traffic": traffic,
         "provoke.traffic_gap": partial(setattr, config, "traffic_gap"),
         "provoke.traffic_seed": partial(setattr, config, "traffic_seed"),
+        "provoke.link": link,
         "provoke.inject": lambda value: inject(nic, value & 0xFFFF, value >> 16 & 0x3FF),
     }
     return made | _trigger(nic)
@@ -280,19 +285,23 @@ def chunks_done(nic: Nic, memory: int) -> int:
 
 
 def _toggle(nic: Nic, domain: int, which: str) -> tuple[int, int] | None:
-    """Return number and own cycle of the first toggle of the time line after arm, or the last before freeze."""
+    """Return number and own cycle of the first toggle of the time line after arm, or the last before the domain's
+    memories had closed.
+    """
     master = nic.machine.nics[0].bus.clock
-    clock = nic.clock(Domain(domain))
+    clock, freeze = nic.clock(Domain(domain)), nic.freeze
     period = nic.profile.trace_sync_period_cycles
-    frozen_ps = nic.freeze.frozen_ps
-    until = clock.cycle_at(nic.now_ps if frozen_ps is None else frozen_ps)
+    armed, closed = freeze.armed_cycle(Domain(domain)), freeze.closed_cycle(Domain(domain))
+    until = clock.cycle_at(nic.now_ps if freeze.frozen_ps is None else freeze.frozen_ps)
+    if closed is not None:
+        until = min(until, closed - 1)
 
     def seen(number: int) -> int:
         at = number * period
         return at if clock is master else clock.crossed(master.edge_ps(at))
 
-    first = max(1, master.cycle_at(nic.freeze.armed_ps) // period - 1)
-    while seen(first) <= clock.cycle_at(nic.freeze.armed_ps):
+    first = max(1, master.cycle_at(clock.edge_ps(armed)) // period - 1)
+    while seen(first) <= armed:
         first += 1
     if seen(first) > until:
         return None

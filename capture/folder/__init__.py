@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freezeframe.capture.folder.content import DeviceCapture, Gap, MemoryImage
+from freezeframe.capture.folder.content import DeviceCapture, Gap, MemoryImage, looped_back
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.folder.register_image import RegisterImage, pack_register
 from freezeframe.capture.folder.writer import CaptureWriter
@@ -14,5 +14,6 @@ __all__ = [
     "Gap",
     "MemoryImage",
     "RegisterImage",
+    "looped_back",
     "pack_register",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from freezeframe.capture.folder.register_image import RegisterImage
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.names import device_name
 
-__all__ = ["CHUNK_RECORDS", "DeviceCapture", "Gap", "MemoryImage", "Samples"]
+__all__ = ["CHUNK_RECORDS", "DeviceCapture", "Gap", "MemoryImage", "Samples", "looped_back"]
 
 CHUNK_RECORDS = 256
 """Records under one entry of the CRC table, unless the device's identity says otherwise."""
@@ -123,3 +124,8 @@ class DeviceCapture:
     def name(self) -> str:
         """The name of the device: "A" for the first."""
         return device_name(self.index)
+
+
+def looped_back(devices: Iterable[DeviceCapture]) -> bool:
+    """Return whether every card heard its own link: one in loop-back leaves its peer nothing else to hear."""
+    return any(device.registers.field("provoke.link", "loopback") for device in devices)

@@ -19,7 +19,7 @@ __all__ = [
     "WINDOWS",
 ]
 
-MAP_HASH = 0xCDEBE054  # docs/formats.md section 1
+MAP_HASH = 0x01B120FD  # docs/formats.md section 1
 FORMAT_VERSION = (1, 0)
 MAP_SIZE = 0x01000000  # bytes from one device to the next
 
@@ -309,6 +309,9 @@ REGISTERS: tuple[_R, ...] = (
     _R("provoke.inject_count", 0x000514, (), "r", (
         _F("value", 0, 32, 0, "Value."),
     ), "Packets injected since the recorder's reset"),
+    _R("provoke.link", 0x000518, (), "rw", (
+        _F("loopback", 0, 1, 0, "1: the card hears its own link instead of its peer's; a change brings the link up anew."),
+    ), "Link"),
     _R("snapshot.tx_enq_words.lo", 0x001000, ((2, 1024),), "r", (
         _F("value", 0, 32, 0, "Value."),
     ), "Counter snapshots: Words into the outgoing FIFO: Bits 0-31"),

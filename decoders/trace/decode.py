@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder import CaptureFolder, looped_back
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.trace.checks import check
 from freezeframe.decoders.trace.events import events_table
@@ -48,7 +48,7 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
         read_memory(device, image) for device in chosen for image in device.memories.values()
     ]
     timebase = at_earliest(TimeBase.from_devices(chosen), readings)
-    words, packets = words_and_packets(readings, timebase, ends)
+    words, packets = words_and_packets(readings, timebase, ends, looped=looped_back(folder.devices))
     checked = [check(reading) for reading in readings]
     events = events_table(readings, [marks for _, marks in checked], timebase, ends)
     return Trace(

@@ -154,7 +154,7 @@ def categories(table: str, column: str, devices: tuple[str, ...]) -> tuple[str, 
         return tuple(f"{device}.{memory}" for device in devices for memory in MEMORY_NAMES)
     if column == "direction":
         ends = (*devices, "?")
-        return tuple(f"{a}->{b}" for a in ends for b in ends if a != b)
+        return tuple(f"{a}->{b}" for a in ends for b in ends if a != b or a != "?")
     raise ValueError(f"{table}.{column} is not a dictionary column")
 
 

@@ -25,7 +25,7 @@ from freezeframe.decoders.trace.schema import TABLES, categories, column_types, 
 
 __all__ = ["DECODER_VERSION", "Trace", "all_ends"]
 
-DECODER_VERSION = 1
+DECODER_VERSION = 2
 """Rises when the same records decode to other rows; tables of another version are made again."""
 
 _FOLDER = "tables"

@@ -24,16 +24,20 @@ from freezeframe.decoders.trace.schema import (
 )
 from freezeframe.decoders.trace.times import times_of
 
-__all__ = ["peer_of", "words_and_packets"]
+__all__ = ["words_and_packets"]
 
 Int64 = npt.NDArray[np.int64]
 Columns = dict[str, npt.NDArray[np.generic]]
 
 
 def words_and_packets(
-    readings: Sequence[Reading], timebase: TimeBase, devices: tuple[str, ...]
+    readings: Sequence[Reading], timebase: TimeBase, devices: tuple[str, ...], *, looped: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables ``words`` and ``packets``: memory by memory, each oldest first."""
+    """Return the tables ``words`` and ``packets``: memory by memory, each oldest first.
+
+    Args:
+        looped: every device heard its own link, so it is its own peer.
+    """
     words: list[Columns] = []
     packets: list[Columns] = []
     word_rows = packet_rows = 0
@@ -42,7 +46,8 @@ def words_and_packets(
             continue
         found = frame_records(reading.records, np.flatnonzero(reading.missing).tolist())
         words.append(_words(reading, found, timebase, devices, packet_rows))
-        packets.append(_packets(reading, found, timebase, devices, word_rows))
+        peer = reading.device if looped else _peer_of(reading.device, devices)
+        packets.append(_packets(reading, found, timebase, devices, peer, word_rows))
         word_rows += len(words[-1]["t_ps"])
         packet_rows += len(found)
     return (
@@ -51,7 +56,7 @@ def words_and_packets(
     )
 
 
-def peer_of(device: str, devices: tuple[str, ...]) -> str:
+def _peer_of(device: str, devices: tuple[str, ...]) -> str:
     """Return the other end of a device's link: known where a target has two devices, else "?"."""
     others = [name for name in devices if name != device]
     return others[0] if len(others) == 1 else "?"
@@ -98,7 +103,12 @@ def _words(
 
 
 def _packets(
-    reading: Reading, found: Packets, timebase: TimeBase, devices: tuple[str, ...], first_word: int
+    reading: Reading,
+    found: Packets,
+    timebase: TimeBase,
+    devices: tuple[str, ...],
+    peer: str,
+    first_word: int,
 ) -> Columns:
     n = len(found)
     first = found["first_record"].astype(np.int64)
@@ -113,7 +123,7 @@ def _packets(
 
     packet_type = field(layouts.HEADER_TYPE_LSB, layouts.HEADER_TYPE_MASK)
     known = (packet_type >= PacketType.RDMA_WRITE) & (packet_type <= PacketType.CREDIT)
-    device, peer = reading.device, peer_of(reading.device, devices)
+    device = reading.device
     sends = reading.tap in (Memory.TX_ENQ, Memory.TX_DEQ)
     direction = f"{device}->{peer}" if sends else f"{peer}->{device}"
     return {

@@ -14,7 +14,7 @@ __all__ = ["VERBS", "Verb", "help_text", "version_text"]
 class Verb(NamedTuple):
     """A verb: its name, what it does in one line, and the heading it stands under.
 
-    ``freezeframe.gui.cli.<name>`` holds a function ``run`` that typer makes the command of.
+    ``freezeframe.gui.cli.<name>`` (``_`` for ``-``) holds a function ``run`` that typer makes the command of.
     """
 
     name: str
@@ -23,11 +23,12 @@ class Verb(NamedTuple):
 
     @property
     def module(self) -> str:
-        return f"freezeframe.gui.cli.{self.name}"
+        return f"freezeframe.gui.cli.{self.name.replace('-', '_')}"
 
 
 _START = "To begin"
 _DEVICE = "A network card"
+_PROVOKE = "Provoke a network card"
 _CAPTURE = "A capture"
 
 VERBS: tuple[Verb, ...] = (
@@ -40,6 +41,11 @@ VERBS: tuple[Verb, ...] = (
     Verb("freeze", "Stop recording now and keep what was recorded.", _DEVICE),
     Verb("pull", "Copy a frozen recording into a capture folder, verified.", _DEVICE),
     Verb("guard", "Wait for freezes unattended: pull, explain, arm again.", _DEVICE),
+    Verb("selftest", "Test a card from its registers up to the link.", _DEVICE),
+    Verb("rx-dma", "Stop or start the receive DMA: back-pressure on demand.", _PROVOKE),
+    Verb("traffic", "Let a card send pattern packets.", _PROVOKE),
+    Verb("inject", "Send one hand-built packet.", _PROVOKE),
+    Verb("loopback", "Let a card hear its own link.", _PROVOKE),
     Verb("explain", "Say what went wrong, where and when, with the evidence.", _CAPTURE),
     Verb("report", "Write the explanation as one HTML file.", _CAPTURE),
     Verb("decode", "Decode a logic-analyzer capture or a capture folder.", _CAPTURE),

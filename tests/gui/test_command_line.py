@@ -15,7 +15,10 @@ from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside, run_process
 
-ASKED = "demo targets emulate status arm freeze pull guard counters explain decode decoders export report"
+ASKED = (
+    "demo targets emulate status arm freeze pull guard counters selftest rx-dma traffic inject loopback "
+    "explain decode decoders export report"
+)
 HEAVY = ("numpy", "pandas", "numba", "pyarrow", "rich", "typer", "simpy", "serial", "email")
 QT = ("PyQt6", "textual")
 

@@ -26,7 +26,7 @@
 
 #define FF_FORMAT_MAJOR 1
 #define FF_FORMAT_MINOR 0
-#define FF_MAP_HASH UINT32_C(0xCDEBE054)
+#define FF_MAP_HASH UINT32_C(0x01B120FD)
 
 /* Trace record, 72 bits; stored as 9 little-endian bytes, read as three 32-bit words. */
 #define FF_RECORD_BITS 72

@@ -90,6 +90,7 @@ module ff_regs #(
     output reg  [9:0]   cfg_provoke_traffic_length, // Pattern traffic: Payload length
     output reg  [31:0]  cfg_provoke_traffic_gap, // Bus cycles between two pattern packets, cycles
     output reg  [31:0]  cfg_provoke_traffic_seed, // Word i of packet n is a function of seed, n and i (docs/formats.md)
+    output reg          cfg_provoke_link_loopback, // Link: 1: the card hears its own link instead of its peer's; a change brings the link up anew
     // pulses: high for one cycle, in which wr_data holds the value written
     output reg          pulse_ctl_arm, // Arm, when key and generation match
     output reg          pulse_ctl_freeze, // Freeze with cause host, when key and generation match
@@ -202,7 +203,8 @@ module ff_regs #(
         || (word & 22'h3FFFFC) == 22'h00006C
         || word == 22'h000070
         || (word & 22'h3FFFFC) == 22'h000140
-        || word == 22'h000145;
+        || word == 22'h000145
+        || word == 22'h000146;
     wire writable = (word & 22'h3FFFFE) == 22'h000042
         || word == 22'h000047
         || (word & 22'h3FFFF8) == 22'h000048
@@ -215,7 +217,7 @@ module ff_regs #(
         || word == 22'h000068
         || word == 22'h000070
         || (word & 22'h3FFFFC) == 22'h000140
-        || word == 22'h000144;
+        || (word & 22'h3FFFFD) == 22'h000144;
     wire hit_ctl_index_data = mine && !s_we && frozen && ((word & 22'h3FFFFE) == 22'h000058
         || word == 22'h00005A);
     wire hit_memory = mine && !s_we && ((word & 22'h3FFFE4) == 22'h000080
@@ -424,6 +426,9 @@ module ff_regs #(
                 9'h144: begin // provoke.inject
                     pulse_provoke_inject <= 1'b1;
                 end
+                9'h146: begin // provoke.link
+                    cfg_provoke_link_loopback <= s_wdata[0];
+                end
                 default: ;
             endcase
         end
@@ -460,6 +465,7 @@ module ff_regs #(
             cfg_provoke_traffic_length <= 10'd0;
             cfg_provoke_traffic_gap <= 32'd0;
             cfg_provoke_traffic_seed <= 32'd0;
+            cfg_provoke_link_loopback <= 1'd0;
         end
         if (bus_rst) begin
             cfg_ctl_index_record <= 24'd0;
@@ -480,7 +486,7 @@ module ff_regs #(
         case (page)
             9'h000: constant = 32'h46525A46; // id.magic
             9'h001: constant = {16'h1, 16'h0}; // id.format
-            9'h002: constant = 32'hCDEBE054; // id.map_hash
+            9'h002: constant = 32'h01B120FD; // id.map_hash
             9'h003: constant = ID_BUILD_HASH; // id.build_hash
             9'h005: constant = {7'd0, ID_DEVICES_TIME_MASTER[0:0], 8'h18, ID_DEVICES_INDEX[7:0], ID_DEVICES_COUNT[7:0]}; // id.devices
             9'h006: constant = {8'd0, ID_TRACE_DT_W[3:0], ID_TRACE_KIND_W[3:0], ID_TRACE_DATA_W[7:0], ID_TRACE_TAPS[3:0], ID_TRACE_MODE[3:0]}; // id.trace
@@ -543,6 +549,7 @@ module ff_regs #(
     reg         show_trigger_config_q;
     reg         show_provoke_rx_dma_q;
     reg         show_provoke_traffic_q;
+    reg         show_provoke_link_q;
     always @(posedge clk) begin
         from_ram_q <= in_ram && valid;
         pick_q <= 4'd15;
@@ -564,6 +571,7 @@ module ff_regs #(
         show_trigger_config_q <= page == 9'h060;
         show_provoke_rx_dma_q <= page == 9'h140;
         show_provoke_traffic_q <= page == 9'h141;
+        show_provoke_link_q <= page == 9'h146;
     end
     reg  [31:0] group0;
     always @* begin
@@ -607,7 +615,8 @@ module ff_regs #(
         | ({5'd0, cfg_ctl_index_memory, cfg_ctl_index_record} & {32{show_ctl_index_q}})
         | ({22'd0, cfg_trigger_config_sequence, cfg_trigger_config_edge, 1'd0, cfg_trigger_config_tap, 3'd0, cfg_trigger_config_enable} & {32{show_trigger_config_q}})
         | ({31'd0, cfg_provoke_rx_dma_stop} & {32{show_provoke_rx_dma_q}})
-        | ({6'd0, cfg_provoke_traffic_length, 1'd0, cfg_provoke_traffic_flow, 7'd0, cfg_provoke_traffic_enable} & {32{show_provoke_traffic_q}});
+        | ({6'd0, cfg_provoke_traffic_length, 1'd0, cfg_provoke_traffic_flow, 7'd0, cfg_provoke_traffic_enable} & {32{show_provoke_traffic_q}})
+        | ({31'd0, cfg_provoke_link_loopback} & {32{show_provoke_link_q}});
 
     // Answers: two cycles after the request, or when the window's block does.
     reg  here_q, good_q; // what was asked for stands here (or nowhere), and may be asked for

@@ -667,6 +667,12 @@ typedef struct __attribute__ ((__packed__)) {
 #define FREEZEFRAME__PROVOKE__INJECT_COUNT__VALUE_bp 0
 #define FREEZEFRAME__PROVOKE__INJECT_COUNT__VALUE_bw 32
 
+// reg - freezeframe.provoke.link
+#define FREEZEFRAME__PROVOKE__LINK__LOOPBACK_bm 0x1
+#define FREEZEFRAME__PROVOKE__LINK__LOOPBACK_bp 0
+#define FREEZEFRAME__PROVOKE__LINK__LOOPBACK_bw 1
+#define FREEZEFRAME__PROVOKE__LINK__LOOPBACK_reset 0x0
+
 // regfile - freezeframe.provoke
 typedef struct __attribute__ ((__packed__)) {
     uint32_t rx_dma;
@@ -675,6 +681,7 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t traffic_seed;
     uint32_t inject;
     uint32_t inject_count;
+    uint32_t link;
 } freezeframe__provoke_t;
 
 // reg - freezeframe.snapshot[].tx_enq_words.lo
@@ -1919,7 +1926,7 @@ typedef struct __attribute__ ((__packed__)) {
     freezeframe__frozen_t frozen;
     uint8_t RESERVED_480_4ff[0x80];
     freezeframe__provoke_t provoke;
-    uint8_t RESERVED_518_fff[0xae8];
+    uint8_t RESERVED_51c_fff[0xae4];
     freezeframe__snapshotx__stride400_t snapshot[2];
     freezeframe__frozen_counters_t frozen_counters;
     uint8_t RESERVED_1900_1fff[0x700];

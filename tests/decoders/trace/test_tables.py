@@ -162,7 +162,7 @@ def test_tables_of_another_decoder_version_are_made_again(
     with monkeypatch.context() as patch:
         patch.setattr(trace_module, "DECODER_VERSION", 99)
         decode_capture(folder).save(folder)
-    with pytest.raises(CaptureFormatError, match="made by decoder version 99, this is 1"):
+    with pytest.raises(CaptureFormatError, match="made by decoder version 99, this is 2"):
         Trace.load(folder)
 
 

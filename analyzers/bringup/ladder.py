@@ -1,0 +1,104 @@
+"""The ladder: four stages, one after another, up to the first that fails.
+
+Source: [FORTH §3], the stages in which that card was debugged: the target interface; host DMA; the card in loop-back;
+two cards directly connected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from freezeframe.analyzers.bringup.card import host_dma, loopback, pair
+from freezeframe.analyzers.bringup.failure import Failure, NotPossible
+from freezeframe.analyzers.bringup.interface import interface
+from freezeframe.capture.errors import RecorderStateError, TargetError
+from freezeframe.capture.recorder.state import read_state
+from freezeframe.capture.registers.access import Device
+
+__all__ = ["STAGES", "Stage", "StageResult", "climb"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One rung. ``run`` yields a line for each thing that holds, and raises `Failure` at the first that does not."""
+
+    name: str
+    doc: str
+    run: Callable[[Sequence[Device]], Iterator[str]]
+
+
+@dataclass(slots=True)
+class StageResult:
+    """What came of one stage: ``passed``, ``failed``, or ``not run`` with why in ``seen``."""
+
+    stage: str
+    doc: str
+    outcome: str
+    held: list[str] = field(default_factory=list)
+    seen: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "stage": self.stage, "what": self.doc, "outcome": self.outcome, "held": self.held,
+            "seen": self.seen,
+        }  # fmt: skip
+
+
+STAGES = (
+    Stage("interface", "registers and memories through the target interface", interface),
+    Stage("host-dma", "what the DMA engine puts into the outgoing FIFO", host_dma),
+    Stage("loopback", "each card hears its own link", loopback),
+    Stage("pair", "both cards, directly connected", pair),
+)
+
+
+def climb(
+    devices: Sequence[Device],
+    progress: Callable[[str, str], None] | None = None,
+    *,
+    discard: bool = False,
+) -> list[StageResult]:
+    """Go up the stages and stop at the first that fails; those above it are "not run".
+
+    A stage leaves the cards without pattern traffic and without loop-back, and armed, whatever came of it.
+
+    Args:
+        progress: called with the stage and each line that holds.
+        discard: a frozen recording may be lost.
+    Raises:
+        RecorderStateError: a recorder is frozen, so its recording would be lost; nothing was written.
+        TargetError: the target does not answer.
+    """
+    for device in devices:
+        state = read_state(device)
+        if state.state in ("frozen", "triggered") and not discard:
+            raise RecorderStateError(
+                f"{device.target.url}: device {device.name} is {state.state} "
+                f"({', '.join(state.causes)}); the self-test would lose that recording: pull it "
+                "first, or say --discard"
+            )
+    results: list[StageResult] = []
+    failed = False
+    for stage in STAGES:
+        result = StageResult(stage.name, stage.doc, "not run")
+        results.append(result)
+        if failed:
+            result.seen = "the stage below failed"
+            continue
+        if stage.name == "pair" and len(devices) < 2:
+            result.seen = "the target has one device"
+            continue
+        try:
+            for line in stage.run(devices):
+                result.held.append(line)
+                if progress is not None:
+                    progress(stage.name, line)
+            result.outcome = "passed"
+        except NotPossible as error:
+            result.seen = str(error)
+        except (Failure, TargetError) as error:
+            result.outcome, result.seen = "failed", str(error)
+            failed = True
+    return results

@@ -1,0 +1,170 @@
+"""A short recording of all cards under pattern traffic, pulled, decoded and explained, for a stage to look at."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from freezeframe.analyzers.bringup.failure import Failure, NotPossible
+from freezeframe.analyzers.contract import Explanation
+from freezeframe.analyzers.explain import explain
+from freezeframe.capture.errors import TargetError
+from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.recorder.control import arm_all, freeze, wait_for
+from freezeframe.capture.recorder.provoke import Traffic, set_loopback, set_traffic
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.recorder.state import read_state
+from freezeframe.capture.registers.access import Device
+from freezeframe.capture.registers.layouts import MEMORY_NAMES
+from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["PATTERN_WORDS", "Recording", "pattern_seed", "record", "under_traffic"]
+
+PATTERN_WORDS = 64
+_GAP_CYCLES = 50
+_SEED = 0x5E1F7E57
+_SELECT = 0  # id.trace.mode: one memory serves one selected tap
+_LIMIT_S = 20.0
+_PAUSE_S = 0.002
+_CLOSING_S = 5.0
+_TRIES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What was recorded. ``before`` holds each device's counters from before the recording, by device name."""
+
+    devices: tuple[DeviceCapture, ...]
+    explanation: Explanation
+    before: dict[str, dict[str, int]]
+
+    @property
+    def trace(self) -> Trace:
+        return self.explanation.trace
+
+    def growth(self, device: DeviceCapture, counter: str) -> int:
+        """Return by how much a counter grew until the freeze; 0 where it was not read."""
+        frozen = device.registers.value64(f"frozen_counters.{counter}.")
+        return 0 if frozen is None else frozen - self.before[device.name][counter]
+
+
+def pattern_seed(index: int) -> int:
+    """Return the seed of the pattern that device ``index`` sends: each its own, so that none is taken for another's."""
+    return _SEED ^ index
+
+
+@contextmanager
+def under_traffic(devices: Sequence[Device], *, loop: bool) -> Iterator[None]:
+    """Let every card send pattern packets on flow 0, in loop-back or not; put all back afterwards.
+
+    Raises:
+        NotPossible: the cards have no loop-back.
+        TargetError: a card does not take a write.
+    """
+    try:
+        if loop:
+            _loop(devices)
+        for device in devices:
+            set_traffic(device, Traffic(0, PATTERN_WORDS, _GAP_CYCLES, pattern_seed(device.index)))
+        yield
+    finally:
+        for device in devices:
+            set_traffic(device, None)
+            if loop:
+                set_loopback(device, on=False)
+        arm_all(devices)
+
+
+def record(devices: Sequence[Device], tap: str) -> Recording:
+    """Record until the tap of every card has seen a few patterns, freeze, pull, decode and explain.
+
+    A card that freezes without a fault, because a host did not receive for long, is recorded again.
+
+    Raises:
+        Failure: a card froze by itself and the recording says why, or nothing crosses the tap.
+        TargetError: a card does not answer.
+    """
+    with ExitStack() as stack:
+        for device in devices:
+            stack.enter_context(_selected(device, tap))
+        return _record(devices, tap)
+
+
+def _record(devices: Sequence[Device], tap: str) -> Recording:
+    for left in reversed(range(_TRIES)):
+        before = {device.name: device.counters().values for device in devices}
+        arm_all(devices)
+        by_itself = _wait(devices, tap)
+        for device in devices:
+            freeze(device)
+        for device in devices:
+            wait_for(device, "frozen", _CLOSING_S)
+        with tempfile.TemporaryDirectory(prefix="freezeframe-selftest-") as place:
+            path = Path(place) / "selftest.ff"
+            pull(devices[0].target, path)
+            folder = CaptureFolder.open(path)
+            recording = Recording(tuple(folder.devices), explain(folder), before)
+        findings = recording.explanation.findings
+        if findings:
+            found = findings[0]
+            raise Failure(
+                f"{found.diagnosis} ({found.device}.{found.tap or 'registers'}): {found.text}"
+            )
+        if not by_itself:
+            return recording
+        if not left:
+            raise Failure(
+                f"the cards froze by themselves in each of {_TRIES} recordings ({by_itself}), and "
+                "the recording does not say why: freezeframe pull and explain tell more"
+            )
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+@contextmanager
+def _selected(device: Device, tap: str) -> Iterator[None]:
+    """In a card with one memory, put it behind a tap from the next arm on; others have all taps."""
+    if device.identity.trace_mode != _SELECT:
+        yield
+        return
+    kept = device.field("ctl.options", "select_tap")
+    device.modify("ctl.options", select_tap=MEMORY_NAMES.index(tap))
+    try:
+        yield
+    finally:
+        device.modify("ctl.options", select_tap=kept)
+
+
+def _loop(devices: Sequence[Device]) -> None:
+    try:
+        for device in devices:
+            set_loopback(device, on=True)
+    except TargetError as error:
+        if any(device.read("provoke.link") for device in devices):
+            raise
+        raise NotPossible(f"no loop-back in these cards ({error})") from error
+
+
+def _wait(devices: Sequence[Device], tap: str) -> str:
+    """Wait for words at the tap; return the causes if the cards froze by themselves, else an empty text."""
+    number = MEMORY_NAMES.index(tap)
+    end_s = time.monotonic() + _LIMIT_S
+    while True:
+        states = [read_state(device) for device in devices]
+        frozen = [state for state in states if state.state in ("triggered", "frozen")]
+        if frozen:
+            return ", ".join(f"{state.device}: {' '.join(state.causes)}" for state in frozen)
+        stored = [device.read("memory.stored", number) for device in devices]
+        enough = [min(device.identity.tap_depth, 1024) for device in devices]
+        if all(got >= want for got, want in zip(stored, enough, strict=True)):
+            return ""
+        if time.monotonic() >= end_s:
+            slow = next(i for i, got in enumerate(stored) if got < enough[i])
+            raise Failure(
+                f"{devices[slow].name}.{tap}: {stored[slow]} records in {_LIMIT_S:g} s of pattern traffic; "
+                f"{enough[slow]} were waited for"
+            )
+        time.sleep(_PAUSE_S)

@@ -1,0 +1,123 @@
+"""``freezeframe inject``: send one hand-built packet, right or wrong on purpose."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.cli.options import LogOption, TargetArgument
+from freezeframe.gui.cli.output import plural
+from freezeframe.gui.cli.provoked import DeviceOption, chosen, doing
+from freezeframe.gui.cli.session import open_session
+
+__all__ = ["run"]
+
+_INJECTED = 8  # PacketFlag.INJECTED; the layouts load numpy
+
+
+class _Damage(StrEnum):
+    NONE = "none"
+    HEADER = "header"
+    PAYLOAD = "payload"
+    LENGTH = "length"
+
+
+WordsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--words",
+        metavar="FILE",
+        help="Send these 64-bit words as they stand: hex, one a line, # begins a comment.",
+        show_default=False,
+    ),
+]
+FlowOption = Annotated[int, typer.Option("--flow", metavar="N", min=0, max=127, help="Flow.")]
+SeqOption = Annotated[
+    int, typer.Option("--seq", metavar="N", min=0, max=65535, help="Sequence number.")
+]
+DestOption = Annotated[
+    str, typer.Option("--dest", metavar="ADDRESS", help="Address at the receiver.")
+]
+LengthOption = Annotated[
+    int, typer.Option("--length", metavar="WORDS", min=0, max=512, help="Payload: words 0, 1, 2...")
+]
+DamageOption = Annotated[
+    _Damage,
+    typer.Option(
+        "--damage",
+        help="Spoil the header's CRC, the payload's, or send a payload word too few.",
+    ),
+]
+
+
+def run(
+    target: TargetArgument,
+    device: DeviceOption = "A",
+    words: WordsOption = None,
+    flow: FlowOption = 0,
+    seq: SeqOption = 0,
+    dest: DestOption = "0x0",
+    length: LengthOption = 4,
+    damage: DamageOption = _Damage.NONE,
+    log_accesses: LogOption = None,
+) -> None:
+    """Send one packet from the inject buffer, once, as it stands.
+
+    Without --words an RDMA write is built with right CRCs and the flag INJECTED. Its sequence
+    number is not the card's next one unless --seq says so, which a receiver may take as a cause.
+
+    \b
+    Examples:
+      freezeframe inject etherbone://192.0.2.7 --flow 3 --length 8 --damage payload
+      freezeframe inject etherbone://192.0.2.7 --words packet.txt
+    """
+    packet = _read(words) if words is not None else _built(flow, seq, dest, length, damage)
+    from freezeframe.capture.recorder.provoke import inject
+
+    with open_session(target, log_accesses) as devices:
+        card = chosen(devices, device)
+        count = inject(card, packet)
+    doing(card, f"{plural(len(packet), 'word')} sent, {plural(count, 'packet')} injected so far")
+
+
+def _read(path: Path) -> list[int]:
+    words = []
+    for number, line in enumerate(
+        path.read_text(encoding="utf-8", errors="replace").splitlines(), 1
+    ):
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        if not re.fullmatch(r"(0[xX])?[0-9a-fA-F]{1,16}", text):
+            raise InputError(f"{path}, line {number}: {text!r} is not a 64-bit word in hex")
+        words.append(int(text, 16))
+    if not words:
+        raise InputError(f"{path}: holds no word")
+    return words
+
+
+def _built(flow: int, seq: int, dest: str, length: int, damage: _Damage) -> list[int]:
+    try:
+        address = int(dest, 0)
+    except ValueError:
+        address = -1
+    if not 0 <= address < 1 << 64:
+        raise InputError(f"--dest {dest!r}: not a 64-bit address, for instance 0x1000")
+    if damage is _Damage.LENGTH and not length:
+        raise InputError("--damage length: a payload of 0 words cannot be a word short")
+    from freezeframe.capture.registers.layouts import PacketType
+    from freezeframe.decoders.trace.encode import packet_words
+
+    rows = packet_words(PacketType.RDMA_WRITE, flow, seq, address, range(length), flags=_INJECTED)
+    packet = [word for _, word in rows]
+    if damage is _Damage.HEADER:
+        packet[0] ^= 1 << 63  # a bit of the CRC itself, so that every field stays as asked
+    elif damage is _Damage.PAYLOAD:
+        packet[-1] ^= 1
+    elif damage is _Damage.LENGTH:
+        del packet[-2]
+    return packet

@@ -1,0 +1,102 @@
+"""selftest, rx-dma, traffic, inject, loopback on the emulated pair."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.gui.cli import run_inside
+
+
+def test_selftest_prints_each_stage_with_what_holds() -> None:
+    done = run_inside("selftest", "emu:?seed=3")
+    assert (done.code, done.err) == (0, "")
+    heads = [line.split()[:3] for line in done.out.splitlines() if line[0] != " "]
+    assert heads == [
+        ["1", "interface", "passed"],
+        ["2", "host-dma", "passed"],
+        ["3", "loopback", "passed"],
+        ["4", "pair", "passed"],
+    ]
+    assert "    A: 2048 words of the inject buffer hold a pattern and its complement" in done.out
+
+
+def test_selftest_ends_with_1_and_says_what_was_seen_for_a_machine() -> None:
+    done = run_inside("selftest", "emu:?seed=1&fault=word-omitted", "--discard", "--json")
+    assert done.code == 1
+    document = json.loads(done.out)
+    assert document["passed"] is False
+    stages = {stage["stage"]: stage for stage in document["stages"]}
+    failed = [stage for stage in document["stages"] if stage["outcome"] == "failed"]
+    assert [stage["seen"][:12] for stage in failed] == ["word-omitted"]
+    assert stages["pair"]["outcome"] in ("failed", "not run")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("rx-dma", "stop", "emu:", "--device", "B"), "B: receive DMA stopped"),
+        (("rx-dma", "start", "emu:"), "A: receive DMA running"),
+        (("loopback", "on", "emu:"), "A: loop-back on"),
+        (("traffic", "off", "emu:"), "A: no pattern traffic"),
+        (
+            ("traffic", "on", "emu:", "--length", "9", "--flow", "2"),
+            "A: pattern packets of 9 words on flow 2, seed 0x0",
+        ),
+        (("inject", "emu:", "--length", "8"), "A: 11 words sent, 1 packet injected so far"),
+        (
+            ("inject", "emu:", "--length", "8", "--damage", "length"),
+            "A: 10 words sent, 1 packet injected so far",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_provocation_says_what_the_card_does_now(arguments: tuple[str, ...], line: str) -> None:
+    done = run_inside(*arguments)
+    assert (done.code, done.out, done.err) == (0, line + "\n", "")
+
+
+def test_words_are_sent_from_a_file_as_they_stand(tmp_path: Path) -> None:
+    file = tmp_path / "packet.txt"
+    file.write_text("# header\n0x30c5000700020301 # RDMA_WRITE\n1000\n\n1\n2\nb9ddf6\n")
+    done = run_inside("inject", "emu:", "--words", str(file))
+    assert (done.code, done.out) == (0, "A: 5 words sent, 1 packet injected so far\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1\nnonsense\n", "packet.txt, line 2: 'nonsense' is not a 64-bit word in hex"),
+        ("12345678123456789\n", "line 1: '12345678123456789' is not a 64-bit word in hex"),
+        ("# nothing\n", "packet.txt: holds no word"),
+    ],
+    ids=["text", "too wide", "empty"],
+)
+def test_a_file_without_words_is_bad_input(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "packet.txt"
+    file.write_text(text)
+    done = run_inside("inject", "emu:", "--words", str(file))
+    assert done.code == 2
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rx-dma", "halt", "emu:"), "'halt' is not one of"),
+        (("rx-dma", "stop", "emu:", "--device", "Q"), "no device 'Q'; it has A, B"),
+        (("traffic", "on", "emu:", "--flow", "99"), "flow 99: device A has flows 0..7"),
+        (("inject", "emu:", "--dest", "here"), "--dest 'here': not a 64-bit address"),
+        (("inject", "emu:", "--length", "0", "--damage", "length"), "cannot be a word short"),
+    ],
+    ids=["action", "device", "flow", "dest", "damage"],
+)
+def test_a_wrong_argument_is_one_line_and_exit_code_2(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    done = run_inside(*arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
