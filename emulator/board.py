@@ -1,0 +1,144 @@
+"""The simulated board: the example pair in Verilog, verilated with its Etherbone server into one program.
+
+The program is built once for each state of its sources and kept in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from freezeframe.capture.errors import InputError
+
+__all__ = ["TOP", "board_program", "cache_folder", "hooks_folder"]
+
+TOP = "ff_example_pair"
+_VERILOG = ("rtl", "registers/generated")
+_BOARD = "board"
+_NEEDED = {"verilator": "verilator", "make": "make", "g++": "g++"}  # program: Debian package
+_KEPT = 4  # builds of other sources that stay in the cache
+
+
+def hooks_folder() -> Path:
+    """Return the folder of the device side: beside this package in a checkout, inside it in an installed wheel.
+
+    Raises:
+        InputError: the installation lacks it.
+    """
+    above = Path(__file__).resolve().parents[1]
+    for name in ("firmware-hooks", "firmware_hooks"):
+        if (above / name / "rtl").is_dir():
+            return above / name
+    raise InputError(
+        f"{above}: the Verilog sources are not there (firmware-hooks/rtl); reinstall freezeframe"
+    )
+
+
+def cache_folder() -> Path:
+    """Return where programs are kept: ``$XDG_CACHE_HOME/freezeframe`` or ``~/.cache/freezeframe``."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "freezeframe" / "sim-board"
+
+
+def board_program(say: Callable[[str], None] = lambda line: None) -> Path:
+    """Return the board's program, built now if its sources are new (about a minute).
+
+    Args:
+        say: called with a line before work that takes long.
+    Raises:
+        InputError: a tool is missing, or the build fails; the message says which and what it said.
+    """
+    hooks = hooks_folder()
+    verilog, program = _sources(hooks)
+    missing = [package for tool, package in _NEEDED.items() if shutil.which(tool) is None]
+    if missing:
+        raise InputError(
+            f"the simulated board needs {', '.join(missing)} to be built: "
+            f"apt-get install {' '.join(missing)}"
+        )
+    cache = cache_folder()
+    place = cache / _key(hooks, verilog + program)
+    built = place / TOP
+    if built.is_file():
+        return built
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"{cache}: {error.strerror}; set XDG_CACHE_HOME to a place that can be written"
+        ) from None
+    with _one_at_a_time(cache):
+        if not built.is_file():
+            say(
+                f"building the simulated board with {_version('verilator')} (once; a minute or two)"
+            )
+            _build(hooks, verilog, program, place)
+            _forget_old(cache, place)
+    return built
+
+
+def _sources(hooks: Path) -> tuple[list[Path], list[Path]]:
+    verilog = sorted(path for part in _VERILOG for path in (hooks / part).rglob("*.v"))
+    program = sorted((hooks / _BOARD).glob("*.cpp"))
+    return verilog, program
+
+
+def _key(hooks: Path, sources: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for tool in ("verilator", "g++"):
+        digest.update(_version(tool).encode())
+    for path in sorted([*sources, *(hooks / _BOARD).glob("*.h")]):
+        digest.update(str(path.relative_to(hooks)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _version(tool: str) -> str:
+    said = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
+    return said.splitlines()[0] if said else tool
+
+
+def _build(hooks: Path, verilog: list[Path], program: list[Path], place: Path) -> None:
+    """Build in a folder of its own and move it into place whole, so that an interrupted build leaves nothing."""
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".build-") as name:
+        work = Path(name)
+        modules = {path.stem for path in verilog}
+        if TOP not in modules:
+            raise InputError(f"{hooks}: there is no module {TOP}")
+        command = [
+            "verilator", "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "fast", "--x-initial", "fast",
+            "--noassert", "-Wno-fatal", "--top-module", TOP, "--Mdir", str(work / "made"), "-o", TOP,
+            "-CFLAGS", f"-std=c++17 -O3 -march=native -I{hooks / _BOARD}", "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O1",
+            *(str(path) for path in verilog if path.stem.startswith("ff_")),
+            *(str(path) for path in program),
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=work)
+        if done.returncode:
+            lines = [line for line in (done.stderr + done.stdout).splitlines() if "rror" in line]
+            raise InputError(
+                f"the simulated board could not be built: {(lines or ['no reason given'])[0]}"
+            )
+        (work / "done").mkdir()
+        shutil.move(work / "made" / TOP, work / "done" / TOP)
+        (work / "done").rename(place)
+
+
+def _forget_old(cache: Path, keep: Path) -> None:
+    builds = [path for path in cache.iterdir() if path.is_dir() and path.name[0] != "."]
+    builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in builds[_KEPT + 1 :]:
+        if path != keep:
+            shutil.rmtree(path, ignore_errors=True)  # another program may be removing it, too
+
+
+@contextmanager
+def _one_at_a_time(cache: Path) -> Iterator[None]:
+    with (cache / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,58 @@
+"""``freezeframe sim-board``: the example pair in Verilog, verilated, behind a UDP Etherbone server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from freezeframe.gui.cli.emulate import (
+    FaultOption,
+    ListenOption,
+    ParentOption,
+    SeedOption,
+    TruthOption,
+)
+
+__all__ = ["run"]
+
+BuildOption = Annotated[
+    bool, typer.Option("--build-only", help="Build the program, print its path, and end.")
+]
+
+
+def run(
+    *,
+    listen: ListenOption = "127.0.0.1:1234",
+    fault: FaultOption = "none",
+    seed: SeedOption = 0,
+    truth: TruthOption = None,
+    build_only: BuildOption = False,
+    until_stdin_ends: ParentOption = False,
+) -> None:
+    """Run two example cards in Verilog as an Etherbone server until interrupted.
+
+    The Verilog is the one of firmware-hooks/rtl; Verilator makes a program of it, once, which then
+    runs freely. Prints one line with the URL when it is ready; everything else works on it as on
+    the emulated pair.
+
+    \b
+    Examples:
+      freezeframe sim-board --fault word-omitted --seed 7
+      freezeframe sim-board --listen 127.0.0.1:0 --truth truth.json
+    """
+    from freezeframe.emulator.board import board_program
+
+    program = board_program(lambda line: print(line, file=sys.stderr, flush=True))
+    if build_only:
+        print(program)
+        return
+    arguments = [str(program), "--listen", listen, "--fault", fault, "--seed", str(seed)]
+    if truth is not None:
+        arguments += ["--truth", str(Path(truth).absolute())]
+    if until_stdin_ends:
+        arguments.append("--until-stdin-ends")
+    sys.stdout.flush()
+    os.execv(program, arguments)  # signals reach it directly, and nothing of ours is left beside it
