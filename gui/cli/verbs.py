@@ -20,10 +20,11 @@ class Verb(NamedTuple):
     name: str
     summary: str
     heading: str
+    file: str = ""  # where a module cannot be named as the verb
 
     @property
     def module(self) -> str:
-        return f"freezeframe.gui.cli.{self.name.replace('-', '_')}"
+        return f"freezeframe.gui.cli.{self.file or self.name.replace('-', '_')}"
 
 
 _START = "To begin"
@@ -35,6 +36,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("demo", "Inject a fault into an emulated card, catch it, explain it.", _START),
     Verb("targets", "List the ways to reach a card, or the devices behind one.", _START),
     Verb("emulate", "Run the emulated pair of cards as an Etherbone server.", _START),
+    Verb("sim-board", "Run the example pair in Verilog as an Etherbone server.", _START),
     Verb("status", "Tell the state of the recorder and what froze it.", _DEVICE),
     Verb("counters", "Show every counter of a card, named, from one snapshot.", _DEVICE),
     Verb("arm", "Start a new recording; the one in the card is lost.", _DEVICE),
@@ -46,9 +48,17 @@ VERBS: tuple[Verb, ...] = (
     Verb("traffic", "Let a card send pattern packets.", _PROVOKE),
     Verb("inject", "Send one hand-built packet.", _PROVOKE),
     Verb("loopback", "Let a card hear its own link.", _PROVOKE),
+    Verb("console", "Read what the C hooks print on a card's serial port.", _DEVICE),
     Verb("explain", "Say what went wrong, where and when, with the evidence.", _CAPTURE),
     Verb("report", "Write the explanation as one HTML file.", _CAPTURE),
+    Verb("capture", "Capture from a logic analyzer or an oscilloscope.", _CAPTURE),
     Verb("decode", "Decode a logic-analyzer capture or a capture folder.", _CAPTURE),
+    Verb(
+        "import",
+        "Store captures in a folder, unaltered, with how to read them.",
+        _CAPTURE,
+        "import_files",
+    ),
     Verb("export", "Write a capture or its events for another tool.", _CAPTURE),
     Verb("decoders", "List the decoders with their channels and options.", _CAPTURE),
 )

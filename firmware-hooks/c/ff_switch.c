@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ff_switch.h"
+
+void ff_switch_clear(ff_switch *sw)
+{
+    static const ff_switch nothing;
+    *sw = nothing;
+}
+
+void ff_switch_forwarded(ff_switch *sw, unsigned flow, uint32_t words, uint32_t cycles)
+{
+    if (flow >= FF_SWITCH_FLOWS) {
+        sw->refused++;
+        return;
+    }
+    sw->words[flow] += words;
+    sw->cycles += cycles;
+    if (sw->packets == 0 || cycles < sw->least_cycles)
+        sw->least_cycles = cycles;
+    if (cycles > sw->most_cycles)
+        sw->most_cycles = cycles;
+    sw->packets++;
+}
+
+void ff_switch_occupied(ff_switch *sw, unsigned input, unsigned output, uint32_t words)
+{
+    if (input >= FF_SWITCH_PORTS || output >= FF_SWITCH_PORTS) {
+        sw->refused++;
+        return;
+    }
+    sw->occupancy[input][output] = words;
+    if (words > sw->most_occupied[input][output])
+        sw->most_occupied[input][output] = words;
+}

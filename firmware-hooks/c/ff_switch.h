@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ff_switch: what the monitor of a switch counts: words a flow, words that stand in each crosspoint, cycles a packet takes through.
+ *
+ * Source: the switch monitor of the FORTH paper, section 2.8. Freestanding C99, no division.
+ */
+#ifndef FF_SWITCH_H
+#define FF_SWITCH_H
+
+#include <stdint.h>
+
+#ifndef FF_SWITCH_PORTS
+#define FF_SWITCH_PORTS 8
+#endif
+#ifndef FF_SWITCH_FLOWS
+#define FF_SWITCH_FLOWS 128
+#endif
+
+typedef struct {
+    uint64_t words[FF_SWITCH_FLOWS];                              /* forwarded */
+    uint32_t occupancy[FF_SWITCH_PORTS][FF_SWITCH_PORTS];         /* words now, [input][output] */
+    uint32_t most_occupied[FF_SWITCH_PORTS][FF_SWITCH_PORTS];     /* since the last clear */
+    uint64_t packets, cycles;                                     /* forwarded, and what they took in all */
+    uint32_t least_cycles, most_cycles;                           /* of one packet; 0 without one */
+    uint32_t refused;                                             /* calls with a flow or port that is none */
+} ff_switch;
+
+void ff_switch_clear(ff_switch *sw);
+
+/* A packet has been forwarded: its flow, its words, and the cycles from its first word in to its last word out. */
+void ff_switch_forwarded(ff_switch *sw, unsigned flow, uint32_t words, uint32_t cycles);
+
+/* So many words stand in a crosspoint now. */
+void ff_switch_occupied(ff_switch *sw, unsigned input, unsigned output, uint32_t words);
+
+#endif
