@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated board: the pair of example cards runs freely, and this thread answers Etherbone between slices of time.
+//
+// Prints "ready etherbone://HOST:PORT ..." on standard output when it listens. Exit codes as the command line has them: 2 for
+// bad input, 3 when the address cannot be had.
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "etherbone.h"
+#include "pair.h"
+#include "truth.h"
+#include "verilated.h"
+
+// Verilog's $time in messages; the model itself keeps no time.
+double sc_time_stamp() { return 0; }
+
+namespace {
+
+using freezeframe::Pair;
+
+constexpr double kSlice_us = 20;       // simulated between two looks at the socket: some milliseconds
+constexpr double kSettle_us = 2000;    // after a freeze: until the CRC table is ready and the last signals have crossed
+constexpr int kAtOnce = 256;           // requests answered before time goes on
+constexpr int kIdle_ms = 200;
+
+std::atomic<bool> stopped{false};
+
+struct Options {
+    std::string host = "127.0.0.1", fault = "none", truth;
+    int port = 1234;
+    uint64_t seed = 0;
+    bool until_stdin_ends = false;
+};
+
+struct BadInput : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+Options parse(int count, char** words) {
+    Options options;
+    for (int i = 1; i < count; ++i) {
+        const std::string name = words[i];
+        if (name == "--until-stdin-ends") {
+            options.until_stdin_ends = true;
+            continue;
+        }
+        if (i + 1 == count) throw BadInput(name + ": unknown, or its value is missing");
+        const std::string value = words[++i];
+        if (name == "--listen") {
+            const size_t colon = value.rfind(':');
+            char* end = nullptr;
+            const long port = colon == std::string::npos ? -1 : std::strtol(value.c_str() + colon + 1, &end, 10);
+            if (colon == std::string::npos || colon == 0 || *end || value.size() == colon + 1 || port < 0 || port > 65535)
+                throw BadInput("listen address '" + value + "': write HOST:PORT, port 0..65535 (0: any free one)");
+            options.port = static_cast<int>(port);
+            options.host = value.substr(0, colon);
+            if (options.host.size() > 2 && options.host.front() == '[' && options.host.back() == ']')
+                options.host = options.host.substr(1, options.host.size() - 2);
+        } else if (name == "--seed") {
+            char* end = nullptr;
+            options.seed = std::strtoull(value.c_str(), &end, 10);
+            if (value.empty() || *end || value[0] == '-') throw BadInput("seed '" + value + "' is not a whole number from 0 on");
+        } else if (name == "--fault") {
+            options.fault = value;
+        } else if (name == "--truth") {
+            options.truth = value;
+        } else {
+            throw BadInput(name + ": unknown");
+        }
+    }
+    bool known = false;
+    std::string names;
+    for (const std::string& fault : freezeframe::fault_names()) {
+        known |= fault == options.fault;
+        names += (names.empty() ? "" : ", ") + fault;
+    }
+    if (!known) throw BadInput("fault '" + options.fault + "' does not exist; there is " + names);
+    return options;
+}
+
+// The board's registers as the server sees them: what no device answers, and addresses that no bus carries, read all ones.
+class PairBus final : public freezeframe::Bus {
+public:
+    explicit PairBus(Pair& pair) : pair_(pair) {}
+    std::uint32_t read(std::uint32_t address) override {
+        if (address & 3) return 0xFFFFFFFFu;
+        const freezeframe::Reply reply = pair_.read(address);
+        return reply.error ? 0xFFFFFFFFu : reply.word;
+    }
+    void write(std::uint32_t address, std::uint32_t word) override {
+        if (!(address & 3)) pair_.access(true, address, word);
+    }
+
+private:
+    Pair& pair_;
+};
+
+bool stdin_ended() {
+    pollfd waiting{0, POLLIN, 0};
+    if (::poll(&waiting, 1, 0) <= 0) return false;
+    char ignored[256];
+    return ::read(0, ignored, sizeof ignored) <= 0;
+}
+
+int serve(const Options& options) {
+    freezeframe::PairOptions wanted;
+    wanted.fault = options.fault;
+    wanted.seed = options.seed;
+    wanted.nonce = std::random_device{}();
+    freezeframe::EtherboneServer server(options.host, options.port); // first: a busy port is told at once
+    Pair pair(wanted);
+    PairBus bus(pair);
+    freezeframe::Truth truth(options.truth, options.fault, options.seed);
+    const bool six = options.host.find(':') != std::string::npos;
+    std::printf("ready etherbone://%s%s%s:%d profile example fault %s seed %llu\n", six ? "[" : "", options.host.c_str(),
+                six ? "]" : "", server.port(), options.fault.c_str(), static_cast<unsigned long long>(options.seed));
+    std::fflush(stdout);
+    double still_since_us = -1;
+    while (!stopped && !(options.until_stdin_ends && stdin_ended())) {
+        const int answered = server.poll(bus, kAtOnce);
+        truth.look(pair);
+        if (pair.held() && pair.frozen()) {
+            if (still_since_us < 0) still_since_us = pair.now_us();
+            if (pair.now_us() > still_since_us + kSettle_us) {
+                if (!answered) server.wait(kIdle_ms);
+                continue; // nothing but requests lets time pass now
+            }
+        } else {
+            still_since_us = -1;
+        }
+        pair.run_us(kSlice_us);
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    for (const int number : {SIGINT, SIGTERM}) std::signal(number, [](int) { stopped = true; });
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return serve(parse(count, words));
+    } catch (const BadInput& error) {
+        std::fprintf(stderr, "freezeframe: %s\n", error.what());
+        return 2;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "freezeframe: %s\n", error.what());
+        return 3;
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which fault strikes a pair of example cards in a run, when and where; drawn from a seed.
+//
+// The names and what they mean are those of the design's faults.md; the fields are the fault_* ports of ff_example_pair.v.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host_model.h"
+
+namespace freezeframe {
+
+struct FaultPlan {
+    std::string name = "none";
+    unsigned select = 0;
+    bool on_b = false, outgoing = false, lane = false;
+    double arm_us = 0;          // from the start of the run to the first chance of an injection
+    unsigned count = 0, min_length = 0, word = 0, bytes = 0, bit = 0, flow = 0, limit = 0;
+    uint64_t mask = 0;
+};
+
+// "none" first.
+const std::vector<std::string>& fault_names();
+
+// Draws a fault for run `run` and arranges in `a` and `b`, what the hosts do, that its symptom comes.
+// Throws std::invalid_argument: there is none of that name.
+FaultPlan make_fault(const std::string& name, uint64_t seed, unsigned run, const Profile& profile, Plan& a, Plan& b);
+
+}  // namespace freezeframe

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pair.h"
+
+#include <stdexcept>
+
+#include "Vff_example_pair.h"
+#include "verilated.h"
+
+namespace freezeframe {
+
+namespace {
+
+constexpr uint64_t kFsPerUs = 1000000000;
+constexpr uint32_t kStride = 1u << 24;
+constexpr uint32_t kArmKey = 0x4152;
+constexpr uint64_t kReset_fs = 1 * kFsPerUs;
+
+// Offsets of docs/formats.md section 1 that the driver writes.
+constexpr uint32_t kArm = 0x108, kCauseMask = 0x11C, kStallLimit = 0x120, kSnapshotLog2 = 0x150;
+
+// a_NAME or b_NAME of the model.
+#define OF(card, name) ((card) == 0 ? model_->a_##name : model_->b_##name)
+#define SET(card, name, value) \
+    do { \
+        if ((card) == 0) model_->a_##name = (value); \
+        else model_->b_##name = (value); \
+    } while (false)
+
+uint64_t period(uint64_t hz, unsigned ppm, Random& draw) {
+    const double deviation = draw.uniform(-1, 1) * ppm * 1e-6;
+    return static_cast<uint64_t>(1e15 / (static_cast<double>(hz) * (1 + deviation)));
+}
+
+}  // namespace
+
+Pair::Pair(const PairOptions& options)
+    : options_(options), model_(std::make_unique<Vff_example_pair>()),
+      hosts_{Host(profile_, options.seed, 'A'), Host(profile_, options.seed, 'B')} {
+    hosts_[0].set_sender(&hosts_[1]);
+    hosts_[1].set_sender(&hosts_[0]);
+    Random draw(std::to_string(options.seed) + "/clocks");
+    const uint64_t rates[] = {profile_.bus_hz, profile_.link_hz, profile_.bus_hz, profile_.link_hz};
+    for (unsigned i = 0; i < 4; ++i) {
+        clocks_[i].period_fs = period(rates[i], options.deviation_ppm, draw);
+        clocks_[i].next_fs = draw.below(clocks_[i].period_fs) + 1;
+    }
+    model_->boot_nonce_a = options.nonce;
+    model_->boot_nonce_b = options.nonce + 1;
+    model_->phase_ab = static_cast<uint8_t>(draw.below(16));
+    model_->phase_ba = static_cast<uint8_t>(draw.below(16));
+    begin_run();
+    model_->rst = 1;
+    while (now_fs_ < kReset_fs) step();
+    model_->rst = 0;
+    run_us(0.5);
+    if (!options.set_up) return;
+    for (uint32_t base : {0u, kStride}) {
+        access(true, base + kStallLimit, profile_.stall_limit_cycles);
+        access(true, base + kCauseMask, 0xFFF & ~(1u << 9)); // an underflow is to be found by what it does to the words
+        access(true, base + kSnapshotLog2, 14);
+        access(true, base + kArm, kArmKey << 16 | 1);
+    }
+}
+
+Pair::~Pair() { model_->final(); }
+
+void Pair::begin_run() {
+    const bool clean = options_.fault == "none";
+    Plan a = make_plan(profile_, options_.seed, runs_, 'A', clean);
+    Plan b = make_plan(profile_, options_.seed, runs_, 'B', clean);
+    a.limit_messages = b.limit_messages = options_.limit_messages;
+    fault_ = make_fault(options_.fault, options_.seed, runs_, profile_, a, b);
+    hosts_[0].begin(a, runs_);
+    hosts_[1].begin(b, runs_);
+    began_fs_ = now_fs_;
+    struck_fs_ = 0;
+    ++runs_;
+    drive_fault();
+}
+
+void Pair::drive_fault() {
+    model_->fault_on_b = fault_.on_b;
+    model_->fault_select = static_cast<uint8_t>(fault_.select);
+    model_->fault_outgoing = fault_.outgoing;
+    model_->fault_count = static_cast<uint16_t>(fault_.count);
+    model_->fault_min_length = static_cast<uint16_t>(fault_.min_length);
+    model_->fault_word = static_cast<uint16_t>(fault_.word);
+    model_->fault_lane = fault_.lane;
+    model_->fault_bytes = static_cast<uint8_t>(fault_.bytes);
+    model_->fault_mask = fault_.mask;
+    model_->fault_bit = static_cast<uint8_t>(fault_.bit);
+    model_->fault_flow = static_cast<uint8_t>(fault_.flow);
+    model_->fault_limit = static_cast<uint16_t>(fault_.limit);
+    model_->fault_arm = 0;
+}
+
+// Before the edge: what the card shows. After it: what the host and the register port drive, as registers would.
+void Pair::bus_edge(unsigned card, bool before) {
+    FromCard& seen = seen_[card];
+    if (before) {
+        seen.req = OF(card, hb_req);
+        seen.we = OF(card, hb_we);
+        seen.wvalid = OF(card, hb_wvalid);
+        seen.wend = OF(card, hb_wend);
+        seen.td_full = OF(card, td_full);
+        seen.irq = OF(card, irq);
+        seen.nic_rst = OF(card, nic_rst);
+        seen.len = OF(card, hb_len);
+        seen.addr = OF(card, hb_addr);
+        seen.wdata = OF(card, hb_wdata);
+        if (asking_ == static_cast<int>(card) && OF(card, s_ack)) {
+            reply_ = {OF(card, s_err) != 0, OF(card, s_rdata)};
+            answered_ = true;
+        }
+        return;
+    }
+    if (answered_ && asking_ == static_cast<int>(card)) SET(card, s_req, 0);
+    if (card == 0) ++bus_cycles_;
+    if (seen.nic_rst) {
+        // The hosts start anew with the first cycle of a reset, and wait until it is over.
+        if (!in_reset_[card]) {
+            in_reset_[card] = true;
+            if (card == 0 && now_fs_ > kReset_fs) begin_run();
+        }
+    } else {
+        in_reset_[card] = false;
+    }
+    if (OF(card, held) && !seen.nic_rst) return; // the card's clocks stand still
+    ToCard to;
+    if (!seen.nic_rst) {
+        to = hosts_[card].step(seen);
+    } else {
+        to = hosts_[card].idle();
+    }
+    SET(card, hb_own, to.own);
+    SET(card, hb_ack, to.ack);
+    SET(card, hb_retry, to.retry);
+    SET(card, hb_cown, to.cown);
+    SET(card, hb_cvalid, to.cvalid);
+    SET(card, hb_clast, to.clast);
+    SET(card, hb_cdata, to.cdata);
+    SET(card, td_valid, to.td_valid);
+    SET(card, td_word, to.td_word);
+    SET(card, td_type, to.td_type);
+    SET(card, td_data, to.td_data);
+    SET(card, host_mask, to.mask);
+    SET(card, host_enable, to.enable);
+    SET(card, host_take, to.take);
+    SET(card, host_rx_stop, to.rx_stop);
+    SET(card, host_rx_pause, to.rx_pause);
+    SET(card, host_share, to.share);
+    SET(card, host_note_base, to.note_base);
+    OF(card, host_active)[0] = to.active;
+    if (card == 0 && static_cast<double>(now_fs_ - began_fs_) >= fault_.arm_us * 1e9) model_->fault_arm = 1;
+}
+
+void Pair::step() {
+    unsigned next = 0;
+    for (unsigned i = 1; i < 4; ++i)
+        if (clocks_[i].next_fs < clocks_[next].next_fs) next = i;
+    Clock& clock = clocks_[next];
+    now_fs_ = clock.next_fs;
+    clock.next_fs += clock.period_fs / 2 + (clock.high ? clock.period_fs & 1 : 0);
+    clock.high = !clock.high;
+    const bool bus = clock.high && (next & 1) == 0;
+    if (bus) bus_edge(next >> 1, true);
+    switch (next) {
+    case 0: model_->clk_bus_a = clock.high; break;
+    case 1: model_->clk_link_a = clock.high; break;
+    case 2: model_->clk_bus_b = clock.high; break;
+    default: model_->clk_link_b = clock.high; break;
+    }
+    model_->eval();
+    if (bus) bus_edge(next >> 1, false);
+    if (struck_fs_ == 0 && model_->fault_struck) struck_fs_ = now_fs_;
+}
+
+void Pair::run_us(double us) {
+    const uint64_t end = now_fs_ + static_cast<uint64_t>(us * 1e9);
+    while (now_fs_ < end) step();
+}
+
+Reply Pair::access(bool write, uint32_t address, uint32_t word) {
+    const unsigned card = address >> 24 == 1;
+    SET(card, s_req, 1);
+    SET(card, s_we, write);
+    SET(card, s_addr, address);
+    SET(card, s_wdata, word);
+    asking_ = static_cast<int>(card);
+    answered_ = false;
+    const uint64_t limit = bus_cycles_ + 100000;
+    while (!answered_) {
+        step();
+        if (bus_cycles_ > limit) throw std::runtime_error("a register access was not answered in 100,000 cycles");
+    }
+    step();
+    asking_ = -1;
+    return reply_;
+}
+
+bool Pair::held() const { return model_->a_held && model_->b_held; }
+bool Pair::frozen() const { return model_->a_frozen && model_->b_frozen; }
+
+Pair::Struck Pair::struck() const {
+    return {model_->fault_struck != 0, static_cast<double>(struck_fs_) / 1e9, model_->fault_seq,
+            model_->fault_struck_flow, model_->fault_struck_word};
+}
+
+}  // namespace freezeframe

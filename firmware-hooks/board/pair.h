@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verilated pair of example cards with a host at each, four clocks, and their register ports.
+//
+// Time is femtoseconds from power-up. Everything random follows from the seed. The model must be verilated from
+// rtl/example_nic/ff_example_pair.v as Vff_example_pair.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fault_plan.h"
+#include "host_model.h"
+
+class Vff_example_pair;
+
+namespace freezeframe {
+
+struct PairOptions {
+    std::string fault = "none";
+    uint64_t seed = 0;
+    uint32_t nonce = 1;
+    unsigned deviation_ppm = 100;           // each clock is off by up to this
+    uint64_t limit_messages = UINT64_MAX;   // of each host
+    bool set_up = true;                     // arm and configure as the emulated pair's driver does
+};
+
+struct Reply {
+    bool error;
+    uint32_t word;
+};
+
+class Pair {
+public:
+    explicit Pair(const PairOptions& options);
+    ~Pair();
+    Pair(const Pair&) = delete;
+    Pair& operator=(const Pair&) = delete;
+
+    void step();                        // one edge of a clock
+    void run_us(double us);
+    double now_us() const { return static_cast<double>(now_fs_) / 1e9; }
+    uint64_t bus_cycles() const { return bus_cycles_; } // of A
+    unsigned runs() const { return runs_; }
+
+    // One access to a device's register port; runs the simulation until it is answered. The address counts from the start
+    // of the target; one that falls into no device is A's.
+    Reply access(bool write, uint32_t address, uint32_t word = 0);
+    Reply read(uint32_t address) { return access(false, address); }
+
+    bool held() const;                  // both cards
+    bool frozen() const;                // both recorders
+    const Host& host(unsigned card) const { return hosts_[card]; }
+    const FaultPlan& fault() const { return fault_; }
+
+    // What the fault did in this run.
+    struct Struck {
+        bool done;
+        double at_us;
+        unsigned seq, flow, word;
+    };
+    Struck struck() const;
+    Vff_example_pair& model() { return *model_; }
+
+private:
+    struct Clock {
+        uint64_t period_fs, next_fs;
+        bool high;
+    };
+    void begin_run();
+    void bus_edge(unsigned card, bool before);
+    void drive_fault();
+
+    PairOptions options_;
+    Profile profile_;
+    std::unique_ptr<Vff_example_pair> model_;
+    std::array<Host, 2> hosts_;
+    std::array<FromCard, 2> seen_{};
+    std::array<Clock, 4> clocks_{}; // bus A, link A, bus B, link B
+    std::array<bool, 2> in_reset_{};
+    uint64_t now_fs_ = 0, began_fs_ = 0, bus_cycles_ = 0, struck_fs_ = 0;
+    unsigned runs_ = 0;
+    FaultPlan fault_;
+    bool answered_ = false;
+    Reply reply_{};
+    int asking_ = -1; // the card whose register port is in use
+};
+
+}  // namespace freezeframe

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was injected, in the words of a finding, in a file of its own that no capture ever contains.
+//
+// The form is that of emulator/truth.py, so that the same judge reads both.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace freezeframe {
+
+class Pair;
+
+class Truth {
+public:
+    // An empty path writes nothing. Throws std::runtime_error: the file cannot be written.
+    Truth(std::string path, std::string fault, uint64_t seed);
+    // Notes an injection that has struck since the last look.
+    void look(Pair& pair);
+
+private:
+    void write() const;
+
+    std::string path_, fault_;
+    uint64_t seed_;
+    std::vector<std::string> injections_; // JSON objects
+    unsigned run_ = 0;                    // of the pair, whose injection stands in the list
+};
+
+}  // namespace freezeframe
