@@ -8,10 +8,11 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
 
-.PHONY: help demo test lint types tests bench campaign campaign-pull registers lock system clean
+.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-pull registers lock system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
+	@echo "make demo-rtl       the same on the cards in Verilog, verilated"
 	@echo "make test           lint, types and the whole test suite"
 	@echo "make bench          every speed, as a ratio measured in one run"
 	@echo "make campaign       each fault x 100 seeds, and 500 clean runs (about 30 minutes)"
@@ -22,6 +23,9 @@ help:
 
 demo: $(RUN)
 	@$(BIN)/freezeframe demo -o out/demo --force
+
+demo-rtl: system $(RUN)
+	@$(BIN)/freezeframe demo --board -o out/demo-rtl --force
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Freezeframe needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Say: make PYTHON=/path/to/python3.11"; exit 1; }

@@ -31,7 +31,8 @@ using freezeframe::Pair;
 constexpr double kSlice_us = 20;       // simulated between two looks at the socket: some milliseconds
 constexpr double kSettle_us = 2000;    // after a freeze: until the CRC table is ready and the last signals have crossed
 constexpr int kAtOnce = 256;           // requests answered before time goes on
-constexpr int kIdle_ms = 200;
+constexpr int kIdle_ms = 200, kNap_ms = 2;
+constexpr double kLag_us = 100;        // further behind its speed than this, time is given up instead of caught up with
 
 std::atomic<bool> stopped{false};
 
@@ -39,6 +40,7 @@ struct Options {
     std::string host = "127.0.0.1", fault = "none", truth;
     int port = 1234;
     uint64_t seed = 0;
+    double speed = 0; // simulated seconds a second; 0: as fast as it goes
     bool until_stdin_ends = false;
 };
 
@@ -70,6 +72,10 @@ Options parse(int count, char** words) {
             char* end = nullptr;
             options.seed = std::strtoull(value.c_str(), &end, 10);
             if (value.empty() || *end || value[0] == '-') throw BadInput("seed '" + value + "' is not a whole number from 0 on");
+        } else if (name == "--speed") {
+            char* end = nullptr;
+            options.speed = std::strtod(value.c_str(), &end);
+            if (value.empty() || *end || !(options.speed >= 0 && options.speed <= 1)) throw BadInput("speed '" + value + "' is not a ratio from 0 to 1");
         } else if (name == "--fault") {
             options.fault = value;
         } else if (name == "--truth") {
@@ -126,6 +132,8 @@ int serve(const Options& options) {
                 six ? "]" : "", server.port(), options.fault.c_str(), static_cast<unsigned long long>(options.seed));
     std::fflush(stdout);
     double still_since_us = -1;
+    const auto began = std::chrono::steady_clock::now();
+    double given_up_us = pair.now_us(); // time before the start, and time that was not caught up with
     while (!stopped && !(options.until_stdin_ends && stdin_ended())) {
         const int answered = server.poll(bus, kAtOnce);
         truth.look(pair);
@@ -137,6 +145,15 @@ int serve(const Options& options) {
             }
         } else {
             still_since_us = -1;
+        }
+        if (options.speed > 0) {
+            const double wall_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began).count();
+            const double due_us = given_up_us + wall_us * options.speed - pair.now_us();
+            if (due_us < 0) {
+                server.wait(kNap_ms);
+                continue;
+            }
+            if (due_us > kLag_us) given_up_us -= due_us - kLag_us;
         }
         pair.run_us(kSlice_us);
     }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from freezeframe.capture.errors import TargetError
-from freezeframe.gui.cli.emulator_process import emulator_process
+from freezeframe.gui.cli.card_process import card_process
 from freezeframe.gui.cli.output import count_text, printable, table
 from freezeframe.gui.cli.session import first_cause, open_session
 from freezeframe.gui.places import is_capture, refuse_evidence
@@ -54,6 +54,9 @@ OutputOption = Annotated[
 KeepOption = Annotated[
     bool, typer.Option("--keep", help="Leave the frozen card running afterwards, until Ctrl-C.")
 ]
+BoardOption = Annotated[
+    bool, typer.Option("--board", help="On the simulated board: the cards in Verilog, verilated.")
+]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace the results of an earlier demo.")
 ]
@@ -64,6 +67,7 @@ def run(
     fault: FaultOption = "word-omitted",
     seed: SeedOption = 2,
     output: OutputOption = Path("freezeframe-demo"),
+    board: BoardOption = False,
     keep: KeepOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -78,15 +82,19 @@ def run(
       freezeframe demo
       freezeframe demo --fault lane-misaligned --seed 3 -o out
       freezeframe demo --fault none
+      freezeframe demo --board
     """
     base = _base(output, force)
+    if board:
+        _build()
     _import_all()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="freezeframe-demo-") as hidden:
         truth = Path(hidden) / _TRUTH
-        with emulator_process(fault, seed, truth, _SPEED) as (url, pid):
-            _step(1, f"A pair of emulated network cards runs as process {pid} at {url}.")
-            _say("They are under traffic, and armed. What will go wrong, only the emulator knows.")
+        verb, what = ("sim-board", "verilated") if board else ("emulate", "emulated")
+        with card_process(verb, fault, seed, truth, _SPEED) as (url, pid):
+            _step(1, f"A pair of {what} network cards runs as process {pid} at {url}.")
+            _say("They are under traffic, and armed. What will go wrong, only that process knows.")
             with open_session(url) as devices:
                 _show_traffic(devices)
                 _wait_for_freeze(devices, fault)
@@ -150,6 +158,13 @@ def _publish(made: Path, output: Path, aside: Path) -> None:
             with suppress(OSError):
                 folder.rmdir()
         raise
+
+
+def _build() -> None:
+    """Build the board's program now, for whoever waits for the card must not wait for a compiler."""
+    from freezeframe.emulator.board import board_program
+
+    board_program(lambda line: print(line, flush=True))
 
 
 def _import_all() -> None:
@@ -243,7 +258,7 @@ def _explain(made: Path, output: Path) -> tuple[CaptureFolder, Explanation]:
 def _check(truth_path: Path, made: Path, folder: CaptureFolder, explanation: Explanation) -> bool:
     from freezeframe.gui.cli.truth import compare_to_truth, read_truth
 
-    _step(7, "Only now the emulator's truth file is opened:")
+    _step(7, "Only now the truth file of the injection is opened:")
     truth = read_truth(truth_path)
     shutil.copyfile(truth_path, made / _TRUTH)
     generation = folder.devices[0].registers.value("ctl.generation")

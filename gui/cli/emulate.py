@@ -12,10 +12,19 @@ from typing import Annotated
 import typer
 from freezeframe.gui.text import printable
 
-__all__ = ["run"]
+__all__ = [
+    "FaultOption",
+    "ListenOption",
+    "ParentOption",
+    "SeedOption",
+    "TruthOption",
+    "ratio",
+    "run",
+]
 
 
-def _ratio(text: str) -> float:
+def ratio(text: str) -> float:
+    """Return a ratio as an option gives it: a number from 0 on."""
     try:
         value = float(text)
     except ValueError:
@@ -57,7 +66,7 @@ SpeedOption = Annotated[
     typer.Option(
         "--speed",
         metavar="RATIO",
-        parser=_ratio,
+        parser=ratio,
         help="Simulated seconds a second; 0: as fast as one core goes. Default 0.0005.",
         show_default=False,
     ),

@@ -14,10 +14,21 @@ from freezeframe.gui.cli.emulate import (
     ParentOption,
     SeedOption,
     TruthOption,
+    ratio,
 )
 
 __all__ = ["run"]
 
+SpeedOption = Annotated[
+    float | None,
+    typer.Option(
+        "--speed",
+        metavar="RATIO",
+        parser=ratio,
+        help="Simulated seconds a second; 0, the default: as fast as one core goes.",
+        show_default=False,
+    ),
+]
 BuildOption = Annotated[
     bool, typer.Option("--build-only", help="Build the program, print its path, and end.")
 ]
@@ -29,6 +40,7 @@ def run(
     fault: FaultOption = "none",
     seed: SeedOption = 0,
     truth: TruthOption = None,
+    speed: SpeedOption = None,
     build_only: BuildOption = False,
     until_stdin_ends: ParentOption = False,
 ) -> None:
@@ -52,6 +64,8 @@ def run(
     arguments = [str(program), "--listen", listen, "--fault", fault, "--seed", str(seed)]
     if truth is not None:
         arguments += ["--truth", str(Path(truth).absolute())]
+    if speed:
+        arguments += ["--speed", repr(speed)]
     if until_stdin_ends:
         arguments.append("--until-stdin-ends")
     sys.stdout.flush()

@@ -15,7 +15,7 @@ from freezeframe.capture.recorder.control import wait_for
 from freezeframe.capture.recorder.pull import PullReport, pull
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.base import Words, open_target
-from freezeframe.gui.cli.emulator_process import emulator_process
+from freezeframe.gui.cli.card_process import card_process
 
 from tests.bench.common import BenchResult, main, median_s
 
@@ -27,7 +27,7 @@ def run() -> list[BenchResult]:
     """Pull both devices of a frozen pair; compare words a second, after comparing the words."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        emulator_process("word-omitted", 1, Path(folder) / "truth.json", 0) as (url, _),
+        card_process("emulate", "word-omitted", 1, Path(folder) / "truth.json", 0) as (url, _),
     ):
         target = open_target(url)
         devices = open_devices(target)

@@ -37,7 +37,7 @@ def test_the_demo_ends_with_a_right_explanation_and_a_report(tmp_path: Path) -> 
     assert (done.code, done.err) == (0, "")
     assert "The explanation is right." in done.out
     # The truth is opened after the explanation has been printed, and says so.
-    assert done.out.index("Evidence") < done.out.index("Only now the emulator's truth file")
+    assert done.out.index("Evidence") < done.out.index("Only now the truth file")
     assert sorted(entry.name for entry in out.iterdir()) == [
         "capture.ff",
         "report.html",

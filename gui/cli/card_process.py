@@ -1,4 +1,4 @@
-"""The emulated cards in a process of their own, ended in every case."""
+"""Cards that exist only in software, in a process of their own, ended in every case."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from typing import IO, NoReturn, cast
 
 from freezeframe.capture.errors import InputError, TargetError
 
-__all__ = ["emulator_process"]
+__all__ = ["card_process"]
 
 _START_S = 60.0  # the first start after an installation compiles kernels
 
 
 @contextmanager
-def emulator_process(fault: str, seed: int, truth: Path, speed: float) -> Iterator[tuple[str, int]]:
-    """Run ``freezeframe emulate`` on a free port; yield its URL and process number.
+def card_process(
+    verb: str, fault: str, seed: int, truth: Path, speed: float
+) -> Iterator[tuple[str, int]]:
+    """Run ``freezeframe emulate`` or ``sim-board`` on a free port; yield its URL and process number.
 
     The process is ended when the block is left, also by an error, Ctrl-C, or a signal that ends us.
 
     Raises:
-        InputError: the emulator refuses the fault or seed; the message is its own.
+        InputError: it refuses the fault or seed; the message is its own.
         TargetError: it ended or was silent before it was ready.
     """
-    command = [sys.executable, "-m", "freezeframe", "emulate", "--listen", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "freezeframe", verb, "--listen", "127.0.0.1:0"]
     command += ["--fault", fault, "--seed", str(seed), "--truth", str(truth)]
     command += ["--speed", str(speed), "--until-stdin-ends"]
     with (
@@ -54,7 +56,7 @@ def emulator_process(fault: str, seed: int, truth: Path, speed: float) -> Iterat
             if process.poll() is None:
                 raise
             # It died under our hands: its own last words say more than our missing answer.
-            raise TargetError(f"the emulator died: {_said(errors)}") from error
+            raise TargetError(f"the card's process died: {_said(errors)}") from error
         finally:
             _end(process)
 
@@ -65,7 +67,9 @@ def _ready_url(process: subprocess.Popen[str], errors: IO[str]) -> str:
     with selectors.DefaultSelector() as selector:
         selector.register(stdout, selectors.EVENT_READ)
         if not selector.select(end - time.monotonic()):
-            raise TargetError(f"the emulator was silent for {_START_S:g} s; is the machine busy?")
+            raise TargetError(
+                f"the card's process was silent for {_START_S:g} s; is the machine busy?"
+            )
     words = stdout.readline().split()
     if words[:1] == ["ready"] and len(words) > 1:
         return words[1]
@@ -73,7 +77,7 @@ def _ready_url(process: subprocess.Popen[str], errors: IO[str]) -> str:
     said = _said(errors)
     if code == InputError.exit_code:
         raise InputError(said)
-    raise TargetError(f"the emulator ended with exit code {code} before it was ready: {said}")
+    raise TargetError(f"the card's process ended with exit code {code} before it was ready: {said}")
 
 
 def _said(errors: IO[str]) -> str:
