@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
 
-.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-pull registers lock system clean
+.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-pull campaign-oracles registers lock system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench          every speed, as a ratio measured in one run"
 	@echo "make campaign       each fault x 100 seeds, and 500 clean runs (about 30 minutes)"
 	@echo "make campaign-pull  200 pulls through a bad network"
+	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
 	@echo "make lock           pin the newest versions of all dependencies"
 	@echo "make clean          remove the virtual environment and caches"
@@ -65,6 +66,9 @@ campaign: $(DEV)
 
 campaign-pull: $(DEV)
 	@$(BIN)/python -m tests.campaign.pulls
+
+campaign-oracles: $(DEV)
+	@$(BIN)/python -m tests.campaign.oracles --write
 
 registers: $(DEV)
 	@$(BIN)/python firmware-hooks/registers/generate.py

@@ -19,6 +19,7 @@ from freezeframe.decoders.serial.i2c_encode import I2cTransfer, encode_transfers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
@@ -415,7 +416,7 @@ def random_bus(seed: int) -> bytes:
     return bytes(samples[start:end])
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_a_generated_bus_gives_what_sigrok_gives(seed: int, tmp_path: Path) -> None:
     path = write_session(tmp_path / "bus.sr", [random_bus(seed)], metadata(["SCL", "SDA"]))
     assert len(assert_equal(path)) >= 5

@@ -19,6 +19,7 @@ from freezeframe.decoders.serial.jtag_encode import JtagScan, encode_scans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
@@ -319,7 +320,7 @@ def random_chain(seed: int) -> bytes:
     return bytes(samples[: len(samples) - rng.choice((0, 0, len(samples) // 3))])
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_a_generated_chain_gives_what_sigrok_gives(seed: int, tmp_path: Path) -> None:
     path = write_session(tmp_path / "tap.sr", [random_chain(seed)], metadata(NAMES[:4]))
     said = ours(path)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from freezeframe.decoders.run import decode_file
 
+from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
 from tests.decoders.serial.mdio_bus import Bus, frame_bits, random_capture
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
@@ -136,7 +137,7 @@ def test_the_real_clause_45_capture_gives_the_frames_that_sigrok_gives() -> None
     assert {(row["op"], row["address"]) for row in rows} == {("post-read-increment", -1)}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_a_generated_capture_gives_the_frames_that_sigrok_gives(seed: int, tmp_path: Path) -> None:
     path = session(tmp_path, random_capture(seed))
     rows = assert_equal(path, cut=seed % 5 == 3)

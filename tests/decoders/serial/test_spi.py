@@ -19,6 +19,7 @@ from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
@@ -428,7 +429,7 @@ def noise(rng: random.Random) -> bytes:
     return bytes(samples)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_a_generated_capture_gives_what_sigrok_gives(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     mode = seed % 4

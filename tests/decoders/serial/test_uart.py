@@ -19,6 +19,7 @@ from freezeframe.decoders.serial.uart_encode import encode_characters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
@@ -277,7 +278,7 @@ def random_line(seed: int) -> tuple[bytes, str, str]:
     return bytes(samples), mine, other
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_a_generated_line_gives_what_sigrok_gives(seed: int, tmp_path: Path) -> None:
     samples, mine, other = random_line(seed)
     path = write_session(tmp_path / "line.sr", [samples], metadata(["RX"]))
