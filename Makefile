@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
 
-.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-pull campaign-oracles registers lock system clean
+.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-rtl campaign-pull campaign-oracles registers lock system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -16,6 +16,7 @@ help:
 	@echo "make test           lint, types and the whole test suite"
 	@echo "make bench          every speed, as a ratio measured in one run"
 	@echo "make campaign       each fault x 100 seeds, and 500 clean runs (about 30 minutes)"
+	@echo "make campaign-rtl   each fault x 20 seeds, and 40 clean runs, on the simulated board"
 	@echo "make campaign-pull  200 pulls through a bad network"
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
@@ -63,6 +64,9 @@ bench: $(DEV)
 
 campaign: $(DEV)
 	@$(BIN)/python -m tests.campaign.diagnosis
+
+campaign-rtl: system $(DEV)
+	@$(BIN)/python -m tests.campaign.diagnosis --board
 
 campaign-pull: $(DEV)
 	@$(BIN)/python -m tests.campaign.pulls

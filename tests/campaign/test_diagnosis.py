@@ -28,7 +28,7 @@ UNDETERMINED = {**RIGHT, "diagnosis": "undetermined"}
 def test_the_fault_and_its_place_are_named_and_one_end_alone_is_never_wrong(
     fault: str, seed: int
 ) -> None:
-    run = run_one((fault, seed))
+    run = run_one(("emulator", fault, seed))
     verdict = judge(run)
     assert (run.error, verdict.first, verdict.placed) == ("", fault, True)
     assert verdict.one_end_wrong == []
@@ -36,7 +36,7 @@ def test_the_fault_and_its_place_are_named_and_one_end_alone_is_never_wrong(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_clean_run_has_no_finding(seed: int) -> None:
-    run = run_one(("none", seed))
+    run = run_one(("emulator", "none", seed))
     assert (run.error, run.said["both"], judge(run).one_end_wrong) == ("", [], [])
 
 
