@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["name_type", "names", "one_name", "table"]
+__all__ = ["by_column", "end_to_end", "event_schema", "name_type", "names", "one_name", "table"]
+
+_ZEROS_AT_ONCE = 1 << 16
 
 
 def name_type() -> pa.DataType:
@@ -21,18 +24,101 @@ def name_type() -> pa.DataType:
     return pa.dictionary(pa.int32(), pa.string())
 
 
+def event_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
+    """Return the schema of events that last and may be errors: the columns that they all begin with
+    (``t_ps``, ``source``, ``kind``, ``t_end_ps``, ``error``), then these."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            pa.field("t_ps", pa.int64(), nullable=False),
+            pa.field("source", name_type(), nullable=False),
+            pa.field("kind", name_type(), nullable=False),
+            pa.field("t_end_ps", pa.int64(), nullable=False),
+            pa.field("error", name_type()),
+            *(pa.field(name, kind) for name, kind in columns.items()),
+        ]
+    )
+
+
 def names(codes: npt.NDArray[np.integer[Any]], texts: Sequence[str]) -> pa.Array:
     """Return a column of ``texts[code]`` for each code."""
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(
-        pa.array(codes.astype(np.int32)), pa.array(list(texts), pa.string())
+        whole(codes.astype(np.int32, copy=False)), _texts(tuple(texts))
     )
 
 
 def one_name(text: str, count: int) -> pa.Array:
     """Return a column that has the same text ``count`` times."""
-    return names(np.zeros(count, dtype=np.int32), [text])
+    import pyarrow as pa
+
+    zeros = _zeros(-(-count // _ZEROS_AT_ONCE) * _ZEROS_AT_ONCE)[:count]
+    # They are indices of the one text: nothing to check.
+    return pa.DictionaryArray.from_arrays(whole(zeros), _texts((text,)), safe=False)
+
+
+def whole(numbers: npt.NDArray[Any]) -> pa.Array:
+    """Return numbers or truth values as a column without nulls; ``(n,)`` of any stride.
+
+    Not ``pyarrow.array``: that imports pandas, a third of a second and 40 MB, to see whether the
+    values are of its making.
+    """
+    import pyarrow as pa
+
+    if numbers.dtype == np.bool_:
+        packed = np.packbits(numbers, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), len(numbers), [None, pa.py_buffer(packed)])
+    plain = np.ascontiguousarray(numbers)
+    kind = pa.from_numpy_dtype(plain.dtype)
+    return pa.Array.from_buffers(kind, len(plain), [None, pa.py_buffer(plain)])
+
+
+def verdicts(codes: npt.NDArray[np.integer[Any]]) -> pa.Array:
+    """Return a column of truth values: true for 1, false for 0, null below 0."""
+    import pyarrow as pa
+
+    buffers = [
+        pa.py_buffer(np.packbits(bits, bitorder="little")) for bits in (codes >= 0, codes == 1)
+    ]
+    return pa.Array.from_buffers(pa.bool_(), len(codes), buffers)
+
+
+@lru_cache(maxsize=256)
+def _texts(texts: tuple[str, ...]) -> pa.Array:
+    import pyarrow as pa
+
+    coded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, coded)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(coded))]
+    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
+
+
+@lru_cache(maxsize=4)
+def _zeros(count: int) -> npt.NDArray[np.int32]:
+    """Return zeros that all columns of one name share: new ones cost as much as any column."""
+    zeros = np.zeros(count, dtype=np.int32)
+    zeros.setflags(write=False)
+    return zeros
+
+
+def by_column(rows: npt.NDArray[np.void]) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the columns of records, each contiguous; ``rows`` is ``(n,)`` of int64 fields alone."""
+    from freezeframe.decoders.column_kernels import turned
+
+    fields = rows.dtype.names or ()
+    plain = np.ascontiguousarray(rows).view(np.int64).reshape(len(rows), len(fields))
+    return dict(zip(fields, turned(plain), strict=True))
+
+
+def end_to_end(
+    parts: Sequence[Mapping[str, npt.NDArray[np.int64]]],
+) -> dict[str, npt.NDArray[np.int64]]:
+    """Return columns that begin with those of the first part and go on with those of the next."""
+    if len(parts) == 1:
+        return dict(parts[0])
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def table(schema: pa.Schema, columns: Mapping[str, Any]) -> pa.Table:
@@ -51,6 +137,7 @@ def table(schema: pa.Schema, columns: Mapping[str, Any]) -> pa.Table:
     for field in schema:
         column = columns[field.name]
         if not isinstance(column, pa.Array | pa.ChunkedArray):
-            column = pa.array(column)
+            numbers = isinstance(column, np.ndarray) and column.dtype.kind in "biuf"
+            column = whole(column) if numbers else pa.array(column)
         arrays.append(column if column.type == field.type else column.cast(field.type))
     return pa.Table.from_arrays(arrays, schema=schema)

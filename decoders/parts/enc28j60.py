@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import Decoder, Option, OptionValues, Output, Texts
 from freezeframe.decoders.net.ethernet import (
     ETHERNET,
@@ -18,6 +17,7 @@ from freezeframe.decoders.net.ethernet import (
 )
 from freezeframe.decoders.parts.enc28j60_memory import Chip, When
 from freezeframe.decoders.parts.enc28j60_registers import COMMON_FROM, REGISTERS
+from freezeframe.decoders.parts.spi_bytes import byte_transfers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,13 +82,10 @@ def decode_enc28j60(
     """
     import pyarrow as pa
 
-    wanted = options.integer("select")
     rows: list[dict[str, Any]] = []
     frames: list[EthernetFrame] = []
     source = "ENC28J60"
-    for transfer in table.to_pylist():
-        if wanted >= 0 and transfer["select"] not in (-1, wanted):
-            continue
+    for transfer in byte_transfers(table, options.integer("select"), "enc28j60"):
         row, errors, moved = _operation(state, transfer)
         if row is not None:
             rows.append(row)
@@ -137,7 +134,7 @@ _ERROR_TEXTS = {
 def _operation(
     chip: Chip, transfer: Mapping[str, Any]
 ) -> tuple[dict[str, Any] | None, list[str], list[EthernetFrame]]:
-    mosi, miso = _bytes(transfer, "mosi"), _bytes(transfer, "miso")
+    mosi, miso = transfer["mosi"], transfer["miso"]
     if not mosi:
         return None, [], []
     op, argument = _OPS[mosi[0] >> 5], mosi[0] & 0x1F
@@ -211,19 +208,6 @@ def _read(row: dict[str, Any], miso: bytes) -> list[str]:
         return ["no-dummy"]
     row["data"] = miso[2] if slow else miso[1]
     return ["extra-dummy"] if dummy and not slow else []
-
-
-def _bytes(transfer: Mapping[str, Any], line: str) -> bytes:
-    words = transfer[line]
-    if len(words) != transfer["words"]:
-        raise InputError(f"decoder enc28j60: spi has no {line}; say spi:{line}=PROBE")
-    try:
-        return bytes(words)
-    except ValueError:
-        raise InputError(
-            f"decoder enc28j60: a word of {max(words):#x} on {line} is longer than 8 bits; "
-            "it takes spi:word_bits=8"
-        ) from None
 
 
 ENC28J60 = Decoder(

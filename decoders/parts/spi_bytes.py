@@ -1,0 +1,59 @@
+"""SPI transfers as bytes, for the parts that stand on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.capture.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["byte_transfers"]
+
+_LINES = ("mosi", "miso")
+_PLACES = ("word_sample", "word_end_sample")
+
+
+def byte_transfers(table: pa.Table, select: int, decoder: str) -> list[dict[str, Any]]:
+    """Return SPI transfers as rows in which ``mosi`` and ``miso`` are bytes.
+
+    The places of the words are left out, because a Python object for each costs more than all else;
+    ``row`` is the row of ``table`` that has them.
+
+    Args:
+        select: only transfers of this chip select (and those without any); -1 for all.
+    Raises:
+        InputError: a line is not there, or a word has more than 8 bits; names ``decoder``.
+    """
+    plain = table.drop_columns([*_LINES, *_PLACES]).to_pylist()
+    columns = {line: _bytes(table, line, decoder) for line in _LINES}
+    rows = []
+    for number, row in enumerate(plain):
+        if select >= 0 and row["select"] not in (-1, select):
+            continue
+        row["row"] = number
+        for line in _LINES:
+            row[line] = columns[line][number]
+            if len(row[line]) != row["words"]:
+                raise InputError(f"decoder {decoder}: spi has no {line}; say spi:{line}=PROBE")
+        rows.append(row)
+    return rows
+
+
+def _bytes(table: pa.Table, line: str, decoder: str) -> list[bytes]:
+    import numpy as np
+    import pyarrow as pa
+
+    lists = table.column(line).combine_chunks()
+    words = lists.flatten().to_numpy(zero_copy_only=False)
+    if len(words) and words.max() > 0xFF:
+        raise InputError(
+            f"decoder {decoder}: a word of {words.max():#x} on {line} is longer than 8 bits; "
+            "it takes spi:word_bits=8"
+        )
+    offsets = np.zeros(len(lists) + 1, dtype=np.int32)
+    np.cumsum(lists.value_lengths().to_numpy(zero_copy_only=False), out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(words.astype(np.uint8))]
+    made: list[bytes] = pa.Array.from_buffers(pa.binary(), len(lists), buffers).to_pylist()
+    return made
