@@ -33,6 +33,7 @@ CAPTURE = "capture"  # input: freezeframe.capture.folder.CaptureFolder, handed o
 OptionValue = bool | int | float | str
 
 _ID = re.compile(r"[a-z][a-z0-9_-]*")
+_DECODER_ID = re.compile(r"[0-9]*[a-z][a-z0-9_-]*")  # as in 8b10b
 _KINDS = {"bool": "yes or no", "int": "a whole number", "float": "a number", "str": "any text"}
 _WORDS_FOR_BOOL = {
     **dict.fromkeys(("yes", "true", "on", "1"), True),
@@ -50,11 +51,15 @@ class Texts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A signal that a decoder of edges needs; the probe of the same name unless the user says."""
+    """A signal that a decoder of edges needs; the probe of the same name unless the user says.
+
+    ``aliases`` are other names that its probe goes by, where none has the channel's own.
+    """
 
     id: str
     doc: str
     optional: bool = False
+    aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_id("channel", self.id)
@@ -227,7 +232,7 @@ class Output:
     doc: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind in (EDGES, CAPTURE) or not re.fullmatch(r"[a-z][a-z0-9_.-]*", self.kind):
+        if self.kind in (EDGES, CAPTURE) or not re.fullmatch(r"[0-9]*[a-z][a-z0-9_.-]*", self.kind):
             raise ValueError(
                 f"output kind {self.kind!r}: small letters, digits, . _ -; not edges or capture"
             )
@@ -250,6 +255,10 @@ class Decoder:
     of the declared schema, or with more than one output a mapping kind -> Table. It never raises
     on bad wire data: a row of kind ``error`` says what was wrong, and decoding goes on.
 
+    ``decode_samples`` is for speed, where a decoder of edges can do without them: the same with
+    `Samples` in place of `Edges`, on the same state. A capture may come in both forms, piece by
+    piece, and the rows must not depend on it.
+
     ``texts(row)`` puts one row (column -> value) into words; it is called only for the rows that
     are shown.
     """
@@ -260,19 +269,25 @@ class Decoder:
     consumes: str
     produces: tuple[Output, ...]
     decode: Callable[[Any, OptionValues, Any, bool], Any]
+    decode_samples: Callable[[Any, OptionValues, Any, bool], Any] | None = None
     new_state: Callable[[OptionValues], Any] = _no_state
     channels: tuple[Channel, ...] = ()
     options: tuple[Option, ...] = ()
     texts: Callable[[Mapping[str, Any]], Texts] | None = None
 
     def __post_init__(self) -> None:
-        _check_id("decoder", self.id)
+        if not _DECODER_ID.fullmatch(self.id):
+            raise ValueError(
+                f"decoder id {self.id!r}: small letters, digits, _ and -; digits first, if any, and then a letter"
+            )
         if not self.produces:
             raise ValueError(f"decoder {self.id}: produces no table")
         if self.channels and self.consumes != EDGES:
             raise ValueError(f"decoder {self.id}: has channels but consumes {self.consumes!r}")
         if self.consumes == EDGES and not self.channels:
             raise ValueError(f"decoder {self.id}: consumes edges but declares no channel")
+        if self.decode_samples is not None and self.consumes != EDGES:
+            raise ValueError(f"decoder {self.id}: takes samples but consumes {self.consumes!r}")
         ids = [channel.id for channel in self.channels] + [option.id for option in self.options]
         kinds = [output.kind for output in self.produces]
         for names, what in ((ids, "channel or option"), (kinds, "output")):

@@ -8,6 +8,7 @@ Source: IETF draft-ietf-opsawg-pcapng-03; tcpdump.org link-layer header types.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -72,7 +73,11 @@ def write_pcapng(material: Material, path: Path) -> Wrote:
             "-d spi+enc28j60, or -d trace for a capture folder"
         )
     # The words of a recording are what its packets are made of.
-    silent = [name for name in silent if f"packets of {_beside(name)}" not in wrote.counts]
+    silent = [
+        name
+        for name in silent
+        if f"packets of {_beside(name, 'words', 'packets')}" not in wrote.counts
+    ]
     if silent:
         wrote.notes.append(f"no packets, so not in the file: {', '.join(silent)}")
     packets.sort(key=lambda packet: packet.t_ps)
@@ -91,8 +96,9 @@ def write_pcapng(material: Material, path: Path) -> Wrote:
     return wrote
 
 
-def _beside(name: str) -> str:
-    return name.replace("trace.words", "trace.packets")
+def _beside(name: str, this: str, other: str) -> str:
+    """Return the name of the other table of a pair: of ``trace.packets#2``, ``trace.words#2``."""
+    return re.sub(rf"\.{this}(?=#\d+$|$)", f".{other}", name)
 
 
 def _maker(
@@ -103,7 +109,7 @@ def _maker(
 
     columns = set(table.column_names)
     if {"first_row", "end_row"} <= columns:
-        words = material.table(name.replace("trace.packets", "trace.words"))
+        words = material.table(_beside(name, "packets", "words"))
         return None if words is None else lambda: _link_packets(table, words)
     if "data" not in columns or not kinds.is_binary(table.schema.field("data").type):
         return None

@@ -133,7 +133,7 @@ def test_a_given_sample_rate_dates_the_rows(bus: Path) -> None:
     [
         ([], "no decoder is named; `freezeframe decoders` lists them"),
         (["mdio:mdc=X"], "decoder mdio: channel mdc: there is no probe 'X'; .*: MDC, MDIO"),
-        (["trace"], r"bus\.sr is a file of samples, but trace takes capture; .*: both, .*mdio, "),
+        (["trace"], r"bus\.sr is a file of samples, but trace takes capture; .*: .*both, .*mdio, "),
         (["count"], r"count takes mdio; stack it: mdio\+count; decoders for a file of samples"),
         (["mdio+liar"], "decoder liar is wrong: liar has columns t_ps int64, .*tell its author"),
     ],
