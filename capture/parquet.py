@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["WORD_COLUMNS", "read_table", "write_table"]
+__all__ = ["WORD_COLUMNS", "read_table", "write_batches", "write_table"]
 
 # Columns of docs/formats.md section 8 that hold bits, not numbers.
 WORD_COLUMNS = ("data", "dest", "value")
@@ -45,28 +45,51 @@ def write_table(
         ValueError: a column is unsigned 64 bit; such words are kept as int64 bit patterns.
         InputError: the file cannot be written (no folder, no right, no space).
     """
+    rows = _as_table(table, schema)
+    write_batches([rows], path, rows.schema, words=words)
+
+
+def write_batches(
+    tables: Iterable[pa.Table],
+    path: str | Path,
+    schema: pa.Schema,
+    *,
+    words: Collection[str] = WORD_COLUMNS,
+    about: Callable[[], Mapping[str, str]] | None = None,
+) -> None:
+    """Write tables that follow each other as one file, a row group each, in the memory of one.
+
+    Args:
+        schema: of all of them.
+        about: called after the last, for metadata of the file.
+    Raises:
+        ValueError, InputError: as `write_table`.
+    """
     import pyarrow.parquet as pq
 
-    rows = _as_table(table, schema)
-    for field in rows.schema:
+    for field in schema:
         if str(field.type) == "uint64":
             raise ValueError(
                 f"column {field.name} is uint64; keep such words as int64 bit patterns"
             )
-    encodings, dictionaries = _encodings(rows.schema, words)
+    encodings, dictionaries = _encodings(schema, words)
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("xb") as file:
-            pq.write_table(
-                rows,
+            with pq.ParquetWriter(
                 file,
+                schema,
                 compression="zstd",
                 compression_level=1,
                 use_dictionary=dictionaries or False,
                 column_encoding=encodings or None,
                 write_page_checksum=True,
-            )
+            ) as writer:
+                for table in tables:
+                    writer.write_table(table)
+                if about is not None:
+                    writer.add_key_value_metadata(about())
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)

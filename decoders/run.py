@@ -26,6 +26,8 @@ from freezeframe.decoders.srd.stream import SrdStream
 if TYPE_CHECKING:
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
+    from freezeframe.capture.files.samples import Samples
+    from freezeframe.capture.files.source import CaptureHeader
 
 __all__ = ["Decoded", "StackRun", "decode_file"]
 
@@ -57,13 +59,26 @@ class StackRun:
         Raises:
             InputError: a decoder gives something else than it declares.
         """
+        from freezeframe.capture.files.samples import Samples
+
         top = len(self._states) - 1
         for level, (step, state) in enumerate(zip(self._stack.steps, self._states, strict=True)):
-            made = _made(step, step.decoder.decode(piece, step.options, state, last))
+            decode = step.decoder.decode
+            if isinstance(piece, Samples) and step.decoder.decode_samples is not None:
+                decode = step.decoder.decode_samples
+            made = _made(step, decode(piece, step.options, state, last))
             if level < top:
                 piece = made[self._stack.steps[level + 1].decoder.consumes]
         for kind, table in made.items():
             self._tables[kind].append(table)
+
+    def wanted(self, piece: Edges | Samples, probes: Sequence[str | None]) -> Edges | Samples:
+        """Return what `feed` takes of a piece: these channels, and edges unless samples will do."""
+        from freezeframe.capture.files.edges import Edges
+
+        if not isinstance(piece, Edges) and self._stack.steps[0].decoder.decode_samples is None:
+            piece = piece.edges()
+        return piece.select(probes)
 
     @property
     def in_worker(self) -> bool:
@@ -169,12 +184,14 @@ def _run_edges(
         settings = replace(settings, max_samples=DEFAULT_MAX_SAMPLES)
     chosen_source = source.open(path, settings)
     there = chosen_source.header.channels
-    probes = [
-        match_channels(stack.steps[0].decoder, stack.steps[0].probes, there) for stack in stacks
-    ]
+    probes = [_probes(stack, chosen_source.header) for stack in stacks]
     wanted = {probe for chosen in probes for probe in chosen}
     # At least one: a decoder all of whose channels are optional and absent still gets time.
-    pieces = chosen_source.read([name for name in there if name in wanted] or there[:1])
+    names = [name for name in there if name in wanted] or there[:1]
+    straight = any(stack.steps[0].decoder.decode_samples is not None for stack in stacks)
+    pieces: Iterator[Edges] | Iterator[Samples] = (
+        chosen_source.read_samples(names) if straight else None
+    ) or chosen_source.read(names)
     at_once = _SAMPLES_AT_ONCE if workers else None
     # The workers run beside each other, and while the next piece is read.
     with ThreadPoolExecutor(max(1, len(workers))) as pool:
@@ -182,16 +199,17 @@ def _run_edges(
         try:
             for piece, last in _gathered(pieces, at_once):
                 fed = [
-                    (run, piece.select(chosen)) for run, chosen in zip(runs, probes, strict=True)
+                    (run, run.wanted(piece, chosen))
+                    for run, chosen in zip(runs, probes, strict=True)
                 ]
                 for done in begun:
                     done.result()
                 begun = [
-                    pool.submit(run.feed, edges, last=last) for run, edges in fed if run.in_worker
+                    pool.submit(run.feed, part, last=last) for run, part in fed if run.in_worker
                 ]
-                for run, edges in fed:
+                for run, part in fed:
                     if not run.in_worker:
-                        run.feed(edges, last=last)
+                        run.feed(part, last=last)
             for done in begun:
                 done.result()
         except BaseException:
@@ -201,26 +219,55 @@ def _run_edges(
             raise
 
 
-def _gathered(pieces: Iterator[Edges], samples_at_once: int | None) -> Iterator[tuple[Edges, bool]]:
-    """Join small pieces, of not many more samples than that, and add an empty last one."""
-    from freezeframe.capture.files.edges import join
+def _probes(stack: Stack, header: CaptureHeader) -> tuple[str | None, ...]:
+    """Return the probes of a stack.
+
+    Raises:
+        InputError: as `match_channels`; with what is in the file and cannot be read.
+    """
+    step = stack.steps[0]
+    try:
+        return match_channels(step.decoder, step.probes, header.channels)
+    except InputError as error:
+        refused = list(header.refused.items())[:3]
+        if not refused:
+            raise
+        why = "; ".join(f"{name} cannot be read: {reason}" for name, reason in refused)
+        raise InputError(f"{error}; {why}") from None
+
+
+def _gathered(
+    pieces: Iterator[Edges] | Iterator[Samples], samples_at_once: int | None
+) -> Iterator[tuple[Edges | Samples, bool]]:
+    """Join small pieces, of not many more samples than that, and add an empty last one.
+
+    Samples stay samples where they change often, so that calling a decoder costs little beside
+    going through them; else they become edges.
+    """
+    from freezeframe.capture.files.edges import Edges, join
 
     held: list[Edges] = []
+    count = samples = 0
     for piece in pieces:
-        held.append(piece)
-        samples = sum(part.total_samples for part in held)
-        if sum(map(len, held)) >= _EDGES_AT_ONCE or samples >= (samples_at_once or samples + 1):
+        often = (
+            not isinstance(piece, Edges)
+            and samples_at_once is None
+            and piece.changes() >= _EDGES_AT_ONCE
+        )
+        if often:
+            if held:
+                yield join(held), False
+                held, count, samples = [], 0, 0
+            yield piece, False
+            continue
+        held.append(piece if isinstance(piece, Edges) else piece.edges())
+        count += len(held[-1])
+        samples += held[-1].total_samples
+        if count >= _EDGES_AT_ONCE or samples >= (samples_at_once or samples + 1):
             yield join(held), False
-            held = []
-    # read_edges gives at least one piece, so `piece` is bound.
-    yield (
-        join(held)
-        if held
-        else replace(
-            piece, sample=piece.sample[:0], value=piece.value[:0], begin_sample=piece.end_sample
-        ),
-        True,
-    )
+            held, count, samples = [], 0, 0
+    # A reader gives at least one piece, so `piece` is bound.
+    yield (join(held) if held else piece.after()), True
 
 
 def _check_fit(path: Path, kind: str, stacks: Sequence[Stack], registry: Registry) -> None:

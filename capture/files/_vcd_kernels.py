@@ -12,7 +12,10 @@ import numpy.typing as npt
 __all__ = ["VCD_ERRORS", "VCD_STATE", "read_changes"]
 
 # What the next byte belongs to.
-_BETWEEN, _TIME, _VECTOR, _SKIPPED, _GAP, _ID, _KEYWORD, _COMMENT = range(8)
+_BETWEEN, _TIME, _VECTOR, _SKIPPED, _GAP, _ID, _KEYWORD, _COMMENT, _REAL = range(9)
+# The part of a real number that the next byte belongs to; the last is what is no number (nan, inf).
+_WHOLE, _FRACTION, _EXPONENT, _NO_NUMBER = range(4)
+_MOST_EXPONENT = 400  # beyond it a double is 0 or infinite anyway
 
 VCD_STATE = np.dtype(
     [
@@ -26,6 +29,13 @@ VCD_STATE = np.dtype(
         ("key", "u8"),  # identifier being read, or the last letters of a keyword
         ("length", "i8"),
         ("ignored", "i8"),  # the value is of a kind that is not read
+        ("real", "i8"),  # the value is a real number
+        ("part", "i8"),  # of it
+        ("digits_value", "f8"),  # its digits without the point
+        ("minus", "i8"),
+        ("places", "i8"),  # digits behind the point
+        ("exponent", "i8"),
+        ("exponent_minus", "i8"),
         ("word", "u8"),
         ("written", "u8"),
         ("stage", "i8"),  # 0 no value yet, 1 values, 2 an edge is written
@@ -42,6 +52,8 @@ VCD_ERRORS = {
     5: "a value is for an identifier that is not declared",
     6: "a value has {detail} bits, more than its variable",
     7: "byte {detail:#04x} in a vector; 0, 1, x and z can stand there",
+    8: "byte {detail:#04x} in a real number",
+    9: "a real number for a variable of bits, or bits for a real one",
 }
 
 _COMMENT_KEY = np.uint64(int.from_bytes(b"$comment"))
@@ -55,6 +67,7 @@ def read_changes(
     signals: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]],
     segments: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]],
     levels: tuple[np.uint64, np.uint64],
+    volts: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]],
     sample: npt.NDArray[np.int64],
     value: npt.NDArray[np.uint64],
 ) -> tuple[int, int, int]:
@@ -66,6 +79,8 @@ def read_changes(
         segments: of each part of a variable that is wanted: its lowest bit, the bit of the word
             where that goes, and the mask of its length.
         levels: what x and z are read as, 0 or 1.
+        volts: of each variable, from where up a real number is 1 and down to where 0; not a number
+            where it is no real one. Between the two it stays as it was.
         sample, value: room for an edge in every two bytes, and two more; sample is in ticks.
     Returns:
         Edges written, error (0 for none) and the byte where it was found.
@@ -89,6 +104,7 @@ def read_changes(
             s.digits = 0
             s.length = 0
             s.ignored = 0
+            s.real = 0
             if c == 35:  # '#'
                 s.mode = _TIME
                 s.number = 0
@@ -106,7 +122,16 @@ def read_changes(
                 s.digits = 1
             elif c in (98, 66):  # 'b'
                 s.mode = _VECTOR
-            elif c in (114, 82, 115, 83):  # 'r', 's'
+            elif c in (114, 82):  # 'r'
+                s.mode = _REAL
+                s.real = 1
+                s.part = _WHOLE
+                s.digits_value = 0.0
+                s.minus = 0
+                s.places = 0
+                s.exponent = 0
+                s.exponent_minus = 0
+            elif c in (115, 83):  # 's'
                 s.mode = _SKIPPED
                 s.ignored = 1
             elif c == 36:  # '$'
@@ -159,6 +184,28 @@ def read_changes(
         elif mode == _SKIPPED:
             if blank:
                 s.mode = _GAP
+        elif mode == _REAL:
+            if blank:
+                s.mode = _GAP
+            elif 48 <= c <= 57 and s.part != _NO_NUMBER:
+                if s.part == _EXPONENT:
+                    s.exponent = min(s.exponent * 10 + (c - 48), _MOST_EXPONENT)
+                else:
+                    s.digits_value = s.digits_value * 10.0 + (c - 48)
+                    s.places += s.part == _FRACTION
+            elif c == 46 and s.part == _WHOLE:  # '.'
+                s.part = _FRACTION
+            elif c in (101, 69) and s.part in (_WHOLE, _FRACTION):  # 'e'
+                s.part = _EXPONENT
+            elif c == 45 and s.part == _EXPONENT:  # '-'
+                s.exponent_minus = 1
+            elif c == 45 and s.part == _WHOLE:
+                s.minus = 1
+            elif c in (110, 78, 97, 65, 105, 73, 102, 70):  # 'nan', 'inf'
+                s.part = _NO_NUMBER
+            elif c != 43:  # '+'
+                s.detail = c
+                return count, 8, at
         elif mode == _GAP:
             if not blank:
                 s.mode = _ID
@@ -183,6 +230,22 @@ def read_changes(
             if low == len(keys) or keys[low] != s.key or s.length == 0:
                 return count, 5, at
             if s.ignored or begins[low] == begins[low + 1]:
+                continue
+            if (s.real != 0) != (volts[0][low] == volts[0][low]):
+                return count, 9, at
+            if s.real:
+                s.stage = max(s.stage, 1)
+                if s.part == _NO_NUMBER:
+                    s.unknowns += 1
+                    continue
+                power = (-s.exponent if s.exponent_minus else s.exponent) - s.places
+                number = s.digits_value * 10.0**power
+                number = -number if s.minus else number
+                bit = one << seg_to[begins[low]]
+                if number >= volts[0][low]:
+                    s.word |= bit
+                elif number <= volts[1][low]:
+                    s.word &= ~bit
                 continue
             if s.digits > widths[low]:
                 s.detail = s.digits

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.beside import beside
 from freezeframe.capture.files.cut import cut
-from freezeframe.capture.files.edges import Edges
-from freezeframe.capture.files.open import read_edges, read_header, renamed
+from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges
+from freezeframe.capture.files.open import read_edges, read_header, read_samples, renamed
+from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.settings import parse_format
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings
 from freezeframe.capture.files.threshold import parse_threshold
@@ -31,9 +33,20 @@ class OpenSource:
     def read(self, probes: Sequence[str]) -> Iterator[Edges]:
         """Yield these channels as edges, in pieces that follow each other; at least one.
 
+        More than 64 channels are two readings of the file beside each other.
+
         Raises:
-            InputError: as `open.read_edges`.
+            InputError: as `open.read_edges`, or there are more than 128.
         """
+        if len(probes) > PLANE_CHANNELS:
+            if len(probes) > 2 * PLANE_CHANNELS:
+                raise InputError(
+                    f"{self._path}: {len(probes)} channels; at most {2 * PLANE_CHANNELS} at once, "
+                    "name the ones that are needed"
+                )
+            low, high = probes[:PLANE_CHANNELS], probes[PLANE_CHANNELS:]
+            yield from beside(self.read(low), self.read(high))
+            return
         channels = [self._meant.get(name, name) for name in probes]
         pieces = read_edges(self._path, channels, self._settings, self._format)
         if self._cut_ps is not None:
@@ -42,6 +55,20 @@ class OpenSource:
             # The names that the user gave are of single channels, so a bus may lose its bits.
             buses = tuple(bus for bus in piece.buses if set(bus.channels) <= set(probes))
             yield replace(piece, channels=tuple(probes), buses=buses)
+
+    def read_samples(self, probes: Sequence[str]) -> Iterator[Samples] | None:
+        """Yield these channels as samples; None where the file, or what is wanted of it, has none.
+
+        Raises:
+            InputError: as `open.read_samples`.
+        """
+        if self._cut_ps is not None or len(probes) > PLANE_CHANNELS:
+            return None
+        channels = [self._meant.get(name, name) for name in probes]
+        pieces = read_samples(self._path, channels, self._settings, self._format)
+        if pieces is None:
+            return None
+        return (replace(piece, channels=tuple(probes)) for piece in pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +94,9 @@ class SourceChoice:
             if name in thresholds:
                 raise InputError(f"threshold {text!r}: a second one for {name or 'all channels'}")
             thresholds[name] = threshold
-        settings = replace(settings, layout=layout, thresholds=thresholds, note=self.note)
+        # What stands in the settings already was said later than this choice was made.
+        volts = {**thresholds, **settings.thresholds}
+        settings = replace(settings, layout=layout, thresholds=volts, note=self.note)
         header = read_header(path, settings, format)
         for name in thresholds:
             if name and name not in header.channels:

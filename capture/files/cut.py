@@ -11,7 +11,7 @@ import numpy as np
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import PS_PER_S, Edges
 
-__all__ = ["cut", "parse_span", "ps_to_sample"]
+__all__ = ["cut", "parse_span", "parse_time", "ps_to_sample"]
 
 _UNITS_PS = {"s": PS_PER_S, "ms": 10**9, "us": 10**6, "µs": 10**6, "ns": 10**3, "ps": 1}
 
@@ -71,16 +71,23 @@ def parse_span(text: str) -> tuple[int, int | None]:
     begin, dots, end = text.partition("..")
     if not dots:
         raise InputError(f"cut {text!r}: not BEGIN..END, for instance 1.5ms..2ms")
-    return _time_ps(text, begin) or 0, _time_ps(text, end)
+    where = f"cut {text!r}"
+    return (
+        parse_time(where, begin) if begin.strip() else 0,
+        parse_time(where, end) if end.strip() else None,
+    )
 
 
-def _time_ps(text: str, part: str) -> int | None:
-    if not part.strip():
-        return None
-    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(s|ms|us|µs|ns|ps)\s*", part)
+def parse_time(where: str, text: str) -> int:
+    """Return a time in picoseconds from ``1.5ms``; ``where`` is how a message begins.
+
+    Raises:
+        InputError: it is no time with a unit, or no whole number of picoseconds.
+    """
+    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(s|ms|us|µs|ns|ps)\s*", text)
     if not match:
-        raise InputError(f"cut {text!r}: {part!r} is not a time with s, ms, us, ns or ps")
+        raise InputError(f"{where}: {text!r} is not a time with s, ms, us, ns or ps")
     time_ps = Fraction(match[1]) * _UNITS_PS[match[2]]
     if time_ps.denominator != 1:
-        raise InputError(f"cut {text!r}: {part!r} is not a whole number of picoseconds")
+        raise InputError(f"{where}: {text!r} is not a whole number of picoseconds")
     return int(time_ps)

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import gcd
 
 import numpy as np
 import numpy.typing as npt
+from freezeframe.capture.files.units import UnitReader
 
 __all__ = [
     "MAX_SAMPLERATE_HZ",
+    "PLANE_CHANNELS",
     "PS_PER_S",
     "Bus",
     "EdgeReducer",
@@ -25,8 +28,10 @@ __all__ = [
 
 PS_PER_S = 10**12
 MAX_SAMPLERATE_HZ = PS_PER_S  # one sample a picosecond, the resolution of t_ps
+PLANE_CHANNELS = 64  # of a plane of values
 _PS_PER_US = 10**6
-_REDUCE_AT_ONCE = 1 << 20  # samples; 16 MiB of edges at the worst
+_MAX_INT64 = 2**63 - 1
+_MAX_S = _MAX_INT64 // PS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +47,11 @@ class Edges:
     """A piece of a sampled capture, as changes.
 
     ``sample`` is ``(n,)`` int64, rising, counted from the start of the capture; ``value`` is
-    ``(n,)`` uint64, bit i = ``channels[i]``, at most 64. The first piece of a capture begins with
-    the value at sample 0; a later piece holds changes only. The piece covers the samples
-    ``[begin_sample, end_sample)``, also those after its last change. ``buses`` says which channels
-    belong together.
+    ``(n,)`` uint64, bit i = ``channels[i]``. Of the channels from number 64 on, at most 64 more,
+    ``high`` is the same: bit i = ``channels[64 + i]``; None where none of them is there. The first
+    piece of a capture begins with the value at sample 0; a later piece holds changes only. The
+    piece covers the samples ``[begin_sample, end_sample)``, also those after its last change.
+    ``buses`` says which channels belong together.
     """
 
     sample: npt.NDArray[np.int64]
@@ -55,12 +61,17 @@ class Edges:
     begin_sample: int
     end_sample: int
     buses: tuple[Bus, ...] = ()
+    high: npt.NDArray[np.uint64] | None = None
 
     def __post_init__(self) -> None:
         if self.sample.shape != self.value.shape or self.sample.ndim != 1:
             raise ValueError(f"sample {self.sample.shape} and value {self.value.shape} differ")
-        if not 1 <= len(self.channels) <= 64:
-            raise ValueError(f"{len(self.channels)} channels; 1..64 are possible")
+        if not 1 <= len(self.channels) <= 2 * PLANE_CHANNELS:
+            raise ValueError(f"{len(self.channels)} channels; 1..{2 * PLANE_CHANNELS} are possible")
+        if self.high is None and any(self.channels[PLANE_CHANNELS:]):
+            raise ValueError(f"{len(self.channels)} channels, but no values of the last ones")
+        if self.high is not None and self.high.shape != self.value.shape:
+            raise ValueError(f"value {self.value.shape} and high {self.high.shape} differ")
         _check_samplerate(self.samplerate_hz)
 
     def __len__(self) -> int:
@@ -70,6 +81,16 @@ class Edges:
     def total_samples(self) -> int:
         """The samples that the piece covers."""
         return self.end_sample - self.begin_sample
+
+    def after(self) -> Edges:
+        """Return the empty piece that follows."""
+        return replace(
+            self,
+            sample=self.sample[:0],
+            value=self.value[:0],
+            high=None if self.high is None else self.high[:0],
+            begin_sample=self.end_sample,
+        )
 
     def t_ps(self) -> npt.NDArray[np.int64]:
         """Return the time of each edge, picoseconds from the start of the capture."""
@@ -89,13 +110,18 @@ class Edges:
         missing = [probe for probe in probes if probe is not None and probe not in self.channels]
         if missing:
             raise ValueError(f"no channel {missing[0]}; there is {', '.join(self.channels)}")
-        value = self._gather(probes)
+        value, high = self._gather(probes[:PLANE_CHANNELS]), None
         keep = np.ones(len(value), dtype=np.bool_)
         np.not_equal(value[1:], value[:-1], out=keep[1:])
+        if any(probes[PLANE_CHANNELS:]):
+            high = self._gather(probes[PLANE_CHANNELS:])
+            keep[1:] |= high[1:] != high[:-1]
+            high = high[keep]
         return replace(
             self,
             sample=self.sample[keep],
             value=value[keep],
+            high=high,
             channels=tuple(probe or "" for probe in probes),
             buses=tuple(bus for bus in self.buses if set(bus.channels) <= set(probes)),
         )
@@ -116,8 +142,10 @@ class Edges:
         value = np.zeros_like(self.value)
         for bit, probe in enumerate(probes):
             if probe is not None:
-                at = np.uint64(self.channels.index(probe))
-                value |= (self.value >> at & np.uint64(1)) << np.uint64(bit)
+                at = self.channels.index(probe)
+                plane = self.value if at < PLANE_CHANNELS or self.high is None else self.high
+                place = np.uint64(at % PLANE_CHANNELS)
+                value |= (plane >> place & np.uint64(1)) << np.uint64(bit)
         return value
 
 
@@ -130,26 +158,19 @@ class EdgeReducer:
         Raises:
             ValueError: the unit size is not 1..8, there is no bit, or a bit is outside the unit.
         """
-        if not 1 <= unitsize_B <= 8:
-            raise ValueError(f"unit size {unitsize_B} B; 1..8 are possible")
+        self._units = UnitReader(unitsize_B)
         if not bits or not all(0 <= bit < 8 * unitsize_B for bit in bits):
             raise ValueError(f"bits {list(bits)} of a unit of {unitsize_B} B")
-        self.unitsize_B = unitsize_B
         self.samples = 0
         self._bits = np.array(bits, dtype=np.int64)
         self._straight = list(bits) == list(range(len(bits)))
         self._mask = sum({1 << bit for bit in bits})
-        # 3, 5, 6, 7 B are widened to the next size that is a machine word.
-        self._width_B = next(width for width in (1, 2, 4, 8) if width >= unitsize_B)
         self._previous: int | None = None
-        self._rest = b""
-        self._sample = np.empty(_REDUCE_AT_ONCE + 1, dtype=np.int64)
-        self._value = np.empty(_REDUCE_AT_ONCE + 1, dtype=np.uint64)
 
     @property
     def rest_B(self) -> int:
         """The bytes at the end of what was fed that do not make a whole sample."""
-        return len(self._rest)
+        return self._units.rest_B
 
     def feed(
         self, data: bytes | memoryview
@@ -158,62 +179,31 @@ class EdgeReducer:
 
         The first call with a whole sample begins with the value at sample 0.
         """
-        if self._rest:
-            data = self._rest + bytes(data)
-        whole_B = len(data) // self.unitsize_B * self.unitsize_B
-        self._rest = bytes(data[whole_B:])
-        samples = self._words(np.frombuffer(data, dtype=np.uint8, count=whole_B))
-        pieces = [
-            self._reduce(samples[at : at + _REDUCE_AT_ONCE])
-            for at in range(0, len(samples), _REDUCE_AT_ONCE)
-        ]
-        if len(pieces) == 1:
-            return pieces[0]
-        if not pieces:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
-        return (
-            np.concatenate([sample for sample, _ in pieces]),
-            np.concatenate([value for _, value in pieces]),
-        )
+        return self.reduce(self._units.feed(data))
 
-    def _words(self, raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.unsignedinteger]:
-        kind = np.dtype(f"<u{self._width_B}")
-        if self._width_B == self.unitsize_B:
-            return raw.view(kind)
-        wide = np.zeros((len(raw) // self.unitsize_B, self._width_B), dtype=np.uint8)
-        wide[:, : self.unitsize_B] = raw.reshape(-1, self.unitsize_B)
-        return wide.reshape(-1).view(kind)
-
-    def _reduce(
+    def reduce(
         self, samples: npt.NDArray[np.unsignedinteger]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-        from freezeframe.capture.files._edge_kernels import changes, gather_bits
+        """Return the edges of whole samples, ``(n,)`` of the machine word that holds a unit."""
+        from freezeframe.capture.files._edge_kernels import changes, count_changes, gather_bits
 
+        if not len(samples):
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
         if self._previous is None:
             # A value that differs makes the first sample an edge.
             self._previous = int(samples[0]) ^ (self._mask & -self._mask)
-        lanes = 8 // self._width_B
-        whole = len(samples) // lanes * lanes
-        # Samples that do not fill a word, and the last of them again and again: that is no change.
-        rest = np.full(lanes, samples[-1])
-        rest[: len(samples) - whole] = samples[whole:]
-        count = 0
-        for begin, part in ((0, samples[:whole]), (whole, rest)):
-            # One signature of the kernel for what came from bytes and what did not.
-            part.setflags(write=False)
-            count += changes(
-                part.view("<u8"),
-                (8 * self._width_B, np.uint64(self._mask), np.uint64(self._previous)),
-                self.samples + begin,
-                self._sample[count:],
-                self._value[count:],
-            )
-            if len(part):
-                self._previous = int(part[-1])
+        # One signature of the kernels for what came from bytes and what did not.
+        samples = samples.view()
+        samples.setflags(write=False)
+        mask, previous = np.uint64(self._mask), np.uint64(self._previous)
+        # Counted first: new memory costs more than going through the samples twice.
+        count = count_changes(samples, mask, previous)
+        edges = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint64)
+        if count:
+            changes(samples, mask, previous, self.samples, edges)
+        self._previous = int(samples[-1])
         self.samples += len(samples)
-        sample = self._sample[:count].copy()
-        value = self._value[:count].copy()
-        return sample, value if self._straight else gather_bits(value, self._bits)
+        return edges[0], edges[1] if self._straight else gather_bits(edges[1], self._bits)
 
 
 def join(pieces: Sequence[Edges]) -> Edges:
@@ -230,10 +220,12 @@ def join(pieces: Sequence[Edges]) -> Edges:
                 f"a piece that ends at sample {before.end_sample} is followed by one that begins "
                 f"at {after.begin_sample}"
             )
+    highs = [piece.high for piece in pieces if piece.high is not None]
     return replace(
         pieces[0],
         sample=np.concatenate([piece.sample for piece in pieces]),
         value=np.concatenate([piece.value for piece in pieces]),
+        high=None if not highs else np.concatenate(highs),
         end_sample=pieces[-1].end_sample,
     )
 
@@ -247,11 +239,19 @@ def samples_to_ps(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDAr
         ValueError: the sample rate is not 1 Hz..1 THz, or a time is beyond int64 (106 days).
     """
     _check_samplerate(samplerate_hz)
+    common = gcd(PS_PER_S, samplerate_hz)
+    span_ps, samples = PS_PER_S // common, samplerate_hz // common
+    # The usual case, in one product and one division by a constant.
+    if not len(sample) or int(sample.max()) <= min(
+        _MAX_S * samplerate_hz - 1, _MAX_INT64 // span_ps
+    ):
+        product = sample * np.int64(span_ps)
+        return product if samples == 1 else product // np.int64(samples)
     seconds, rest = np.divmod(sample, samplerate_hz)
-    if len(sample) and int(seconds.max()) >= np.iinfo(np.int64).max // PS_PER_S:
+    if int(seconds.max()) >= _MAX_S:
         raise ValueError(
-            f"sample {int(sample.max())} at {samplerate_hz} Hz is later than "
-            f"{np.iinfo(np.int64).max // PS_PER_S} s, the last time that fits t_ps"
+            f"sample {int(sample.max())} at {samplerate_hz} Hz is later than {_MAX_S} s, the last "
+            "time that fits t_ps"
         )
     # In two steps of 10**6, because rest * 10**12 does not fit 64 bits; exact all the same.
     us, rest = np.divmod(rest * _PS_PER_US, samplerate_hz)

@@ -1,7 +1,8 @@
-"""Read Fast Signal Trace files (``.fst``) as edges, through pywellen, in bounded memory.
+"""Read Fast Signal Trace files (``.fst``) and GHW files of ghdl as edges, through pywellen.
 
 Names and buses as in a VCD file, but bits of a bus are numbered from 0: pywellen does not give the
-indices of a declaration. x and z are read as 0 unless the settings say else, and counted.
+indices of a declaration. x and z are read as 0 unless the settings say else, and counted. An FST
+is streamed in bounded memory; a GHW pywellen holds whole, so only files of up to 32 MiB are read.
 
 Source: GTKWave, fstapi block type 0 for the end time; the rest is pywellen's.
 """
@@ -18,6 +19,7 @@ import numpy as np
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.ghw import GhwWave, is_ghw
 from freezeframe.capture.files.source import (
     MAX_SIGNAL_BITS,
     CaptureHeader,
@@ -65,11 +67,13 @@ def read_edges(
             no result before the last piece.
     """
     settings = settings or ReadSettings()
-    settings.only("fst", ("x", "z"))
+    wave, header, named = _opened(path, settings)
+    settings.only(header.format, ("x", "z"))
     for key in ("x", "z"):
         if settings.layout.get(key, "0") not in ("0", "1"):
-            raise InputError(f"--format fst: {key}={settings.layout[key]}; it is read as 0 or as 1")
-    wave, header, named = _opened(path, settings)
+            raise InputError(
+                f"--format {header.format}: {key}={settings.layout[key]}; it is read as 0 or as 1"
+            )
     chosen = check_probes(path, header, probes)
     rate_hz = header.samplerate_hz
     if rate_hz is None:
@@ -86,7 +90,7 @@ def read_edges(
             known = wanted.setdefault(signal.key, [])
             known += [part for part in parts if part not in known]
             variables[signal.key] = variable
-    end = _end_tick(path) * times // over
+    end = 0 if header.format == "ghw" else _end_tick(path) * times // over
     if end // rate_hz >= _LAST_S:
         raise CaptureFormatError(
             f"{path}: ends at {end // rate_hz} s; {_LAST_S} s is the last that picoseconds can hold"
@@ -101,7 +105,9 @@ def read_edges(
     )
     unknowns = 0
     seen: set[str] = set()
-    for changes in _streamed(path, wave, list(variables.values())):
+    found = _held if header.format == "ghw" else _streamed
+    latest = 0
+    for changes in found(path, wave, list(variables.values())):
         time = [change[0] for change in changes]
         latest = max(time)
         if latest * times // over // rate_hz >= _LAST_S or latest * times >= 1 << 63:
@@ -133,6 +139,9 @@ def read_edges(
             ) from None
         if settings.progress is not None:
             settings.progress(int(sample[-1]), end)
+    if header.format == "ghw":
+        end = latest * times // over + 1  # the file has no end of its own
+        check_samples(path, end, settings.max_samples)
     never = [name for name, signal, _ in named if signal.key in set(wanted) - seen]
     if never and len(seen) == 0:
         raise CaptureFormatError(f"{path}: there is no value of {', '.join(never[:3])} in it")
@@ -191,6 +200,10 @@ def _streamed(path: str | Path, wave: Any, variables: Sequence[Any]) -> Iterator
         thread.join()
 
 
+def _held(path: str | Path, wave: GhwWave, variables: Sequence[Any]) -> Iterator[list[_Change]]:
+    yield from wave.changes([variable.signal_id for variable in variables])
+
+
 def _opened(
     path: str | Path, settings: ReadSettings
 ) -> tuple[Any, CaptureHeader, list[tuple[str, Signal, Any]]]:
@@ -201,10 +214,20 @@ def _opened(
             f"{path}: FST files are read with pywellen, which is not installed; "
             "pip install pywellen, or make a .vcd of it with fst2vcd"
         ) from None
-    _end_tick(path)
+    ghw = is_ghw(path)
+    wave: Any
+    declared: list[Any]
+    if not ghw:
+        _end_tick(path)
     try:
-        wave = pywellen.Waveform(str(path), stream_only=True)
-        declared = list(wave.all_vars())
+        if ghw:
+            wave = GhwWave(path)
+            declared = list(wave.variables)
+        else:
+            wave = pywellen.Waveform(str(path), stream_only=True)
+            declared = list(wave.all_vars())
+    except CaptureFormatError:
+        raise
     except (KeyboardInterrupt, SystemExit):
         raise
     # A panic of the library is no Exception.
@@ -240,14 +263,22 @@ def _opened(
         rate_hz = tick_rate(_tick_fs(wave))[0]
     once = dict(zip(names, signals, strict=True))
     header = CaptureHeader(
-        "fst", tuple(owner), rate_hz, buses_of(list(once.items())), refused, spans_time=True
+        "ghw" if ghw else "fst",
+        tuple(owner),
+        rate_hz,
+        buses_of(list(once.items())),
+        refused,
+        spans_time=True,
     )
     return wave, header, list(zip(names, signals, variables, strict=True))
 
 
 def _tick_fs(wave: Any) -> int:
-    exponent = wave.timescale.unit.to_exponent() + _FS_PER_S_EXPONENT
-    return int(max(1, wave.timescale.factor * 10 ** max(exponent, 0)))
+    if isinstance(wave, GhwWave):
+        factor, exponent = wave.timescale
+    else:
+        factor, exponent = wave.timescale.factor, wave.timescale.unit.to_exponent()
+    return int(max(1, factor * 10 ** max(exponent + _FS_PER_S_EXPONENT, 0)))
 
 
 def _end_tick(path: str | Path) -> int:

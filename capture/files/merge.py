@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,11 +12,11 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import PS_PER_S, Edges
 
-__all__ = ["Alignment", "estimate", "merge"]
+__all__ = ["MOST_EDGES", "Alignment", "estimate", "merge", "merged_names"]
 
 _NEVER = np.iinfo(np.int64).max
 _MIN_SHARED = 4  # intervals that agree; fewer can do so by chance
-_MOST_EDGES = 4096  # of each capture; every shift of one against the other is tried
+MOST_EDGES = 4096  # of each capture; every shift of one against the other is tried
 _MAX_DRIFT = 1e-3  # crystals are a hundred times better
 
 
@@ -25,13 +25,16 @@ class Alignment:
     """Where the second capture lies in the first: its time t is ``offset_ps`` + t, where t is
     longer by ``drift_ppm``.
 
-    ``shared`` edges agree within ``worst_ps``; both are 0 where the alignment was given.
+    ``shared`` edges agree within ``worst_ps``; ``offset_unc_ps`` and ``drift_unc_ppm`` are two
+    standard errors of the line through them. All are 0 where the alignment was given.
     """
 
     offset_ps: int
     drift_ppm: Fraction = Fraction(0)
     shared: int = 0
     worst_ps: int = 0
+    offset_unc_ps: int = 0
+    drift_unc_ppm: Fraction = Fraction(0)
 
 
 def merge(first: Iterable[Edges], second: Iterable[Edges], alignment: Alignment) -> Iterator[Edges]:
@@ -46,7 +49,7 @@ def merge(first: Iterable[Edges], second: Iterable[Edges], alignment: Alignment)
     """
     left, right = _Stream(iter(first)), _Stream(iter(second))
     here, there = left.piece, right.piece
-    names = [f"2.{name}" if name in here.channels else name for name in there.channels]
+    names = merged_names(here.channels, there.channels)
     channels = (*here.channels, *names)
     if len(channels) > 64 or len(set(channels)) < len(channels):
         raise InputError(
@@ -82,6 +85,11 @@ def merge(first: Iterable[Edges], second: Iterable[Edges], alignment: Alignment)
             f"first, which has {end}; they do not overlap"
         )
     yield from merger.finish(end)
+
+
+def merged_names(first: Sequence[str], second: Sequence[str], prefix: str = "2.") -> list[str]:
+    """Return what the channels of the second are called beside those of the first."""
+    return [f"{prefix}{name}" if name in first else name for name in second]
 
 
 def estimate(first: Edges, second: Edges, channel: str, other: str | None = None) -> Alignment:
@@ -127,9 +135,25 @@ def estimate(first: Edges, second: Edges, channel: str, other: str | None = None
         np.dot(yours - middle, mine - mine.mean()) / np.dot(yours - middle, yours - middle)
     )
     offset = mine.mean() - slope * middle
-    worst = np.abs(mine - (offset + slope * yours)).max()
-    drift_ppm = Fraction(round((slope - 1) * 10**9), 1000)
-    return Alignment(round(float(offset)), drift_ppm, count + 1, round(float(worst)))
+    off = np.abs(mine - (offset + slope * yours))
+    spread = float(np.dot(yours - middle, yours - middle))
+    # Where the edges agree better than samples can show, what a sample hides is the error.
+    hidden = np.hypot(PS_PER_S / first.samplerate_hz, PS_PER_S / second.samplerate_hz) / np.sqrt(12)
+    error = max(float(np.sqrt((off**2).sum() / max(1, count - 1))), float(hidden))
+    offset_unc = 2 * error * np.sqrt(1 / (count + 1) + middle**2 / spread)
+    return Alignment(
+        round(float(offset)),
+        _ppm(slope - 1),
+        count + 1,
+        round(float(off.max())),
+        round(float(offset_unc)),
+        _ppm(2 * error / np.sqrt(spread)),
+    )
+
+
+def _ppm(share: float) -> Fraction:
+    """Return a share in parts per million, to a thousandth of a part per billion."""
+    return Fraction(round(share * 10**12), 10**6)
 
 
 class _Stream:
@@ -196,4 +220,4 @@ def _changes(edges: Edges, channel: str) -> tuple[npt.NDArray[np.int64], npt.NDA
     if channel not in edges.channels:
         raise InputError(f"merge: no channel {channel}; there is {', '.join(edges.channels)}")
     one = edges.select([channel])
-    return one.t_ps()[1 : _MOST_EDGES + 1], one.value[1 : _MOST_EDGES + 1]
+    return one.t_ps()[1 : MOST_EDGES + 1], one.value[1 : MOST_EDGES + 1]

@@ -8,22 +8,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from freezeframe.capture.errors import InputError
+from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import Edges
-from freezeframe.capture.files.source import CaptureHeader, ReadSettings
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings, check_probes
 
-__all__ = ["FORMATS", "find_format", "is_capture", "read_edges", "read_header", "renamed"]
+if TYPE_CHECKING:
+    from freezeframe.capture.files.samples import Samples
+
+__all__ = [
+    "FORMATS",
+    "find_format",
+    "is_capture",
+    "read_edges",
+    "read_header",
+    "read_samples",
+    "renamed",
+]
 
 FORMATS: Mapping[str, str] = {
     "sr": "sigrok session (.sr)",
     "vcd": "value change dump (.vcd)",
     "fst": "fast signal trace (.fst)",
+    "ghw": "GHDL waveform (.ghw)",
     "csv": "table of samples, or of times and values (.csv)",
     "saleae": "Saleae Logic 2 binary export, a file or a folder (.bin)",
     "litescope": "LiteScope dump (.csv, .json)",
     "binary": "raw samples; needs channels=N,rate=HZ",
+    "waveform": "waveforms as an instrument handed them over",
+    "folder": "capture folder of samples (.ff), made by import or capture",
 }
 _HEAD_B = 1 << 12
 _BY_NAME = {".sr": "sr", ".vcd": "vcd", ".fst": "fst", ".csv": "csv", ".tsv": "csv"}
@@ -37,12 +51,25 @@ class _Format(Protocol):
     ) -> Iterator[Edges]: ...
 
 
-def is_capture(path: str | Path) -> bool:
-    """Return whether this is a file, or a folder that is a capture of channel files."""
-    from freezeframe.capture.files.saleae import channel_files
+@runtime_checkable
+class _SampledFormat(_Format, Protocol):
+    """A format that holds samples, not changes."""
 
+    def read_samples(
+        self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
+    ) -> Iterator[Samples] | None: ...
+
+
+def is_capture(path: str | Path) -> bool:
+    """Return whether this is a file, or a folder that holds samples."""
     place = Path(path)
-    return place.is_file() or (place.is_dir() and bool(channel_files(place)))
+    if not place.is_dir():
+        return place.is_file()
+    from freezeframe.capture.files.saleae import channel_files
+    from freezeframe.capture.files.waveform import is_waveform
+    from freezeframe.capture.folder.samples import is_sample_folder
+
+    return is_sample_folder(place) or is_waveform(place) or bool(channel_files(place))
 
 
 def find_format(path: str | Path) -> str:
@@ -51,10 +78,17 @@ def find_format(path: str | Path) -> str:
     Raises:
         InputError: it cannot be read, or is of no format that is known.
     """
-    from freezeframe.capture.files import litescope, saleae
+    from freezeframe.capture.files import ghw, litescope, saleae
 
     place = Path(path)
     if place.is_dir():
+        from freezeframe.capture.files.waveform import is_waveform
+        from freezeframe.capture.folder.samples import is_sample_folder
+
+        if is_sample_folder(place):
+            return "folder"
+        if is_waveform(place):
+            return "waveform"
         if saleae.channel_files(place):
             return "saleae"
         raise InputError(f"{path}: a folder without digital_N.bin or analog_N.bin; no capture")
@@ -68,8 +102,8 @@ def find_format(path: str | Path) -> str:
         return "sr"
     if head.startswith(saleae.MAGIC):
         return "saleae"
-    if head.startswith(b"GHDLwave"):
-        raise InputError(f"{path}: GHW is not read; let ghdl write --fst=FILE or --vcd=FILE")
+    if head.startswith(ghw.MAGIC):
+        return "ghw"
     if _is_fst(head):
         return "fst"
     if head.lstrip().startswith(b"$"):
@@ -112,6 +146,23 @@ def read_edges(
     return _reader(path, format).read_edges(path, probes, settings or ReadSettings())
 
 
+def read_samples(
+    path: str | Path,
+    probes: Sequence[str] | None = None,
+    settings: ReadSettings | None = None,
+    format: str | None = None,
+) -> Iterator[Samples] | None:
+    """Yield a capture as samples, as `read_edges` does; None where its format has none.
+
+    Raises:
+        InputError: as `read_edges`.
+    """
+    reader = _reader(path, format)
+    if not isinstance(reader, _SampledFormat):
+        return None
+    return reader.read_samples(path, probes, settings or ReadSettings())
+
+
 def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader, dict[str, str]]:
     """Give channels other names, each ``NEW=CHANNEL`` or ``NEW=BUS`` for ``NEW0``, ``NEW1``...
 
@@ -147,17 +198,29 @@ def _is_fst(head: bytes) -> bool:
 
 
 def _reader(path: str | Path, format: str | None) -> _Format:
-    from freezeframe.capture.files import csv_table, fst, litescope, raw_binary, saleae, vcd
+    from freezeframe.capture.files import (
+        csv_table,
+        fst,
+        litescope,
+        raw_binary,
+        saleae,
+        sample_folder,
+        vcd,
+        waveform,
+    )
 
     name = find_format(path) if format is None else format
     readers: dict[str, _Format] = {
         "sr": _Session(),
         "vcd": vcd,
         "fst": fst,
+        "ghw": fst,
         "csv": csv_table,
         "saleae": saleae,
         "litescope": litescope,
         "binary": raw_binary,
+        "waveform": waveform,
+        "folder": sample_folder,
     }
     if name not in readers:
         raise InputError(f"--format {name}: not known; there is {', '.join(FORMATS)}")
@@ -171,22 +234,72 @@ class _Session:
         from freezeframe.capture.files import sigrok_sr
 
         header = sigrok_sr.read_header(path)
+        volts = settings.thresholds
+        analog = [n for n, parts in header.analog.items() if parts and (n in volts or "" in volts)]
         return CaptureHeader(
             "sr",
-            header.channels,
+            (*header.channels, *analog),
             settings.samplerate_hz or header.samplerate_hz,
-            refused=dict.fromkeys(header.analog, "it is analog, and in a session file not read"),
+            refused={
+                name: f"it is analog; give --threshold {name}=HIGH/LOW in volts"
+                if parts
+                else "it is analog, and there is no voltage of it"
+                for name, parts in header.analog.items()
+                if name not in analog
+            },
         )
 
     def read_edges(
         self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
     ) -> Iterator[Edges]:
+        from freezeframe.capture.files.samples import edges_of
+
+        samples = self.read_samples(path, probes, settings)
+        return self._with_analog(path, probes, settings) if samples is None else edges_of(samples)
+
+    def _with_analog(
+        self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
+    ) -> Iterator[Edges]:
+        """Yield logic and thresholded channels, each read for itself and laid over the others."""
+        from freezeframe.capture.files import sigrok_analog, sigrok_sr
+        from freezeframe.capture.files.merge import Alignment, merge
+
+        whole = self.read_header(path, settings)
+        chosen = check_probes(path, whole, probes)
+        if whole.samplerate_hz is None:
+            raise CaptureFormatError(
+                f"{path}: metadata: there is no sample rate; give it with --samplerate, for "
+                "example --samplerate 12MHz"
+            )
+        header = sigrok_sr.read_header(path)
+        most = settings.max_samples or sigrok_sr.DEFAULT_MAX_SAMPLES
+        logic = [name for name in chosen if name in header.channels]
+        streams = [
+            sigrok_analog.read_analog(path, header, name, whole.samplerate_hz, settings, most)
+            for name in chosen
+            if name in header.analog
+        ]
+        if logic:
+            streams.insert(0, self.read_edges(path, logic, settings))
+        merged = streams[0]
+        for stream in streams[1:]:
+            merged = merge(merged, stream, Alignment(0))
+        for piece in merged:
+            yield piece.select(chosen)
+
+    def read_samples(
+        self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
+    ) -> Iterator[Samples] | None:
+        """Yield the logic samples; None where an analog channel is asked for."""
         from freezeframe.capture.files import sigrok_sr
 
         settings.only("sr", ())
-        return sigrok_sr.read_edges(
+        chosen = check_probes(path, self.read_header(path, settings), probes)
+        if set(chosen) - set(sigrok_sr.read_header(path).channels):
+            return None
+        return sigrok_sr.read_samples(
             path,
-            probes=probes,
+            probes=chosen,
             samplerate_hz=settings.samplerate_hz,
             max_samples=settings.max_samples or sigrok_sr.DEFAULT_MAX_SAMPLES,
             progress=settings.progress,

@@ -1,4 +1,4 @@
-"""Read raw binary samples as edges: any file, of a layout that the user states.
+"""Read raw binary samples: any file, of a layout that the user states.
 
 A sample is ``ceil(channels / 8)`` bytes, or ``unit`` of them; channel i is bit i. Nothing in such a
 file can be checked but its length.
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.files.edges import EdgeReducer, Edges
+from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.settings import layout_number
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES, parse_samplerate
 from freezeframe.capture.files.source import (
@@ -20,8 +21,9 @@ from freezeframe.capture.files.source import (
     check_probes,
     check_samples,
 )
+from freezeframe.capture.files.units import UnitReader
 
-__all__ = ["read_edges", "read_header"]
+__all__ = ["read_edges", "read_header", "read_samples"]
 
 _PIECE_B = 1 << 22
 _KEYS = ("channels", "rate", "names", "unit", "skip", "order")
@@ -60,6 +62,16 @@ def read_edges(
 ) -> Iterator[Edges]:
     """Yield the file as edges, in pieces that follow each other; at least one.
 
+    Raises what `read_samples` does.
+    """
+    return edges_of(read_samples(path, probes, settings))
+
+
+def read_samples(
+    path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
+) -> Iterator[Samples]:
+    """Yield the file as samples, in pieces that follow each other; at least one.
+
     Raises:
         InputError: the file cannot be read, holds more than ``max_samples``, or the layout or a
             channel is wrong.
@@ -91,19 +103,19 @@ def read_edges(
         places = [header.channels.index(name) for name in chosen]
         # A big-endian sample is read as little-endian, with its bytes counted from the other end.
         swapped = [8 * (unit_B - 1 - bit // 8) + bit % 8 for bit in places]
-        reducer = EdgeReducer(unit_B, swapped if big else places)
-        while reducer.samples < samples:
-            begin = reducer.samples
-            data = file.read(min(_PIECE_B, (samples - begin) * unit_B - reducer.rest_B))
+        units = UnitReader(unit_B)
+        done = 0
+        while done < samples:
+            data = file.read(min(_PIECE_B, (samples - done) * unit_B - units.rest_B))
             if not data:
                 raise CaptureFormatError(f"{path}: became shorter while it was read")
-            sample, value = reducer.feed(data)
+            piece = units.feed(data)
             if settings.progress is not None:
-                settings.progress(reducer.samples, samples)
-            if reducer.samples > begin:
-                yield Edges(
-                    sample, value, tuple(chosen), header.samplerate_hz, begin, reducer.samples
-                )
+                settings.progress(done + len(piece), samples)
+            if len(piece):
+                bits = tuple(swapped if big else places)
+                yield Samples(piece, tuple(chosen), bits, header.samplerate_hz, done)
+            done += len(piece)
 
 
 def _opened(path: str | Path) -> IO[bytes]:

@@ -1,4 +1,4 @@
-"""Read sigrok session files (``.sr``) as edges, in memory that does not depend on their length.
+"""Read sigrok session files (``.sr``) as samples or edges, in memory that does not depend on their length.
 
 A zip archive with ``version``, an INI ``metadata`` and the samples as one ``logic-1`` (old) or
 chunks ``logic-1-1`` .. ``logic-1-N`` (new): ``unitsize`` bytes a sample, little-endian, bit i =
@@ -10,16 +10,25 @@ Source: sigrok wiki, File format:Sigrok/v2, and captures written since 0.1.0.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files._zip_members import ZipMembers
-from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, EdgeReducer, Edges
+from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, Edges
+from freezeframe.capture.files.samples import Samples, edges_of
+from freezeframe.capture.files.units import UnitReader
 
-__all__ = ["DEFAULT_MAX_SAMPLES", "SrHeader", "parse_samplerate", "read_edges", "read_header"]
+__all__ = [
+    "DEFAULT_MAX_SAMPLES",
+    "SrHeader",
+    "parse_samplerate",
+    "read_edges",
+    "read_header",
+    "read_samples",
+]
 
 DEFAULT_MAX_SAMPLES = 1 << 32
 _VERSIONS = ("1", "2")
@@ -35,8 +44,8 @@ class SrHeader:
 
     ``channels[i]`` is bit ``bits[i]`` of a sample; probes without a name were not captured and are
     left out. ``samplerate_hz`` is None where the file has none. ``members`` hold the samples, in
-    order; ``declared_samples`` is what their sizes promise. ``analog`` names channels that are in
-    the file but are not logic.
+    order; ``declared_samples`` is what their sizes promise. ``analog`` are the channels that are
+    voltages, with the members that hold them.
     """
 
     version: str
@@ -46,7 +55,7 @@ class SrHeader:
     bits: tuple[int, ...]
     members: tuple[str, ...]
     declared_samples: int
-    analog: tuple[str, ...]
+    analog: Mapping[str, tuple[str, ...]]
 
 
 def read_header(path: str | Path) -> SrHeader:
@@ -71,8 +80,31 @@ def read_edges(
 ) -> Iterator[Edges]:
     """Yield the capture as edges, in pieces that follow each other; at least one.
 
+    Fewer probes give fewer edges. Takes and raises what `read_samples` does.
+    """
+    return edges_of(
+        read_samples(
+            path,
+            probes=probes,
+            samplerate_hz=samplerate_hz,
+            max_samples=max_samples,
+            progress=progress,
+        )
+    )
+
+
+def read_samples(
+    path: str | Path,
+    *,
+    probes: Sequence[str] | None = None,
+    samplerate_hz: int | None = None,
+    max_samples: int = DEFAULT_MAX_SAMPLES,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[Samples]:
+    """Yield the capture as samples, in pieces that follow each other; at least one.
+
     Args:
-        probes: the channels to keep, by name; by default all. Fewer probes give fewer edges.
+        probes: the channels to keep, by name; by default all.
         samplerate_hz: used instead of the file's.
         max_samples: more samples than this are refused, before and while they are unpacked.
         progress: called with samples done and samples promised.
@@ -95,23 +127,26 @@ def read_edges(
         missing = [name for name in channels if name not in header.channels]
         if missing:
             raise ValueError(f"no channel {missing[0]}; there is {', '.join(header.channels)}")
-        bits = [header.bits[header.channels.index(name)] for name in channels]
-        reducer = EdgeReducer(header.unitsize_B, bits)
+        bits = tuple(header.bits[header.channels.index(name)] for name in channels)
+        units = UnitReader(header.unitsize_B)
+        done = 0
         for data in members.stream(header.members):
-            for at in range(0, len(data), _PIECE_B):
-                begin = reducer.samples
-                sample, value = reducer.feed(data[at : at + _PIECE_B])
-                _check_max(path, reducer.samples, max_samples)
+            whole = memoryview(data)
+            for at in range(0, len(whole), _PIECE_B):
+                samples = units.feed(whole[at : at + _PIECE_B])
+                begin = done
+                done += len(samples)
+                _check_max(path, done, max_samples)
                 if progress is not None:
-                    progress(reducer.samples, header.declared_samples)
-                if reducer.samples > begin:
-                    yield Edges(sample, value, channels, rate_hz, begin, reducer.samples)
-        if reducer.rest_B:
+                    progress(done, header.declared_samples)
+                if len(samples):
+                    yield Samples(samples, channels, bits, rate_hz, begin)
+        if units.rest_B:
             raise CaptureFormatError(
-                f"{path}: the samples end with {reducer.rest_B} B of a sample of "
+                f"{path}: the samples end with {units.rest_B} B of a sample of "
                 f"{header.unitsize_B} B: unitsize is wrong, or the last chunk is cut"
             )
-        if not reducer.samples:
+        if not done:
             raise CaptureFormatError(f"{path}: there is no sample in it; capture again")
 
 
@@ -147,24 +182,28 @@ def _header(members: ZipMembers) -> SrHeader:
         )
     metadata = members.read_small("metadata", _METADATA_LIMIT_B)
     values = _device(path, metadata.decode("utf-8-sig", "replace"))
-    unitsize_B = _number(path, values, "unitsize")
+    logic = "capturefile" in values
+    unitsize_B = _number(path, values, "unitsize") if logic else 1
     if not 1 <= unitsize_B <= _MAX_UNITSIZE_B:
         raise CaptureFormatError(
             f"{path}: metadata: unitsize {unitsize_B}; 1 to {_MAX_UNITSIZE_B} B a sample are read"
         )
-    channels, bits = _probes(path, values, unitsize_B)
+    channels, bits = _probes(path, values, unitsize_B) if logic else ((), ())
     rate = values.get("samplerate", "")
-    chunks = _chunks(members, values["capturefile"])
+    chunks = _chunks(members, values["capturefile"]) if logic else ()
     declared_B = sum(members.declared_B(name) for name in chunks)
     try:
         # sigrok writes 0 for a device that does not know its rate.
         samplerate_hz = parse_samplerate(rate) if rate.strip(" 0Hz") else None
     except InputError as error:
         raise CaptureFormatError(f"{path}: metadata: {error}; give --samplerate") from None
-    analog = tuple(
-        values[key]
-        for key in sorted((k for k in values if re.fullmatch(r"analog\d+", k)), key=_index)
-    )
+    analog = _analog(members, values)
+    twice = sorted(set(analog) & set(channels))
+    if twice:
+        raise CaptureFormatError(
+            f"{path}: metadata: a logic and an analog channel are named {twice[0]!r}; "
+            "give each its own name"
+        )
     return SrHeader(
         version=version,
         samplerate_hz=samplerate_hz,
@@ -205,15 +244,18 @@ def _device(path: Path, text: str) -> dict[str, str]:
                 raise CaptureFormatError(f"{path}: metadata line {number}: {name} stands twice")
             current[name] = value.strip()
     logic = [device for device in devices if "capturefile" in device]
-    if not logic:
-        raise CaptureFormatError(
-            f"{path}: metadata: no device with a capturefile; there are no logic samples in it"
-        )
     if len(logic) > 1:
         raise CaptureFormatError(
             f"{path}: metadata: {len(logic)} devices with logic samples; files with one are read"
         )
-    return logic[0]
+    # A device with analog channels only has no capturefile.
+    sampled = logic or [d for d in devices if any(re.fullmatch(r"analog\d+", key) for key in d)]
+    if not sampled:
+        raise CaptureFormatError(
+            f"{path}: metadata: no device with a capturefile or an analog channel; there are no "
+            "samples in it"
+        )
+    return sampled[0]
 
 
 def _number(path: Path, values: dict[str, str], key: str) -> int:
@@ -253,6 +295,22 @@ def _probes(
                 "give each its own name"
             )
     return tuple(names), tuple(number - 1 for number in numbers)
+
+
+def _analog(members: ZipMembers, values: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the analog channels with their chunks in order; none where it was not captured."""
+    found: dict[str, tuple[str, ...]] = {}
+    for key in sorted((k for k in values if re.fullmatch(r"analog\d{1,9}", k)), key=_index):
+        name = values[key]
+        if not name or name in found:
+            raise CaptureFormatError(
+                f"{members.path}: metadata: {key} is named {name!r}; give each channel its own name"
+            )
+        device = values.get("capturefile", "logic-1").rpartition("-")[2]
+        stem = f"analog-{device}-{_index(key)}"
+        there = any(each.startswith(f"{stem}-") for each in members.names)
+        found[name] = _chunks(members, stem) if there else ()
+    return found
 
 
 def _chunks(members: ZipMembers, capturefile: str) -> tuple[str, ...]:

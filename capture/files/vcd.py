@@ -1,7 +1,8 @@
 """Read Value Change Dump files (``.vcd``) as edges, in memory that does not depend on their length.
 
 A tick of the file is a sample wherever a second has a whole number of them. A vector is a bus of
-the channels ``NAME[0]`` and so on. x and z are read as 0 unless the settings say else, and counted.
+the channels ``NAME[0]`` and so on. x and z are read as 0 unless the settings say else, and counted. A real
+variable is a channel where it has a threshold.
 
 Source: IEEE 1364-2005 clause 18.2 (four-state VCD).
 """
@@ -32,6 +33,7 @@ from freezeframe.capture.files.source import (
     short_names,
     tick_rate,
 )
+from freezeframe.capture.files.threshold import Threshold
 
 __all__ = ["read_edges", "read_header"]
 
@@ -40,7 +42,8 @@ _PIECE_B = 1 << 20
 _ID_LIMIT = 8  # characters; 94**8 variables have room
 _LAST_S = 9_000_000  # about 104 days; int64 picoseconds hold 106
 _UNITS_FS = {"s": 10**15, "ms": 10**12, "us": 10**9, "ns": 10**6, "ps": 10**3, "fs": 1}
-_NO_BITS = ("real", "realtime", "string", "event", "real_parameter", "shortreal")
+_REAL = ("real", "realtime", "real_parameter", "shortreal")
+_NO_BITS = ("string", "event")
 _COMMAND = re.compile(rb"\$(\w+)\b(.*?)\$end(?=\s|\Z)", re.DOTALL)
 
 
@@ -53,6 +56,7 @@ class _Dump:
     tick_fs: int | None
     signals: tuple[tuple[str, Signal], ...]
     widths: dict[str, int]
+    reals: frozenset[str]  # identifiers
 
 
 def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:
@@ -109,6 +113,7 @@ def _body(
     if dump.tick_fs is not None and settings.samplerate_hz is None:
         _, times, over = tick_rate(dump.tick_fs)
     signals, segments = _tables(dump, chosen)
+    volts = _volts(dump, settings)
     merger = ChangeMerger(chosen, rate_hz, dump.header.buses)
     state = np.zeros(1, dtype=VCD_STATE)
     state["time"] = -1
@@ -123,7 +128,9 @@ def _body(
         ended = not data
         # Blank after the last byte, so that a value without a line end is a value.
         raw = np.frombuffer(data or b"\n", dtype=np.uint8)
-        count, error, where = read_changes(raw, state, signals, segments, levels, sample, value)
+        count, error, where = read_changes(
+            raw, state, signals, segments, levels, volts, sample, value
+        )
         if error:
             raise CaptureFormatError(
                 f"{path}: byte {at_B + where:#x}: "
@@ -185,8 +192,7 @@ def _tables(
         for bit, channel in enumerate(bit_names(signal, name)):
             if channel in place:
                 wanted.setdefault(signal.key, {})[bit] = place[channel]
-    number = {key: int.from_bytes(key.encode("latin-1")) for key in dump.widths}
-    keys = sorted(number, key=number.__getitem__)
+    keys = _ordered(dump)
     parts: list[tuple[int, int, int]] = []
     begins = [0]
     for key in keys:
@@ -202,12 +208,39 @@ def _tables(
     table = np.array(parts, dtype=np.uint64).reshape(-1, 3)
     return (
         (
-            np.array([number[key] for key in keys], dtype=np.uint64),
+            np.array([int.from_bytes(key.encode("latin-1")) for key in keys], dtype=np.uint64),
             np.array([dump.widths[key] for key in keys], dtype=np.int64),
             np.array(begins, dtype=np.int64),
         ),
         (table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy()),
     )
+
+
+def _volts(
+    dump: _Dump, settings: ReadSettings
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the thresholds of the identifiers in the order of `_tables`; nan for those of bits."""
+    of_key = {
+        signal.key: _threshold(settings, signal.name)
+        for _, signal in dump.signals
+        if signal.key in dump.reals
+    }
+    found = [of_key.get(key) for key in _ordered(dump)]
+    return (
+        np.array([np.nan if each is None else each.high_V for each in found]),
+        np.array([np.nan if each is None else each.low_V for each in found]),
+    )
+
+
+def _threshold(settings: ReadSettings, name: str) -> Threshold | None:
+    """Return the threshold for a real variable, by its whole name or its last part."""
+    volts = settings.thresholds
+    return volts.get(name) or volts.get(name.rpartition(".")[2]) or volts.get("")
+
+
+def _ordered(dump: _Dump) -> list[str]:
+    """Return the identifiers as the kernel looks for them."""
+    return sorted(dump.widths, key=lambda key: int.from_bytes(key.encode("latin-1")))
 
 
 def _opened(path: str | Path) -> IO[bytes]:
@@ -241,6 +274,7 @@ def _dump(path: str | Path, file: IO[bytes], settings: ReadSettings) -> _Dump:
     widths: dict[str, int] = {}
     refused: dict[str, str] = {}
     tick_fs: int | None = None
+    reals: set[str] = set()
     for match in _COMMAND.finditer(text, 0, at):
         words = match[2].decode("utf-8", "replace").split()
         where = f"{path}: byte {match.start():#x}"
@@ -254,6 +288,9 @@ def _dump(path: str | Path, file: IO[bytes], settings: ReadSettings) -> _Dump:
                 tick_fs = _tick_fs(where, "".join(words))
             case b"var":
                 signal, why = _variable(where, words, scopes)
+                if words[0] in _REAL and _threshold(settings, signal.name) is not None:
+                    reals.add(signal.key)
+                    why = ""
                 if widths.setdefault(signal.key, signal.width) != signal.width:
                     raise CaptureFormatError(
                         f"{where}: identifier {signal.key} is a variable of {signal.width} bits "
@@ -280,7 +317,7 @@ def _dump(path: str | Path, file: IO[bytes], settings: ReadSettings) -> _Dump:
     header = CaptureHeader(
         "vcd", channels, rate_hz, buses_of(list(once.values())), refused, spans_time=True
     )
-    return _Dump(end + len(b"$end"), header, tick_fs, tuple(named), widths)
+    return _Dump(end + len(b"$end"), header, tick_fs, tuple(named), widths, frozenset(reals))
 
 
 def _tick_fs(where: str, text: str) -> int:
@@ -307,6 +344,9 @@ def _variable(where: str, words: Sequence[str], scopes: Sequence[str]) -> tuple[
     full = ".".join([*scopes, name])
     high = int(left) if left is not None else None
     low = int(right) if right is not None else high
+    if kind in _REAL:
+        # A bit, where it has a threshold.
+        return Signal(full, 1, key), f"it is analog; give --threshold {name}=HIGH/LOW in volts"
     if kind in _NO_BITS:
         return Signal(full, width, key, low), f"it is a {kind}, which has no bits"
     if right is not None and abs((high or 0) - (low or 0)) + 1 != width:

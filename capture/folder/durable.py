@@ -7,12 +7,15 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["PARTIAL", "check_place", "remove_folder", "write_folder"]
+__all__ = ["PARTIAL", "Content", "check_place", "remove_folder", "write_folder"]
+
+Content = bytes | Callable[[Path], None]
+"""What a file holds, or what writes it to the path that it is given."""
 
 PARTIAL = re.compile(r"\.(?P<name>.+)\.(?:partial|replaced|removed)-(?P<pid>\d+)-[0-9a-f]{8}")
 """Names of folders that are being written, replaced or removed."""
@@ -47,21 +50,22 @@ def check_place(path: Path, overwrite: bool, mark: str) -> None:
         )
 
 
-def write_folder(path: Path, files: Mapping[str, bytes], *, overwrite: bool, mark: str) -> None:
+def write_folder(path: Path, files: Mapping[str, Content], *, overwrite: bool, mark: str) -> None:
     """Write a folder so that after a crash it stands at ``path`` complete, or nothing does.
 
     A folder that is replaced is set aside first and deleted last, so that one of the two always
     exists under some name.
 
     Args:
-        files: content by path inside the folder, ``/`` between its parts.
+        files: content by path inside the folder, ``/`` between its parts; written in this order,
+            so that one that writes itself can read those before it.
     Raises:
         InputError: ``check_place`` refuses, the disk is full, or the system refuses; nothing is
             left behind then.
     """
     check_place(path, overwrite, mark)
     temporary = _beside(path, "partial")
-    needed_B = sum(map(len, files.values()))
+    needed_B = sum(len(content) for content in files.values() if isinstance(content, bytes))
     try:
         try:
             _write_tree(temporary, files)
@@ -92,7 +96,7 @@ def _beside(path: Path, what: str) -> Path:
     return path.with_name(f".{path.name}.{what}-{os.getpid()}-{secrets.token_hex(4)}")
 
 
-def _write_tree(root: Path, files: Mapping[str, bytes]) -> None:
+def _write_tree(root: Path, files: Mapping[str, Content]) -> None:
     root.mkdir()
     directories = {root}
     for name, content in files.items():
@@ -100,7 +104,11 @@ def _write_tree(root: Path, files: Mapping[str, bytes]) -> None:
         for directory in reversed(file.relative_to(root).parents[:-1]):
             (root / directory).mkdir(exist_ok=True)
             directories.add(root / directory)
-        _write_file(file, content)
+        if isinstance(content, bytes):
+            _write_file(file, content)
+        else:
+            content(file)
+            _sync_file(file)
     for directory in directories:
         _sync_directory(directory)
 
@@ -111,6 +119,14 @@ def _write_file(path: Path, content: bytes) -> None:
         left = memoryview(content)
         while left:
             left = left[os.write(descriptor, left) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_file(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -150,7 +166,7 @@ def _refused(path: Path, error: OSError, needed_B: int) -> InputError:
     except OSError:
         free = "how much is free is not known"
     return InputError(
-        f"{path}: no space left: the capture needs {needed_B} B and {free}; nothing was left "
+        f"{path}: no space left: the capture needs {needed_B} B or more and {free}; nothing was left "
         "behind. Make room or choose another place; the recording stays in the device until it is "
         "armed"
     )

@@ -24,6 +24,8 @@ __all__ = [
     "FORMAT_NAME",
     "FORMAT_VERSION",
     "MANIFEST",
+    "SAMPLES_NAME",
+    "SAMPLES_VERSION",
     "canonical_json",
     "cause_names",
     "device_entry",
@@ -37,6 +39,8 @@ __all__ = [
 MANIFEST = "manifest.json"
 FORMAT_NAME = "freezeframe-capture"
 FORMAT_VERSION = (1, 0)
+SAMPLES_NAME = "freezeframe-samples"
+SAMPLES_VERSION = (1, 0)
 
 Json = dict[str, Any]
 

@@ -16,6 +16,7 @@ from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
+    SAMPLES_NAME,
     manifest_digest,
     memory_file,
     registers_file,
@@ -29,7 +30,7 @@ from freezeframe.capture.registers.layouts import MEMORY_NAMES
 from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import device_name
 
-__all__ = ["CaptureFolder"]
+__all__ = ["CaptureFolder", "read_manifest"]
 
 _MANIFEST_LIMIT_B = 16 << 20  # a manifest with a gap in every chunk of 26 devices is under 4 MiB
 _RAW_NAME = re.compile(r"raw/(?:[A-Z]|D\d+)\.(?:[a-z_]+\.rec|samples\.bin|registers\.bin)")
@@ -63,7 +64,7 @@ class CaptureFolder:
         """
         folder = Path(path)
         try:
-            manifest = _read_manifest(folder)
+            manifest = read_manifest(folder)
             raw = _read_raw(folder, manifest)
         except OSError as error:
             raise CaptureFormatError(
@@ -104,7 +105,16 @@ class CaptureFolder:
         return [str(line) for line in self.manifest.get("lost", [])]
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(
+    folder: Path, name: str = FORMAT_NAME, version: tuple[int, int] = FORMAT_VERSION
+) -> dict[str, Any]:
+    """Return the manifest of a folder of this format, its digest checked.
+
+    Raises:
+        CaptureFormatError: there is none, it is of another format, cut or altered.
+        CaptureVersionError: it is of another version of the format.
+        OSError: it cannot be read.
+    """
     where = folder / MANIFEST
     if not folder.exists():
         raise CaptureFormatError(f"{folder}: does not exist")
@@ -131,7 +141,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(manifest, dict):
         raise CaptureFormatError(f"{where}: is not a manifest (no JSON object); {_KEEP}")
-    _check_version(where, manifest)
+    _check_version(where, manifest, name, version)
     digest, found = manifest.get("digest"), manifest_digest(manifest)
     if digest != found:
         raise CaptureFormatError(
@@ -141,21 +151,28 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _check_version(where: Path, manifest: dict[str, Any]) -> None:
+def _check_version(
+    where: Path, manifest: dict[str, Any], wanted: str, version: tuple[int, int]
+) -> None:
     match manifest.get("format"):
-        case [str(name), int(major), int(minor)] if name == FORMAT_NAME:
+        case [str(name), int(major), int(minor)] if name == wanted:
             found = (major, minor)
+        case [str(name), *_] if name == SAMPLES_NAME:
+            raise CaptureFormatError(
+                f"{where.parent}: holds samples of a logic analyzer, not the recording of a card; "
+                f"freezeframe decode {where.parent} says what is in it"
+            )
         case other:
             raise CaptureFormatError(
-                f"{where}: format is {other!r}, not ['{FORMAT_NAME}', major, minor]; "
+                f"{where}: format is {other!r}, not ['{wanted}', major, minor]; "
                 "this is not a capture folder"
             )
-    if found[0] == FORMAT_VERSION[0] and found[1] <= FORMAT_VERSION[1]:
+    if found[0] == version[0] and found[1] <= version[1]:
         return
-    mine = f"{FORMAT_VERSION[0]}.{FORMAT_VERSION[1]}"
+    mine = f"{version[0]}.{version[1]}"
     advice = (
         "update Freezeframe"
-        if found > FORMAT_VERSION
+        if found > version
         else f"open it with the version that wrote it ({manifest.get('tool')})"
     )
     raise CaptureVersionError(

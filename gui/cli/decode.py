@@ -5,18 +5,23 @@ from __future__ import annotations
 import json as json_text
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.cli.options import ForceOption, JsonOption
+from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
 from freezeframe.gui.cli.output import plural, printable, progress_bar
+from freezeframe.gui.cli.proposals import print_proposals
 from freezeframe.gui.places import is_capture
 from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
+    from freezeframe.capture.files.choice import SourceChoice
+    from freezeframe.capture.files.source import ReadSettings
     from freezeframe.decoders.contract import Texts
+    from freezeframe.decoders.registry import Registry
     from freezeframe.decoders.run import Decoded
 
 __all__ = ["run"]
@@ -30,12 +35,13 @@ FileArgument = Annotated[
     ),
 ]
 DecoderOption = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "-d",
         "--decoder",
         metavar="SPEC",
-        help="NAME[:option=value,channel=PROBE...][+NAME...]; + stacks; may be given again.",
+        help="NAME[:option=value,channel=PROBE...][+NAME...]; + stacks; may be given again. "
+        "Without one, decoders are proposed.",
         show_default=False,
     ),
 ]
@@ -108,8 +114,8 @@ CutOption = Annotated[
 
 def run(
     file: FileArgument,
-    decoder: DecoderOption,
     *,
+    decoder: DecoderOption = None,
     output: OutputOption = None,
     max_samples: SamplesOption = None,
     samplerate: RateOption = None,
@@ -117,16 +123,19 @@ def run(
     channel: ChannelOption = None,
     threshold: ThresholdOption = None,
     cut: CutOption = None,
+    plugin: PluginOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Decode a logic-analyzer capture, or the recording in a capture folder.
 
     Prints one line for each event, or JSON, or writes the tables as Parquet. A channel takes the
-    probe of the same name unless it is named.
+    probe of the same name unless it is named. Without -d it looks at the names and the signals
+    of the channels, proposes decoders, and says why.
 
     \b
     Examples:
+      freezeframe decode phy.sr
       freezeframe decode phy.sr -d mdio
       freezeframe decode phy.sr -d mdio:clause=45,mdc=D0,mdio=D1 --json
       freezeframe decode phy.sr -d mdio -o events.parquet
@@ -137,6 +146,8 @@ def run(
     from freezeframe.capture.files.choice import SourceChoice
     from freezeframe.capture.files.cut import parse_span
     from freezeframe.capture.files.sigrok_sr import parse_samplerate
+    from freezeframe.capture.files.source import ReadSettings
+    from freezeframe.decoders.plugin import load_with_plugins
     from freezeframe.decoders.run import decode_file
     from freezeframe.gui.cli.save_tables import check_place, save_all
 
@@ -154,8 +165,24 @@ def run(
             f"{file}: is a directory, but not a capture folder: it has no manifest.json; give the "
             "folder NAME.ff that a pull wrote, or a capture file"
         )
+    registry = load_with_plugins(plugin or ())
+    if not decoder:
+        if output is not None:
+            raise InputError(f"-o {output}: without a decoder nothing is written; name one with -d")
+        given = {
+            "--plugin": map(str, plugin or ()),
+            "--max-samples": [str(max_samples)] if max_samples is not None else [],
+            "--samplerate": [samplerate] if samplerate is not None else [],
+            "--format": [format] if format is not None else [],
+            "--channel": channel or [],
+            "--threshold": threshold or [],
+            "--cut": [cut] if cut is not None else [],
+        }
+        options = [word for name, values in given.items() for v in values for word in (name, v)]
+        _propose(file, source, ReadSettings(rate, max_samples), registry, options, json=json)
+        return
     if output is not None:
-        check_place(output, file, decoder, force=force)
+        check_place(output, file, decoder, force=force, registry=registry)
     with progress_bar("decode", "read") as update:
         decoded = decode_file(
             file,
@@ -163,10 +190,10 @@ def run(
             max_samples=max_samples,
             samplerate_hz=rate,
             progress=lambda done, total: update(done, total, ""),
+            registry=registry,
             source=source,
         )
-    for note in notes:
-        print(f"note: {printable(note)}", file=sys.stderr)
+    _print_notes(notes)
     if output is not None:
         paths = save_all(decoded, output, file, force=force)
     if json:
@@ -175,12 +202,47 @@ def run(
         for path, (name, table) in zip(paths, decoded, strict=True):
             print(f"{printable(path)}: {printable(name)}, {plural(len(table), 'row')}")
     else:
-        _print_text(decoded)
+        _print_text(decoded, registry)
     if not any(len(table) for _, table in decoded):
         print("0 events: nothing that these decoders know is in the capture", file=sys.stderr)
 
 
-def _print_text(decoded: Sequence[Decoded]) -> None:
+def _propose(
+    file: Path,
+    source: SourceChoice,
+    settings: ReadSettings,
+    registry: Registry,
+    options: Sequence[str],
+    *,
+    json: bool,
+) -> None:
+    """Print the decoders that fit a capture of samples.
+
+    Raises:
+        InputError: it cannot be read, is a recording of a card, or nothing fits.
+    """
+    from freezeframe.capture.files.open import is_capture as is_samples
+    from freezeframe.decoders.guess.propose import guess
+
+    if file.is_dir() and not is_samples(file):
+        raise InputError(
+            f"{file}: is the recording of a card: freezeframe decode {file} -d trace, or "
+            f"freezeframe explain {file}"
+        )
+    notes: list[str] = []
+    with progress_bar("look", "read") as update:
+        settings = replace(settings, progress=lambda done, total: update(done, total, ""))
+        found = guess(replace(source, note=notes.append).open(file, settings), registry)
+    _print_notes(notes)
+    print_proposals(file, options, found, json=json)
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        print(f"note: {printable(note)}", file=sys.stderr)
+
+
+def _print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
     import pyarrow.compute as pc
 
     for name, table in decoded:
@@ -188,7 +250,7 @@ def _print_text(decoded: Sequence[Decoded]) -> None:
             print(f"# {name}, {plural(len(table), 'row')}")
         if not len(table):
             continue
-        words = _texts_of(name)
+        words = _texts_of(name, registry)
         # The unit of the latest time for all, so that the column can be read downwards.
         latest_ps = pc.max(table.column("t_ps")).as_py()
         sources = len(table.column("source").unique()) > 1
@@ -197,12 +259,10 @@ def _print_text(decoded: Sequence[Decoded]) -> None:
             print(f"{format_ps(row['t_ps'], latest_ps):>20}  {printable(source + words(row))}")
 
 
-def _texts_of(name: str) -> Callable[[dict[str, Any]], str]:
+def _texts_of(name: str, registry: Registry) -> Callable[[dict[str, Any]], str]:
     """Return what puts a row of a table into words: its decoder's own text, else all columns."""
-    from freezeframe.decoders.registry import load_decoders
-
     top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
-    texts: Callable[[Any], Texts] | None = load_decoders().find(top).texts
+    texts: Callable[[Any], Texts] | None = registry.find(top).texts
     if texts is None:
         return lambda row: "  ".join(f"{k}={v}" for k, v in row.items() if k != "t_ps")
     own = texts

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from freezeframe.gui.cli.options import JsonOption
+from freezeframe.gui.cli.options import JsonOption, PluginOption
 from freezeframe.gui.cli.output import emit_json, printable
 
 if TYPE_CHECKING:
-    from freezeframe.decoders.contract import Decoder, Option
+    from freezeframe.decoders.contract import Decoder, Option, Output
     from freezeframe.decoders.registry import BrokenDecoder
 
 __all__ = ["run"]
+
+_DEEPER = " " * 8
 
 NameArgument = Annotated[
     str | None,
     typer.Argument(metavar="NAME", help="Tell all of this decoder.", show_default=False),
 ]
+LongOption = Annotated[
+    bool,
+    typer.Option("--long", help="Tell all of every decoder, also the columns of its tables."),
+]
 
 
-def run(name: NameArgument = None, json: JsonOption = False) -> None:
+def run(
+    name: NameArgument = None,
+    *,
+    long: LongOption = False,
+    plugin: PluginOption = None,
+    json: JsonOption = False,
+) -> None:
     """List the decoders with their channels and options; with a name, tell all of that one.
 
     A decoder of another package that does not load is listed with its error.
@@ -29,10 +42,12 @@ def run(name: NameArgument = None, json: JsonOption = False) -> None:
     Examples:
       freezeframe decoders
       freezeframe decoders mdio --json
+      freezeframe decoders --long
+      freezeframe decoders --plugin mine.py
     """
-    from freezeframe.decoders.registry import load_decoders
+    from freezeframe.decoders.plugin import load_with_plugins
 
-    registry = load_decoders()
+    registry = load_with_plugins(plugin or ())
     chosen = list(registry.decoders.values()) if name is None else [registry.find(name)]
     broken = registry.broken if name is None else ()
     if json:
@@ -43,8 +58,8 @@ def run(name: NameArgument = None, json: JsonOption = False) -> None:
             }
         )
         return
-    if name is not None:
-        print(_text(chosen[0]))
+    if name is not None or long:
+        print("\n\n".join([*map(_text, chosen), *map(_broken_text, broken)]))
         return
     print("\n".join([*map(_brief, chosen), *map(_broken_text, broken)]))
     print("\n'freezeframe decoders NAME' tells what its channels, options and tables are.")
@@ -56,7 +71,10 @@ def _document(decoder: Decoder) -> dict[str, Any]:
         "name": decoder.name,
         "doc": decoder.doc,
         "consumes": decoder.consumes,
-        "produces": [{"kind": out.kind, "doc": out.doc} for out in decoder.produces],
+        "produces": [
+            {"kind": out.kind, "doc": out.doc, "columns": [list(c) for c in _columns(out)]}
+            for out in decoder.produces
+        ],
         "channels": [
             {"id": channel.id, "doc": channel.doc, "optional": channel.optional}
             for channel in decoder.channels
@@ -90,12 +108,21 @@ def _brief(decoder: Decoder) -> str:
 def _text(decoder: Decoder) -> str:
     lines = [f"{decoder.id}  {decoder.name}", f"    {decoder.doc}"]
     lines.append(f"    from: {decoder.consumes}")
-    lines += [f"    makes: {out.kind}  {out.doc}".rstrip() for out in decoder.produces]
+    for out in decoder.produces:
+        lines.append(f"    makes: {out.kind}  {out.doc}".rstrip())
+        columns = ", ".join(f"{name} {kind}" for name, kind in _columns(out))
+        lines += wrap(columns, 96, initial_indent=_DEEPER, subsequent_indent=_DEEPER)
     for channel in decoder.channels:
         optional = " (optional)" if channel.optional else ""
         lines.append(f"    channel {channel.id}{optional}  {channel.doc}")
     lines += [f"    option {_option_text(option)}" for option in decoder.options]
     return "\n".join(printable(line) for line in lines)
+
+
+def _columns(output: Output) -> list[tuple[str, str]]:
+    """Return name and type of each column, a text as such however it is stored."""
+    plain = {"dictionary<values=string, indices=int32, ordered=0>": "text", "string": "text"}
+    return [(f.name, plain.get(str(f.type), str(f.type))) for f in output.schema()]
 
 
 def _option_text(option: Option) -> str:

@@ -15,7 +15,7 @@ from freezeframe.gui.cli.decode import (
     SamplesOption,
     ThresholdOption,
 )
-from freezeframe.gui.cli.options import ForceOption, JsonOption
+from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
 from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
 
 __all__ = ["run"]
@@ -73,6 +73,7 @@ def run(
     channel: ChannelOption = None,
     threshold: ThresholdOption = None,
     cut: CutOption = None,
+    plugin: PluginOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -91,6 +92,7 @@ def run(
     from freezeframe.capture.files.choice import SourceChoice
     from freezeframe.capture.files.cut import parse_span
     from freezeframe.capture.files.sigrok_sr import parse_samplerate
+    from freezeframe.decoders.plugin import load_with_plugins
     from freezeframe.gui.export.run import export_file
 
     rate = None if samplerate is None else parse_samplerate(samplerate)
@@ -111,6 +113,7 @@ def run(
             force=force,
             max_samples=max_samples,
             samplerate_hz=rate,
+            registry=load_with_plugins(plugin) if plugin else None,
             progress=lambda at, total: update(at, total, ""),
         )
     if json:

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["CaptureArgument", "ForceOption", "JsonOption", "LogOption", "TargetArgument"]
+__all__ = [
+    "CaptureArgument",
+    "ForceOption",
+    "JsonOption",
+    "LogOption",
+    "PluginOption",
+    "TargetArgument",
+]
 
 TargetArgument = Annotated[
     str,
@@ -28,6 +35,15 @@ LogOption = Annotated[
         "--log-accesses",
         metavar="FILE",
         help="Append a line for every register access to FILE.",
+        show_default=False,
+    ),
+]
+PluginOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE",
+        help="Python file with decoders of your own; may be given again.",
         show_default=False,
     ),
 ]

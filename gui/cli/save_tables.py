@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING
 from freezeframe.gui.export.place import check_output, new_files
 
 if TYPE_CHECKING:
+    from freezeframe.decoders.registry import Registry
     from freezeframe.decoders.run import Decoded
 
 __all__ = ["check_place", "save_all"]
 
 
-def check_place(output: Path, source: Path, specs: Sequence[str], *, force: bool) -> None:
+def check_place(
+    output: Path, source: Path, specs: Sequence[str], *, force: bool, registry: Registry
+) -> None:
     """Refuse a place before the work of decoding, as far as it can be known by then.
 
     Raises:
         InputError: a spec is wrong, or the file may not be written there; see `check_output`.
     """
-    from freezeframe.decoders.registry import load_decoders
     from freezeframe.decoders.spec import parse_spec
 
-    known = load_decoders()
-    stacks = [parse_spec(spec, known) for spec in specs]
+    stacks = [parse_spec(spec, registry) for spec in specs]
     tables = sum(len(stack.steps[-1].decoder.produces) for stack in stacks)
     # With several tables, what stands at `output` itself is not touched.
     check_output(output, source, force=force or tables > 1)

@@ -16,8 +16,8 @@ from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside, run_process
 
 ASKED = (
-    "demo targets emulate status arm freeze pull guard counters selftest rx-dma traffic inject loopback console sim-board "
-    "explain decode decoders export report"
+    "demo targets emulate status arm freeze pull guard counters selftest rx-dma traffic inject "
+    "loopback console sim-board explain capture decode import decoders export report"
 )
 HEAVY = ("numpy", "pandas", "numba", "pyarrow", "rich", "typer", "simpy", "serial", "email")
 QT = ("PyQt6", "textual")

@@ -48,13 +48,6 @@ def test_what_is_not_recognised_says_how_to_go_on(tmp_path: Path, data: bytes) -
         read_header(path)
 
 
-def test_ghw_is_named_and_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.ghw"
-    path.write_bytes(b"GHDLwave\n\x10\x00\x01")
-    with pytest.raises(InputError, match="GHW is not read; let ghdl write --fst=FILE"):
-        find_format(path)
-
-
 def test_formats_that_are_not_known_and_files_that_are_not_there_are_refused(
     tmp_path: Path,
 ) -> None:

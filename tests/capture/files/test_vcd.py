@@ -113,7 +113,9 @@ def test_comments_dump_commands_reals_and_strings_are_passed_over(tmp_path: Path
     body = "$comment #99 1! $en d $endless x $end\n#0\n$dumpvars 0!\nr1.5e-3 r $end\n#2\n1!\n"
     path = write(tmp_path / "a.vcd", text + body)
     assert pairs(read(path, ["clk"])) == [(0, 0), (2, 1)]
-    assert read_header(path).refused == {"top.sub.volt": "it is a real, which has no bits"}
+    assert read_header(path).refused == {
+        "top.sub.volt": "it is analog; give --threshold volt=HIGH/LOW in volts"
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,46 @@
+"""Bytes to samples: units of 1 to 8 bytes, least significant first, in pieces of any size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["UnitReader"]
+
+
+class UnitReader:
+    """Puts bytes together to whole samples."""
+
+    def __init__(self, unitsize_B: int) -> None:
+        """Take samples of so many bytes.
+
+        Raises:
+            ValueError: the unit size is not 1..8.
+        """
+        if not 1 <= unitsize_B <= 8:
+            raise ValueError(f"unit size {unitsize_B} B; 1..8 are possible")
+        self.unitsize_B = unitsize_B
+        # 3, 5, 6, 7 B are widened to the next size that is a machine word.
+        self._width_B = next(width for width in (1, 2, 4, 8) if width >= unitsize_B)
+        self._rest = b""
+
+    @property
+    def rest_B(self) -> int:
+        """The bytes at the end of what was fed that do not make a whole sample."""
+        return len(self._rest)
+
+    def feed(self, data: bytes | memoryview) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """Return the samples in ``data``, ``(n,)``; a cut sample waits for the next call."""
+        if self._rest:
+            data = self._rest + bytes(data)
+        whole_B = len(data) // self.unitsize_B * self.unitsize_B
+        self._rest = bytes(data[whole_B:])
+        raw = np.frombuffer(data, dtype=np.uint8, count=whole_B)
+        kind = np.dtype(f"<u{self._width_B}")
+        if self._width_B == self.unitsize_B:
+            return raw.view(kind)
+        wide = np.zeros((len(raw) // self.unitsize_B, self._width_B), dtype=np.uint8)
+        wide[:, : self.unitsize_B] = raw.reshape(-1, self.unitsize_B)
+        return wide.reshape(-1).view(kind)

@@ -1,0 +1,1 @@
+"""Guess which decoders fit a capture: by the names of its channels, its signals, and by trying."""

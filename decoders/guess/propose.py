@@ -1,0 +1,129 @@
+"""Propose decoders for a capture, the best first, each with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from freezeframe.capture.files.choice import OpenSource
+from freezeframe.decoders.contract import EDGES, Decoder
+from freezeframe.decoders.guess import serial_rules, uart_rule
+from freezeframe.decoders.guess.candidate import Candidate, Evidence, named_share, sentence
+from freezeframe.decoders.guess.lines import Line, lines_of, sampled
+from freezeframe.decoders.guess.names import fitting_probes
+from freezeframe.decoders.guess.trial import try_spec
+from freezeframe.decoders.registry import Registry
+
+__all__ = ["Guess", "guess"]
+
+_MOST_CHANNELS = 64
+_LEAST = 0.35  # below, a proposal is as likely noise
+_SURE = 0.6
+_USED_BEFORE = 0.4  # what a proposal is worth whose lines a better one explains
+_RULES: tuple[Callable[[Evidence], Iterator[Candidate]], ...] = (
+    serial_rules.i2c,
+    serial_rules.mdio,
+    serial_rules.spi,
+    serial_rules.jtag,
+    serial_rules.parallel,
+    uart_rule.uart,
+)
+_BY_RULE = ("i2c", "mdio", "spi", "jtag", "parallel", "uart")
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """Proposals, the best first, and the lines they rest on; ``whole``: no edge was left out."""
+
+    proposals: tuple[Candidate, ...]
+    lines: tuple[Line, ...]
+    edges: int
+    whole: bool
+
+
+def guess(source: OpenSource, registry: Registry) -> Guess:
+    """Look at the first edges of a capture and say which of our decoders fit it.
+
+    Sigrok's decoders are not proposed: nothing in them says when they have understood a signal.
+
+    Raises:
+        InputError: the capture cannot be read, or has no channel.
+    """
+    probes = source.header.channels
+    own = {k: d for k, d in registry.decoders.items() if not k.startswith("srd-")}
+    known = Registry(own, registry.broken)
+    named = _named_first(probes, list(own.values()))[:_MOST_CHANNELS]
+    edges, whole = sampled(source.read(named))
+    lines = lines_of(edges, named)
+    moving = sorted((line for line in lines if len(line)), key=lambda line: -len(line))
+    evidence = Evidence(edges, moving, tuple(probes), known)
+    found = [candidate for rule in _RULES for candidate in rule(evidence)]
+    found += _by_name(evidence)
+    chosen = _ranked(found)
+    return Guess(tuple(_with_stacks(chosen, evidence)), tuple(lines), len(edges), whole)
+
+
+def _named_first(probes: Sequence[str], decoders: Sequence[Decoder]) -> list[str]:
+    """Return the probes, those first that are called as a channel of some decoder."""
+    wanted = {channel.id for decoder in decoders for channel in decoder.channels}
+    return sorted(probes, key=lambda probe: probe.lower() not in wanted)
+
+
+def _by_name(evidence: Evidence) -> Iterator[Candidate]:
+    """Try every decoder without a rule of its own whose channels are all there by name."""
+    there = evidence.edges.channels
+    for decoder in evidence.registry.decoders.values():
+        if decoder.consumes != EDGES or decoder.id in _BY_RULE:
+            continue
+        probes = fitting_probes(decoder, there)
+        if probes is None or named_share(decoder, probes)[0] < 1:
+            continue
+        spec, trial = evidence.trial(decoder, probes, {})
+        if trial.good:
+            reasons = [sentence(trial.good, "events", trial.bad)]
+            yield evidence.candidate(decoder, spec, probes, trial.quality, reasons)
+
+
+def _ranked(found: Sequence[Candidate]) -> list[Candidate]:
+    """Return the best first; what uses lines that a better one explains counts for less."""
+    left = sorted(found, key=lambda candidate: -candidate.score)
+    chosen: list[Candidate] = []
+    explained: set[str] = set()
+    while left:
+        best = left.pop(0)
+        if best.score < _LEAST:
+            break
+        chosen.append(best)
+        if best.score >= _SURE:
+            explained |= set(best.probes)
+            left = [
+                replace(each, score=each.score * _USED_BEFORE)
+                if explained & set(each.probes)
+                else each
+                for each in left
+            ]
+            left.sort(key=lambda candidate: -candidate.score)
+    return chosen
+
+
+def _with_stacks(chosen: Sequence[Candidate], evidence: Evidence) -> Iterator[Candidate]:
+    """Put behind each sure proposal what can be decoded on top of it with hardly an error."""
+    for candidate in chosen:
+        yield candidate
+        if candidate.score < _SURE:
+            continue
+        name = candidate.spec.partition(":")[0]
+        kinds = {output.kind for output in evidence.registry.decoders[name].produces}
+        above = [d for d in evidence.registry.decoders.values() if d.consumes in kinds]
+        stacked = []
+        for decoder in above:
+            spec = f"{candidate.spec}+{decoder.id}"
+            trial = try_spec(spec, evidence.edges, evidence.registry)
+            if trial.quality >= 0.9:
+                why = f"on top of {name}: {sentence(trial.good, 'events', trial.bad)}"
+                score = candidate.score * trial.quality
+                stacked.append(Candidate(spec, score, candidate.probes, (why,)))
+        if len(stacked) > 1:
+            doubt = "others fit as well: which chip it is, the signal does not say"
+            stacked = [replace(each, reasons=(*each.reasons, doubt)) for each in stacked]
+        yield from sorted(stacked, key=lambda each: -each.score)

@@ -1,0 +1,87 @@
+"""Run a decoder over the edges at hand, and see whether what comes out makes sense."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.contract import Decoder, OptionValue
+from freezeframe.decoders.registry import Registry
+from freezeframe.decoders.run import Decoded, StackRun
+from freezeframe.decoders.spec import match_channels, parse_spec
+
+__all__ = ["Trial", "spec_text", "try_spec"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a stack made of the edges: its tables, good rows and rows of kind ``error``."""
+
+    tables: tuple[Decoded, ...]
+    good: int
+    bad: int
+
+    @property
+    def quality(self) -> float:
+        """0 to 1: the share of good rows, and low where there are too few to tell."""
+        return self.good / (self.good + self.bad + 1) if self.good else 0.0
+
+    def rows(self, kind: str) -> Any:
+        """Return the table of this kind as a pandas DataFrame."""
+        name = kind.partition(".")[2]
+        for decoded in self.tables:
+            if len(self.tables) == 1 or decoded.name.endswith(f".{name}"):
+                return decoded.table.to_pandas()
+        raise KeyError(kind)
+
+
+def spec_text(
+    decoder: Decoder,
+    probes: Mapping[str, str],
+    options: Mapping[str, OptionValue],
+    all_probes: tuple[str, ...],
+) -> str:
+    """Return the shortest spec that means this: probes found by name are not said again."""
+    try:
+        by_name = match_channels(decoder, {}, all_probes)
+    except FreezeframeError:
+        by_name = tuple(None for _ in decoder.channels)
+    wanted = tuple(probes.get(channel.id) for channel in decoder.channels)
+    said = []
+    if by_name != wanted:
+        said = [f"{channel}={_escaped(probe)}" for channel, probe in probes.items()]
+    said += [f"{name}={_shown(value)}" for name, value in options.items()]
+    return f"{decoder.id}:{','.join(said)}" if said else decoder.id
+
+
+def try_spec(spec: str, edges: Edges, registry: Registry) -> Trial:
+    """Return what a stack makes of the edges, as if the capture ended with them."""
+    stack = parse_spec(spec, registry)
+    below = stack.steps[0]
+    run = StackRun(stack)
+    try:
+        chosen = match_channels(below.decoder, below.probes, edges.channels)
+        run.feed(edges.select(chosen), last=True)
+        tables = tuple(run.tables())
+    # An option that cannot be with this sample rate, for instance; then it does not fit.
+    except FreezeframeError:
+        return Trial((), 0, 1)
+    finally:
+        run.close()
+    good = bad = 0
+    for _, table in tables:
+        errors = table.column("kind").to_pylist().count("error")
+        good += len(table) - errors
+        bad += errors
+    return Trial(tables, good, bad)
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{char}" if char in "\\+:,=" else char for char in text)
+
+
+def _shown(value: OptionValue) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

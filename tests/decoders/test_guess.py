@@ -1,0 +1,256 @@
+"""Which decoders are proposed for a capture: for signals made here, under telling names and under none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.capture.files.source import ReadSettings
+from freezeframe.decoders.guess import lines
+from freezeframe.decoders.guess.propose import Guess, guess
+from freezeframe.decoders.registry import load_decoders
+from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+
+from tests.capture.files.captures import real_capture
+
+RATE_HZ = 10_000_000
+Levels = list[dict[str, int]]
+
+
+def draw(levels: Levels, names: tuple[str, ...]) -> Edges:
+    """Return a capture with these levels, one sample each; a name that is missing stays."""
+    now = dict.fromkeys(names, 0)
+    words = []
+    for step in levels:
+        now |= step
+        words.append(sum(now[name] << bit for bit, name in enumerate(names)))
+    value = np.array(words, dtype=np.uint64)
+    keep = np.ones(len(value), dtype=np.bool_)
+    keep[1:] = value[1:] != value[:-1]
+    return Edges(np.flatnonzero(keep), value[keep], names, RATE_HZ, 0, len(value))
+
+
+def spi_words(sent: bytes, answered: bytes, mode: int) -> Levels:
+    """One transfer, four samples a bit: CPOL = mode >> 1, CPHA = mode & 1, data on the other edge."""
+    idle, phase = mode >> 1, mode & 1
+    steps: Levels = [{"cs": 1, "clk": idle}] * 8 + [{"cs": 0}] * 4
+    for out, back in zip(sent, answered, strict=True):
+        for bit in range(7, -1, -1):
+            data = {"mosi": out >> bit & 1, "miso": back >> bit & 1}
+            if phase:
+                steps += [{"clk": 1 - idle} | data, {}, {"clk": idle}, {}]
+            else:
+                steps += [{"clk": idle} | data, {}, {"clk": 1 - idle}, {}]
+    return [*steps, {"clk": idle}, {}, {"cs": 1}, {}]
+
+
+def i2c_write(address: int, data: bytes) -> Levels:
+    """START, the address and the bytes, each with an acknowledge, STOP (UM10204 3.1.4 to 3.1.6)."""
+    steps: Levels = [{"scl": 1, "sda": 1}] * 10 + [{"sda": 0}, {}, {"scl": 0}, {}]
+    for byte in (address << 1, *data):
+        for bit in (*(byte >> n & 1 for n in range(7, -1, -1)), 0):
+            steps += [{"sda": bit}, {}, {"scl": 1}, {}, {}, {"scl": 0}, {}]
+    return [*steps, {"sda": 0}, {}, {"scl": 1}, {}, {"sda": 1}, {}]
+
+
+def uart_text(text: bytes, samples: int, *, inverted: bool = False) -> Levels:
+    steps: Levels = [{"line": 1}] * (15 * samples)
+    for byte in text:
+        bits = [0, *(byte >> n & 1 for n in range(8)), 1, 1]
+        steps += [{"line": bit} for bit in bits for _ in range(samples)]
+    flip = 1 if inverted else 0
+    return [{"line": step["line"] ^ flip} for step in steps]
+
+
+def jtag_scans(scans: list[tuple[str, int, int]]) -> Levels:
+    """Reset by five ones, then each scan (register, value, bits) by IEEE 1149.1 figure 6-1."""
+    walk = [(1, 0)] * 6 + [(0, 0)] * 4
+    for register, value, bits in scans:
+        walk += [(1, 0)] * (2 if register == "ir" else 1) + [(0, 0), (0, 0)]
+        walk += [(int(bit == bits - 1), value >> bit & 1) for bit in range(bits)]
+        walk += [(1, 0), (0, 0), (0, 0), (0, 0)]
+    return [
+        step
+        for tms, tdi in walk
+        for step in ({"tck": 0, "tms": tms, "tdi": tdi}, {}, {"tck": 1}, {})
+    ]
+
+
+RANDOM = np.random.default_rng(4)
+
+
+def noise(count: int) -> bytes:
+    return RANDOM.bytes(count)
+
+
+def spi(mode: int) -> Edges:
+    steps = [
+        step
+        for length in (4, 17, 1, 9, 32)
+        for step in spi_words(noise(length), b"\0" + noise(length - 1), mode)
+    ]
+    return draw(steps, ("cs", "clk", "mosi", "miso"))
+
+
+def i2c() -> Edges:
+    steps = [step for n in range(8) for step in i2c_write(0x50 + n, noise(3 + n))]
+    return draw(steps, ("scl", "sda"))
+
+
+def uart(samples: int = 87, *, inverted: bool = False) -> Edges:
+    return draw(uart_text(b"Hello, world! 0123456789\r\n", samples, inverted=inverted), ("line",))
+
+
+def jtag() -> Edges:
+    scans = [("ir", 0b0001, 4), ("dr", 0x4BA00477, 32), ("ir", 0b1010, 4), ("dr", 0x12345678, 35)]
+    return draw(jtag_scans(scans * 2), ("tck", "tms", "tdi"))
+
+
+def mdio() -> Edges:
+    frames = [MdioFrame(22, "read", phy=1, reg=n, data=0x1000 + 77 * n) for n in range(8)]
+    return encode_frames(frames, samplerate_hz=RATE_HZ)
+
+
+def proposed(edges: Edges, folder: Path) -> Guess:
+    path = folder / "a.sr"
+    write_sr(edges, path)
+    return guess(SourceChoice().open(path, ReadSettings()), load_decoders())
+
+
+def nameless(edges: Edges) -> Edges:
+    """The same capture with the names that an analyzer gives, in another order."""
+    order = list(reversed(edges.channels))
+    return replace(edges.select(order), channels=tuple(f"D{n}" for n in range(len(order))))
+
+
+@pytest.mark.parametrize(
+    ("made", "spec"),
+    [
+        (lambda: spi(0), "spi"),
+        (lambda: spi(1), "spi:mode=1"),
+        (lambda: spi(2), "spi:mode=2"),
+        (lambda: spi(3), "spi:mode=3"),
+        (i2c, "i2c"),
+        (jtag, "jtag"),
+        (mdio, "mdio"),
+    ],
+    ids=["spi-0", "spi-1", "spi-2", "spi-3", "i2c", "jtag", "mdio"],
+)
+def test_a_bus_with_the_usual_names_is_proposed_first_without_saying_them_again(
+    made: Callable[[], Edges], spec: str, tmp_path: Path
+) -> None:
+    best = proposed(made(), tmp_path).proposals[0]
+    assert best.spec == spec
+    assert best.score > 0.7
+    assert best.reasons[0].startswith("named as such: ")
+    assert best.reasons[-1].endswith(" 0 errors")
+
+
+@pytest.mark.parametrize(
+    ("made", "spec"),
+    [
+        (lambda: spi(0), "spi:clk=D2,mosi=D1,miso=D0,cs=D3"),
+        (lambda: spi(3), "spi:clk=D2,mosi=D1,miso=D0,cs=D3,mode=3"),
+        (i2c, "i2c:scl=D1,sda=D0"),
+        (jtag, "jtag:tck=D2,tms=D1"),
+        (mdio, "mdio:mdc=D1,mdio=D0"),
+        (uart, "uart:rx=D0,baud=115200"),
+    ],
+    ids=["spi-0", "spi-3", "i2c", "jtag", "mdio", "uart"],
+)
+def test_a_bus_without_names_is_known_by_its_signal(
+    made: Callable[[], Edges], spec: str, tmp_path: Path
+) -> None:
+    assert proposed(nameless(made()), tmp_path).proposals[0].spec == spec
+
+
+@pytest.mark.parametrize(
+    ("samples", "inverted", "options"),
+    [(87, False, "baud=115200"), (1042, False, "baud=9600"), (87, True, "baud=115200,invert=yes")],
+    ids=["115200", "9600", "inverted"],
+)
+def test_the_rate_and_the_rest_of_a_uart_are_found_from_its_pulses(
+    samples: int, inverted: bool, options: str, tmp_path: Path
+) -> None:
+    best = proposed(uart(samples, inverted=inverted), tmp_path).proposals[0]
+    assert best.spec == f"uart:rx=line,{options}"
+    assert "decoded: 26 characters, 0 errors" in best.reasons
+
+
+def test_two_buses_in_one_capture_are_both_proposed(tmp_path: Path) -> None:
+    steps = [step for n in range(8) for step in i2c_write(0x50 + n, noise(3 + n))]
+    line = uart_text(b"beside it", 40)
+    both = [
+        {**(steps[n] if n < len(steps) else {}), **(line[n] if n < len(line) else {})}
+        for n in range(max(len(steps), len(line)))
+    ]
+    found = proposed(draw(both, ("D0", "scl", "line", "sda")), tmp_path)
+    assert [each.spec for each in found.proposals][:2] == ["i2c", "uart:rx=line,baud=250000"]
+
+
+def test_a_plain_clock_and_a_still_line_are_nothing_to_decode(tmp_path: Path) -> None:
+    steps: Levels = [{"a": n // 5 & 1, "b": 1} for n in range(5000)]
+    found = proposed(draw(steps, ("a", "b")), tmp_path)
+    assert found.proposals == ()
+    assert [round(line.clock_hz) for line in found.lines] == [1_000_000, 0]
+
+
+def test_of_a_long_capture_only_the_beginning_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "MAX_EDGES", 500)
+    found = proposed(i2c(), tmp_path)
+    assert (found.edges, found.whole) == (500, False)
+    assert found.proposals[0].spec == "i2c"
+
+
+def test_noise_is_proposed_as_nothing_with_confidence(tmp_path: Path) -> None:
+    steps: Levels = [{f"D{n}": int(RANDOM.integers(2)) for n in range(4)} for _ in range(3000)]
+    found = proposed(draw(steps, ("D0", "D1", "D2", "D3")), tmp_path)
+    assert all(each.score < 0.6 for each in found.proposals)
+
+
+@pytest.mark.parametrize(
+    ("name", "specs"),
+    [
+        ("xfp.sr", ["i2c"]),
+        ("24aa025uid_bytewrite16_6ms_delay.sr", ["i2c"]),
+        ("lan8720a_read_all_plugged.sr", ["mdio"]),
+        ("clause45_read_no_address.sr", ["mdio"]),
+        ("enc28j60-init-and-ping.sr", ["spi", "spi+enc28j60"]),
+        ("olimex_stm32-h103_irscan_drscan.sr", ["jtag"]),
+        ("uart_count_19200_8n1.sr", ["uart:rx=tx,baud=19200"]),
+        ("ampel64_4800_8n1_frame_errors.sr", ["uart:rx=TX,baud=4800"]),
+    ],
+)
+def test_real_captures_are_known(name: str, specs: list[str]) -> None:
+    source = SourceChoice().open(real_capture(name), ReadSettings())
+    found = [each.spec for each in guess(source, load_decoders()).proposals]
+    assert found[0] == specs[0]
+    assert set(specs) <= set(found)
+
+
+def test_a_parallel_bus_is_proposed_by_its_names_where_it_has_a_clock(tmp_path: Path) -> None:
+    values = RANDOM.integers(0, 256, 300)
+    steps = [
+        step
+        for value in values.tolist()
+        for step in ({"clk": 0} | {f"d{n}": value >> n & 1 for n in range(8)}, {}, {"clk": 1}, {})
+    ]
+    best = proposed(draw(steps, ("clk", *(f"d{n}" for n in range(8)))), tmp_path).proposals[0]
+    assert (best.spec, best.score > 0.9) == ("parallel", True)
+    assert "data moves while clk is low" in best.reasons
+    assert "decoded: 300 values, 0 errors" in best.reasons
+
+
+def test_where_several_chips_fit_a_bus_it_says_that_it_cannot_tell() -> None:
+    source = SourceChoice().open(real_capture("xfp.sr"), ReadSettings())
+    stacked = [each for each in guess(source, load_decoders()).proposals if "+" in each.spec]
+    assert {"i2c+xfp", "i2c+eeprom"} <= {each.spec for each in stacked}
+    assert all("others fit as well" in each.reasons[-1] for each in stacked)

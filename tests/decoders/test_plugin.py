@@ -1,0 +1,121 @@
+"""--plugin FILE: the page's decoder as a plain file, and what is said of files that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.errors import InputError
+from freezeframe.decoders.plugin import load_with_plugins
+
+from tests.decoders.test_adding_a_decoder import PAGE, block, write_bus
+from tests.gui.cli import run_inside
+
+DECLARATION = """
+from freezeframe.decoders.contract import Decoder, Output
+
+def decode(piece, options, state, last):
+    raise NotImplementedError
+
+{name} = Decoder(id="{id}", name="x", doc="x", consumes="mdio",
+    produces=(Output("{id}.rows", dict),), decode=decode)
+"""
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "phylink.py"
+    path.write_text(block("python"))
+    return path
+
+
+def test_the_command_of_the_page_runs_the_decoder_of_the_page(
+    page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(page.parent)
+    write_bus(Path("board.sr"))
+    command = re.search(r"^freezeframe (decode board\.sr --plugin .*)$", PAGE.read_text(), re.M)
+    assert command
+    done = run_inside(*command[1].split())
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[-1] for line in done.out.splitlines()] == ["down", "up", "up", "down"]
+
+
+def test_the_listing_has_it_with_its_options(page: Path) -> None:
+    done = run_inside("decoders", "phylink", "--plugin", str(page))
+    assert "makes: phylink  one row a change" in done.out
+    assert "t_ps int64, source text, kind text, phy int8" in done.out
+    assert "option phy=-1  only this PHY; -1 for all (-1..31)" in done.out
+    assert run_inside("decoders", "phylink").code == 2
+
+
+def test_an_export_takes_it_too(page: Path, tmp_path: Path) -> None:
+    board, out = write_bus(tmp_path / "board.sr"), tmp_path / "rows.csv"
+    spec = ("-d", "mdio+phylink", "--plugin", str(page))
+    done = run_inside("export", str(board), "--to", "csv", "-o", str(out), *spec)
+    assert (done.code, done.err) == (0, "")
+    assert [line.split(",")[2] for line in out.read_text().splitlines()[1:]] == [
+        *('"down"', '"up"', '"up"', '"down"')
+    ]
+
+
+def test_all_decoders_of_a_file_are_taken_but_not_those_it_imports(tmp_path: Path) -> None:
+    path = tmp_path / "two.py"
+    path.write_text(
+        "from freezeframe.decoders.serial.mdio import MDIO\n"
+        + DECLARATION.format(name="A", id="one")
+        + DECLARATION.format(name="B", id="two")
+    )
+    assert {"one", "two", "mdio"} <= set(load_with_plugins([path]).decoders)
+
+
+def test_two_files_of_one_name_are_two_plugins(tmp_path: Path) -> None:
+    paths = [tmp_path / folder / "mine.py" for folder in ("a", "b")]
+    for path, name in zip(paths, ("one", "two"), strict=True):
+        path.parent.mkdir()
+        path.write_text(DECLARATION.format(name="A", id=name))
+    assert {"one", "two"} <= set(load_with_plugins(paths).decoders)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1\ndef decode(:\n", r"mine\.py: line 2: invalid syntax"),
+        ("x = 1\n\nraise KeyError('no')\n", r"mine\.py: line 3: KeyError: 'no'"),
+        ("import sys\nsys.exit(4)\n", r"mine\.py: line 2: SystemExit: 4"),
+        ("import no_such_module\n", r"line 1: ModuleNotFoundError: No module named"),
+        ("x = 1\n", r"there is no Decoder in it; bind one to a name"),
+        (DECLARATION.format(name="A", id="spi"), r"A is a decoder 'spi', and there is one of that"),
+        (
+            DECLARATION.format(name="A", id="one") + DECLARATION.format(name="B", id="one"),
+            r"B is a second decoder 'one'",
+        ),
+        (DECLARATION.format(name="A", id="Big!"), r"line 8: ValueError: output kind 'Big!.rows'"),
+        ("x = '\0'", r"mine\.py: .*null bytes"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_with_its_line(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        load_with_plugins([path])
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    done = run_inside("decoders", "--plugin", str(tmp_path / "none.py"))
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "none.py: cannot be read: No such file" in done.err
+
+
+def test_long_tells_channels_options_and_columns_of_every_decoder() -> None:
+    text = run_inside("decoders", "--long").out
+    names = {each["id"] for each in json.loads(run_inside("decoders", "--json").out)["decoders"]}
+    assert names <= {line.partition("  ")[0] for line in text.splitlines()}
+    mdio = text[text.index("\nmdio  MDIO\n") :].partition("\n\n")[0]
+    assert "    channel mdc  clock" in mdio
+    assert "    option clause=auto  frames that are expected (auto, 22, 45)" in mdio
+    assert "        t_ps int64, source text, kind text, t_end_ps int64" in mdio

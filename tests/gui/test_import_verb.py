@@ -1,0 +1,104 @@
+"""import: what it prints, what decode and export make of the folder, and wishes that cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.capture.files.test_sample_folder import PULSES, shifted
+from tests.decoders.test_adding_a_decoder import write_bus
+from tests.gui.cli import run_inside
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "pulses.csv"
+    path.write_text(PULSES)
+    return path
+
+
+def test_decode_and_export_take_the_folder_as_they_take_the_file(tmp_path: Path) -> None:
+    board, place = write_bus(tmp_path / "board.sr"), tmp_path / "board.ff"
+    done = run_inside("import", str(board), "-o", str(place))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"{place}: 2 channels, ")
+    want = run_inside("decode", str(board), "-d", "mdio")
+    assert run_inside("decode", str(place), "-d", "mdio").out == want.out
+    assert "1. mdio  (" in run_inside("decode", str(place)).out
+    for source, name in ((board, "a.vcd"), (place, "b.vcd")):
+        assert (
+            run_inside("export", str(source), "--to", "vcd", "-o", str(tmp_path / name)).code == 0
+        )
+    dumps = [
+        (tmp_path / name).read_text().partition("$timescale")[2] for name in ("a.vcd", "b.vcd")
+    ]
+    assert dumps[0] == dumps[1]
+
+
+def test_the_estimate_and_its_uncertainty_are_printed(tmp_path: Path) -> None:
+    for name, text in zip(("a.csv", "b.csv"), shifted(17, 40), strict=True):
+        (tmp_path / name).write_text(text)
+    files = (str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))
+    wish = ("--align", "sync=s2", "--samplerate", "1GHz", "-o")
+    done = run_inside("import", *files, *wish, str(tmp_path / "c.ff"))
+    assert (done.code, done.err) == (0, "")
+    line = done.out.splitlines()[1]
+    assert line.startswith(f"  {files[1]}: at 17,000,")
+    assert " ps ± " in line
+    assert "drift 40.0" in line or "drift 39.9" in line
+    assert line.endswith(" ps off")
+    document = json.loads(run_inside("import", *files, *wish, str(tmp_path / "d.ff"), "--json").out)
+    (at,) = document["placements"]
+    assert abs(at["offset_ps"] - 17_000_000) < 1000
+    assert at["offset_unc_ps"] > 0
+    assert document["channels"] == ["sync", "s2", "data"]
+
+
+def test_an_offset_that_is_given_is_taken_as_it_is(table: Path, tmp_path: Path) -> None:
+    wish = ("--offset", "-20us", "--drift", "-3.5", "-o", str(tmp_path / "c.ff"))
+    done = run_inside("import", str(table), str(table), *wish)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[1] == f"  {table}: at -20,000,000 ps, drift -3.5 ppm, as given"
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ([], "0 --offset for 1 further files; give one for each in order, or --align CHANNEL"),
+        (["--offset", "20"], "'20' is not a time with s, ms, us, ns or ps"),
+        (["--offset", "1us", "--align", "a"], "leave out --offset and --drift"),
+        (["--offset", "1us", "--drift", "fast"], "not a number of parts per million"),
+        (["--offset", "1us", "--drift", "1", "--drift", "2"], "2 --drift for 1 --offset"),
+        (["--align", "nope"], "no channel nope to align by; there is a, b"),
+        (["--align", "a"], "no 4 intervals in a row agree"),
+        (["--offset", "1s"], "they do not overlap"),
+    ],
+)
+def test_files_that_cannot_be_laid_over_each_other_are_one_line(
+    table: Path, tmp_path: Path, wish: list[str], message: str
+) -> None:
+    done = run_inside("import", str(table), str(table), *wish, "-o", str(tmp_path / "c.ff"))
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "c.ff").exists()
+
+
+def test_nothing_is_replaced_or_put_into_evidence(table: Path, tmp_path: Path) -> None:
+    place = tmp_path / "a.ff"
+    assert run_inside("import", str(table), "-o", str(place)).code == 0
+    again = run_inside("import", str(table), "-o", str(place))
+    assert (again.code, "exists already" in again.err) == (2, True)
+    assert run_inside("import", str(table), "-o", str(place), "--force").code == 0
+    inside = run_inside("import", str(table), "-o", str(place / "b.ff"))
+    assert (inside.code, "which is evidence" in inside.err) == (2, True)
+    itself = run_inside("import", str(place), "-o", str(place), "--force")
+    assert (itself.code, "is what is imported" in itself.err) == (2, True)
+
+
+def test_a_file_that_is_missing_is_one_line(tmp_path: Path) -> None:
+    done = run_inside("import", str(tmp_path / "no.sr"), "-o", str(tmp_path / "a.ff"))
+    assert done.code == 2
+    assert "no.sr: there is no such file or folder" in done.err
