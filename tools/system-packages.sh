@@ -4,10 +4,13 @@ set -eu
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
 need gcc gcc
+need g++ g++
+need make make
 [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev" # gcc only recommends it
 need verilator verilator
 need iverilog iverilog
 need yosys yosys
+need z3 z3
 need sigrok-cli sigrok-cli
 need tshark tshark
 need vcd2fst gtkwave

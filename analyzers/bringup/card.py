@@ -87,9 +87,12 @@ def _patterns(recording: Recording, device: str, tap: str, sender: int) -> str:
     data = words["data"].to_numpy().view(np.uint64)
     seed = pattern_seed(sender)
     previous = None
-    for row in sent.itertuples():
-        body = data[row.first_row + 2 : row.end_row - 1]
-        number = _number(seed, body, f"{device}.{tap}: pattern packet {row.seq}")
+    spans = zip(
+        sent["first_row"].tolist(), sent["end_row"].tolist(), sent["seq"].tolist(), strict=True
+    )
+    for first, end, seq in spans:
+        body = data[first + 2 : end - 1]
+        number = _number(seed, body, f"{device}.{tap}: pattern packet {seq}")
         want = np.array(pattern_payload(seed, number, PATTERN_WORDS), dtype=np.uint64)
         if len(body) != len(want) or (body != want).any():
             raise Failure(f"{device}.{tap}: pattern packet {number} {_difference(body, want)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,7 +108,7 @@ def _ended(port: str, records: int | None, damaged: int) -> str:
 def _opened(port: str) -> Iterator[Iterator[bytes]]:
     """Open a port, a file or standard input as a stream of bytes; a port goes on until it is interrupted."""
     if port == "-":
-        yield iter(lambda: sys.stdin.buffer.read1(_AT_ONCE_B), b"")
+        yield iter(lambda: os.read(0, _AT_ONCE_B), b"")
         return
     if Path(port).is_file():
         with Path(port).open("rb") as file:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.registers.names import counter_unit
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.session import open_session
@@ -16,7 +17,7 @@ from freezeframe.gui.text import shell_path
 if TYPE_CHECKING:
     from freezeframe.capture.registers.access import Device
 
-__all__ = ["counter_unit", "run"]
+__all__ = ["run"]
 
 OverOption = Annotated[
     float | None,
@@ -75,14 +76,6 @@ def _refuse_recording(target: str) -> None:
             f"{target}: is a recording and holds no live counters; the report shows those of the "
             f"freeze: freezeframe report {shell_path(path)} -o report.html"
         )
-
-
-def counter_unit(name: str) -> str:
-    """Return what a counter counts in: words, packets, cycles, or plain events."""
-    suffix = name.rpartition("_")[2]
-    if name.endswith("fifo_overflows"):
-        return "words"
-    return suffix if suffix in ("words", "packets", "cycles") else "events"
 
 
 def _snapshots(devices: list[Device]) -> dict[str, dict[str, Any]]:

@@ -59,5 +59,6 @@ def ring_states(commands: list[str]) -> list[RingState]:
     states = []
     for line in drive(commands).splitlines():
         *numbers, image = line.split(" ")
-        states.append(RingState(*(int(number) for number in numbers), bytes.fromhex(image)))
+        a, b, c, d, e, f, g, h, i = (int(number) for number in numbers)
+        states.append(RingState(a, b, c, d, e, f, g, h, i, bytes.fromhex(image)))
     return states

@@ -200,5 +200,5 @@ def test_the_hooks_compile_freestanding_for_risc_v(march: str, tmp_path: Path) -
             f"-mabi={abi}",
             "-Os",
         ]
-        files = ["-c", hooks / "c" / name, "-o", tmp_path / f"{name}.o"]
+        files = ["-c", str(hooks / "c" / name), "-o", str(tmp_path / f"{name}.o")]
         subprocess.run([compiler, *flags, *WARNINGS, *include, *files], check=True)
