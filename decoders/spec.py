@@ -67,8 +67,8 @@ def match_channels(
 ) -> tuple[str | None, ...]:
     """Return the probe for each channel, in order; None for an optional one that is not there.
 
-    A channel that the user did not name takes the probe of the same name, small and capital
-    letters being equal.
+    A channel that the user did not name takes the probe of the same name, else of an alias, small
+    and capital letters being equal.
 
     Raises:
         InputError: a probe is not in the capture, a channel that is needed has none, two probes
@@ -81,6 +81,9 @@ def match_channels(
         wanted = given.get(channel.id, channel.id)
         exact = [probe for probe in probes if probe == wanted]
         same = exact or [probe for probe in probes if probe.lower() == wanted.lower()]
+        if not same and channel.id not in given:
+            names = {alias.lower() for alias in channel.aliases}
+            same = [probe for probe in probes if probe.lower() in names]
         if len(same) > 1:
             raise InputError(
                 f"{what}: {' and '.join(same)} could both be meant; "

@@ -1,0 +1,1 @@
+"""Decoders of buses that carry many bits at once."""
