@@ -73,12 +73,10 @@ def memories_of(device: Device, select_tap: int) -> list[MemoryPlan]:
         DeviceUnknownError: the sizes the device states do not fit its own register map.
     """
     identity = device.identity
-    selected = identity.trace_mode == _SELECT
-    return [
-        _memory(device, memory)
-        for memory in range(len(MEMORY_NAMES))
-        if not selected or memory in (select_tap, Memory.EVENT_LOG)
-    ]
+    taps = [select_tap] if identity.trace_mode == _SELECT else range(Memory.EVENT_LOG)
+    # A device may be built without an event log (id.event_depth 0), but not without a tap.
+    logs = [Memory.EVENT_LOG] if identity.event_depth else []
+    return [_memory(device, memory) for memory in (*taps, *logs)]
 
 
 def _memory(device: Device, memory: int) -> MemoryPlan:

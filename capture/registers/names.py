@@ -14,7 +14,7 @@ from itertools import product
 from freezeframe.capture.registers.map_table import MAP_SIZE, REGISTERS, WINDOWS
 from freezeframe.capture.registers.types import RegisterInfo, WindowInfo
 
-__all__ = ["describe", "device_name", "elements", "label", "offset", "register", "window"]
+__all__ = ["counter_unit", "describe", "device_name", "elements", "label", "offset", "register", "window"]
 
 _REGISTERS = {info.name: info for info in REGISTERS}
 _WINDOWS = {info.name: info for info in WINDOWS}
@@ -91,6 +91,14 @@ def describe(address: int) -> str:
     if at >= 0 and address < windows[at].address + 4 * windows[at].words:
         return f"{windows[at].name}+{address - windows[at].address:#06x}"
     return "nothing" if address < MAP_SIZE else "nothing (outside the map)"
+
+
+def counter_unit(name: str) -> str:
+    """Return what a counter counts in: words, packets, cycles, or plain events."""
+    suffix = name.rpartition("_")[2]
+    if name.endswith("fifo_overflows"):
+        return "words"
+    return suffix if suffix in ("words", "packets", "cycles") else "events"
 
 
 @cache

@@ -6,6 +6,7 @@ Source: NXP UM10204 rev. 7.0, 3.1.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.decoders.contract import (
@@ -23,13 +24,23 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
+    from freezeframe.capture.files.samples import Samples
 
-__all__ = ["I2C", "I2cState", "byte_schema", "decode_i2c", "i2c_texts", "transfer_schema"]
+__all__ = [
+    "I2C",
+    "I2cState",
+    "byte_schema",
+    "decode_i2c",
+    "decode_i2c_samples",
+    "i2c_texts",
+    "transfer_schema",
+]
 
 _MORE_ROWS = 8  # for what began in the piece before, and what the end cuts
 _NS_PER_S = 10**9
 
 
+@cache
 def byte_schema() -> pa.Schema:
     """Return the columns of I2C conditions, bytes and errors, in the order of their end.
 
@@ -63,6 +74,7 @@ def byte_schema() -> pa.Schema:
     )
 
 
+@cache
 def transfer_schema() -> pa.Schema:
     """Return the columns of I2C transfers: from a START to the next, or to the STOP.
 
@@ -123,19 +135,26 @@ class I2cState:
             np.empty(0, dtype=np.int64),
         )
 
-    def room_for_rows(self, count: int) -> npt.NDArray[np.void]:
-        """Return room for so many rows, and let their bytes fit."""
+    def room_for_rows(self, changes: int) -> npt.NDArray[np.void]:
+        """Return room for the rows that so many changes can make, and let their bytes fit."""
         import numpy as np
 
-        if len(self.rows) < count:
-            self.rows = np.empty(count, dtype=self.rows.dtype)
-        needed = int(self.transfer["bytes"][0]) + count
+        # Two changes of SDA while SCL is high make three rows: a START, an error, a STOP.
+        rows = 2 * changes + _MORE_ROWS
+        if len(self.rows) < rows:
+            self.rows = np.empty(rows, dtype=self.rows.dtype)
+        # SCL changes 16 times in a byte; up to one is carried in.
+        size = int(self.transfer["bytes"][0])
+        needed = size + changes // 15 + 2
         if len(self.data[0]) < needed:
-            byte, begin, end = (
-                np.concatenate([column, np.empty(needed, dtype=column.dtype)])
-                for column in self.data
+            held = self.data
+            self.data = (
+                np.empty(2 * needed, dtype=np.uint8),
+                np.empty(2 * needed, dtype=np.int64),
+                np.empty(2 * needed, dtype=np.int64),
             )
-            self.data = (byte, begin, end)
+            for place in range(3):
+                self.data[place][:size] = held[place][:size]
         return self.rows
 
     def forget(self) -> None:
@@ -150,9 +169,8 @@ def decode_i2c(
     edges: Edges, options: OptionValues, state: I2cState, last: bool
 ) -> dict[str, pa.Table]:
     """Decode a piece of a capture; ``edges`` has the channels SCL and SDA, in this order."""
-    import numpy as np
     from freezeframe.decoders.serial.i2c_glitches import without_glitches
-    from freezeframe.decoders.serial.i2c_kernels import TRANSFER_ROW, close, events, transfers
+    from freezeframe.decoders.serial.i2c_kernels import events
 
     sample, value = edges.sample, edges.value
     glitch_samples = -(-options.integer("glitch_ns") * edges.samplerate_hz // _NS_PER_S)
@@ -160,17 +178,47 @@ def decode_i2c(
         # What has not changed back by the end of the capture stays.
         until = edges.end_sample + (glitch_samples if last else 0)
         sample, value = without_glitches(sample, value, glitch_samples, until, state.filter)
-    # Two changes of SDA while SCL is high make three rows: a START, an error, a STOP.
-    rows = state.room_for_rows(2 * len(sample) + _MORE_ROWS)
+    rows = state.room_for_rows(len(sample))
     count = events((sample, value), options.text("address_bits") == "auto", state.record, rows)
+    return _decoded(edges, rows, count, state, last)
+
+
+def decode_i2c_samples(
+    samples: Samples, options: OptionValues, state: I2cState, last: bool
+) -> dict[str, pa.Table]:
+    """Decode a piece of a capture, as `decode_i2c` does, straight from its samples."""
+    import numpy as np
+    from freezeframe.capture.files._edge_kernels import count_changes
+    from freezeframe.decoders.serial.i2c_sample_kernels import events_of_samples
+
+    if options.integer("glitch_ns"):
+        return decode_i2c(samples.edges(), options, state, last)
+    masks = samples.masks()
+    # Two changes at the most beyond those that are counted: at the first sample.
+    changes = count_changes(samples.data, masks[0] | masks[1], np.uint64(0)) + 2
+    rows = state.room_for_rows(changes)
+    ten_bit = options.text("address_bits") == "auto"
+    count = events_of_samples(
+        (samples.data, samples.begin_sample), masks, ten_bit, state.record, rows
+    )
+    return _decoded(samples, rows, count, state, last)
+
+
+def _decoded(
+    piece: Edges | Samples, rows: npt.NDArray[np.void], count: int, state: I2cState, last: bool
+) -> dict[str, pa.Table]:
+    """Make the tables of a piece from its first ``count`` rows; there is room for those of the end."""
+    import numpy as np
+    from freezeframe.decoders.serial.i2c_kernels import TRANSFER_ROW, close, transfers
+
     if last:
-        count += close(edges.end_sample, state.record, rows[count:])
+        count += close(piece.end_sample, state.record, rows[count:])
     rows = rows[:count]
     found = np.empty(count + 1, dtype=TRANSFER_ROW)
     found = found[: transfers(rows, state.transfer, state.data, found)]
     made = {
-        "i2c.bytes": _byte_table(rows, edges),
-        "i2c.transfers": _transfer_table(found, state, edges),
+        "i2c.bytes": _byte_table(rows, piece),
+        "i2c.transfers": _transfer_table(found, state, piece),
     }
     state.forget()
     return made
@@ -210,36 +258,36 @@ _ERROR_TEXTS = {
 }
 
 
-def _byte_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+def _byte_table(records: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Table:
     import numpy as np
-    import pyarrow as pa
     from freezeframe.capture.files.edges import samples_to_ps
-    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.decoders.columns import by_column, names, one_name, table, verdicts
     from freezeframe.decoders.serial.i2c_kernels import ERRORS, KINDS
 
     schema = byte_schema()
-    columns: dict[str, Any] = {
-        name: rows[name] for name in schema.names if name in (rows.dtype.names or ())
-    }
-    low_ps = samples_to_ps(rows["low_samples"].clip(0), edges.samplerate_hz)
+    rows = by_column(records)
+    columns: dict[str, Any] = {name: rows[name] for name in schema.names if name in rows}
+    low_ps = samples_to_ps(np.maximum(rows["low_samples"], 0), piece.samplerate_hz)
     columns.update(
-        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
-        source=one_name(edges.channels[1], len(rows)),
+        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
+        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
+        source=one_name(piece.channels[1], len(records)),
         kind=names(rows["kind"], KINDS),
         error=names(rows["error"], ERRORS),
-        read=pa.array(rows["read"] == 1, mask=rows["read"] < 0),
-        ack=pa.array(rows["ack"] == 1, mask=rows["ack"] < 0),
+        read=verdicts(rows["read"]),
+        ack=verdicts(rows["ack"]),
         low_ps=np.where(rows["low_samples"] < 0, -1, low_ps),
     )
     return table(schema, columns)
 
 
-def _transfer_table(rows: npt.NDArray[np.void], state: I2cState, edges: Edges) -> pa.Table:
+def _transfer_table(
+    rows: npt.NDArray[np.void], state: I2cState, piece: Edges | Samples
+) -> pa.Table:
     import numpy as np
     import pyarrow as pa
     from freezeframe.capture.files.edges import samples_to_ps
-    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.decoders.columns import names, one_name, table, verdicts, whole
     from freezeframe.decoders.serial.i2c_kernels import ERRORS
 
     count = len(rows)
@@ -250,23 +298,23 @@ def _transfer_table(rows: npt.NDArray[np.void], state: I2cState, edges: Edges) -
         name: rows[name] for name in ("address", "nak_at", "sample", "end_sample")
     }
     columns.update(
-        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
-        source=one_name(edges.channels[1], count),
+        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
+        source=one_name(piece.channels[1], count),
         kind=names((rows["error"] != 0).astype(np.int32), ("transfer", "error")),
-        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
+        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
         error=names(rows["error"], ERRORS),
         transfer=np.arange(state.transfers, state.transfers + count),
         ten_bit=rows["ten"] == 1,
-        read=pa.array(rows["read"] == 1, mask=rows["read"] < 0),
-        address_ack=pa.array(rows["ack"] == 1, mask=rows["ack"] < 0),
+        read=verdicts(rows["read"]),
+        address_ack=verdicts(rows["ack"]),
         data=pa.Array.from_buffers(
             pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(data)]
         ),
         repeated=rows["repeated"] == 1,
         stopped=rows["stopped"] == 1,
-        byte_sample=pa.ListArray.from_arrays(offsets, pa.array(begin)),
-        byte_end_sample=pa.ListArray.from_arrays(offsets, pa.array(end)),
-        samplerate_hz=np.full(count, edges.samplerate_hz),
+        byte_sample=pa.ListArray.from_arrays(whole(offsets), whole(begin)),
+        byte_end_sample=pa.ListArray.from_arrays(whole(offsets), whole(end)),
+        samplerate_hz=np.full(count, piece.samplerate_hz),
     )
     state.transfers += count
     return table(transfer_schema(), columns)
@@ -282,6 +330,7 @@ I2C = Decoder(
         Output("i2c.transfers", transfer_schema, "one row from a START to the next or the STOP"),
     ),
     decode=decode_i2c,
+    decode_samples=decode_i2c_samples,
     new_state=lambda options: I2cState(),
     channels=(Channel("scl", "clock"), Channel("sda", "data")),
     options=(

@@ -18,6 +18,7 @@ __all__ = [
     "DATA",
     "ERROR",
     "ERRORS",
+    "IN_BYTES",
     "KINDS",
     "REPEATED",
     "ROW",
@@ -28,6 +29,7 @@ __all__ = [
     "events",
     "new_state",
     "new_transfer",
+    "take_bit",
     "transfers",
 ]
 
@@ -84,7 +86,7 @@ _STATE = np.dtype(
         ("low_samples", np.int64),  # the longest so far in this byte
     ]
 )
-_IDLE, _BYTES = 0, 1
+_IDLE, IN_BYTES = 0, 1
 _SEVEN, _LOW_NEXT, _TEN = 0, 1, 2
 
 # The bytes of data stand from first_byte on, in columns beside this one.
@@ -154,15 +156,15 @@ def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> int:
             if s.low_at >= 0:
                 s.low_samples = max(s.low_samples, sample[i] - s.low_at)
                 s.low_at = -1
-            if s.phase == _BYTES:
-                count += _bit(s, sample[i], int(now >> np.uint64(1)) & 1, ten_bit, rows[count])
+            if s.phase == IN_BYTES:
+                count += take_bit(s, sample[i], int(now >> np.uint64(1)) & 1, ten_bit, rows[count])
                 continue
         # SCL high and SDA changes. While no byte runs, SCL may have risen in this very sample.
         if changed & _SDA and now & _SCL:
             if now & _SDA == 0:
                 count += _cut_byte(s, sample[i], True, rows[count:])
                 count += _start(s, sample[i], rows[count])
-            elif s.phase == _BYTES:
+            elif s.phase == IN_BYTES:
                 count += _cut_byte(s, sample[i], True, rows[count:])
                 count += _stop(s, sample[i], rows[count:])
     s.value = last
@@ -173,7 +175,7 @@ def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> int:
 def close(end_sample: int, state: Any, rows: Any) -> int:
     """Write what the end of the capture cut off, and count it (at most 3 rows)."""
     s = state[0]
-    if s.phase != _BYTES:
+    if s.phase != IN_BYTES:
         return 0
     count = _cut_byte(s, end_sample, False, rows)
     _clear(rows[count])
@@ -245,7 +247,7 @@ def transfers(rows: Any, state: Any, data: Any, found: Any) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _bit(s: Any, sample: int, level: int, ten_bit: bool, row: Any) -> int:
+def take_bit(s: Any, sample: int, level: int, ten_bit: bool, row: Any) -> int:
     """Take a bit where SCL rises; the ninth makes a row."""
     if s.bits == 0:
         s.byte_at = sample
@@ -315,7 +317,7 @@ def _cut_byte(s: Any, sample: int, condition: bool, rows: Any) -> int:
     bits = s.bits - condition
     shift = s.shift >> np.int64(condition)
     s.bits = 0
-    if s.phase != _BYTES or bits <= 0:
+    if s.phase != IN_BYTES or bits <= 0:
         return 0
     count = 0
     if bits == 8:
@@ -340,7 +342,7 @@ def _start(s: Any, sample: int, row: Any) -> int:
     row.kind = REPEATED if s.repeated else START
     row.sample = sample
     row.end_sample = sample
-    s.phase = _BYTES
+    s.phase = IN_BYTES
     s.repeated = 1
     s.start_at = sample
     s.bytes = 0

@@ -5,7 +5,8 @@ Source: IEEE 1149.1-2013, figure 6-1 (TAP controller), 6.1.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.decoders.contract import (
@@ -23,14 +24,24 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
+    from freezeframe.capture.files.samples import Samples
 
-__all__ = ["JTAG", "JtagState", "decode_jtag", "jtag_texts", "scan_schema", "state_schema"]
+__all__ = [
+    "JTAG",
+    "JtagState",
+    "decode_jtag",
+    "decode_jtag_samples",
+    "jtag_texts",
+    "scan_schema",
+    "state_schema",
+]
 
 _ROWS_AT_ONCE = 1 << 15
 _TDI, _TDO, _TRST = 2, 3, 4  # places of channels
 _SHOWN_B = 16  # of a long scan, in a normal text
 
 
+@cache
 def state_schema() -> pa.Schema:
     """Return the columns of states of the TAP controller, one row a stay.
 
@@ -55,6 +66,7 @@ def state_schema() -> pa.Schema:
     )
 
 
+@cache
 def scan_schema() -> pa.Schema:
     """Return the columns of scans, in the order of their end.
 
@@ -127,28 +139,68 @@ def decode_jtag(
     edges: Edges, options: OptionValues, state: JtagState, last: bool
 ) -> dict[str, pa.Table]:
     """Decode a piece of a capture; ``edges`` has the channels tck, tms, tdi, tdo, ntrst."""
-    import numpy as np
-    from freezeframe.decoders.serial.jtag_kernels import SCAN_ROW, STATE_ROW, close, scans
+    from freezeframe.decoders.serial.jtag_kernels import scans
 
     has_trst = bool(edges.channels[_TRST])
     state.make_room(len(edges))
-    states = [np.empty(0, dtype=STATE_ROW)]
+
+    def step(done: int) -> tuple[int, int, int]:
+        left = edges.sample[done:], edges.value[done:]
+        return scans(left, has_trst, state.record, state.shifted, state.rows)
+
+    return _decoded(edges, step, state, last)
+
+
+def decode_jtag_samples(
+    samples: Samples, options: OptionValues, state: JtagState, last: bool
+) -> dict[str, pa.Table]:
+    """Decode a piece of a capture, as `decode_jtag` does, straight from its samples."""
+    import numpy as np
+    from freezeframe.capture.files._edge_kernels import count_changes
+    from freezeframe.decoders.serial.jtag_sample_kernels import scans_of_samples
+
+    masks = samples.masks()
+    state.make_room(count_changes(samples.data, masks[0], np.uint64(0)) + 1)
+
+    def step(done: int) -> tuple[int, int, int]:
+        left = samples.data[done:], samples.begin_sample + done
+        return scans_of_samples(left, masks, state.record, state.shifted, state.rows)
+
+    return _decoded(samples, step, state, last)
+
+
+def _decoded(
+    piece: Edges | Samples,
+    step: Callable[[int], tuple[int, int, int]],
+    state: JtagState,
+    last: bool,
+) -> dict[str, pa.Table]:
+    """Take steps until the piece is used up, and make the tables.
+
+    Args:
+        step: decodes from an edge or sample on; returns how many it consumed, and the states and
+            scans in ``state.rows``.
+    """
+    import numpy as np
+    from freezeframe.decoders.columns import by_column, end_to_end
+    from freezeframe.decoders.serial.jtag_kernels import SCAN_ROW, STATE_ROW, close
+
+    states = []
     found = [np.empty(0, dtype=SCAN_ROW)]
     done = 0
-    while done < len(edges):
-        left = edges.sample[done:], edges.value[done:]
-        consumed, stays, ended = scans(left, has_trst, state.record, state.shifted, state.rows)
+    while done < len(piece):
+        consumed, stays, ended = step(done)
         done += consumed
-        states.append(state.rows[0][:stays].copy())
+        states.append(by_column(state.rows[0][:stays]))
         found.append(state.rows[1][:ended].copy())
-    if last:
+    if last or not states:
         rows = np.empty(1, STATE_ROW), np.empty(1, SCAN_ROW)
-        stays, ended = close(edges.end_sample, state.record, rows)
-        states.append(rows[0][:stays])
+        stays, ended = close(piece.end_sample, state.record, rows) if last else (0, 0)
+        states.append(by_column(rows[0][:stays]))
         found.append(rows[1][:ended])
     made = {
-        "jtag.states": _state_table(np.concatenate(states), edges),
-        "jtag.scans": _scan_table(np.concatenate(found), state, edges),
+        "jtag.states": _state_table(end_to_end(states), piece),
+        "jtag.scans": _scan_table(np.concatenate(found), state, piece),
     }
     state.forget()
     return made
@@ -183,7 +235,7 @@ def _hex(data: bytes) -> str:
     return f"{int.from_bytes(data, 'little'):#x}"
 
 
-def _state_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+def _state_table(rows: Mapping[str, npt.NDArray[np.int64]], piece: Edges | Samples) -> pa.Table:
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table
     from freezeframe.decoders.serial.jtag_kernels import STATES
@@ -192,15 +244,15 @@ def _state_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
         name: rows[name] for name in ("clocks", "sample", "last_sample", "end_sample")
     }
     columns.update(
-        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
-        source=one_name(edges.channels[0], len(rows)),
+        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
+        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
+        source=one_name(piece.channels[0], len(rows["sample"])),
         kind=names(rows["state"], STATES),
     )
     return table(state_schema(), columns)
 
 
-def _scan_table(rows: npt.NDArray[np.void], state: JtagState, edges: Edges) -> pa.Table:
+def _scan_table(rows: npt.NDArray[np.void], state: JtagState, piece: Edges | Samples) -> pa.Table:
     import numpy as np
     import pyarrow as pa
     from freezeframe.capture.files.edges import samples_to_ps
@@ -213,7 +265,7 @@ def _scan_table(rows: npt.NDArray[np.void], state: JtagState, edges: Edges) -> p
     nothing = np.zeros(count + 1, dtype=np.int32)
     lines = {}
     for name, place, line in (("tdi", _TDI, 0), ("tdo", _TDO, 1)):
-        there = bool(edges.channels[place])
+        there = bool(piece.channels[place])
         data = state.shifted[line][: used if there else 0].copy()
         lines[name] = pa.Array.from_buffers(
             pa.binary(),
@@ -221,10 +273,10 @@ def _scan_table(rows: npt.NDArray[np.void], state: JtagState, edges: Edges) -> p
             [None, pa.py_buffer(offsets if there else nothing), pa.py_buffer(data)],
         )
     columns: dict[str, Any] = {
-        "t_ps": samples_to_ps(rows["sample"], edges.samplerate_hz),
-        "source": one_name(edges.channels[0], count),
+        "t_ps": samples_to_ps(rows["sample"], piece.samplerate_hz),
+        "source": one_name(piece.channels[0], count),
         "kind": names(np.where(rows["error"] != 0, 2, rows["ir"]), ("dr", "ir", "error")),
-        "t_end_ps": samples_to_ps(rows["end_sample"], edges.samplerate_hz),
+        "t_end_ps": samples_to_ps(rows["end_sample"], piece.samplerate_hz),
         "error": names(rows["error"], ERRORS),
         "register": names(rows["ir"], ("DR", "IR")),
         "bits": rows["bits"],
@@ -245,6 +297,7 @@ JTAG = Decoder(
         Output("jtag.scans", scan_schema, "scans of IR and DR, and errors"),
     ),
     decode=decode_jtag,
+    decode_samples=decode_jtag_samples,
     new_state=lambda options: JtagState(options.text("start")),
     channels=(
         Channel("tck", "clock"),

@@ -14,13 +14,17 @@ import numpy.typing as npt
 __all__ = [
     "ERRORS",
     "IDLE",
+    "LONGEST_IR",
     "RESET",
     "SCAN_ROW",
+    "SHIFT_DR",
+    "SHIFT_IR",
     "STATES",
     "STATE_ROW",
     "close",
     "new_state",
     "scans",
+    "take_clock",
 ]
 
 STATES = (
@@ -42,7 +46,7 @@ STATES = (
     "update-ir",
 )
 RESET, IDLE = 0, 1
-_SHIFT_DR, _EXIT1_DR, _UPDATE_DR, _SHIFT_IR, _EXIT1_IR, _UPDATE_IR = 4, 5, 8, 11, 12, 15
+SHIFT_DR, _EXIT1_DR, _UPDATE_DR, SHIFT_IR, _EXIT1_IR, _UPDATE_IR = 4, 5, 8, 11, 12, 15
 
 # The state that follows with TMS 0 and 1.
 _NEXT = np.array(
@@ -70,7 +74,7 @@ ERRORS = ("", "cut-scan", "reset-scan")
 _CUT, _RESET_SCAN = 1, 2
 
 _TCK, _TMS, _TRST = np.uint64(1), np.uint64(2), np.uint64(16)
-_LONGEST_IR = 63  # bits of an instruction that int64 holds
+LONGEST_IR = 63  # bits of an instruction that int64 holds
 
 STATE_ROW = np.dtype(
     [(name, np.int64) for name in ("state", "sample", "last_sample", "end_sample", "clocks")]
@@ -142,7 +146,7 @@ def scans(edges: Any, has_trst: bool, state: Any, shifted: Any, rows: Any) -> tu
         # Reset from the first sample on, when TRST says so: as if it had just fallen.
         s.value = value[0] | _TRST
     last = s.value
-    shifting = s.state in (_SHIFT_DR, _SHIFT_IR)
+    shifting = s.state in (SHIFT_DR, SHIFT_IR)
     bits = s.bits
     for i in range(len(sample)):
         now = value[i]
@@ -177,27 +181,27 @@ def scans(edges: Any, has_trst: bool, state: Any, shifted: Any, rows: Any) -> tu
                 s.last_at = sample[i]
                 s.clocks += 1
         else:
-            ended_state, ended_scan = _clock(
-                s, (sample[i], now), (tdi, tdo), states[state_count:], found[scan_count:]
+            ended_state, ended_scan = take_clock(
+                s, (sample[i], now), shifted, states[state_count], found[scan_count]
             )
             state_count += ended_state
             scan_count += ended_scan
         bits = s.bits
-        shifting = s.state in (_SHIFT_DR, _SHIFT_IR)
+        shifting = s.state in (SHIFT_DR, SHIFT_IR)
     s.value = last
     s.bits = bits
     return len(sample), state_count, scan_count
 
 
 @numba.njit(cache=True, nogil=True)
-def _clock(s: Any, edge: Any, shifted: Any, states: Any, found: Any) -> tuple[int, int]:
+def take_clock(s: Any, edge: Any, shifted: Any, state_row: Any, scan_row: Any) -> tuple[int, int]:
     """Take a rising edge of TCK; return the states and scans that it ends."""
     sample, now = edge
     ended_state = 0
     ended_scan = 0
     before = s.state
     after = _NEXT[before, np.int64(now >> np.uint64(1)) & 1]
-    if before in (_SHIFT_DR, _SHIFT_IR):
+    if before in (SHIFT_DR, SHIFT_IR):
         if s.bits == 0:
             s.scan_at = sample
             s.low_bits = 0
@@ -208,12 +212,12 @@ def _clock(s: Any, edge: Any, shifted: Any, states: Any, found: Any) -> tuple[in
         s.scan_at = sample
     if after in (_UPDATE_DR, _UPDATE_IR):
         if after == _UPDATE_IR:
-            s.instruction = s.low_bits if 0 < s.bits <= _LONGEST_IR else -1
-        ended_scan = _end_scan(s, sample, 0, found[0])
+            s.instruction = s.low_bits if 0 < s.bits <= LONGEST_IR else -1
+        ended_scan = _end_scan(s, sample, 0, scan_row)
     elif after == RESET:
         s.instruction = -1
     if s.clocked == 0 or after != before:
-        ended_state = _end_state(s, sample, states[0])
+        ended_state = _end_state(s, sample, state_row)
         _begin_state(s, sample)
     s.clocks += 1
     s.last_at = sample
@@ -243,7 +247,7 @@ def _put_bit(s: Any, bits: int, now: Any, tdi: Any, tdo: Any) -> None:
     else:
         tdi[at] |= to_chip << place
         tdo[at] |= from_chip << place
-    if bits < _LONGEST_IR:
+    if bits < LONGEST_IR:
         s.low_bits |= to_chip << bits
 
 

@@ -5,7 +5,8 @@ Source: Motorola SPI Block Guide V04.01, 4.3 (clock phase and polarity).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.capture.errors import InputError
@@ -24,15 +25,24 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
+    from freezeframe.capture.files.samples import Samples
 
-__all__ = ["SPI", "SpiState", "decode_spi", "spi_texts", "transfer_schema", "word_schema"]
+__all__ = [
+    "SPI",
+    "SpiState",
+    "decode_spi",
+    "decode_spi_samples",
+    "spi_texts",
+    "transfer_schema",
+    "word_schema",
+]
 
 _ROWS_AT_ONCE = 4096
 _FIRST_SELECT = 3  # place of cs among the channels
 _US_PER_S = 10**6
-_LAST_PS = 2**63 - 1
 
 
+@cache
 def word_schema() -> pa.Schema:
     """Return the columns of SPI words and errors, in the order of their last bit.
 
@@ -63,6 +73,7 @@ def word_schema() -> pa.Schema:
     )
 
 
+@cache
 def transfer_schema() -> pa.Schema:
     """Return the columns of SPI transfers, from select to deselect, in the order of their end.
 
@@ -120,14 +131,64 @@ def decode_spi(
     Raises:
         InputError: there is neither MISO nor MOSI.
     """
-    import numpy as np
-    from freezeframe.decoders.serial.spi_kernels import close, words
-    from freezeframe.decoders.serial.spi_rows import ERROR_ROW, TRANSFER_ROW
+    from freezeframe.decoders.serial.spi_kernels import words
 
     settings = _settings(edges, options)
-    word_bits = options.integer("word_bits")
+
+    def step(done: int, found: Any) -> tuple[int, int, int]:
+        left = edges.sample[done:], edges.value[done:]
+        return words(left, settings, state.record, found, state.rows)
+
+    return _decoded(edges, step, len(edges), settings, state, last)
+
+
+def decode_spi_samples(
+    samples: Samples, options: OptionValues, state: SpiState, last: bool
+) -> dict[str, pa.Table]:
+    """Decode a piece of a capture, as `decode_spi` does, straight from its samples.
+
+    Raises:
+        InputError: there is neither MISO nor MOSI.
+    """
+    import numpy as np
+    from freezeframe.capture.files._edge_kernels import count_changes
+    from freezeframe.decoders.serial.spi_sample_kernels import words_of_samples
+
+    settings = _settings(samples, options)
+    if settings["gap_samples"][0]:
+        return decode_spi(samples.edges(), options, state, last)
+    masks = samples.masks()
+
+    def step(done: int, found: Any) -> tuple[int, int, int]:
+        left = samples.data[done:], samples.begin_sample + done
+        return words_of_samples(left, masks, settings, state.record, found, state.rows)
+
+    clock_edges = count_changes(samples.data, masks[0], np.uint64(0))
+    return _decoded(samples, step, clock_edges, settings, state, last)
+
+
+def _decoded(
+    piece: Edges | Samples,
+    step: Callable[[int, Any], tuple[int, int, int]],
+    clock_edges: int,
+    settings: npt.NDArray[np.void],
+    state: SpiState,
+    last: bool,
+) -> dict[str, pa.Table]:
+    """Take steps until the piece is used up, and make the tables.
+
+    Args:
+        step: decodes from an edge or sample on, into columns with room for all words; returns how
+            many it consumed, and the transfers and errors in ``state.rows``.
+        clock_edges: at least as many as there are.
+    """
+    import numpy as np
+    from freezeframe.decoders.serial.spi_kernels import close
+    from freezeframe.decoders.serial.spi_rows import ERROR_ROW, TRANSFER_ROW
+
+    word_bits = int(settings["word_bits"][0])
     # An edge of the clock in each direction makes a bit; up to a word less one is carried in.
-    room = (len(edges) // 2 + 1 + word_bits) // word_bits + 1
+    room = (clock_edges // 2 + 1 + word_bits) // word_bits + 1
     columns = tuple(np.empty(room, dtype=np.int64) for _ in range(5))
     select = np.empty(room, dtype=np.int8)
     filled = np.zeros(1, dtype=np.int64)
@@ -136,23 +197,22 @@ def decode_spi(
     errors = [np.zeros(0, dtype=ERROR_ROW)]
     first_word = int(state.record["words"][0])
     done = 0
-    while done < len(edges):
-        left = edges.sample[done:], edges.value[done:]
-        consumed, ended, wrong = words(left, settings, state.record, found, state.rows)
+    while done < len(piece):
+        consumed, ended, wrong = step(done, found)
         done += consumed
         transfers.append(state.rows[0][:ended].copy())
         errors.append(state.rows[1][:wrong].copy())
     if last:
         rows = np.zeros(1, TRANSFER_ROW), np.zeros(3, ERROR_ROW)
-        ended, wrong = close(edges.end_sample, settings, state.record, rows)
+        ended, wrong = close(piece.end_sample, settings, state.record, rows)
         transfers.append(rows[0][:ended])
         errors.append(rows[1][:wrong])
     count = int(filled[0])
     made = (*(column[:count] for column in columns), select[:count])
     return {
-        "spi.words": _word_table(made, first_word, np.concatenate(errors), edges, word_bits),
+        "spi.words": _word_table(made, first_word, np.concatenate(errors), piece, word_bits),
         "spi.transfers": _transfer_table(
-            _held_words(state, made, first_word), np.concatenate(transfers), state, edges
+            _held_words(state, made, first_word), np.concatenate(transfers), state, piece
         ),
     }
 
@@ -190,7 +250,7 @@ _ERROR_TEXTS = {
 }
 
 
-def _settings(edges: Edges, options: OptionValues) -> npt.NDArray[np.void]:
+def _settings(edges: Edges | Samples, options: OptionValues) -> npt.NDArray[np.void]:
     import numpy as np
     from freezeframe.decoders.serial.spi_rows import SETTINGS
 
@@ -217,10 +277,11 @@ def _word_table(
     made: tuple[Any, ...],
     first_word: int,
     errors: npt.NDArray[np.void],
-    edges: Edges,
+    edges: Edges | Samples,
     word_bits: int,
 ) -> pa.Table:
     import numpy as np
+    from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table
     from freezeframe.decoders.serial.spi_rows import ERRORS
 
@@ -244,15 +305,15 @@ def _word_table(
         columns = {
             name: np.insert(column, places, errors[name]) for name, column in columns.items()
         }
-    columns["t_ps"] = _times(columns["sample"], edges.samplerate_hz)
-    columns["t_end_ps"] = _times(columns["end_sample"], edges.samplerate_hz)
+    columns["t_ps"] = samples_to_ps(columns["sample"], edges.samplerate_hz)
+    columns["t_end_ps"] = samples_to_ps(columns["end_sample"], edges.samplerate_hz)
     columns["source"] = one_name(edges.channels[0], len(columns["sample"]))
     columns["kind"] = (
         names((columns["error"] != 0).astype(np.int32), ("word", "error"))
         if len(errors)
         else one_name("word", count)
     )
-    columns["error"] = names(columns["error"], ERRORS)
+    columns["error"] = names(columns["error"], ERRORS) if len(errors) else one_name("", count)
     return table(word_schema(), columns)
 
 
@@ -269,11 +330,12 @@ def _transfer_table(
     pieces: list[tuple[npt.NDArray[np.int64], ...]],
     transfers: npt.NDArray[np.void],
     state: SpiState,
-    edges: Edges,
+    edges: Edges | Samples,
 ) -> pa.Table:
     import numpy as np
     import pyarrow as pa
-    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.capture.files.edges import samples_to_ps
+    from freezeframe.decoders.columns import names, one_name, table, whole
     from freezeframe.decoders.serial.spi_rows import ERRORS
 
     count = len(transfers)
@@ -301,16 +363,18 @@ def _transfer_table(
         "word_end_sample": (offsets, end),
     }
     columns: dict[str, Any] = {
-        name: pa.ListArray.from_arrays(pa.array(at), pa.array(values))
+        name: pa.ListArray.from_arrays(whole(at), whole(values))
         for name, (at, values) in lists.items()
     }
     columns.update(
-        t_ps=_times(transfers["sample"], edges.samplerate_hz),
+        t_ps=samples_to_ps(transfers["sample"], edges.samplerate_hz),
         source=one_name(edges.channels[0], count),
         kind=names((transfers["error"] != 0).astype(np.int32), ("transfer", "error")),
-        t_end_ps=_times(transfers["end_sample"], edges.samplerate_hz),
+        t_end_ps=samples_to_ps(transfers["end_sample"], edges.samplerate_hz),
         error=names(transfers["error"], ERRORS),
-        select=transfers["select"] if any(edges.channels[_FIRST_SELECT:]) else [-1] * count,
+        select=transfers["select"]
+        if any(edges.channels[_FIRST_SELECT:])
+        else np.full(count, -1, dtype=np.int8),
         transfer=np.arange(state.transfers, state.transfers + count),
         whole=transfers["whole"] == 1,
         words=transfers["words"],
@@ -320,19 +384,6 @@ def _transfer_table(
     )
     state.transfers += count
     return table(transfer_schema(), columns)
-
-
-def _times(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDArray[np.int64]:
-    """Return the time of each sample; without the divisions where the period is whole ps."""
-    import numpy as np
-    from freezeframe.capture.files.edges import PS_PER_S, samples_to_ps
-    from freezeframe.decoders.serial.spi_kernels import times_ps
-
-    period_ps, rest = divmod(PS_PER_S, samplerate_hz)
-    # 106 days: beyond that samples_to_ps says what is wrong.
-    if rest or not len(sample) or int(sample.max()) >= _LAST_PS // period_ps:
-        return samples_to_ps(sample, samplerate_hz)
-    return np.asarray(times_ps(sample, period_ps))
 
 
 SPI = Decoder(
@@ -345,6 +396,7 @@ SPI = Decoder(
         Output("spi.transfers", transfer_schema, "one row from select to deselect"),
     ),
     decode=decode_spi,
+    decode_samples=decode_spi_samples,
     new_state=lambda options: SpiState(),
     channels=(
         Channel("clk", "clock"),

@@ -9,10 +9,9 @@ from typing import Any
 
 import numba
 import numpy as np
-import numpy.typing as npt
 from freezeframe.decoders.serial.spi_rows import CUT_TRANSFER, CUT_WORD, SEVERAL, WRONG_IDLE
 
-__all__ = ["close", "times_ps", "words"]
+__all__ = ["close", "line_of", "words"]
 
 _CLK = np.uint64(1)
 _PAIR = np.uint64(3)  # MISO and MOSI after a shift by one
@@ -186,15 +185,6 @@ def close(end_sample: int, settings: Any, state: Any, rows: Any) -> tuple[int, i
 
 
 @numba.njit(cache=True, nogil=True)
-def times_ps(sample: npt.NDArray[np.int64], ps_a_sample: int) -> npt.NDArray[np.int64]:
-    """Return ``sample * ps_a_sample``, for sample rates whose period is whole picoseconds."""
-    result = np.empty(len(sample), dtype=np.int64)
-    for i in range(len(sample)):
-        result[i] = sample[i] * ps_a_sample
-    return result
-
-
-@numba.njit(cache=True, nogil=True)
 def _start(s: Any, option: Any, sample: int, value: Any) -> None:
     s.started = 1
     s.value = value
@@ -287,8 +277,8 @@ def _cut_word(s: Any, option: Any, sample: int, errors: Any) -> int:
     row.transfer = s.transfer if s.open else -1
     row.before = s.words
     row.bits = s.bits
-    row.miso = _line(s.pairs, s.bits, option.lsb_first)
-    row.mosi = _line(s.pairs >> np.uint64(1), s.bits, option.lsb_first)
+    row.miso = line_of(s.pairs, s.bits, option.lsb_first)
+    row.mosi = line_of(s.pairs >> np.uint64(1), s.bits, option.lsb_first)
     s.bits = 0
     return 1
 
@@ -344,11 +334,11 @@ def _whole_word(value: Any, chosen: Any, falling: Any, selects: Any) -> tuple[An
 
 @numba.njit(inline="always")
 def _one_line(pairs: Any, option: Any) -> int:
-    return _line(pairs, option.word_bits, option.lsb_first)
+    return line_of(pairs, option.word_bits, option.lsb_first)
 
 
 @numba.njit(cache=True, nogil=True)
-def _line(pairs: Any, bits: int, lsb_first: int) -> int:
+def line_of(pairs: Any, bits: int, lsb_first: int) -> int:
     """Return every second bit of ``pairs``, the newest being the last of the word."""
     word = pairs & _ODD_BITS
     word = (word | word >> np.uint64(1)) & np.uint64(0x3333333333333333)

@@ -5,7 +5,8 @@ Source: the asynchronous frame of ITU-T V.4 and TIA-232.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.capture.errors import InputError
@@ -24,13 +25,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
+    from freezeframe.capture.files.samples import Samples
 
-__all__ = ["UART", "decode_uart", "uart_schema", "uart_texts"]
+__all__ = ["UART", "decode_uart", "decode_uart_samples", "uart_schema", "uart_texts"]
 
 _ROWS_AT_ONCE = 4096
 _MIN_SAMPLES_A_BIT = 3  # with fewer, the middle of a bit is not inside the bit
 
 
+@cache
 def uart_schema() -> pa.Schema:
     """Return the columns of UART frames and errors, in the order of their end.
 
@@ -65,22 +68,66 @@ def decode_uart(edges: Edges, options: OptionValues, state: Any, last: bool) -> 
     Raises:
         InputError: the baud rate leaves fewer than 3 samples a bit.
     """
-    import numpy as np
-    from freezeframe.decoders.serial.uart_kernels import ROW, close, frames
+    from freezeframe.decoders.serial.uart_kernels import frames
 
     settings = _settings(edges.samplerate_hz, options)
-    found = [np.zeros(0, dtype=ROW)]
-    done = 0
-    while done <= len(edges):
-        rows = np.zeros(_ROWS_AT_ONCE, dtype=ROW)
+
+    def step(done: int, rows: Any) -> tuple[int, int]:
         left = (edges.sample[done:], edges.value[done:])
-        consumed, count = frames(left, edges.end_sample, settings, state, rows)
+        return frames(left, edges.end_sample, settings, state, rows)
+
+    # One step beyond the last edge, for what ends between it and the end of the piece.
+    return _decoded(edges, step, len(edges) + 1, settings, state, last)
+
+
+def decode_uart_samples(
+    samples: Samples, options: OptionValues, state: Any, last: bool
+) -> pa.Table:
+    """Decode a piece of a capture, as `decode_uart` does, straight from its samples.
+
+    Raises:
+        InputError: the baud rate leaves fewer than 3 samples a bit.
+    """
+    from freezeframe.decoders.serial.uart_sample_kernels import frames_of_samples
+
+    settings = _settings(samples.samplerate_hz, options)
+    masks = samples.masks()
+
+    def step(done: int, rows: Any) -> tuple[int, int]:
+        left = samples.data[done:], samples.begin_sample + done
+        return frames_of_samples(left, masks, settings, state, rows)
+
+    return _decoded(samples, step, len(samples), settings, state, last)
+
+
+def _decoded(
+    piece: Edges | Samples,
+    step: Callable[[int, Any], tuple[int, int]],
+    steps: int,
+    settings: npt.NDArray[np.void],
+    state: Any,
+    last: bool,
+) -> pa.Table:
+    """Take steps until ``steps`` edges or samples are used up, and make the table.
+
+    Args:
+        step: decodes from an edge or sample on, into rows; returns how many it consumed and filled.
+    """
+    import numpy as np
+    from freezeframe.decoders.columns import by_column, end_to_end
+    from freezeframe.decoders.serial.uart_kernels import ROW, close
+
+    rows = np.empty(_ROWS_AT_ONCE, dtype=ROW)
+    found = []
+    done = 0
+    while done < steps:
+        consumed, count = step(done, rows)
         done += consumed
-        found.append(rows[:count])
-    if last:
-        rows = np.zeros(2, dtype=ROW)
-        found.append(rows[: close(edges.end_sample, settings, state, rows)])
-    return _table(np.concatenate(found), edges)
+        found.append(by_column(rows[:count]))
+    if last or not found:
+        count = close(piece.end_sample, settings, state, rows) if last else 0
+        found.append(by_column(rows[:count]))
+    return _table(end_to_end(found), piece)
 
 
 def uart_texts(row: Mapping[str, Any]) -> Texts:
@@ -131,25 +178,22 @@ def _settings(samplerate_hz: int, options: OptionValues) -> npt.NDArray[np.void]
     return settings
 
 
-def _table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+def _table(rows: Mapping[str, npt.NDArray[np.int64]], piece: Edges | Samples) -> pa.Table:
     import numpy as np
-    import pyarrow as pa
     from freezeframe.capture.files.edges import samples_to_ps
-    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.decoders.columns import names, one_name, table, verdicts
     from freezeframe.decoders.serial.uart_kernels import ERRORS
 
     schema = uart_schema()
-    columns: dict[str, Any] = {
-        name: rows[name] for name in schema.names if name in (rows.dtype.names or ())
-    }
+    columns: dict[str, Any] = {name: rows[name] for name in schema.names if name in rows}
     columns.update(
-        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
-        source=one_name(edges.channels[0], len(rows)),
+        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
+        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
+        source=one_name(piece.channels[0], len(rows["sample"])),
         kind=names((rows["error"] != 0).astype(np.int32), ("frame", "error")),
         error=names(rows["error"], ERRORS),
-        parity_ok=pa.array(rows["parity_ok"] == 1, mask=rows["parity_ok"] < 0),
-        stop_ok=pa.array(rows["stop_ok"] == 1, mask=rows["stop_ok"] < 0),
+        parity_ok=verdicts(rows["parity_ok"]),
+        stop_ok=verdicts(rows["stop_ok"]),
     )
     return table(schema, columns)
 
@@ -167,6 +211,7 @@ UART = Decoder(
     consumes=EDGES,
     produces=(Output("uart", uart_schema, "frames and errors"),),
     decode=decode_uart,
+    decode_samples=decode_uart_samples,
     new_state=_new_state,
     channels=(Channel("rx", "the line"),),
     options=(

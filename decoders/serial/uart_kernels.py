@@ -11,8 +11,20 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+from freezeframe.capture.files.plane_kernels import count_ones
 
-__all__ = ["ERRORS", "PARITIES", "ROW", "SETTINGS", "close", "frames", "new_state"]
+__all__ = [
+    "ERRORS",
+    "PARITIES",
+    "ROW",
+    "SETTINGS",
+    "bit_around",
+    "bit_point",
+    "close",
+    "frames",
+    "new_state",
+    "parity_verdict",
+]
 
 ERRORS = ("", "bad-start", "bad-parity", "bad-stop", "break", "cut-frame")
 _BAD_START, _BAD_PARITY, _BAD_STOP, _BREAK, _CUT = 1, 2, 3, 4, 5
@@ -93,7 +105,7 @@ def frames(edges: Any, end_sample: int, settings: Any, state: Any, rows: Any) ->
         if count + 5 > len(rows):
             return i, count
         until = end_sample if i == len(sample) else sample[i]
-        while s.bit >= 0 and _point(s, option, s.bit) < until:
+        while s.bit >= 0 and bit_point(s, option, s.bit) < until:
             count += _take_bit(s, option, rows[count : count + 4])
         if i == len(sample):
             break
@@ -139,7 +151,7 @@ def close(end_sample: int, settings: Any, state: Any, rows: Any) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _point(s: Any, option: Any, bit: int) -> int:
+def bit_point(s: Any, option: Any, bit: int) -> int:
     """Return the sample in the middle of a bit: start + (w - 1) / 2 + bit * w, rounded up.
 
     Exact: w = samplerate_hz / baud is no whole number, and a sum of rounded ones would drift.
@@ -160,7 +172,7 @@ def _take_bit(s: Any, option: Any, rows: Any) -> int:
             return 0
         _clear(rows[0])
         rows[0].error = _BAD_START
-        rows[0].sample, rows[0].end_sample = _around(s, option, 0)
+        rows[0].sample, rows[0].end_sample = bit_around(s, option, 0)
         s.bit = -1
         return 1
     if bit <= option.bits:
@@ -180,43 +192,40 @@ def _finish(s: Any, option: Any, stop: int, rows: Any) -> int:
     frame = rows[0]
     _clear(frame)
     frame.sample = s.start
-    frame.data_sample = _around(s, option, 1)[0]
-    frame.data_end_sample = _around(s, option, option.bits)[1]
+    frame.data_sample = bit_around(s, option, 1)[0]
+    frame.data_end_sample = bit_around(s, option, option.bits)[1]
     stop_bit = option.bits + 1 + (option.parity != _NONE)
-    frame.end_sample = _around(s, option, stop_bit)[1]
+    frame.end_sample = bit_around(s, option, stop_bit)[1]
     frame.data = s.data
     frame.parity = s.parity
     frame.stop_ok = stop
     if s.parity >= 0:
-        frame.parity_ok = _parity_ok(s, option.parity)
+        frame.parity_ok = parity_verdict(s.data, s.parity, option.parity)
     count = 1
     if frame.parity_ok == 0:
-        count = _error(rows, count, _BAD_PARITY, _around(s, option, option.bits + 1))
+        count = _error(rows, count, _BAD_PARITY, bit_around(s, option, option.bits + 1))
     if stop == 0:
-        count = _error(rows, count, _BAD_STOP, _around(s, option, stop_bit))
+        count = _error(rows, count, _BAD_STOP, bit_around(s, option, stop_bit))
     return count
 
 
 @numba.njit(cache=True, nogil=True)
-def _parity_ok(s: Any, parity: int) -> int:
+def parity_verdict(data: int, bit: int, parity: int) -> int:
+    """Return 1 when the parity bit is that of the data; ``parity`` is an index of PARITIES."""
     if parity == _ZERO:
-        return int(s.parity == 0)
+        return int(bit == 0)
     if parity == _ONE:
-        return int(s.parity == 1)
+        return int(bit == 1)
     if parity not in (_ODD, _EVEN):
         return 1
-    ones = s.parity
-    data = s.data
-    while data:
-        ones += data & 1
-        data >>= 1
+    ones = count_ones(np.uint64(data)) + bit
     return int(ones & 1 == (parity == _ODD))
 
 
 @numba.njit(cache=True, nogil=True)
-def _around(s: Any, option: Any, bit: int) -> tuple[int, int]:
+def bit_around(s: Any, option: Any, bit: int) -> tuple[int, int]:
     """Return the samples of a bit: half a bit to both sides of its middle."""
-    point = _point(s, option, bit)
+    point = bit_point(s, option, bit)
     half_down = option.samplerate_hz // (2 * option.baud)
     half_up = -(-option.samplerate_hz // (2 * option.baud))
     return point - half_down, point + half_up

@@ -1,36 +1,42 @@
-"""SPI, I2C and JTAG on 100 million samples in memory, against libsigrokdecode in CPU seconds."""
+"""SPI, UART, I2C, JTAG and parallel buses on 100 million samples in memory, against libsigrokdecode in CPU seconds."""
 
 from __future__ import annotations
 
 import os
 import random
 import shutil
+import signal
 import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from freezeframe.capture.files.edges import EdgeReducer, Edges
+import numpy.typing as npt
+from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.decoders.contract import Decoder
-from freezeframe.decoders.serial import i2c_encode, jtag_encode, spi_encode
+from freezeframe.decoders.bus.parallel import PARALLEL
+from freezeframe.decoders.contract import Decoder, OptionValue
+from freezeframe.decoders.serial import i2c_encode, jtag_encode, spi_encode, uart_encode
 from freezeframe.decoders.serial.i2c import I2C
 from freezeframe.decoders.serial.jtag import JTAG
 from freezeframe.decoders.serial.spi import SPI
+from freezeframe.decoders.serial.uart import UART
 
-from tests.bench.common import BenchResult, main
+from tests.bench.common import BenchResult, main, median_s
 
 __all__ = ["run"]
 
 _RATE_HZ = 100_000_000
 _SAMPLES = 100_000_000
 _CUT_SAMPLES = 2_000_000  # a long time for sigrok-cli: its start is a few percent
-_PIECE_SAMPLES = 1 << 21
+_PIECE_B = 1 << 22  # as the readers of files do
 _REPEATS = 3
 
 
@@ -45,14 +51,16 @@ class _Case:
     rows: str  # what sigrok prints to be compared
     quiet: str  # a row of which it prints nothing
     values: Callable[[dict[str, Any]], list[str]]  # the same of our tables
-    asked: float
+    asked: float | None = None
+    asked_rate: float | None = None  # Msample/s
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
 
 
 def run() -> list[BenchResult]:
     """Measure; nothing where sigrok-cli is not installed."""
     if shutil.which("sigrok-cli") is None:
         return []
-    results = []
+    results = [_wide_bus()]
     with tempfile.TemporaryDirectory(prefix="ff-bench-") as folder:
         for case in _CASES:
             results += _measure(case, Path(folder))
@@ -64,65 +72,103 @@ def _measure(case: _Case, folder: Path) -> list[BenchResult]:
     path = folder / "cut.sr"
     write_sr(cut, path)
     said, _ = _sigrok(path, case.sigrok, case.rows)
-    ours = case.values(_decode(case.decoder, _samples(cut), cut)[0])
+    one = _samples(cut)
     theirs = [line.split(": ", 1)[1] for line in said]
-    assert ours == theirs, f"{case.name}: the values differ"
+    for straight in (True, False):
+        ours = case.values(_decode(case, one, cut, straight=straight)[0])
+        assert ours == theirs, f"{case.name}: the values differ"
     _, sigrok_s = _sigrok(path, case.sigrok, case.quiet)
-    # The same traffic again and again: a block of it begins and ends idle.
-    samples = np.tile(_samples(cut), -(-_SAMPLES // cut.end_sample))
-    times = [_decode(case.decoder, samples, cut)[1:] for _ in range(_REPEATS)]
-    whole_s, decoder_s = (statistics.median(column) for column in zip(*times, strict=True))
     sigrok_rate = cut.end_sample / sigrok_s
+    # The same traffic again and again: a block of it begins and ends idle.
+    samples = np.tile(one, -(-_SAMPLES // cut.end_sample))
+
+    def rate(straight: bool) -> float:
+        times = [_decode(case, samples, cut, straight=straight)[1] for _ in range(_REPEATS)]
+        return len(samples) / statistics.median(times)
+
     against = f"sigrok-cli, {sigrok_rate / 1e6:.2f} Msample/s of CPU"
-    return [
-        BenchResult(
-            f"{case.name}, {what}",
-            len(samples) / seconds / 1e6,
-            "Msample/s",
-            len(samples) / seconds / sigrok_rate,
-            against,
-            asked,
-        )
-        for what, seconds, asked in (
-            ("samples to tables", whole_s, case.asked),
-            ("edges to tables", decoder_s, None),
-        )
-    ]
+    found = rate(straight=True)
+    results = [_row(f"{case.name}, samples to tables", found, sigrok_rate, against, case.asked)]
+    if case.asked_rate is not None:
+        name = f"{case.name}, the same as a rate"
+        results.append(_row(name, found, sigrok_rate, against, case.asked_rate, asked_of="value"))
+    found = rate(straight=False)
+    return [*results, _row(f"{case.name}, over edges", found, sigrok_rate, against)]
+
+
+def _wide_bus() -> BenchResult:
+    """A bus that sigrok cannot decode: its values against those that were put on it."""
+    case = _Case("", PARALLEL, partial(_parallel_bus, 32), "", "", "", _parallel_values)
+    cut = case.bus(_CUT_SAMPLES)
+    one = _samples(cut)
+    put = [f"{value:02x}" for value in (cut.value[1::2] >> np.uint64(1)).tolist()][:-1]
+    assert case.values(_decode(case, one, cut, straight=True)[0]) == put, "the values differ"
+    samples = np.tile(one, -(-_SAMPLES // cut.end_sample))
+    times = [_decode(case, samples, cut, straight=True)[1] for _ in range(_REPEATS)]
+    rate = len(samples) / statistics.median(times)
+    room = np.empty_like(samples)
+    copy_s = median_s(lambda: np.copyto(room, samples), _REPEATS, time.process_time)
+    return BenchResult(
+        "32-bit parallel, clock at a quarter of the sample rate, samples to tables",
+        rate / 1e6,
+        "Msample/s",
+        rate * copy_s / len(samples),
+        "memory copy of the samples, 8 B each (limit)",
+        1000.0,
+        asked_of="value",
+    )
+
+
+def _row(
+    name: str,
+    rate: float,
+    sigrok_rate: float,
+    against: str,
+    asked: float | None = None,
+    asked_of: Literal["ratio", "value"] = "ratio",
+) -> BenchResult:
+    return BenchResult(name, rate / 1e6, "Msample/s", rate / sigrok_rate, against, asked, asked_of)
 
 
 def _decode(
-    decoder: Decoder, samples: np.ndarray[Any, np.dtype[np.uint8]], bus: Edges
-) -> tuple[dict[str, Any], float, float]:
-    """Decode samples piece by piece; return the tables of a short capture, CPU seconds of all and
-    of the decoder alone."""
+    case: _Case, samples: npt.NDArray[np.unsignedinteger[Any]], bus: Edges, *, straight: bool
+) -> tuple[dict[str, Any], float]:
+    """Decode samples piece by piece, straight or by way of edges; return the tables of a short
+    capture and the CPU seconds."""
     import pyarrow as pa
 
-    options = decoder.option_values()
+    decoder = case.decoder
+    options = decoder.option_values(case.options)
     state = decoder.new_state(options)
-    reducer = EdgeReducer(1, range(len(bus.channels)))
     # Those of the decoder that the bus does not have are not there.
-    channels = bus.channels + ("",) * (len(decoder.channels) - len(bus.channels))
-    data = memoryview(samples.tobytes())
+    places = [channel.id.upper() for channel in decoder.channels]
+    bus_names = [name.upper() for name in bus.channels]
+    bits = [bus_names.index(name) if name in bus_names else -1 for name in places]
+    if decoder is UART:
+        bits = [0]
+    names = tuple(bus.channels[bit] if bit >= 0 else "" for bit in bits)
+    whole = Samples(samples, names, tuple(bits), _RATE_HZ, 0)
     made: list[dict[str, Any]] = []
-    decoder_s = 0.0
+    size = _PIECE_B // samples.itemsize
     start = time.process_time()
-    for begin in range(0, len(data), _PIECE_SAMPLES):
-        end = min(begin + _PIECE_SAMPLES, len(data))
-        sample, value = reducer.feed(data[begin:end])
-        piece = Edges(sample, value, channels, _RATE_HZ, begin, end)
-        before = time.process_time()
-        tables = decoder.decode(piece, options, state, end == len(data))
-        decoder_s += time.process_time() - before
-        if len(data) < _SAMPLES:
-            made.append(tables)
-    whole_s = time.process_time() - start
+    for begin in range(0, len(whole), size):
+        piece = whole.cut(begin, begin + size)
+        last = piece.end_sample == len(whole)
+        if straight and decoder.decode_samples is not None:
+            tables = decoder.decode_samples(piece, options, state, last)
+        else:
+            tables = decoder.decode(piece.edges(), options, state, last)
+        if len(whole) < _SAMPLES:
+            made.append(tables if isinstance(tables, dict) else {decoder.id: tables})
+    used_s = time.process_time() - start
     kinds = made[0] if made else {}
-    return {k: pa.concat_tables(m[k] for m in made) for k in kinds}, whole_s, decoder_s
+    return {kind: pa.concat_tables(m[kind] for m in made) for kind in kinds}, used_s
 
 
-def _samples(edges: Edges) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def _samples(edges: Edges) -> npt.NDArray[np.unsignedinteger[Any]]:
     lengths = np.diff(np.append(edges.sample, edges.end_sample))
-    return np.repeat(edges.value.astype(np.uint8), lengths)
+    width_B = next(width for width in (1, 2, 4, 8) if 8 * width >= len(edges.channels))
+    return np.repeat(edges.value.astype(f"<u{width_B}"), lengths)
 
 
 def _sigrok(path: Path, decoder: str, rows: str) -> tuple[list[str], float]:
@@ -135,8 +181,8 @@ def _sigrok(path: Path, decoder: str, rows: str) -> tuple[list[str], float]:
         check=False,
     )
     after = os.times()
-    # 134: libsigrokdecode 0.5.3 can abort at its end, after complete output.
-    assert done.returncode in (0, 134), done.stderr
+    # libsigrokdecode 0.5.3 can abort at its end, after complete output.
+    assert done.returncode in (0, -signal.SIGABRT), done.stderr
     used_s = sum(after[2:4]) - sum(before[2:4])
     return done.stdout.splitlines(), used_s
 
@@ -152,6 +198,18 @@ def _spi_bus(samples: int) -> Edges:
 
 def _spi_values(tables: dict[str, Any]) -> list[str]:
     return [f"{word:02X}" for word in tables["spi.words"]["mosi"].to_pylist()]
+
+
+def _uart_bus(samples: int) -> Edges:
+    """Characters without a pause between them."""
+    characters = random.Random(4).randbytes(samples // 160)
+    return uart_encode.encode_characters(
+        characters, samplerate_hz=_RATE_HZ, baud=_RATE_HZ // 16, idle_bits=0
+    )
+
+
+def _uart_values(tables: dict[str, Any]) -> list[str]:
+    return [f"{data:02X}" for data in tables["uart"]["data"].to_pylist()]
 
 
 def _i2c_bus(samples: int) -> Edges:
@@ -189,6 +247,20 @@ def _jtag_values(tables: dict[str, Any]) -> list[str]:
     return [f"{name} TDI: {tdi:064b} ({tdi:#x}), 64 bits" for name, tdi in values]
 
 
+def _parallel_bus(lines: int, samples: int) -> Edges:
+    """A word with each falling edge of the clock, which is a quarter of the sample rate."""
+    rng = np.random.default_rng(5)
+    data = rng.integers(0, 1 << lines, samples // 4, dtype=np.uint64) << np.uint64(1)
+    value = np.stack([data, data | np.uint64(1)], axis=1).reshape(-1)
+    names = ("CLK", *(f"D{line}" for line in range(lines)))
+    return Edges(np.arange(len(value)) * 2, value, names, _RATE_HZ, 0, 2 * len(value))
+
+
+def _parallel_values(tables: dict[str, Any]) -> list[str]:
+    # sigrok says nothing of what stands until the capture ends.
+    return [f"{value:02x}" for value in tables["parallel.items"]["value"].to_pylist()[:-1]]
+
+
 _CASES: Sequence[_Case] = (
     _Case(
         "SPI, clock at a quarter of the sample rate",
@@ -199,6 +271,19 @@ _CASES: Sequence[_Case] = (
         "spi=warnings",
         _spi_values,
         1000.0,
+        asked_rate=1000.0,
+    ),
+    _Case(
+        "UART, saturated, 16 samples a bit",
+        UART,
+        _uart_bus,
+        f"uart:rx=TX:baudrate={_RATE_HZ // 16}:format=hex",
+        "uart=rx-data",
+        "uart=rx-warnings",
+        _uart_values,
+        300.0,
+        asked_rate=1000.0,
+        options={"baud": _RATE_HZ // 16},
     ),
     _Case(
         "I2C, 16 samples a bit",
@@ -218,6 +303,16 @@ _CASES: Sequence[_Case] = (
         "jtag=bitstring-tdi",
         "jtag=pause-ir",
         _jtag_values,
+        300.0,
+    ),
+    _Case(
+        "8-bit parallel, clock at a quarter of the sample rate",
+        PARALLEL,
+        partial(_parallel_bus, 8),
+        "parallel:clk=CLK:" + ":".join(f"d{line}=D{line}" for line in range(8)),
+        "parallel=items",
+        "parallel=words",
+        _parallel_values,
         300.0,
     ),
 )

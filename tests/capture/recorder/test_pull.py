@@ -299,7 +299,7 @@ def test_a_recorder_that_is_no_longer_frozen_contradicts_itself(tmp_path: Path) 
     ("name", "value", "said"),
     [
         ("id.tap_depth", 16385, r"tx_enq has 16385 records, and the map has room for 1\.\.16384"),
-        ("id.event_depth", 0, r"event_log has 0 records"),
+        ("id.tap_depth", 0, r"tx_enq has 0 records"),
         ("id.chunk", 0, r"a chunk of 0 records"),
         ("id.chunk", 4, r"the CRC table has 64 entries for a memory"),
         ("id.sampler_depth", 5000, r"the sampler has 5000 slots"),
@@ -320,6 +320,18 @@ def test_a_write_pointer_outside_its_memory_is_refused(tmp_path: Path) -> None:
     recorder.set(0, "memory.write_ptr", 601, 1)
     with pytest.raises(TargetError, match="tx_deq has 600 slots and its write pointer is at 601"):
         pull(recorder, tmp_path / "x.ff")
+
+
+def test_a_device_without_an_event_log_has_its_taps(tmp_path: Path) -> None:
+    """The map: id.event_depth may be 0, id.tap_depth may not."""
+    recorder = FakeRecorder()
+    for index in range(2):
+        recorder.set(index, "id.event_depth", 0)
+    report = pull(recorder, tmp_path / "x.ff")
+    assert report.complete
+    capture = CaptureFolder.open(report.path)
+    for device in capture.devices:
+        assert list(device.memories) == ["tx_enq", "tx_deq", "rx_enq", "rx_deq"]
 
 
 def test_in_select_mode_the_selected_tap_and_the_event_log_are_there(tmp_path: Path) -> None:

@@ -1,0 +1,161 @@
+"""A Freezeframe target as a source of counters: one snapshot of each card, and what its recorder does.
+
+Nothing is written. A bank of counters is read only when the card has made a new snapshot, so a slow card costs
+little; what stands still since a freeze is read once a freeze.
+
+Source: docs/formats.md, sections 1.1 and 1.2.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from freezeframe.capture.counters.contract import Counter, Sample
+from freezeframe.capture.recorder.state import RecorderState, read_state
+from freezeframe.capture.registers.access import CounterSnapshot, Device, open_devices
+from freezeframe.capture.registers.layouts import MACHINE_NAMES, MACHINE_STATE_NAMES
+from freezeframe.capture.registers.map_table import COUNTER_DOCS
+from freezeframe.capture.registers.names import counter_unit, register
+from freezeframe.capture.targets.base import Target, open_target
+
+__all__ = ["CardSource"]
+
+_MEMORY_COUNTS = ("stored", "lost")
+_MOST_FLOWS = 3  # out of credit, that a line names
+
+
+class CardSource:
+    """All cards behind one target."""
+
+    def __init__(self, url: str) -> None:
+        """Open the target.
+
+        Raises:
+            InputError: not a target URL.
+            TargetError: it cannot be reached, or is not a device of ours.
+        """
+        self.url = url
+        self.target: Target = open_target(url)
+        try:
+            self.devices: list[Device] = open_devices(self.target)
+        except BaseException:
+            self.target.close()
+            raise
+        self._snapshots: dict[int, tuple[int, CounterSnapshot]] = {}  # device -> (nonce, its last)
+        self._frozen: dict[
+            int, tuple[tuple[int, int, int], dict[str, str]]
+        ] = {}  # device -> (freeze, facts)
+        self.counters: Mapping[str, Counter] = {
+            counter.key: counter for device in self.devices for counter in _counters_of(device.name)
+        }
+
+    def read(self) -> Sample:
+        """Read everything; raises as ``CounterSource.read``."""
+        t_ns = time.monotonic_ns()
+        values: dict[str, int] = {}
+        facts: dict[str, str] = {}
+        states = []
+        for device in self.devices:
+            state = read_state(device)
+            states.append(state)
+            for name, value in self._snapshot(device, state.nonce).values.items():
+                values[f"{device.name}.{name}"] = value
+            for memory, of in state.memories.items():
+                for count in _MEMORY_COUNTS:
+                    values[f"{device.name}.memory.{memory}.{count}"] = getattr(of, count)
+            facts |= self._frozen_facts(device, state)
+        return Sample(t_ns, values, facts, tuple(states))
+
+    def clock_hz(self, device: str) -> int:
+        """Return the link clock of a card, for what is counted in its cycles."""
+        return next(d.identity.clk_link for d in self.devices if d.name == device)
+
+    def depths_words(self, device: str) -> tuple[int, int]:
+        """Return what the outgoing and the incoming FIFO of a card hold."""
+        identity = next(d.identity for d in self.devices if d.name == device)
+        return identity.tx_fifo, identity.rx_fifo
+
+    def close(self) -> None:
+        """Close the target."""
+        self.target.close()
+
+    def _snapshot(self, device: Device, nonce: int) -> CounterSnapshot:
+        known = self._snapshots.get(device.index)
+        if known is None or known[0] != nonce or device.read("ctl.snapshot_seq") != known[1].seq:
+            known = nonce, device.counters()
+            self._snapshots[device.index] = known
+        return known[1]
+
+    def _frozen_facts(self, device: Device, state: RecorderState) -> dict[str, str]:
+        if state.state != "frozen":
+            return {}
+        freeze = state.nonce, state.generation, state.cause_cycle
+        known = self._frozen.get(device.index)
+        if known is None or known[0] != freeze:
+            known = freeze, _read_frozen(device)
+            self._frozen[device.index] = known
+        return known[1]
+
+
+def _read_frozen(device: Device) -> dict[str, str]:
+    """Return the state machines, FIFOs and flows without credit, as they stood when the card froze."""
+    count = len(MACHINE_NAMES)
+    words = device.read_many(
+        [
+            *(("frozen.machine", index) for index in range(count)),
+            "frozen.tx_level",
+            "frozen.rx_level",
+        ]
+    )
+    machines = [
+        f"{name} {MACHINE_STATE_NAMES[word] if word < len(MACHINE_STATE_NAMES) else word}"
+        for name, word in zip(MACHINE_NAMES, words[:count], strict=True)
+    ]
+    tx_words, rx_words = words[count:]
+    lines = {
+        f"{device.name} froze in": ", ".join(machines),
+        f"{device.name} FIFOs held": f"outgoing {tx_words:,} words, incoming {rx_words:,} words",
+    }
+    waiting = _out_of_credit(device)
+    if waiting:
+        more = f" and {len(waiting) - _MOST_FLOWS} more" if len(waiting) > _MOST_FLOWS else ""
+        lines[f"{device.name} out of credit"] = ", ".join(waiting[:_MOST_FLOWS]) + more
+    return lines
+
+
+def _out_of_credit(device: Device) -> list[str]:
+    flows = range(device.identity.flows_count)
+    words = device.read_many(
+        [(f"frozen_flow.{name}", flow) for flow in flows for name in ("sent", "credited", "limit")]
+    )
+    modulus = 1 << device.identity.flows_credit_w
+    found = []
+    for flow in flows:
+        sent, credited, limit = words[3 * flow : 3 * flow + 3]
+        outstanding = (sent - credited) % modulus
+        if limit and outstanding >= limit:
+            found.append(f"flow {flow} ({outstanding:,} of {limit:,} words outstanding)")
+    return found
+
+
+def _counters_of(device: str) -> list[Counter]:
+    label = (("device", device),)
+    made = [
+        Counter(f"{device}.{name}", "counter", counter_unit(name), text, f"card_{name}", label)
+        for name, text in COUNTER_DOCS.items()
+    ]
+    for memory in ("tx_enq", "tx_deq", "rx_enq", "rx_deq", "event_log"):
+        for count in _MEMORY_COUNTS:
+            # A gauge, because arming sets it back to 0.
+            made.append(
+                Counter(
+                    f"{device}.memory.{memory}.{count}",
+                    "gauge",
+                    "records",
+                    register(f"memory.{count}").doc,
+                    f"card_memory_{count}",
+                    (*label, ("memory", memory)),
+                )  # fmt: skip
+            )
+    return made

@@ -1,0 +1,69 @@
+"""What a source of counters is: something that is read once a tick and gives all its values at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from freezeframe.capture.recorder.state import RecorderState
+
+__all__ = ["Counter", "CounterSource", "Kind", "Labels", "Sample"]
+
+Kind = Literal["counter", "gauge"]
+"""A counter only grows, until its device starts anew; a gauge goes up and down."""
+
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """One value of a source: how it is shown, and how a metrics system calls it.
+
+    ``key`` is unique within the source. ``metric`` and ``labels`` name it for machines and never change: what a
+    driver made up is a label there, so that one family of metrics holds it on every machine.
+    """
+
+    key: str
+    kind: Kind
+    unit: str
+    help: str
+    metric: str
+    labels: Labels = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """All values of a source at one time.
+
+    ``t_ns`` is the machine's monotonic clock. ``facts`` are texts worth a line (link state and the like), in the
+    order in which they are shown. ``recorders`` is what a card's recorders do; empty for other sources.
+    """
+
+    t_ns: int
+    values: Mapping[str, int]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    recorders: tuple[RecorderState, ...] = ()
+
+
+class CounterSource(Protocol):
+    """A thing with counters. For one thread at a time; reading changes nothing in it."""
+
+    @property
+    def url(self) -> str:
+        """What opens this source again."""
+
+    @property
+    def counters(self) -> Mapping[str, Counter]:
+        """What each key of a sample means; a later sample may bring more."""
+
+    def read(self) -> Sample:
+        """Read everything once.
+
+        Raises:
+            TargetError: the source is gone, or does not answer. Opening it again may help.
+        """
+
+    def close(self) -> None:
+        """Free what the source holds; closing twice is harmless."""
