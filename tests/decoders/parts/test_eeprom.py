@@ -17,6 +17,7 @@ from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.i2c import I2C
 
+from tests.campaign.seeds import seeds
 from tests.capture.files.captures import real_capture
 from tests.decoders.parts.i2c_sent import i2c_edges, i2c_transfers
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
@@ -297,7 +298,7 @@ def test_the_real_capture_gives_the_writes_that_sigrok_gives() -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_generated_operations_are_those_that_sigrok_gives(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "bus.sr"
     write_sr(i2c_edges(*random_texts(random.Random(seed), 25)), path)

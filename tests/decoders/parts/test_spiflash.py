@@ -18,6 +18,7 @@ from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 
+from tests.campaign.seeds import seeds
 from tests.decoders.parts.spi_sent import spi_transfers
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
 
@@ -331,7 +332,7 @@ PATTERNS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_generated_commands_are_those_that_sigrok_gives(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     sent = [random_command(rng) for _ in range(50)]
