@@ -96,10 +96,10 @@ class Sampler:
         self.nic.env.process(self._run(self._starts))
 
     def _run(self, start: int) -> Process:
-        """Take a sample every sample_period bus cycles while the recorder is armed, until started anew."""
+        """Take a sample every sample_period bus cycles from now on while the recorder is armed, until started anew."""
         nic, clock = self.nic, self.nic.bus.clock
         while step := nic.config.sample_period:
-            cycle = (clock.cycle_at(nic.now_ps) // step + 1) * step
+            cycle = clock.cycle_at(nic.now_ps) + step
             yield nic.env.timeout(clock.edge_ps(cycle) - nic.now_ps)
             if start != self._starts:
                 return

@@ -115,7 +115,7 @@ class FreezeControl:
         return self._armed[domain]
 
     def closed_cycle(self, domain: Domain) -> int | None:
-        """Return the first cycle in which all memories of a domain are closed, None when that is not known (or it has none)."""
+        """Return the first cycle in which all memories of a domain are closed; None: not known yet, or it has none."""
         nic = self.nic
         cycles = [
             recorder.closes_at()
@@ -151,12 +151,17 @@ class FreezeControl:
         return True
 
     def _tell_the_others(self, cycle: int) -> None:
-        nic = self.nic
-        leaves_ps = nic.bus.clock.edge_ps(cycle + nic.profile.trace_cross_latency_cycles)
-        for other in nic.machine.nics:
-            if other is not nic:
-                seen = other.bus.clock.edge_ps(other.bus.clock.crossed(leaves_ps))
-                nic.machine.at(seen, partial(other.freeze.raise_cause, Cause.CROSS, Domain.BUS))
+        nic, generation = self.nic, self.generation
+
+        def leave() -> None:
+            if self.generation != generation:
+                return  # an arm recalls what has not left
+            for other in nic.machine.nics:
+                if other is not nic:
+                    seen = other.bus.clock.edge_ps(other.bus.clock.crossed(nic.now_ps))
+                    nic.machine.at(seen, partial(other.freeze.raise_cause, Cause.CROSS, Domain.BUS))
+
+        nic.machine.at(nic.bus.clock.edge_ps(cycle + nic.profile.trace_cross_latency_cycles), leave)
 
     def _look(self, memory: int) -> None:
         """Work out when the bus domain will see this memory closed, from what has been fed so far."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +58,7 @@ _SOURCES = {
     Machine.TX_LINK: EventSource.TX_LINK,
     Machine.RX_LINK: EventSource.RX_LINK,
 }
+_STEP, _FIRED = 1, 2  # codes of the recorder's own USER events: a sequence began, the trigger fired
 _IN_LINK_DOMAIN = (Machine.TX_LINK, Machine.RX_LINK)
 
 
@@ -307,12 +309,21 @@ class Nic:
         domain = _domain(tap.index)
         early = max(0, self.freeze.armed_cycle(domain) + 1 - cycle)  # as far as the arm has come
         fires = self.trigger.feed(cycle + early, kinds[early:], words[early:])
-        if fires is not None:
-            plan = self.trigger_plan
-            self.at(tap.clock.edge_ps(fires + 1), lambda: self._trigger(plan, domain))
+        plan, tap_number, steps = self.trigger_plan, tap.index, self.trigger.steps
+        for seen, code in [(step, _STEP) for step in steps] + (
+            [] if fires is None else [(fires, _FIRED)]
+        ):
+            self.at(
+                tap.clock.edge_ps(seen + 1), partial(self._trigger, plan, domain, code, tap_number)
+            )
+        steps.clear()
 
-    def _trigger(self, plan: int, domain: Domain) -> None:
-        if plan == self.trigger_plan:
+    def _trigger(self, plan: int, domain: Domain, code: int, tap: int) -> None:
+        if plan != self.trigger_plan:
+            return
+        report = self.event if domain == Domain.BUS else self.link_event
+        report(Kind.USER, EventSource.RECORDER, code, tap)
+        if code == _FIRED:
             self.freeze.raise_cause(Cause.TRIGGER, domain)
 
     def reset_trigger(self) -> None:

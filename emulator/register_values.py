@@ -105,7 +105,9 @@ def writers(nic: Nic) -> dict[str, Writer]:
         config.select_tap = value >> 4 & 7
 
     def snapshot_log2(value: int) -> None:
-        config.snapshot_log2 = min(max(value, 4), 40)  # nearer or farther copies would be of no use
+        config.snapshot_log2 = min(
+            max(value, 6), 40
+        )  # a copy takes some 40 cycles; a farther one would be of no use
         nic.snapshots.restart()
 
     def sample_period(value: int) -> None:

@@ -40,6 +40,9 @@ class Trigger:
     limit: int = 0
     terms: tuple[Term, Term] = field(default_factory=lambda: (Term(), Term()))
     fired: bool = False
+    steps: list[int] = field(
+        default_factory=list
+    )  # cycles in which a sequence began, until someone takes them
     _before: list[bool] = field(default_factory=lambda: [False, False])
     _since: int | None = None
     _matches: int = 0
@@ -47,6 +50,7 @@ class Trigger:
     def reset(self) -> None:
         """Forget what was seen: as after an arm or a write to the configuration."""
         self.fired = False
+        self.steps.clear()
         self._before = [False, False]
         self._since = None
         self._matches = 0
@@ -65,6 +69,8 @@ class Trigger:
             elif self._since is None or (self.limit and now - self._since > self.limit):
                 self._since = now if hits[0][place] else None
                 self._matches = 0
+                if hits[0][place]:
+                    self.steps.append(now)
                 continue
             elif hits[1][place]:
                 self._matches += 1

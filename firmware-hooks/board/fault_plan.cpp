@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kEarliestUs = 5, kLatestUs = 250;
 
-// A saturates one of its flows with mostly large messages and B never stops; when slow, B takes words at a fraction of the
-// link's rate. Returns the flow.
+// A saturates one of its flows with mostly large messages and B never stops; when slow, B takes words at a fraction
+// of the link's rate. Returns the flow.
 unsigned keep_busy(Random& draw, Plan& a, Plan& b, bool slow) {
     static const std::vector<std::vector<double>> mixes = {{0.1, 0.2, 0.7}, {0.2, 0.4, 0.4}, {0.05, 0.05, 0.9}};
     const size_t place = draw.below(a.flows.size());

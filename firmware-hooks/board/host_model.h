@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host of one example network card: memory, bus, driver and interrupt handler, one call a bus cycle.
 //
-// It is the peer of the hb_*, td_*, irq and host_* ports (rtl/example_nic/ff_nic_bus.v, ff_nic_descriptors.v) and does what
-// emulator/host.py and emulator/traffic.py do: the same profile, its own random numbers, all from one seed. What it reads of
-// memory is a function of the address, so a word that arrives at the other end can be checked without keeping anything.
+// It is the peer of the hb_*, td_*, irq and host_* ports (rtl/example_nic/ff_nic_bus.v, ff_nic_descriptors.v) and
+// does what emulator/host.py and emulator/traffic.py do: the same profile, its own random numbers, all from one seed.
+// What it reads of memory is a function of the address, so a word that arrives at the other end can be checked
+// without keeping anything.
 #pragma once
 
 #include <cstdint>
@@ -96,8 +97,8 @@ public:
     uint64_t memory(uint64_t address) const; // the word at an address
 
     struct Counts {
-        uint64_t posted = 0, posted_words = 0, payload_words = 0, bad_words = 0, notes_local = 0, notes_remote = 0, interrupts = 0,
-            reads = 0, retries = 0, disconnects = 0;
+        uint64_t posted = 0, posted_words = 0, payload_words = 0, bad_words = 0;
+        uint64_t notes_local = 0, notes_remote = 0, interrupts = 0, reads = 0, retries = 0, disconnects = 0;
     };
     const Counts& counts() const { return counts_; }
 

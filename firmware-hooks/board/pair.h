@@ -38,14 +38,14 @@ public:
     Pair(const Pair&) = delete;
     Pair& operator=(const Pair&) = delete;
 
-    void step();                        // one edge of a clock
+    void step();                        // to the next rising edge of a clock
     void run_us(double us);
     double now_us() const { return static_cast<double>(now_fs_) / 1e9; }
     uint64_t bus_cycles() const { return bus_cycles_; } // of A
     unsigned runs() const { return runs_; }
 
-    // One access to a device's register port; runs the simulation until it is answered. The address counts from the start
-    // of the target; one that falls into no device is A's.
+    // One access to a device's register port; runs the simulation until it is answered. The address counts from the
+    // start of the target; one that falls into no device is A's.
     Reply access(bool write, uint32_t address, uint32_t word = 0);
     Reply read(uint32_t address) { return access(false, address); }
 
@@ -71,11 +71,14 @@ private:
     void begin_run();
     void bus_edge(unsigned card, bool before);
     void drive_fault();
+    void set_clock(unsigned which, bool level);
+    bool access_alone(unsigned card);
 
     PairOptions options_;
     Profile profile_;
     std::unique_ptr<Vff_example_pair> model_;
     std::array<Host, 2> hosts_;
+    std::array<Plan, 2> plans_;
     std::array<FromCard, 2> seen_{};
     std::array<Clock, 4> clocks_{}; // bus A, link A, bus B, link B
     std::array<bool, 2> in_reset_{};

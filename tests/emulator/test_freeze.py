@@ -308,3 +308,20 @@ def test_in_select_mode_the_one_memory_stands_for_the_tap_that_was_selected_at_a
     assert int(target.read([a.window("trace_tx_enq")])[0]) == 0xFFFFFFFF
     assert a.read("id.bus_errors") == errors + 1
     assert len(a.memory_bytes(4)) == 9 * 2048
+
+
+def test_a_trigger_logs_its_step_and_its_firing_as_user_events_of_the_recorder() -> None:
+    target, a, _ = pair(seed=4)
+    a.write("trigger.term.kinds", 0, 1 << 1)  # any HEAD at tx_enq, then a TAIL
+    a.write("trigger.term.kinds", 1, 1 << 3)
+    a.write("trigger.config", 1 | 1 << 9)
+    while a.state != FROZEN:
+        target.advance(100 * US)
+    events = [record for record in a.records(4) if record.kind == 12]
+    assert [(event.code, event.source, event.value) for event in events] == [
+        (1, 5, 0),
+        (2, 5, 0),
+    ]
+    cause = a.read("ctl.cause_cycle_lo")
+    assert a.read("ctl.causes") == 1 << 1
+    assert events[1].cycle == cause  # the word of cycle t: event and cause in t + 1

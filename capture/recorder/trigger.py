@@ -1,0 +1,191 @@
+"""The trigger of a card: words of its registers made from what a user says, written, and read back.
+
+Source: register file ``trigger``; docs/trigger.md has the truth table of what the registers do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.registers.access import Device
+from freezeframe.capture.registers.layouts import HEADER, MEMORY_NAMES, Kind, PacketType
+
+__all__ = [
+    "ALL_KINDS",
+    "Term",
+    "Trigger",
+    "clear_trigger",
+    "kind_names",
+    "parse_term",
+    "read_trigger",
+    "set_trigger",
+]
+
+ALL_KINDS = 0xFFFF
+_WORD = (1 << 64) - 1
+_TAPS = MEMORY_NAMES[:4]
+_PARTS = ("value_lo", "value_hi", "mask_lo", "mask_hi", "kinds")
+_TRIES = 8
+_PAUSE_S = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word is the same as the term when its kind is among ``kinds`` (one bit each) and its data equal ``value`` in
+    the bits of ``mask``.
+    """
+
+    value: int = 0
+    mask: int = 0
+    kinds: int = ALL_KINDS
+
+    def words(self) -> tuple[int, int, int, int, int]:
+        """Return what stands in the term's registers, in their order."""
+        low = 0xFFFFFFFF
+        return self.value & low, self.value >> 32, self.mask & low, self.mask >> 32, self.kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """What a trigger waits for: one term, or a first and then ``count`` matches of a second within ``limit_cycles``."""
+
+    tap: str
+    terms: tuple[Term, ...]
+    count: int = 1
+    limit_cycles: int = 0
+    edge: bool = False
+    enabled: bool = True
+
+
+def parse_term(text: str) -> Term:
+    """Return the term of ``kind=HEAD|TAIL,data=0x1000/0xffff,flow=3,type=RDMA_WRITE``.
+
+    ``data`` is value/mask (without a mask every bit counts); a field of the packet's header (docs/formats.md section 3)
+    is a number, of ``type`` also a name, and means a HEAD word unless ``kind`` says otherwise.
+
+    Raises:
+        InputError: an unknown name, a value that is none or does not fit, or two that contradict each other.
+    """
+    kinds, value, mask, header = None, 0, 0, False
+    for part in text.split(","):
+        name, equals, given = part.strip().partition("=")
+        if not equals:
+            raise InputError(f"term {text!r}: {part.strip()!r} is not NAME=VALUE")
+        if name == "kind":
+            kinds = sum({1 << _kind(text, kind) for kind in given.split("|")})
+            continue
+        if name == "data":
+            wanted, slash, bits = given.partition("/")
+            part_mask = _number(text, bits) if slash else _WORD
+            part_value = _number(text, wanted)
+        else:
+            part_value, part_mask = _field(text, name, given)
+            header = True
+        if (part_value ^ value) & part_mask & mask:
+            raise InputError(f"term {text!r}: {part.strip()} contradicts what stands before it")
+        value |= part_value & part_mask
+        mask |= part_mask
+    if kinds is None:
+        kinds = 1 << Kind.HEAD if header else ALL_KINDS
+    return Term(value, mask, kinds)
+
+
+def set_trigger(device: Device, trigger: Trigger) -> None:
+    """Write a trigger, off while it is written, and read it back.
+
+    Raises:
+        InputError: no such tap, not one or two terms, or a number out of range; nothing is written.
+        TargetError: the device does not take it.
+    """
+    if trigger.tap not in _TAPS:
+        raise InputError(f"tap {trigger.tap!r}: there is {', '.join(_TAPS)}")
+    if not 1 <= len(trigger.terms) <= 2:
+        raise InputError(f"{len(trigger.terms)} terms: a trigger has one or two")
+    for name, number in (("count", trigger.count), ("limit", trigger.limit_cycles)):
+        if not 0 <= number < 1 << 32:
+            raise InputError(f"{name} {number}: does not fit 32 bits")
+    clear_trigger(device)
+    for number, term in enumerate((*trigger.terms, Term(kinds=0))[:2]):
+        for part, word in zip(_PARTS, term.words(), strict=True):
+            _written(device, word, f"trigger.term.{part}", number)
+    _written(device, trigger.count, "trigger.count")
+    _written(device, trigger.limit_cycles, "trigger.limit")
+    word = _TAPS.index(trigger.tap) << 4 | trigger.edge << 8 | (len(trigger.terms) == 2) << 9
+    _written(device, word | 1, "trigger.config")
+
+
+def clear_trigger(device: Device) -> None:
+    """Switch the trigger off.
+
+    Raises:
+        TargetError: the device does not take it.
+    """
+    _written(device, device.read("trigger.config") & ~1, "trigger.config")
+
+
+def read_trigger(device: Device) -> Trigger:
+    """Return the trigger as it stands in the device."""
+    config, count, limit = device.read_many(["trigger.config", "trigger.count", "trigger.limit"])
+    terms = []
+    for number in (0, 1) if config >> 9 & 1 else (0,):
+        low, high, mask_low, mask_high, kinds = device.read_many(
+            [(f"trigger.term.{part}", number) for part in _PARTS]
+        )
+        terms.append(Term(low | high << 32, mask_low | mask_high << 32, kinds))
+    tap = _TAPS[min(config >> 4 & 7, len(_TAPS) - 1)]
+    return Trigger(tap, tuple(terms), max(1, count), limit, bool(config >> 8 & 1), bool(config & 1))
+
+
+def _written(device: Device, word: int, name: str, *indices: int) -> None:
+    for _ in range(_TRIES):
+        device.write(name, word, *indices)
+        if device.read(name, *indices) == word:
+            return
+        time.sleep(_PAUSE_S)
+    raise TargetError(
+        f"{device.target.url}: device {device.name} did not take {name} in {_TRIES} writes; it answers reads, so are "
+        "writes blocked on the way, or has this build no such trigger?"
+    )
+
+
+def _kind(text: str, name: str) -> int:
+    try:
+        return Kind[name.strip().upper()]
+    except KeyError:
+        known = "HEAD, BODY, TAIL"
+        raise InputError(
+            f"term {text!r}: kind {name.strip()!r}; at a tap there is {known}"
+        ) from None
+
+
+def _field(text: str, name: str, given: str) -> tuple[int, int]:
+    if name not in HEADER.fields:
+        known = ", ".join(("kind", "data", *HEADER.fields))
+        raise InputError(f"term {text!r}: {name!r} is unknown; there is {known}")
+    lsb, width = HEADER.fields[name]
+    number: int
+    if name == "type" and given.strip().upper() in PacketType.__members__:
+        number = PacketType[given.strip().upper()]
+    else:
+        number = _number(text, given)
+    if number >> width:
+        raise InputError(f"term {text!r}: {name} {number} does not fit {width} bits")
+    return number << lsb, ((1 << width) - 1) << lsb
+
+
+def _number(text: str, given: str) -> int:
+    try:
+        number = int(given.strip(), 0)
+    except ValueError:
+        raise InputError(f"term {text!r}: {given.strip()!r} is not a number") from None
+    if not 0 <= number <= _WORD:
+        raise InputError(f"term {text!r}: {given.strip()} does not fit 64 bits")
+    return number
+
+
+def kind_names(kinds: int) -> Sequence[str]:
+    """Return the names of the kinds in a mask that can cross a tap."""
+    return [kind.name for kind in (Kind.HEAD, Kind.BODY, Kind.TAIL) if kinds >> kind & 1]

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// ff_trigger: watches the words of one tap and fires on value and mask over data and kind, on an edge, on a sequence.
+//
+// The truth table stands in docs/trigger.md. Latency: fire and step are up in the cycle of the word in the tap register;
+// the cause register makes fire a cause of the next cycle. Throughput: one word a cycle. Back-pressure: none. Clock
+// domain: clk, the tap's; cfg_* stand still in it, but for the cycles before restart.
+`default_nettype none
+module ff_trigger #(
+    parameter TERMS = 2,     // 1: term 0 alone, cfg_sequence counts as 0; 2: a sequence can be asked for
+    parameter WITH_EDGE = 1, // 0: cfg_edge counts as 0
+    parameter COUNT_W = 32,  // bits of cfg_count that count, 1..32
+    parameter LIMIT_W = 32   // bits of cfg_limit that count, 1..32
+) (
+    input  wire         clk, rst,      // the recorder's own reset, synchronous
+    input  wire         restart,       // arm, or the configuration is new in this cycle: nothing has been seen yet
+    // configuration: register file trigger of the map; term i at [i*WIDTH +: WIDTH]
+    input  wire         cfg_enable, cfg_edge, cfg_sequence,
+    input  wire [31:0]  cfg_count,     // matches of the last term needed; 0 counts as 1
+    input  wire [31:0]  cfg_limit,     // cycles from term 0 to the last match of term 1; 0 no limit
+    input  wire [127:0] cfg_value, cfg_mask,
+    input  wire [31:0]  cfg_kinds,     // kinds that may match, one bit each
+    // tap register
+    input  wire         word_valid,
+    input  wire [3:0]   word_kind,
+    input  wire [63:0]  word_data,
+    output wire         step,          // a sequence has begun: term 0 was seen
+    output wire         fire           // once until restart
+);
+    generate
+        if (TERMS < 1 || TERMS > 2) begin : g_check_TERMS
+            ff_error_TERMS_must_be_1_or_2 stop (); // none such
+        end
+        if (WITH_EDGE != 0 && WITH_EDGE != 1) begin : g_check_WITH_EDGE
+            ff_error_WITH_EDGE_must_be_0_or_1 stop (); // none such
+        end
+        if (COUNT_W < 1 || COUNT_W > 32) begin : g_check_COUNT_W
+            ff_error_COUNT_W_must_be_1_to_32 stop (); // none such
+        end
+        if (LIMIT_W < 1 || LIMIT_W > 32) begin : g_check_LIMIT_W
+            ff_error_LIMIT_W_must_be_1_to_32 stop (); // none such
+        end
+    endgenerate
+
+    wire [1:0] same;
+    generate
+        assign same[0] = cfg_kinds[{1'b0, word_kind}] && ((word_data ^ cfg_value[63:0]) & cfg_mask[63:0]) == 64'd0;
+        if (TERMS == 2) begin : g_second
+            assign same[1] = cfg_kinds[{1'b1, word_kind}] && ((word_data ^ cfg_value[127:64]) & cfg_mask[127:64]) == 64'd0;
+        end else begin : g_no_second
+            assign same[1] = 1'b0;
+            wire unused = &{1'b0, cfg_value[127:64], cfg_mask[127:64], cfg_kinds[31:16]};
+        end
+    endgenerate
+
+    ff_trigger_steps #(.WITH_EDGE(WITH_EDGE), .WITH_SEQUENCE(TERMS - 1), .COUNT_W(COUNT_W), .LIMIT_W(LIMIT_W)) i_steps (
+        .clk(clk), .rst(rst), .restart(restart), .cfg_enable(cfg_enable), .cfg_edge(cfg_edge), .cfg_sequence(cfg_sequence),
+        .cfg_count(cfg_count), .cfg_limit(cfg_limit), .word_valid(word_valid), .same(same), .step(step), .fire(fire)
+    );
+endmodule
+`default_nettype wire

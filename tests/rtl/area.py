@@ -1,0 +1,157 @@
+"""What the recorder costs: LUTs, flip-flops and block RAMs by Yosys, of each build and of what each option adds.
+
+``python -m tests.rtl.area`` prints the table of docs/rtl-area.md; LiteScope 2024.12 is generated and synthesized in the
+same run beside it. LUTs are LUT1 to LUT6, shift registers, and RAM primitives by the LUTs each takes (7 Series
+libraries guide); inverters that only turn a clock or a reset, carry chains and wide multiplexers are not counted.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.rtl.simulation import modules, tool
+
+__all__ = ["QUAD", "SELECT", "Area", "litescope", "synthesize"]
+
+SELECT: Mapping[str, object] = {"COUNT_W": 12, "TIME_W": 40, "POST_W": 8}
+QUAD: Mapping[str, object] = {
+    "EVENT_DEPTH": 0, "SAMPLER_DEPTH": 0, "COUNTERS": 0, "WITH_BANK": 0, "WITH_CRC": 0, "WITH_PROVOKE": 0,
+    "POST_W": 8, "COUNT_W": 12, "TIME_W": 40, "TRIGGER_TERMS": 1,
+}  # fmt: skip
+
+# LUTs of a primitive that holds bits in LUTs
+_LUT_RAM = {
+    "RAM32M": 4, "RAM64M": 4, "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32X1S": 1, "RAM64X1S": 1,
+    "RAM128X1S": 2, "RAM256X1S": 4, "SRL16E": 1, "SRLC32E": 1,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Area:
+    """LUTs, flip-flops, and block RAMs in halves of a RAMB36."""
+
+    luts: int
+    flops: int
+    half_brams: int
+
+    def __sub__(self, other: Area) -> Area:
+        return Area(
+            self.luts - other.luts, self.flops - other.flops, self.half_brams - other.half_brams
+        )
+
+    def __str__(self) -> str:
+        return f"{self.luts} | {self.flops} | {self.half_brams / 2:g}"
+
+
+def synthesize(
+    top: str,
+    parameters: Mapping[str, object] | None = None,
+    sources: Sequence[Path] = (),
+    family: str = "xc7",
+) -> Area:
+    """Return what a module takes on a family, ``xc7`` or ``ecp5``, flattened.
+
+    Raises:
+        RuntimeError: Yosys failed; the message is the end of what it said.
+    """
+    files = " ".join(str(path) for path in sources or sorted(modules().values()))
+    chosen = " ".join(f"-set {name} {value}" for name, value in (parameters or {}).items())
+    command = {
+        "xc7": f"synth_xilinx -family xc7 -flatten -top {top}",
+        "ecp5": f"synth_ecp5 -top {top}",
+    }[family]
+    script = [f"read_verilog -defer {files}", *([f"chparam {chosen} {top}"] if chosen else []),
+              f"hierarchy -top {top}", command, "stat"]  # fmt: skip
+    told = subprocess.run(
+        [tool("yosys"), "-p", "; ".join(script)], capture_output=True, text=True, check=False, timeout=900
+    )  # fmt: skip
+    if told.returncode:
+        raise RuntimeError(f"yosys on {top}: {(told.stdout + told.stderr)[-600:]}")
+    last = told.stdout[told.stdout.rindex("Number of cells:") :]
+    return _counted(
+        {name: int(number) for name, number in re.findall(r"^\s+(\w+)\s+(\d+)\s*$", last, re.M)}
+    )
+
+
+def _counted(cells: Mapping[str, int]) -> Area:
+    luts = sum(number for name, number in cells.items() if re.fullmatch(r"LUT[1-6]", name))
+    luts += sum(cells.get(name, 0) * each for name, each in _LUT_RAM.items())
+    luts += 2 * cells.get("TRELLIS_DPR16X4", 0) + 2 * cells.get("CCU2C", 0)
+    flops = sum(
+        number for name, number in cells.items() if re.fullmatch(r"FD[RSCP]E|TRELLIS_FF", name)
+    )
+    half = 2 * cells.get("RAMB36E1", 0) + cells.get("RAMB18E1", 0) + cells.get("DP16KD", 0)
+    return Area(luts, flops, half)
+
+
+def litescope(folder: Path, depth: int = 2048, bits: int = 72) -> Area:
+    """Return what LiteScope's analyzer takes: one probe group, its registers behind a Wishbone port.
+
+    Raises:
+        ImportError: LiteScope is not installed (the peers extra).
+    """
+    from litescope import LiteScopeAnalyzer  # type: ignore[import-untyped]  # ships no types
+    from litex.gen.fhdl.verilog import convert
+    from litex.soc.interconnect import csr_bus, wishbone
+    from migen import ClockDomain, Module, Signal  # type: ignore[import-untyped]  # ships no types
+
+    top = Module()
+    top.clock_domains.cd_sys = ClockDomain()
+    probe = Signal(bits)
+    top.submodules.analyzer = LiteScopeAnalyzer([probe], depth=depth, clock_domain="sys")
+    top.submodules.banks = csr_bus.CSRBankArray(
+        top, lambda name, _: {"analyzer": 0}.get(name), data_width=32
+    )
+    bus, csr = wishbone.Interface(), csr_bus.Interface(data_width=32)
+    top.submodules.bridge = wishbone.Wishbone2CSR(bus, csr)
+    top.submodules.interconnect = csr_bus.Interconnect(csr, top.banks.get_buses())
+    ios = {
+        probe,
+        top.cd_sys.clk,
+        top.cd_sys.rst,
+        *(s for s in bus.flatten() if isinstance(s, Signal)),
+    }
+    written = folder / "litescope.v"
+    convert(top, ios=ios, name="litescope_peer").write(str(written))
+    return synthesize("litescope_peer", sources=[written])
+
+
+OPTIONS: list[tuple[str, Mapping[str, object]]] = [
+    ("event log, 2048 records, 8 + 7 lanes", {"EVENT_DEPTH": 2048, "EV_BUS": 8, "EV_LINK": 7}),
+    ("counters, 32 x 64 bit, two snapshots, freeze", {"COUNTERS": 32}),
+    ("freeze bank, 8 flows", {"WITH_BANK": 1}),
+    ("CRC table", {"WITH_CRC": 1}),
+    ("sampler, 1024 samples, and both histograms", {"SAMPLER_DEPTH": 1024}),
+    ("provocation: packet injector", {"WITH_PROVOKE": 1}),
+]
+
+
+def main() -> int:
+    """Print the table."""
+    print("| build | LUT | FF | BRAM36 |\n|---|---|---|---|", flush=True)
+    select, quad = synthesize("ff_select", SELECT), synthesize("ff_quad", QUAD)
+    print(
+        f"| ff_select: 72 x 2048, four selectable taps, trigger in flip-flops | {select} |",
+        flush=True,
+    )
+    crc = synthesize("ff_select", {**SELECT, "WITH_CRC": 1})
+    print(f"| + CRC table | {crc - select} |", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        print(
+            f"| LiteScope 2024.12, 72 x 2048, one probe group | {litescope(Path(folder))} |",
+            flush=True,
+        )
+    print(f"| ff_quad: four taps in two clock domains, without options | {quad} |", flush=True)
+    for name, parameters in OPTIONS:
+        print(f"| + {name} | {synthesize('ff_quad', {**QUAD, **parameters}) - quad} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

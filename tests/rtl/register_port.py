@@ -1,0 +1,87 @@
+"""The register port as a cocotb driver, and the addresses of the map by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
+from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
+
+__all__ = ["ARM_KEY", "FREEZE_KEY", "RegisterPort", "at"]
+
+ARM_KEY = 0x4152
+FREEZE_KEY = 0x465A
+
+_BASE = {info.name: (info.address, info.dims) for info in REGISTERS}
+_WINDOWS = {info.name: info.address for info in WINDOWS}
+
+
+def at(name: str, *indices: int) -> int:
+    """Return the byte address of a register (with its array indices) or of a word of a window."""
+    if name in _WINDOWS:
+        return _WINDOWS[name] + 4 * (indices[0] if indices else 0)
+    address, dims = _BASE[name]
+    return address + sum(i * stride for i, (_, stride) in zip(indices, dims, strict=True))
+
+
+class RegisterPort:
+    """One master on ``s_req`` and its companions of a device."""
+
+    def __init__(self, dut: Any, clk: Any) -> None:
+        self.dut, self.clk = dut, clk
+        dut.s_req.value = 0
+        dut.s_we.value = 0
+        dut.s_addr.value = 0
+        dut.s_wdata.value = 0
+
+    async def access(self, address: int, data: int | None = None) -> tuple[bool, int]:
+        """Return ``(error, data read)`` of one access; no answer within 30 us is a failure."""
+        dut = self.dut
+        await FallingEdge(self.clk)
+        dut.s_req.value = 1
+        dut.s_we.value = int(data is not None)
+        dut.s_addr.value = address
+        dut.s_wdata.value = data or 0
+        await with_timeout(self._answered(), 30, "us")
+        answer = bool(int(dut.s_err.value)), int(dut.s_rdata.value) if data is None else 0
+        await FallingEdge(self.clk)
+        dut.s_req.value = 0
+        return answer
+
+    async def _answered(self) -> None:
+        while True:
+            await RisingEdge(self.clk)
+            if int(self.dut.s_ack.value):
+                return
+
+    async def read(self, name: str | int, *indices: int) -> int:
+        """Return a word that can be read."""
+        address = name if isinstance(name, int) else at(name, *indices)
+        error, data = await self.access(address)
+        assert not error, f"{name}{list(indices)}: an error answer"
+        return data
+
+    async def write(self, name: str | int, value: int, *indices: int) -> None:
+        """Write a word that can be written."""
+        address = name if isinstance(name, int) else at(name, *indices)
+        error, _ = await self.access(address, value)
+        assert not error, f"{name}{list(indices)}: an error answer"
+
+    async def arm(self) -> int:
+        """Arm as a host does; return the new generation."""
+        generation = await self.read("ctl.generation") + 1
+        await self.write("ctl.arm", ARM_KEY << 16 | generation & 0xFFFF)
+        return generation
+
+    async def freeze(self) -> None:
+        """Freeze as a host does, and wait until everything is closed."""
+        generation = await self.read("ctl.generation")
+        await self.write("ctl.freeze", FREEZE_KEY << 16 | generation & 0xFFFF)
+        assert await self.frozen(), f"not frozen: state {await self.read('ctl.state'):#x}"
+
+    async def frozen(self, reads: int = 600) -> bool:
+        """Tell whether the device is frozen, or is so before it has been asked ``reads`` times."""
+        for _ in range(reads):
+            if await self.read("ctl.state") & 3 == 3:
+                return True
+        return False

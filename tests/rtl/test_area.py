@@ -1,0 +1,33 @@
+"""What the recorder costs on 7 Series, so that no change makes it dearer unseen, and that ECP5 takes every top.
+
+The limits are what Yosys 0.23 gave when they were written, with room for another version's luck; docs/rtl-area.md says
+how far they are from what was asked.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rtl.area import QUAD, SELECT, Area, synthesize
+
+LIMITS = {
+    "ff_select": (SELECT, Area(luts=830, flops=500, half_brams=8)),
+    "ff_quad": (QUAD, Area(luts=1900, flops=1700, half_brams=32)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("top", LIMITS)
+def test_a_top_on_xc7_stays_within_its_limits(top: str) -> None:
+    parameters, limit = LIMITS[top]
+    area = synthesize(top, parameters)
+    assert area.luts <= limit.luts
+    assert area.flops <= limit.flops
+    assert area.half_brams == limit.half_brams  # 72 x 2048 records are four RAMB36 each
+
+
+@pytest.mark.slow
+def test_the_small_device_goes_through_synthesis_for_ecp5() -> None:
+    area = synthesize("ff_select", SELECT, family="ecp5")
+    assert area.luts > 0
+    assert area.half_brams >= 8

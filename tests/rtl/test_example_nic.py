@@ -1,0 +1,228 @@
+"""The example network card, verilated as a pair with hosts in C++: packets arrive whole, and every fault strikes the
+hardware way and is called by its right name (faults.md of the design; docs/formats.md sections 1 to 4).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from freezeframe.analyzers.explain import explain
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.registers.access import Device, open_devices
+from freezeframe.capture.registers.layouts import Cause, PacketFlag, PacketType
+
+from tests.rtl.simulation import elaborate, lint, tool
+from tests.rtl.verilated_pair import VerilatedPair, build
+
+A, B = 0, 1 << 24
+CAUSES = {  # first cause at the card that sees the fault: card, one of the causes (faults.md)
+    "word-omitted": ("B", {Cause.PAY_CRC, Cause.LENGTH}),
+    "word-duplicated": ("B", {Cause.PAY_CRC, Cause.LENGTH}),
+    "sync-fifo-empty": ("B", {Cause.PAY_CRC, Cause.HDR_CRC}),
+    "lane-misaligned": ("B", {Cause.PAY_CRC, Cause.HDR_CRC, Cause.LENGTH}),
+    "payload-bit-flip": ("B", {Cause.PAY_CRC}),
+    "header-corrupted": ("B", {Cause.HDR_CRC}),
+    "credit-corrupted": ("A", {Cause.CREDIT_PARITY}),
+    "credit-lost": ("A", {Cause.CREDIT_STALL}),
+    "wrap-unhandled": ("B", {Cause.RX_OVF}),
+    "credit-start-too-large": ("B", {Cause.RX_OVF}),
+}
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tool("verilator")
+    tool("g++")
+    return build(tmp_path_factory.mktemp("pair"))
+
+
+def _value(device: Device, name: str, *indices: int) -> int:
+    return device.read(name, *indices)
+
+
+# -- traffic -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [3, 6])
+def test_every_payload_word_arrives_once_in_order_and_at_its_address(
+    bench: Path, seed: int
+) -> None:
+    with VerilatedPair(bench, "none", seed, limit_us=3000, messages=60) as pair:
+        for sender, receiver in ("AB", "BA"):
+            assert pair.result[sender]["posted"] == 60
+            assert pair.result[receiver]["payload_words"] == pair.result[sender]["posted_words"]
+            assert pair.result[receiver]["bad_words"] == 0
+        assert not pair.result["frozen"]
+
+
+def test_retried_and_disconnected_reads_lose_no_word_and_are_counted(bench: Path) -> None:
+    with VerilatedPair(bench, "none", 6, limit_us=6000, messages=200) as pair:
+        hosts = [pair.result[side] for side in "AB"]
+        assert sum(host["retries"] for host in hosts) > 0
+        assert sum(host["disconnects"] for host in hosts) > 0
+        assert all(host["bad_words"] == 0 for host in hosts)
+        pair.advance(400)  # a snapshot of the counters every 164 us
+        for host, device in zip(hosts, open_devices(pair), strict=True):
+            counters = device.counters().values
+            assert counters["bus_retries"] == host["retries"]
+            assert counters["bus_disconnects"] == host["disconnects"]
+            assert counters["descriptors"] == host["posted"]
+            assert counters["interrupts"] == host["interrupts"]
+            assert counters["notifications"] == host["notes_local"] + host["notes_remote"]
+            assert (
+                counters["drops"] == counters["length_errors"] == counters["rx_fifo_overflows"] == 0
+            )
+
+
+def test_two_link_clocks_apart_are_corrected_in_the_gaps_on_both_lanes(bench: Path) -> None:
+    # 100 ppm at most each: the faster receiver repeats idles, the slower one skips them, no word is touched.
+    with VerilatedPair(bench, "none", 2, limit_us=3000) as pair:
+        pair.advance(400)
+        counters = [device.counters().values for device in open_devices(pair)]
+        inserted = [counter["idles_inserted"] for counter in counters]
+        removed = [counter["idles_removed"] for counter in counters]
+        assert (inserted[0] > 0) != (inserted[1] > 0)
+        assert (removed[0] > 0) == (inserted[1] > 0)
+        assert (removed[1] > 0) == (inserted[0] > 0)
+        assert pair.result["A"]["bad_words"] == pair.result["B"]["bad_words"] == 0
+
+
+def test_a_frozen_pair_is_held_until_both_cards_are_armed_again_and_then_starts_anew(
+    bench: Path,
+) -> None:
+    with VerilatedPair(bench, "payload-bit-flip", 1, limit_us=4000) as pair:
+        a, b = open_devices(pair)
+        assert pair.result["held"] == 1
+        pair.write(A + 0x108, [0x4152 << 16 | 2])
+        pair.advance(20)
+        assert _value(a, "ctl.state") & 0x1F == 1 | 1 << 4  # armed, and held all the same
+        pair.write(B + 0x108, [0x4152 << 16 | 2])
+        pair.advance(10)
+        assert _value(a, "ctl.state") & 0x1F == _value(b, "ctl.state") & 0x1F == 1
+        pair.advance(2000)  # the fault strikes again in the second run
+        assert _value(b, "ctl.causes") == 1 << Cause.PAY_CRC
+        assert _value(b, "ctl.generation") == 2
+
+
+def test_pattern_packets_and_the_injected_one_pass_all_taps(bench: Path) -> None:
+    header = PacketType.RDMA_WRITE | PacketFlag.INJECTED << 4 | 3 << 16
+    with VerilatedPair(bench, "none", 3, limit_us=300, messages=1) as pair:
+        pair.write(A + 0x50C, [0xACE])  # seed
+        pair.write(A + 0x508, [500])  # gap
+        pair.write(A + 0x504, [1 | 0 << 8 | 16 << 16])
+        pair.advance(100)
+        pair.write(A + 0x504, [0])
+        pair.write(A + 0x6000, [header, 0, 0x100, 0, 1, 0, 2, 0, 3, 0, 0, 0])  # no right CRC in it
+        pair.write(A + 0x510, [6 << 16 | 1])
+        pair.advance(1500)  # 64 records after the cause, or 64 times 1,024 cycles
+        a, b = open_devices(pair)
+        assert _value(a, "provoke.inject_count") == 1
+        assert (
+            _value(b, "ctl.causes") == 1 << Cause.HDR_CRC
+        )  # and nothing else: patterns are good packets
+        assert _value(b, "frozen_counters.rx_deq_packets.lo") > 15
+
+
+def test_a_card_in_loop_back_hears_itself_and_not_its_peer(bench: Path) -> None:
+    with VerilatedPair(bench, "none", 3, limit_us=300, messages=1) as pair:
+        pair.write(A + 0x518, [1])
+        pair.advance(400)  # brought up anew, and a snapshot of the counters taken
+        devices = open_devices(pair)
+        before = [device.counters().values for device in devices]
+        pair.write(A + 0x504, [1 | 16 << 16])  # pattern packets
+        pair.advance(50)
+        pair.write(A + 0x504, [0])
+        pair.advance(400)
+        after = [device.counters().values for device in devices]
+    sent, heard_a, heard_b = (
+        after[card][name] - before[card][name]
+        for card, name in ((0, "tx_enq_packets"), (0, "rx_deq_packets"), (1, "rx_deq_packets"))
+    )
+    assert sent == heard_a > 15
+    assert heard_b == 0
+    assert after[0]["header_errors"] == after[0]["payload_errors"] == after[0]["drops"] == 0
+
+
+# -- faults ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", CAUSES)
+def test_a_fault_strikes_freezes_both_cards_and_is_called_by_its_name(
+    bench: Path, tmp_path: Path, fault: str
+) -> None:
+    card, causes = CAUSES[fault]
+    with VerilatedPair(bench, fault, 4, limit_us=8000) as pair:
+        struck = pair.result
+        assert struck["struck"] and struck["frozen"] and struck["held"]
+        devices = dict(zip("AB", open_devices(pair), strict=True))
+        first = _value(devices[card], "ctl.causes")
+        other = _value(devices["B" if card == "A" else "A"], "ctl.causes")
+        assert first and first & ~sum(1 << cause for cause in causes) == 0
+        assert other == 1 << Cause.CROSS
+        if fault == "sync-fifo-empty":
+            lanes = [_value(devices["B"], "frozen.lane.underflows", lane) for lane in (0, 1)]
+            assert lanes == [1 - struck["lane"], struck["lane"]]
+        if causes == {Cause.RX_OVF}:
+            assert _value(devices["B"], "frozen_counters.rx_fifo_overflows.lo") > 0
+        if fault == "credit-lost":
+            flow = struck["flow"]
+            freed = _value(devices["B"], "frozen_flow.freed", flow)
+            assert freed != _value(devices["A"], "frozen_flow.credited", flow)
+            assert _value(devices["A"], "frozen.stalled_flows") == 1 << flow
+        pull(pair, tmp_path / "x.ff")
+    finding = explain(CaptureFolder.open(tmp_path / "x.ff")).findings[0]
+    assert finding.diagnosis == fault
+    if fault in ("word-omitted", "word-duplicated", "payload-bit-flip"):
+        second_copy = int(fault == "word-duplicated")
+        assert (finding.flow, finding.packet, finding.word) == (
+            struck["flow"], struck["seq"], struck["word"] - 2 + second_copy,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_a_clean_run_that_the_host_freezes_has_no_finding(
+    bench: Path, tmp_path: Path, seed: int
+) -> None:
+    with VerilatedPair(bench, "none", seed, limit_us=400) as pair:
+        pull(pair, tmp_path / "x.ff", freeze=True)
+    assert explain(CaptureFolder.open(tmp_path / "x.ff")).findings == []
+
+
+# -- the sources -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("top", "parameters"),
+    [
+        ("ff_example_pair", {}),
+        ("ff_nic_core", {}),
+        ("ff_nic_core", {"FLOWS": 1, "CREDIT_W": 10, "CREDIT_UNIT": 1, "RX_FIFO_LOG2": 8, "BURST": 4,
+                         "DESCRIPTORS_LOG2": 1}),
+        ("ff_nic_core", {"FLOWS": 128, "CREDIT_W": 17, "CREDIT_UNIT": 65535, "TX_FIFO_LOG2": 15,
+                         "RX_FIFO_LOG2": 15, "BURST": 512, "DESCRIPTORS_LOG2": 8}),
+    ],
+)  # fmt: skip
+def test_the_card_is_lint_clean_at_both_ends_of_its_parameters(
+    top: str, parameters: dict[str, int]
+) -> None:
+    assert lint(top, parameters) == ""
+
+
+def test_the_pair_elaborates_in_icarus(tmp_path: Path) -> None:
+    assert elaborate("ff_example_pair", tmp_path / "x.vvp") == ""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"FLOWS": 129}, "FLOWS_must_be_1_to_128"),
+        ({"BURST": 3}, "BURST_must_be_4_to_512_and_half_the_FIFO_at_most"),
+        ({"TX_FIFO_LOG2": 9}, "DEPTH_LOG2_must_be_10_to_15"),
+    ],
+)
+def test_a_parameter_out_of_range_stops_elaboration_with_a_sentence(
+    parameters: dict[str, int], sentence: str
+) -> None:
+    assert f"ff_error_{sentence}" in lint("ff_nic_core", parameters)

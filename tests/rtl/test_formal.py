@@ -1,0 +1,145 @@
+"""The recorder's promises, proven for every stimulus by induction; and each proof fails where its promise is broken.
+
+firmware-hooks/formal/ff_formal_device.v leaves everything from outside free; the assertions stand there and, under
+FORMAL, in the modules. Yosys writes SMT-LIB 2 (async2sync and dffunmap first), yosys-smtbmc unrolls it for z3.
+A base case as deep as the induction step completes each proof.
+
+Source: docs/formats.md section 2, rules 1, 4, 6 and 7.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.rtl.simulation import REPOSITORY, RTL, tool
+
+TOP = "ff_formal_device"
+SOURCES = (
+    RTL / "ff_freeze.v", RTL / "ff_cause_latch.v", RTL / "ff_cdc_sync.v", RTL / "ff_cdc_edge.v", RTL / "ff_cdc_held.v",
+    RTL / "ff_tap_recorder.v", RTL / "ff_event_log.v", RTL / "ff_trace_memory.v",
+    REPOSITORY / "firmware-hooks" / "formal" / f"{TOP}.v",
+)  # fmt: skip
+STEPS = 4
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One wrong line, and the file and the assertion that must not hold with it."""
+
+    file: str
+    right: str
+    wrong: str
+    broken: str  # what the failing assertion's line reads
+    asserted_in: str
+
+
+MUTANTS = {
+    "a-frozen-tap-memory-is-written": Mutant(
+        "ff_tap_recorder.v", "assign wr_en = recording_q && (", "assign wr_en = (", "if (stat_closed) assert (!wr_en);",
+        "ff_tap_recorder.v",
+    ),
+    "a-frozen-event-memory-is-written": Mutant(
+        "ff_event_log.v", "wire closing = recording_q && shut", "wire closing = shut",
+        "if (stat_closed) assert (!wr_en", "ff_event_log.v",
+    ),
+    "a-memory-port-forgets-its-enable": Mutant(
+        "ff_trace_memory.v", "if (wr_en) ram", "ram", "assert (tap_seen == $past(tap_seen));", f"{TOP}.v",
+    ),
+    "a-later-cause-replaces-the-first": Mutant(
+        "ff_cause_latch.v", "armed_q && !hit", "armed_q", "assert (causes == $past(causes));", "ff_cause_latch.v",
+    ),
+    "a-freeze-write-leaves-frozen": Mutant(
+        "ff_freeze.v", "assign frozen = stat_closed == MEMORIES;",
+        "assign frozen = stat_closed == MEMORIES && !wr_freeze;",
+        "if (still_q) assert (frozen);", f"{TOP}.v",
+    ),
+    "an-arm-without-its-key": Mutant(
+        "ff_freeze.v", "wr_arm && wr_data == arm_word &&", "wr_arm &&", "if (arm) assert ($past(wr_arm)", "ff_freeze.v",
+    ),
+    "events-behind-the-end-count-as-lost": Mutant(
+        "ff_event_log.v", "lost = open && !cut ?", "lost = open ?", "assert (stat_offered == events_q + stat_lost);",
+        "ff_event_log.v",
+    ),
+    "a-record-of-the-fifo-is-dropped": Mutant(
+        "ff_event_log.v", "{{COUNT_W-1{1'b0}}, tell_loss || tell_time}", "{{COUNT_W-1{1'b0}}, tell_time}",
+        "assert (entered_q == popped_q", "ff_event_log.v",
+    ),
+    "no-time-behind-14-idle-cycles": Mutant(
+        "ff_tap_recorder.v", "gap_q == 4'd14 && !after_time_q;", "gap_q == 4'd14 && after_time_q;",
+        "gap_q == 4'd15) assert (after_time_q);", "ff_tap_recorder.v",
+    ),
+    "no-time-in-the-event-log": Mutant(
+        "ff_event_log.v", "none && gap_q == 4'd14", "none && gap_q == 4'd15", "gap_q == 4'd15) assert (told_time_q);",
+        "ff_event_log.v",
+    ),
+}  # fmt: skip
+
+
+def test_a_frozen_memory_the_first_cause_frozen_the_counts_and_dt_15_are_proven(
+    tmp_path: Path,
+) -> None:
+    problem = _problem(tmp_path)
+    base = _solve(problem, "-t", str(STEPS + 1))
+    assert "Status: PASSED" in base, base[-2000:]
+    step = _solve(problem, "-i", "-t", str(STEPS))
+    assert "Temporal induction successful." in step, step[-2000:]
+
+
+@pytest.mark.parametrize("name", list(MUTANTS))
+def test_the_proof_fails_on(tmp_path: Path, name: str) -> None:
+    mutant = MUTANTS[name]
+    told = _solve(_problem(tmp_path, mutant), "-i", "-t", str(STEPS))
+    assert "Status: FAILED" in told, told[-2000:]
+    lines = (tmp_path / mutant.asserted_in).read_text("utf-8").splitlines()
+    (at,) = (number for number, line in enumerate(lines, 1) if mutant.broken in line)
+    places = re.findall(rf"{re.escape(mutant.asserted_in)}:(\d+)\.\d+-(\d+)\.\d+[| ]", told)
+    assert any(int(first) <= at <= int(last) for first, last in places), (
+        f"line {at} is not it:\n{told}"
+    )
+
+
+def _problem(folder: Path, mutant: Mutant | None = None) -> Path:
+    """Write the sources, one of them perhaps wrong, and return the SMT-LIB problem that Yosys makes of them."""
+    for source in SOURCES:
+        text = source.read_text("utf-8")
+        if mutant and source.name == mutant.file:
+            assert text.count(mutant.right) == 1, (
+                f"{source.name} does not read as the mutant expects"
+            )
+            text = text.replace(mutant.right, mutant.wrong)
+        (folder / source.name).write_text(text, "utf-8")
+    without = (
+        ""
+        if mutant is None
+        else {"ff_tap_recorder.v": "LOG", "ff_event_log.v": "TAP"}.get(mutant.file, "LOG")
+    )
+    narrow = (
+        f"chparam -set {without} 0 {TOP}; " if without else ""
+    )  # quicker, and enough for one mutant
+    files = " ".join(source.name for source in SOURCES)
+    script = (
+        f"read_verilog -formal {files}; {narrow}prep -top {TOP} -flatten; "
+        "async2sync; dffunmap; write_smt2 -wires problem.smt2"
+    )
+    done = subprocess.run(
+        [tool("yosys"), "-q", "-p", script],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "problem.smt2"
+
+
+def _solve(problem: Path, *options: str) -> str:
+    tool("z3")
+    command = [tool("yosys-smtbmc"), "-s", "z3", "--unroll", *options, str(problem)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    return done.stdout + done.stderr

@@ -1,0 +1,125 @@
+"""Every module of ours: clean in Verilator ``-Wall`` with its parameters at both ends, known to Icarus, and refusing
+what is out of range with a sentence.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rtl.simulation import elaborate, lint, modules
+
+Parameters = dict[str, object]
+
+QUAD_SMALL: Parameters = {
+    "EVENT_DEPTH": 0, "SAMPLER_DEPTH": 0, "COUNTERS": 0, "WITH_BANK": 0, "WITH_CRC": 0, "WITH_PROVOKE": 0,
+    "POST_W": 8, "COUNT_W": 9, "TIME_W": 40, "TRIGGER_TERMS": 1,
+    "TAP_DEPTH": 256, "EV_BUS": 1, "EV_LINK": 1, "TIME_MASTER": 0, "INDEX": 1, "DEVICES": 2,
+}  # fmt: skip
+QUAD_LARGE: Parameters = {
+    "TAP_DEPTH": 16384, "EVENT_DEPTH": 16384, "EV_BUS": 14, "EV_LINK": 14, "FLOWS": 128, "COUNTER_W": 32,
+    "SAMPLER_DEPTH": 4096, "EVENT_FIFO": 64, "RX_FIFO": 32768,
+}  # fmt: skip
+
+ENDS: dict[str, list[Parameters]] = {
+    "ff_cdc_fifo": [{"DATA_W": 1, "DEPTH_LOG2": 2}, {"DATA_W": 256, "DEPTH_LOG2": 6}],
+    "ff_cdc_handshake": [{"DATA_W": 1}, {"DATA_W": 256}],
+    "ff_cdc_read": [{"DATA_W": 1, "TIMEOUT_LOG2": 4}, {"DATA_W": 64, "TIMEOUT_LOG2": 16}],
+    "ff_counters": [{"COUNT": 2, "COUNTER_W": 32}, {"COUNT": 32, "COUNTER_W": 64, "LINK_MASK": 0}],
+    "ff_freeze_bank": [{"FLOWS": 1, "WAIT_LOG2": 4}, {"FLOWS": 128, "WAIT_LOG2": 16}],
+    "ff_histogram": [{}],
+    "ff_sampler": [{"DEPTH": 16}, {"DEPTH": 4096}],
+    "ff_crc_table": [
+        {"CHUNK": 16, "MEMORIES": 1, "DEPTH_LOG2": 8},
+        {"CHUNK": 256, "MEMORIES": 5, "DEPTH_LOG2": 14},
+    ],
+    "ff_trace_window": [{"MEMORIES": 1}, {"MEMORIES": 5}],
+    "ff_status_window": [{}],
+    "ff_inject": [{}],
+    "ff_regs_select": [
+        {"POST_W": 7, "WITH_CRC": 1, "TAP_DEPTH": 256},
+        {"POST_W": 32, "TAP_DEPTH": 16384},
+    ],
+    "ff_axi_lite": [{}],
+    "ff_wishbone": [{}],
+    "ff_uart_rx": [{"CYCLES": 8}, {"CYCLES": 65535}],
+    "ff_uart_tx": [{"CYCLES": 8}, {"CYCLES": 65535}],
+    "ff_uartbone": [{"CYCLES": 8, "TIMEOUT": 256}, {"CYCLES": 65535, "TIMEOUT": 2147483647}],
+    "ff_tap_axi_stream": [{"DATA_W": 1, "HEADS": 0}, {"DATA_W": 64, "HEADS": 15}],
+    "ff_tap_fifo": [{"READ_LATENCY": 0}, {"READ_LATENCY": 1}],
+    "ff_tap_credit": [{}],
+    "ff_select": [
+        {"TAP_DEPTH": 256, "POST_W": 7, "COUNT_W": 9, "TIME_W": 40, "WITH_CRC": 1},
+        {"TAP_DEPTH": 16384, "POST_W": 32, "COUNT_W": 32, "TIME_W": 64, "TIME_MASTER": 0},
+    ],
+    "ff_quad": [{}, QUAD_SMALL, QUAD_LARGE, {"FLOWS": 1, "SAMPLER_DEPTH": 16, "RX_FIFO": 16}],
+}
+
+CASES = [
+    pytest.param(top, parameters, id=f"{top}-{end}")
+    for top, ends in ENDS.items()
+    for end, parameters in enumerate(ends)
+]
+
+# a parameter out of its range, and what elaboration says then
+REFUSED: list[tuple[str, Parameters, str]] = [
+    ("ff_cdc_fifo", {"DEPTH_LOG2": 7}, "ff_error_DEPTH_LOG2_must_be_2_to_6"),
+    ("ff_cdc_handshake", {"DATA_W": 257}, "ff_error_DATA_W_must_be_1_to_256"),
+    ("ff_cdc_read", {"TIMEOUT_LOG2": 3}, "ff_error_TIMEOUT_LOG2_must_be_4_to_16"),
+    ("ff_counters", {"COUNT": 33}, "ff_error_COUNT_must_be_2_to_32"),
+    ("ff_counters", {"COUNTER_W": 31}, "ff_error_COUNTER_W_must_be_32_to_64"),
+    ("ff_freeze_bank", {"FLOWS": 129}, "ff_error_FLOWS_must_be_1_to_128"),
+    ("ff_sampler", {"DEPTH": 1000}, "ff_error_DEPTH_must_be_a_power_of_two_16_to_4096"),
+    ("ff_crc_table", {"CHUNK": 8}, "ff_error_CHUNK_must_be_a_power_of_two_16_to_256"),
+    ("ff_crc_table", {"CHUNK": 16, "DEPTH_LOG2": 14}, "ff_error_a_memory_must_have_at_most_64_CHUNKs"),
+    ("ff_trace_window", {"MEMORIES": 6}, "ff_error_MEMORIES_must_be_1_to_5"),
+    ("ff_regs_select", {"POST_W": 6}, "ff_error_POST_W_must_be_7_to_32"),
+    ("ff_uart_rx", {"CYCLES": 7}, "ff_error_CYCLES_must_be_8_to_65535"),
+    ("ff_uart_tx", {"CYCLES": 65536}, "ff_error_CYCLES_must_be_8_to_65535"),
+    ("ff_uartbone", {"TIMEOUT": 255}, "ff_error_TIMEOUT_must_be_256_to_2147483647"),
+    ("ff_tap_axi_stream", {"DATA_W": 65}, "ff_error_DATA_W_must_be_1_to_64"),
+    ("ff_tap_axi_stream", {"HEADS": 16}, "ff_error_HEADS_must_be_0_to_15"),
+    ("ff_tap_fifo", {"READ_LATENCY": 2}, "ff_error_READ_LATENCY_must_be_0_or_1"),
+    ("ff_select", {"TAP_DEPTH": 128}, "ff_error_TAP_DEPTH_must_be_a_power_of_two_from_256_to_16384"),
+    ("ff_quad", {"TAP_DEPTH": 3000}, "ff_error_TAP_DEPTH_must_be_a_power_of_two_from_256_to_16384"),
+    ("ff_quad", {"EVENT_DEPTH": 100}, "ff_error_EVENT_DEPTH_must_be_0_or_a_power_of_two_from_256_to_16384"),
+    ("ff_quad", {"EV_BUS": 15}, "ff_error_EV_BUS_and_EV_LINK_must_be_1_to_14"),
+    ("ff_quad", {"COUNTERS": 8}, "ff_error_COUNTERS_must_be_0_or_32"),
+    ("ff_quad", {"RX_FIFO": 100}, "ff_error_RX_FIFO_must_be_a_power_of_two_from_16_to_32768"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("top", "parameters"), CASES)
+def test_verilator_finds_nothing_at_either_end_of_the_parameters(
+    top: str, parameters: Parameters
+) -> None:
+    assert lint(top, parameters) == ""
+
+
+@pytest.mark.parametrize("top", ENDS)
+def test_icarus_elaborates_the_module_without_a_word(top: str, tmp_path: Path) -> None:
+    assert elaborate(top, tmp_path / "out.vvp") == ""
+
+
+@pytest.mark.parametrize(
+    ("top", "parameters", "sentence"), REFUSED, ids=[f"{t}-{'-'.join(p)}" for t, p, _ in REFUSED]
+)
+def test_a_parameter_out_of_range_ends_elaboration_with_a_sentence(
+    top: str, parameters: Parameters, sentence: str, tmp_path: Path
+) -> None:
+    told = elaborate(top, tmp_path / "out.vvp", parameters.items())
+    assert sentence in told
+    assert not (tmp_path / "out.vvp").exists()
+
+
+def test_every_module_says_what_a_user_must_know_of_it() -> None:
+    """House rule: licence, latency, throughput, back-pressure, clock domains in the header; file = module."""
+    for name, path in modules().items():
+        text = path.read_text("utf-8")
+        header = text[: text.index("`default_nettype none")]
+        assert f"module {name}" in text, path
+        assert "SPDX-License-Identifier: Apache-2.0" in header, path
+        if name in ENDS:
+            for word in ("Latency", "Throughput", "Back-pressure", "Clock domain"):
+                assert word.lower() in header.lower(), f"{path.name}: {word}"

@@ -1,0 +1,245 @@
+"""The small device ff_select over its register port: one map, and what this build lacks says so."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, FallingEdge
+from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS
+
+from tests.rtl.register_port import RegisterPort, at
+from tests.rtl.simulation import simulate
+
+DEPTH = 256
+HEAD, BODY, TAIL, MARK, TIME = 1, 2, 3, 13, 15
+TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
+# as after reset, and where it is not the map's reset value
+FIXED = {
+    "id.magic": 0x46525A46, "id.format": 1 << 16, "id.map_hash": MAP_HASH, "id.build_hash": 0xB0B, "id.boot_nonce": 77,
+    "id.devices": 0x01180001, "id.trace": 0x00444040, "id.tap_depth": DEPTH, "id.chunk": 256, "id.max_burst": 255,
+    "id.clk_bus": 100_000_000, "id.clk_link": 100_000_000, "id.cross_latency": 32, "id.sync_period": 64,
+    "id.post_drain": 4, "id.counters": 0x00200000, "id.flows": 0x0101,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("with_crc", [0, 1])
+def test_the_small_device(tmp_path: Path, with_crc: int) -> None:
+    parameters = {
+        "BUILD_HASH": 0xB0B, "TAP_DEPTH": DEPTH, "SYNC_PERIOD": 64, "POST_DRAIN": 4, "COUNT_W": 12, "TIME_W": 40,
+        "WITH_CRC": with_crc,
+    }  # fmt: skip
+    simulate("ff_select", __name__, tmp_path, parameters)
+
+
+async def device(dut: Any) -> RegisterPort:
+    port = RegisterPort(dut, dut.clk)
+    Clock(dut.clk, 10, "ns").start()
+    for name in ("bus_rst", "tap_valid", "tap_kind", "tap_data", "causes_in", "trigger_in", "cross_in", "nic_held",
+                 "time_in"):  # fmt: skip
+        getattr(dut, name).value = 0
+    dut.boot_nonce.value = 77
+    dut.rst.value = 1
+    await ClockCycles(dut.clk, 5)
+    dut.rst.value = 0
+    await ClockCycles(dut.clk, 5)
+    return port
+
+
+async def feed(dut: Any, words: list[list[tuple[int, int]]]) -> None:
+    """Give each tap its words, all taps at once, a word a cycle."""
+    for number in range(len(words[0])):
+        await FallingEdge(dut.clk)
+        dut.tap_valid.value = 15
+        dut.tap_kind.value = sum(words[tap][number][0] << 4 * tap for tap in range(4))
+        dut.tap_data.value = sum(words[tap][number][1] << 64 * tap for tap in range(4))
+    await FallingEdge(dut.clk)
+    dut.tap_valid.value = 0
+
+
+def four_packets(seed: int, body: int) -> list[list[tuple[int, int]]]:
+    draw = random.Random(seed)
+    kinds = [HEAD, HEAD, *[BODY] * body, TAIL]
+    return [[(kind, draw.getrandbits(64)) for kind in kinds] for _ in TAPS]
+
+
+async def record(port: RegisterPort, tap: int, slot: int) -> bytes:
+    words = [await port.read(f"trace_{TAPS[tap]}", 4 * slot + part) for part in range(4)]
+    assert words[3] == 0
+    return b"".join(word.to_bytes(4, "little") for word in words)[:9]
+
+
+async def memory(port: RegisterPort, tap: int) -> list[tuple[int, int, int]]:
+    found = [
+        await record(port, tap, slot) for slot in range(await port.read("memory.write_ptr", tap))
+    ]
+    return [(r[8] >> 4, r[8] & 15, int.from_bytes(r[:8], "little")) for r in found]
+
+
+@cocotb.test()
+async def every_register_of_the_map_that_can_be_read_answers_with_its_reset_value(dut: Any) -> None:
+    """The map stays the one map: what is lacking reads its reset value, or 0 where it is a status."""
+    port = await device(dut)
+    for info in REGISTERS:
+        if "r" not in info.access or info.name == "ctl.index_data":
+            continue
+        reset = sum(field.reset << field.lsb for field in info.fields)
+        for indices in {tuple(0 for _ in info.dims), tuple(count - 1 for count, _ in info.dims)}:
+            value = await port.read(info.name, *indices)
+            assert value == FIXED.get(info.name, reset), f"{info.name}{indices}"
+
+
+@cocotb.test()
+async def the_selected_tap_is_recorded_in_its_own_place_and_nowhere_else(dut: Any) -> None:
+    """Section 2, end: the one memory stands in the place of the tap named at arm; the others do not exist."""
+    port = await device(dut)
+    for tap in range(4):
+        await port.write("ctl.options", 1 | tap << 4)
+        await port.arm()
+        words = four_packets(tap, 6)
+        await feed(dut, words)
+        await port.write("ctl.options", 1 | (tap ^ 1) << 4)  # takes effect at the next arm
+        await port.freeze()
+        records = await memory(port, tap)
+        assert [(kind, data) for _, kind, data in records if kind < MARK] == words[tap]
+        assert [kind for _, kind, _ in records[-2:]] == [MARK, TIME]
+        assert await port.read("memory.stored", tap) == len(records)
+        assert await port.read("memory.offered", tap) == 9
+        assert await port.read("ctl.state") == 3 | 1 << (8 + tap)
+        for other in {0, 1, 2, 3} - {tap}:
+            assert await port.read("memory.write_ptr", other) == 0
+            assert (await port.access(at(f"trace_{TAPS[other]}")))[0]
+        assert (await port.access(at("trace_event_log")))[0]
+    assert await port.read("ctl.generation") == 4
+
+
+@cocotb.test()
+async def configuration_is_read_back_as_written_and_reset_by_the_recorders_reset(dut: Any) -> None:
+    """Section 1; kinds and post are one register each, shown in every place."""
+    port = await device(dut)
+    values = {
+        "ctl.cause_mask": 0x123, "trigger.term.value_lo": 0xDEADBEEF, "trigger.term.value_hi": 0x01234567,
+        "trigger.term.mask_lo": 0xFFFF0000, "trigger.term.mask_hi": 0x89ABCDEF, "trigger.term.kinds": 0x4,
+        "ctl.kinds": 0xF00E, "ctl.post": 99,
+    }  # fmt: skip
+    for name, value in values.items():
+        await port.write(
+            name, value, *([0] if "term" in name or name in ("ctl.kinds", "ctl.post") else [])
+        )
+    await port.write("trigger.config", 0xFFFFFFFF)
+    await port.write("ctl.options", 0xFFFFFFFF)
+    for name, value in values.items():
+        places = (
+            [0] if "term" in name else range(5) if name in ("ctl.kinds", "ctl.post") else [None]
+        )
+        for place in places:
+            assert await port.read(name, *([] if place is None else [place])) == value, name
+    assert await port.read("trigger.config") == 0x31
+    assert await port.read("ctl.options") == 0x31
+    for lacking in (
+        "ctl.stall_limit",
+        "ctl.snapshot_log2",
+        "trigger.count",
+        "provoke.traffic_gap",
+        "ctl.index",
+    ):
+        assert (await port.access(at(lacking), 7))[0], lacking
+    assert (await port.access(at("trigger.term.value_lo", 1), 7))[0]
+    await FallingEdge(dut.clk)
+    dut.rst.value = 1
+    await ClockCycles(dut.clk, 3)
+    await FallingEdge(dut.clk)
+    dut.rst.value = 0
+    assert await port.read("ctl.cause_mask") == 0xFFF
+    assert await port.read("ctl.kinds", 3) == 0xFFFF
+    assert await port.read("ctl.post", 2) == 64
+    assert await port.read("trigger.term.value_lo", 0) == 0
+    assert await port.read("id.bus_errors") == 0
+    assert await port.read("id.bus_error_addr") == 0
+
+
+@cocotb.test()
+async def the_trigger_freezes_on_a_word_of_the_selected_tap_alone(dut: Any) -> None:
+    """One 72-bit value and mask: data and kind; the word is before the cause."""
+    port = await device(dut)
+    words = four_packets(5, 8)
+    wanted = words[2][5][1]
+    for name, value in (("value_lo", wanted & 0xFFFFFFFF), ("value_hi", wanted >> 32), ("mask_lo", 0xFFFFFFFF),
+                        ("mask_hi", 0xFFFFFFFF), ("kinds", 1 << BODY)):  # fmt: skip
+        await port.write(f"trigger.term.{name}", value, 0)
+    await port.write("trigger.config", 1 | 2 << 4)
+    await port.write("ctl.post", 1, 0)
+    await port.arm()  # tap 0 is selected, the trigger is for tap 2
+    await feed(dut, words)
+    assert await port.read("ctl.state") & 3 == 1
+    await port.write("ctl.options", 2 << 4)
+    await port.arm()
+    await feed(dut, words)
+    assert await port.frozen()
+    assert await port.read("ctl.causes") == 2
+    kinds = [kind for _, kind, _ in await memory(port, 2)]
+    assert (
+        len([kind for kind in kinds if kind < MARK]) == 5 + 1 + 1 + 1
+    )  # in the cause's cycle one, then post
+
+
+@cocotb.test()
+async def an_error_answer_is_counted_and_changes_nothing(dut: Any) -> None:
+    port = await device(dut)
+    addresses = (0x64, 0x900, 0x40000, 0x01000000, 0x00FFFFFC, 0x4000, 0x6000, 0x10000, 0x108)
+    for number, address in enumerate(addresses):
+        assert await port.access(address) == (True, 0xFFFFFFFF), hex(address)
+        assert await port.read("id.bus_errors") == number + 1
+        assert await port.read("id.bus_error_addr") == address
+    assert (await port.access(0x0, 5))[0]
+    assert (await port.access(0x110, 5))[0]
+    assert await port.read("ctl.state") == 0
+
+
+@cocotb.test()
+async def writes_while_frozen_and_words_that_go_on_alter_no_evidence(dut: Any) -> None:
+    port, draw = await device(dut), random.Random(9)
+    await port.arm()
+    await feed(dut, four_packets(1, 20))
+    await ClockCycles(dut.clk, 100)
+    await port.freeze()
+    pairs = [
+        f"pair.{which}_{part}" for which in ("first", "last") for part in ("number", "lo", "hi")
+    ]
+
+    async def evidence() -> list[object]:
+        return [await memory(port, 0), await port.read("ctl.causes"), await port.read("memory.stored", 0),
+                *[await port.read(name, 0) for name in pairs]]  # fmt: skip
+
+    before = await evidence()
+    assert await port.read("pair.first_lo", 0) == 64 * await port.read("pair.first_number", 0)
+    for info in REGISTERS:
+        if "w" in info.access and info.name != "ctl.arm":
+            await port.access(at(info.name, *(0 for _ in info.dims)), draw.getrandbits(32))
+    assert (await port.access(at("trace_tx_enq"), 0))[0]
+    dut.causes_in.value = 0xFFFF
+    await feed(dut, four_packets(2, 300))
+    assert await evidence() == before
+
+
+@cocotb.test()
+async def a_crc_table_is_there_where_the_build_has_one(dut: Any) -> None:
+    port = await device(dut)
+    await port.arm()
+    await feed(dut, four_packets(3, 30))
+    await port.freeze()
+    if not int(dut.WITH_CRC.value):
+        assert (await port.access(at("crc_table")))[0]
+        assert await port.read("memory.status", 0) == 0
+        return
+    image = b"".join([await record(port, 0, slot) for slot in range(DEPTH)])
+    while await port.read("memory.status", 0) >> 16 < 1:
+        await ClockCycles(dut.clk, 200)
+    assert await port.read("crc_table") == zlib.crc32(image)
+    assert (await port.access(at("crc_table", 1)))[0]
+    assert (await port.access(at("crc_table", 64)))[0]

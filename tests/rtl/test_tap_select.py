@@ -1,0 +1,38 @@
+"""ff_tap_select: mode SELECT leads the tap named at arm to the recorder (docs/formats.md section 2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import cocotb
+
+from tests.rtl.cycles import Block
+from tests.rtl.simulation import simulate
+
+INPUTS = ("arm", "cfg_tap", "s_valid", "s_kind", "s_data")
+OUTPUTS = ("m_valid", "m_kind", "m_data", "stat_tap")
+TAPS = {
+    "s_valid": 0b1101, "s_kind": 0x4321, "s_data": 0xD << 192 | 0xC << 128 | 0xB << 64 | 0xA,
+}  # fmt: skip
+
+
+def test_one_tap_of_four(tmp_path: Path) -> None:
+    simulate("ff_tap_select", __name__, tmp_path)
+
+
+@cocotb.test()
+async def the_tap_named_at_arm_is_led_through_until_the_next_arm(dut: Any) -> None:
+    block = Block(dut, INPUTS, OUTPUTS)
+    await block.start()
+    seen = {
+        tap: {"m_valid": 0b1101 >> tap & 1, "m_kind": tap + 1, "m_data": 0xA + tap}
+        for tap in range(4)
+    }
+    for tap in (2, 0, 3, 1):
+        told = await block.step(arm=1, cfg_tap=tap, **TAPS)
+        assert {name: told[name] for name in seen[tap]} == seen[
+            tap
+        ]  # its word stands in the tap register after the arm
+        told = await block.step(cfg_tap=tap ^ 1, **TAPS)
+        assert told == {**seen[tap], "stat_tap": tap}
