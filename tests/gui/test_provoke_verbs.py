@@ -100,3 +100,41 @@ def test_a_wrong_argument_is_one_line_and_exit_code_2(
     assert done.code == 2
     assert message in done.err
     assert len(done.err.splitlines()) == 1
+
+
+def test_a_trigger_is_printed_as_it_stands_in_the_card() -> None:
+    """docs/trigger.md: kinds and masked values of both terms, and what fires."""
+    done = run_inside(
+        *("trigger", "emu:", "--on", "rx_enq", "--term", "flow=3,type=RDMA_WRITE"),
+        *("--then", "kind=TAIL", "--limit", "600", "--arm"),
+    )
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == [
+        "A: trigger on rx_enq",
+        "term  kinds  value               mask",
+        "0     HEAD   0x0000000000000301  0x0000000000007f0f",
+        "1     TAIL   0x0000000000000000  0x0000000000000000",
+        "begins with a word like term 0; fires on a word like term 1 within 600 cycles of it",
+        "armed",
+    ]
+
+
+def test_a_trigger_is_json_for_a_machine_and_off_when_it_was_never_set() -> None:
+    document = json.loads(run_inside("trigger", "emu:", "--json").out)
+    assert (document["enabled"], document["armed"]) == (False, False)
+    assert run_inside("trigger", "emu:").out == "A: trigger off\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--on", "rx_enq"), "a trigger needs both --on TAP and --term TERM"),
+        (("--then", "kind=HEAD"), "--then needs the --term that comes before it"),
+        (("--on", "rx_enq", "--term", "flow=3", "--off"), "--off and --on contradict each other"),
+    ],
+    ids=["no term", "no first", "off and on"],
+)
+def test_a_trigger_that_is_half_said_is_bad_input(arguments: tuple[str, ...], message: str) -> None:
+    done = run_inside("trigger", "emu:", *arguments)
+    assert done.code == 2
+    assert message in done.err
