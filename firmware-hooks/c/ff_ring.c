@@ -11,9 +11,12 @@ static void put(ff_ring *ring, uint64_t cycle, unsigned kind, uint64_t data)
     uint64_t gap = cycle - ring->previous;
     unsigned dt = !ring->has_previous || gap > LONGEST_DT ? LONGEST_DT : (unsigned)gap;
     uint8_t *at = ring->records + (uintptr_t)ring->write_ptr * FF_RING_RECORD_B;
+    uint32_t low = (uint32_t)data, high = (uint32_t)(data >> 32); /* a 32-bit core shifts 64 bits in a call */
     unsigned i;
-    for (i = 0; i < 8; i++)
-        at[i] = (uint8_t)(data >> 8 * i);
+    for (i = 0; i < 4; i++, low >>= 8, high >>= 8) {
+        at[i] = (uint8_t)low;
+        at[i + 4] = (uint8_t)high;
+    }
     at[8] = (uint8_t)(kind | dt << 4);
     if (++ring->write_ptr == ring->depth) {
         ring->write_ptr = 0;
@@ -56,7 +59,9 @@ static void pass(ff_ring *ring, uint64_t until)
         uint64_t time = ring->previous + SILENCE;
         bool counts = ring->state == FF_STATE_TRIGGERED;
         /* The cycle that uses up one of post although nothing is recorded; post 0 shuts in the cycle of the cause. */
-        uint64_t drop = ring->cause_cycle + (ring->left ? (uint64_t)(ring->drains + 1) << ring->drain_log2 : 0);
+        uint64_t drop = ring->cause_cycle;
+        if (counts && ring->left)
+            drop += (uint64_t)(ring->drains + 1) << ring->drain_log2;
         if (due && time <= until && (!counts || time <= drop)) {
             put(ring, time, FF_KIND_TIME, time);
             if (counts && time > ring->cause_cycle)

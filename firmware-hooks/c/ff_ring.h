@@ -5,7 +5,7 @@
  * event log several records may be of one cycle (dt 0). Nothing is lost: what is offered is stored until the ring closes.
  *
  * Freestanding C99. No allocation, no division, no lock: call with interrupts off where an interrupt records, too. Time is
- * what the caller gives: cycles of one clock, 64 bits, never smaller than before. A record costs a few dozen instructions.
+ * what the caller gives: cycles of one clock, 64 bits, never smaller than before. What a call costs: docs/c-hooks.md.
  */
 #ifndef FF_RING_H
 #define FF_RING_H

@@ -3,8 +3,7 @@
 
 void ff_switch_clear(ff_switch *sw)
 {
-    static const ff_switch nothing;
-    *sw = nothing;
+    *sw = (ff_switch){0};
 }
 
 void ff_switch_forwarded(ff_switch *sw, unsigned flow, uint32_t words, uint32_t cycles)

@@ -20,10 +20,10 @@ from tests.rtl.simulation import modules, tool
 __all__ = ["QUAD", "SELECT", "Area", "litescope", "synthesize"]
 
 SELECT: Mapping[str, object] = {"COUNT_W": 12, "TIME_W": 40, "POST_W": 8}
-QUAD: Mapping[str, object] = {
+WITHOUT: Mapping[str, object] = {
     "EVENT_DEPTH": 0, "SAMPLER_DEPTH": 0, "COUNTERS": 0, "WITH_BANK": 0, "WITH_CRC": 0, "WITH_PROVOKE": 0,
-    "POST_W": 8, "COUNT_W": 12, "TIME_W": 40, "TRIGGER_TERMS": 1,
 }  # fmt: skip
+QUAD: Mapping[str, object] = {**WITHOUT, **SELECT, "TRIGGER_TERMS": 1}
 
 # LUTs of a primitive that holds bits in LUTs
 _LUT_RAM = {
@@ -147,9 +147,16 @@ def main() -> int:
             f"| LiteScope 2024.12, 72 x 2048, one probe group | {litescope(Path(folder))} |",
             flush=True,
         )
-    print(f"| ff_quad: four taps in two clock domains, without options | {quad} |", flush=True)
+    print(
+        f"| ff_quad: four taps, two clock domains, no options, narrow as ff_select | {quad} |",
+        flush=True,
+    )
+    wide = synthesize("ff_quad", WITHOUT)
+    print(f"| ff_quad at full widths, no options | {wide} |", flush=True)
     for name, parameters in OPTIONS:
-        print(f"| + {name} | {synthesize('ff_quad', {**QUAD, **parameters}) - quad} |", flush=True)
+        print(
+            f"| + {name} | {synthesize('ff_quad', {**WITHOUT, **parameters}) - wide} |", flush=True
+        )
     return 0
 
 

@@ -14,7 +14,7 @@ from exporters.cubes import cover
 from exporters.fill import fill
 from exporters.model import Field, Map, Register
 
-__all__ = ["MODULE", "register_file"]
+__all__ = ["MODULE", "inside", "register_file"]
 
 MODULE = "ff_regs"
 DEVICE_BITS = 24  # of a byte address; above them stands the number of the device
@@ -140,8 +140,8 @@ class _Parts:
             "pagetop": str(self.page_bits + 1),
             "bits": str(DEVICE_BITS),
             "frozen": str(FROZEN),
-            "readable": _inside(readable),
-            "writable": _inside(writable),
+            "readable": inside(readable),
+            "writable": inside(writable),
             "anyhit": "\n        || ".join(f"hit_{name}" for name in names),
             "valids": f"[{valids - 1}:0]",
             "none": f"{valids}'d0",
@@ -298,16 +298,17 @@ def _hit(window: _Window) -> str:
     terms = ["mine"]
     terms += [] if window.writable else ["!s_we"]
     terms += ["frozen"] if window.frozen_only else []
-    return f"    wire hit_{_flat(window.name)} = {' && '.join(terms)} && ({_inside(window.words)});"
+    return f"    wire hit_{_flat(window.name)} = {' && '.join(terms)} && ({inside(window.words)});"
 
 
-def _inside(words: Iterable[int]) -> str:
-    everything = (1 << WORD_BITS) - 1
+def inside(words: Iterable[int], bits: int = WORD_BITS, name: str = "word") -> str:
+    """Return the condition that a signal of so many bits is one of the given words."""
+    everything, digits = (1 << bits) - 1, (bits + 3) // 4
     terms = [
-        f"word == {WORD_BITS}'h{value:06X}"
+        f"{name} == {bits}'h{value:0{digits}X}"
         if mask == everything
-        else f"(word & {WORD_BITS}'h{mask:06X}) == {WORD_BITS}'h{value:06X}"
-        for mask, value in cover(words, WORD_BITS)
+        else f"({name} & {bits}'h{mask:0{digits}X}) == {bits}'h{value:0{digits}X}"
+        for mask, value in cover(words, bits)
     ]
     return "\n        || ".join(terms)
 
