@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
 
-.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-rtl campaign-pull campaign-oracles registers lock system clean
+.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-rtl campaign-pull campaign-oracles timing registers lock system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -19,6 +19,7 @@ help:
 	@echo "make campaign-rtl   each fault x 20 seeds, and 40 clean runs, on the simulated board"
 	@echo "make campaign-pull  200 pulls through a bad network"
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
+	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
 	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
 	@echo "make lock           pin the newest versions of all dependencies"
 	@echo "make clean          remove the virtual environment and caches"
@@ -73,6 +74,9 @@ campaign-pull: $(DEV)
 
 campaign-oracles: $(DEV)
 	@$(BIN)/python -m tests.campaign.oracles --write
+
+timing: $(DEV)
+	@$(BIN)/python -m tests.rtl.timing --write
 
 registers: $(DEV)
 	@$(BIN)/python firmware-hooks/registers/generate.py

@@ -1,4 +1,4 @@
-"""What tapping a datapath costs in time, placed and routed by nextpnr on an iCE40 HX8K: the clock with and without a recorder.
+"""What tapping a datapath costs in time: the clock with and without a recorder, placed and routed for an iCE40 HX8K.
 
 The datapath is 64 bits wide and as fast as the device's carry chains: a word a cycle, a running sum over it. The tap
 is a wire into one register of a recorder of 72 x 1024. ``make timing`` writes docs/rtl-timing.md.
@@ -27,12 +27,14 @@ module datapath #(parameter SLOW = 0) (
 );
     reg valid_q;
     reg [63:0] data_q;
+    wire [31:0] once = (data_q[31:0] + {sum[15:0], sum[31:16]}) ^ {data_q[47:32], data_q[63:48]};
+    wire [31:0] twice = once + {once[7:0], once[31:8]}; // three carry chains, one behind the other
     always @(posedge clk) begin
         valid_q <= s_valid;
         data_q <= s_data;
         m_valid <= valid_q;
         m_data <= data_q;
-        if (valid_q) sum <= sum + (SLOW ? (data_q[31:0] + data_q[63:32]) ^ {sum[0], sum[31:1]} : data_q[31:0] ^ data_q[63:32]);
+        if (valid_q) sum <= sum + (SLOW ? twice ^ data_q[63:32] : data_q[31:0] ^ data_q[63:32]);
     end
     assign tap_valid = valid_q; // a wire: nothing of the recorder stands in the way of the data
     assign tap_data = data_q;
@@ -62,7 +64,10 @@ RECORDER = """
         .wr_clk(clk), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record), .rd_clk(clk), .rd_en(rd_en_q),
         .rd_slot(rd_slot), .rd_record(rd_record));
 """
-PORTS = "input clk, rst, arm, triggered, drain, rd_en, s_valid, input [63:0] s_data, output m_valid, output [63:0] m_data, output last, output reg seen"
+PORTS = (
+    "input clk, rst, arm, triggered, drain, rd_en, s_valid, input [63:0] s_data, "
+    "output m_valid, output [63:0] m_data, output last, output reg seen"
+)
 PATH = """
     wire tap_valid;
     wire [63:0] tap_data;
@@ -77,11 +82,14 @@ LONE = """
     always @(posedge clk) {tap_valid, tap_data} <= {s_valid, s_data};
     assign {m_valid, m_data, last} = 66'd0;
 """
+UNTAPPED = "    always @(posedge clk) seen <= rst ^ arm ^ triggered ^ drain ^ rd_en;\n"
+SLOW_PATH = PATH.replace("datapath i_path", "datapath #(.SLOW(1)) i_path")
 BUILDS = {
-    "the datapath alone": PATH
-    + "    always @(posedge clk) seen <= rst ^ arm ^ triggered ^ drain ^ rd_en;\n",
     "the recorder alone": LONE + RECORDER,
-    "the datapath, tapped": PATH + RECORDER,
+    "a fast datapath alone": PATH + UNTAPPED,
+    "a fast datapath, tapped": PATH + RECORDER,
+    "a slow datapath alone": SLOW_PATH + UNTAPPED,
+    "a slow datapath, tapped": SLOW_PATH + RECORDER,
 }
 
 
@@ -125,7 +133,8 @@ def main(argv: list[str] | None = None) -> int:
     lines = [
         "# What a tap costs in time",
         "",
-        f"`make timing`: nextpnr-ice40, HX8K (ct256), {options.seeds} placements of each build, median (slowest to fastest). A recorder of 72 x 1024",
+        f"`make timing`: nextpnr-ice40, HX8K (ct256), {options.seeds} placements of each build, median (slowest to "
+        "fastest). A recorder of 72 x 1024",
         "with a 64-bit time counter beside a 64-bit datapath in the same clock domain.",
         "",
         "| build | clock | cells |",
@@ -141,9 +150,12 @@ def main(argv: list[str] | None = None) -> int:
     recorder, fast, fast_tapped, slow, slow_tapped = rate.values()
     lines += [
         "",
-        f"A datapath that is slower than the recorder keeps {slow_tapped / slow:.0%} of its clock when it is tapped: the tap is a register's data input at the",
-        f"end of a wire, and no path leads back. One that is faster ({fast / recorder:.2f} x) is bound by the recorder's own 64-bit counter:",
-        f"{fast_tapped / recorder:.0%} of the recorder's clock. Put the recorder behind a FIFO in a slower domain there, or narrow its counter.",
+        f"A datapath that is slower than the recorder keeps {slow_tapped / slow:.0%} of its clock when it is tapped: "
+        "the tap is a register's",
+        "data input at the end of a wire, and no path leads back. One that is faster "
+        f"({fast / recorder:.2f} x) is bound by the recorder's own",
+        f"64-bit counter: {fast_tapped / recorder:.0%} of the recorder's clock. Put the recorder behind a FIFO in a "
+        "slower domain there, or narrow its counter.",
     ]
     text = "\n".join(lines) + "\n"
     print(text)
