@@ -95,7 +95,8 @@ module ff_example_fifo_pair #(
         .m_ack(ack), .m_err(err), .m_rdata(rdata)
     );
     wire        trigger_out, cross_out, hold, frozen, flow_req, rx_dma_stop, link_loopback, traffic_enable, inject_valid,
-        inject_last;
+        inject_last, record_valid;
+    wire [71:0] record;
     wire [6:0]  flow_number, traffic_flow;
     wire [2:0]  flow_field;
     wire [9:0]  traffic_length;
@@ -108,6 +109,7 @@ module ff_example_fifo_pair #(
     ) i_recorder (
         .clk_bus(clk_bus), .clk_link(clk_link), .rst(rst), .bus_rst(rst), .boot_nonce(boot_nonce),
         .s_req(req), .s_we(we), .s_addr(addr), .s_wdata(wdata), .s_ack(ack), .s_err(err), .s_rdata(rdata),
+        .s_record_valid(record_valid), .s_record(record),
         .tx_enq_valid(tx_enq_valid), .tx_enq_kind(tx_enq_kind), .tx_enq_data(tx_enq_data),
         .tx_deq_valid(tx_deq_valid), .tx_deq_kind(tx_deq_kind), .tx_deq_data(tx_deq_data),
         .rx_enq_valid(rx_enq_valid), .rx_enq_kind(rx_enq_kind), .rx_enq_data(rx_enq_data),
@@ -134,6 +136,6 @@ module ff_example_fifo_pair #(
     );
     wire unused = &{1'b0, trigger_out, cross_out, hold, frozen, flow_req, rx_dma_stop, link_loopback, traffic_enable,
         inject_valid, inject_last, flow_number, traffic_flow, flow_field, traffic_length, cfg_stall_limit, traffic_gap,
-        traffic_seed, inject_data};
+        traffic_seed, inject_data, record_valid, record};
 endmodule
 `default_nettype wire
