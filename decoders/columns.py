@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["by_column", "end_to_end", "event_schema", "name_type", "names", "one_name", "table"]
 
-_ZEROS_AT_ONCE = 1 << 16
+_LEAST_ZEROS = 1 << 16
 
 
 def name_type() -> pa.DataType:
@@ -41,22 +41,23 @@ def event_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
     )
 
 
-def names(codes: npt.NDArray[np.integer[Any]], texts: Sequence[str]) -> pa.Array:
-    """Return a column of ``texts[code]`` for each code."""
+def names(
+    codes: npt.NDArray[np.integer[Any]], texts: Sequence[str], *, checked: bool = True
+) -> pa.Array:
+    """Return a column of ``texts[code]`` for each code; those of a kernel that gives no others need not
+    be ``checked``, which takes longer than all else."""
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(
-        whole(codes.astype(np.int32, copy=False)), _texts(tuple(texts))
+        whole(codes.astype(np.int32, copy=False)), _texts(tuple(texts)), safe=checked
     )
 
 
 def one_name(text: str, count: int) -> pa.Array:
     """Return a column that has the same text ``count`` times."""
-    import pyarrow as pa
-
-    zeros = _zeros(-(-count // _ZEROS_AT_ONCE) * _ZEROS_AT_ONCE)[:count]
-    # They are indices of the one text: nothing to check.
-    return pa.DictionaryArray.from_arrays(whole(zeros), _texts((text,)), safe=False)
+    # Few lengths, so that nearly every column is a slice of one that is there.
+    room = max(_LEAST_ZEROS, 1 << int(count).bit_length())
+    return _named(text, room).slice(0, count)
 
 
 def whole(numbers: npt.NDArray[Any]) -> pa.Array:
@@ -71,8 +72,14 @@ def whole(numbers: npt.NDArray[Any]) -> pa.Array:
         packed = np.packbits(numbers, bitorder="little")
         return pa.Array.from_buffers(pa.bool_(), len(numbers), [None, pa.py_buffer(packed)])
     plain = np.ascontiguousarray(numbers)
-    kind = pa.from_numpy_dtype(plain.dtype)
-    return pa.Array.from_buffers(kind, len(plain), [None, pa.py_buffer(plain)])
+    return pa.Array.from_buffers(_arrow_type(plain.dtype), len(plain), [None, pa.py_buffer(plain)])
+
+
+@lru_cache(maxsize=16)
+def _arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
+    import pyarrow as pa
+
+    return pa.from_numpy_dtype(dtype)
 
 
 def verdicts(codes: npt.NDArray[np.integer[Any]]) -> pa.Array:
@@ -93,6 +100,14 @@ def _texts(texts: tuple[str, ...]) -> pa.Array:
     ends = np.cumsum([0, *map(len, coded)], dtype=np.int32)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(coded))]
     return pa.Array.from_buffers(pa.string(), len(texts), buffers)
+
+
+@lru_cache(maxsize=32)
+def _named(text: str, count: int) -> pa.Array:
+    import pyarrow as pa
+
+    # They are indices of the one text: nothing to check.
+    return pa.DictionaryArray.from_arrays(whole(_zeros(count)), _texts((text,)), safe=False)
 
 
 @lru_cache(maxsize=4)
@@ -130,14 +145,15 @@ def table(schema: pa.Schema, columns: Mapping[str, Any]) -> pa.Table:
     """
     import pyarrow as pa
 
-    unknown = sorted(set(columns) - set(schema.names))
+    wanted = schema.names
+    unknown = sorted(set(columns) - set(wanted))
     if unknown:
         raise ValueError(f"columns {', '.join(unknown)} are not in the schema")
     arrays = []
-    for field in schema:
-        column = columns[field.name]
+    for name, kind in zip(wanted, schema.types, strict=True):
+        column = columns[name]
         if not isinstance(column, pa.Array | pa.ChunkedArray):
             numbers = isinstance(column, np.ndarray) and column.dtype.kind in "biuf"
             column = whole(column) if numbers else pa.array(column)
-        arrays.append(column if column.type == field.type else column.cast(field.type))
+        arrays.append(column if column.type == kind else column.cast(kind))
     return pa.Table.from_arrays(arrays, schema=schema)

@@ -17,6 +17,7 @@ from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.open import is_capture
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.decoders.blame import blamed
 from freezeframe.decoders.contract import CAPTURE, EDGES, Decoder
 from freezeframe.decoders.registry import Registry, load_decoders, shortened
 from freezeframe.decoders.spec import Stack, Step, match_channels, parse_spec
@@ -48,7 +49,7 @@ class StackRun:
     def __init__(self, stack: Stack) -> None:
         self._name = stack.name
         self._stack = stack = joined(stack)
-        self._states = [step.decoder.new_state(step.options) for step in stack.steps]
+        self._states = [_new_state(step) for step in stack.steps]
         self._tables: dict[str, list[pa.Table]] = {
             output.kind: [] for output in stack.steps[-1].decoder.produces
         }
@@ -66,7 +67,8 @@ class StackRun:
             decode = step.decoder.decode
             if isinstance(piece, Samples) and step.decoder.decode_samples is not None:
                 decode = step.decoder.decode_samples
-            made = _made(step, decode(piece, step.options, state, last))
+            with blamed(step.decoder, decode):
+                made = _made(step, decode(piece, step.options, state, last))
             if level < top:
                 piece = made[self._stack.steps[level + 1].decoder.consumes]
         for kind, table in made.items():
@@ -98,15 +100,16 @@ class StackRun:
                 state.close()
 
     def tables(self) -> list[Decoded]:
-        """Return all rows so far, one table for each kind that the decoder on top makes."""
-        import pyarrow as pa
+        """Hand over all rows so far, one table for each kind that the decoder on top makes.
 
+        They are no longer kept here: a billion samples can give more than fits twice.
+        """
         name = self._name
         prefix = f"{self._stack.steps[-1].decoder.id}."
         return [
             Decoded(
                 name if len(self._tables) == 1 else f"{name}.{kind.removeprefix(prefix)}",
-                pa.concat_tables(tables).unify_dictionaries().combine_chunks(),
+                _in_one(tables),
             )
             for kind, tables in self._tables.items()
             if tables
@@ -288,6 +291,11 @@ def _check_fit(path: Path, kind: str, stacks: Sequence[Stack], registry: Registr
         )
 
 
+def _new_state(step: Step) -> Any:
+    with blamed(step.decoder, step.decoder.new_state):
+        return step.decoder.new_state(step.options)
+
+
 def _made(step: Step, made: Any) -> Mapping[str, pa.Table]:
     """Check what a decoder gave against what it declares."""
     import pyarrow as pa
@@ -314,6 +322,20 @@ def _made(step: Step, made: Any) -> Mapping[str, pa.Table]:
             )
         tables[output.kind] = table
     return tables
+
+
+def _in_one(parts: list[pa.Table]) -> pa.Table:
+    """Join tables column by column and empty ``parts``, so that only one column is there twice."""
+    import pyarrow as pa
+
+    whole = pa.concat_tables(parts).unify_dictionaries()
+    parts.clear()
+    schema = whole.schema
+    columns = []
+    for _ in range(len(schema)):
+        columns.append(whole.column(0).combine_chunks())
+        whole = whole.remove_column(0)
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _columns(schema: pa.Schema) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -52,7 +53,7 @@ def parse_alarm(text: str) -> Alarm:
     try:
         limit = float(found["limit"])
     except ValueError:
-        limit = float("nan")
-    if limit != limit or limit in (float("inf"), float("-inf")):
+        limit = math.nan
+    if not math.isfinite(limit):
         raise InputError(f"alarm {text!r}: {found['limit']!r} is not a number")
     return Alarm(text.strip(), found["name"], found["sign"], limit)

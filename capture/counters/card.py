@@ -9,9 +9,10 @@ Source: docs/formats.md, sections 1.1 and 1.2.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from freezeframe.capture.counters.contract import Counter, Sample
+from freezeframe.capture.counters.laws import Law, card_laws
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import CounterSnapshot, Device, open_devices
 from freezeframe.capture.registers.layouts import MACHINE_NAMES, MACHINE_STATE_NAMES
@@ -22,6 +23,11 @@ from freezeframe.capture.targets.base import Target, open_target
 __all__ = ["CardSource"]
 
 _MEMORY_COUNTS = ("stored", "lost")
+_LEVELS = {
+    "tx_level": "Words in the outgoing FIFO when the card froze",
+    "rx_level": "Words in the incoming FIFO when the card froze",
+}
+_Frozen = tuple[dict[str, str], dict[str, int]]  # facts, values
 _MOST_FLOWS = 3  # out of credit, that a line names
 
 
@@ -43,12 +49,17 @@ class CardSource:
             self.target.close()
             raise
         self._snapshots: dict[int, tuple[int, CounterSnapshot]] = {}  # device -> (nonce, its last)
-        self._frozen: dict[
-            int, tuple[tuple[int, int, int], dict[str, str]]
-        ] = {}  # device -> (freeze, facts)
+        # device -> (freeze, what it left)
+        self._frozen: dict[int, tuple[tuple[int, int, int], _Frozen]] = {}
         self.counters: Mapping[str, Counter] = {
             counter.key: counter for device in self.devices for counter in _counters_of(device.name)
         }
+
+        self.laws: Sequence[Law] = [
+            law
+            for device in self.devices
+            for law in card_laws(device.name, device.identity.tx_fifo, device.identity.rx_fifo)
+        ]
 
     def read(self) -> Sample:
         """Read everything; raises as ``CounterSource.read``."""
@@ -64,17 +75,10 @@ class CardSource:
             for memory, of in state.memories.items():
                 for count in _MEMORY_COUNTS:
                     values[f"{device.name}.memory.{memory}.{count}"] = getattr(of, count)
-            facts |= self._frozen_facts(device, state)
+            facts_then, values_then = self._at_freeze(device, state)
+            facts |= facts_then
+            values |= values_then
         return Sample(t_ns, values, facts, tuple(states))
-
-    def clock_hz(self, device: str) -> int:
-        """Return the link clock of a card, for what is counted in its cycles."""
-        return next(d.identity.clk_link for d in self.devices if d.name == device)
-
-    def depths_words(self, device: str) -> tuple[int, int]:
-        """Return what the outgoing and the incoming FIFO of a card hold."""
-        identity = next(d.identity for d in self.devices if d.name == device)
-        return identity.tx_fifo, identity.rx_fifo
 
     def close(self) -> None:
         """Close the target."""
@@ -87,9 +91,9 @@ class CardSource:
             self._snapshots[device.index] = known
         return known[1]
 
-    def _frozen_facts(self, device: Device, state: RecorderState) -> dict[str, str]:
+    def _at_freeze(self, device: Device, state: RecorderState) -> _Frozen:
         if state.state != "frozen":
-            return {}
+            return {}, {}
         freeze = state.nonce, state.generation, state.cause_cycle
         known = self._frozen.get(device.index)
         if known is None or known[0] != freeze:
@@ -98,30 +102,29 @@ class CardSource:
         return known[1]
 
 
-def _read_frozen(device: Device) -> dict[str, str]:
-    """Return the state machines, FIFOs and flows without credit, as they stood when the card froze."""
+def _read_frozen(device: Device) -> _Frozen:
+    """Read what the card keeps of the moment it froze: state machines, FIFOs, flows without credit."""
     count = len(MACHINE_NAMES)
     words = device.read_many(
         [
             *(("frozen.machine", index) for index in range(count)),
-            "frozen.tx_level",
-            "frozen.rx_level",
+            *(f"frozen.{name}" for name in _LEVELS),
         ]
     )
     machines = [
         f"{name} {MACHINE_STATE_NAMES[word] if word < len(MACHINE_STATE_NAMES) else word}"
-        for name, word in zip(MACHINE_NAMES, words[:count], strict=True)
+        for name, word in zip(MACHINE_NAMES, words, strict=False)
     ]
-    tx_words, rx_words = words[count:]
-    lines = {
-        f"{device.name} froze in": ", ".join(machines),
-        f"{device.name} FIFOs held": f"outgoing {tx_words:,} words, incoming {rx_words:,} words",
-    }
+    facts = {f"{device.name} froze in": ", ".join(machines)}
     waiting = _out_of_credit(device)
     if waiting:
         more = f" and {len(waiting) - _MOST_FLOWS} more" if len(waiting) > _MOST_FLOWS else ""
-        lines[f"{device.name} out of credit"] = ", ".join(waiting[:_MOST_FLOWS]) + more
-    return lines
+        facts[f"{device.name} out of credit"] = ", ".join(waiting[:_MOST_FLOWS]) + more
+    values = {
+        f"{device.name}.frozen.{name}": word
+        for name, word in zip(_LEVELS, words[count:], strict=True)
+    }
+    return facts, values
 
 
 def _out_of_credit(device: Device) -> list[str]:
@@ -156,6 +159,10 @@ def _counters_of(device: str) -> list[Counter]:
                     register(f"memory.{count}").doc,
                     f"card_memory_{count}",
                     (*label, ("memory", memory)),
-                )  # fmt: skip
+                )
             )
+    for name, text in _LEVELS.items():
+        made.append(
+            Counter(f"{device}.frozen.{name}", "gauge", "words", text, f"card_frozen_{name}", label)
+        )
     return made

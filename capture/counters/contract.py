@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
+    from freezeframe.capture.counters.laws import Law
     from freezeframe.capture.recorder.state import RecorderState
 
 __all__ = ["Counter", "CounterSource", "Kind", "Labels", "Sample"]
@@ -57,6 +58,10 @@ class CounterSource(Protocol):
     @property
     def counters(self) -> Mapping[str, Counter]:
         """What each key of a sample means; a later sample may bring more."""
+
+    @property
+    def laws(self) -> Sequence[Law]:
+        """What must add up in every sample; empty where nothing is known to."""
 
     def read(self) -> Sample:
         """Read everything once.

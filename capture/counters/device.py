@@ -6,8 +6,8 @@ Source: Linux ``Documentation/filesystems/proc.rst`` (interrupts, softirqs),
 
 from __future__ import annotations
 
-import os
 import re
+from pathlib import PurePath
 
 from freezeframe.capture.counters.contract import Counter
 from freezeframe.capture.counters.tables import SOFTIRQS
@@ -30,7 +30,7 @@ class DeviceCounters:
         self._tree = tree
         self._name = name
         self._folders = list(_folders_up(tree, link))
-        self._own = {os.path.basename(folder) for folder in self._folders[:1]} | {name}
+        self._own = {PurePath(folder).name for folder in self._folders[:1]} | {name}
         lines = {line for folder in self._folders for line in tree.names(f"{folder}/msi_irqs")}
         self._lines = lines or {
             text
@@ -73,7 +73,10 @@ class DeviceCounters:
             values[INTERRUPTS] = sum(values.values())
             self.counters.setdefault(
                 INTERRUPTS,
-                Counter(INTERRUPTS, "counter", "interrupts", "Interrupts of all lines of the device", "device_interrupts"),
+                Counter(
+                    INTERRUPTS, "counter", "interrupts", "Interrupts of all lines of the device",
+                    "device_interrupts",
+                ),
             )  # fmt: skip
         return values
 
@@ -119,19 +122,15 @@ class DeviceCounters:
 
 def _folders_up(tree: Tree, link: str) -> list[str]:
     """Return the device's folder and those above it that are devices too: a virtio device sits in a PCI one."""
-    if not tree.place(link).exists():
-        return []
-    root = os.path.realpath(tree.root)
-    at = os.path.realpath(tree.place(link))
+    root = tree.root.resolve()
+    at = tree.place(link).resolve()
     found = []
-    while at.startswith(root) and os.path.basename(at) not in ("devices", "sys", ""):
-        if os.path.exists(os.path.join(at, "subsystem")) or os.path.exists(
-            os.path.join(at, "uevent")
-        ):
-            found.append(os.path.relpath(at, root))
-        if _is_pci(os.path.basename(at)):
+    while at.is_dir() and at.is_relative_to(root / "sys" / "devices"):
+        if (at / "subsystem").exists() or (at / "uevent").exists():
+            found.append(str(at.relative_to(root)))
+        if _is_pci(at.name):
             break  # what stands above is a bridge, with interrupts and errors of its own
-        at = os.path.dirname(at)
+        at = at.parent
     return found
 
 

@@ -18,7 +18,7 @@ class History:
     ``restarts``. ``bins`` holds the highest rate of each second, of a gauge the highest value.
     """
 
-    __slots__ = ("_bin", "bins", "is_gauge", "rate", "restarts", "t_ns", "value")
+    __slots__ = ("_after_gap", "_bin", "bins", "is_gauge", "rate", "restarts", "t_ns", "value")
 
     def __init__(self, is_gauge: bool, depth: int) -> None:
         """``depth``: bins that are kept."""
@@ -29,6 +29,7 @@ class History:
         self.restarts = 0
         self.bins: deque[float] = deque(maxlen=depth)
         self._bin = -1
+        self._after_gap = False
 
     @property
     def amount(self) -> float | None:
@@ -40,7 +41,7 @@ class History:
         before, since_ns = self.value, t_ns - self.t_ns
         if self.is_gauge:
             step = float(value)
-        elif before is None or since_ns <= 0:
+        elif before is None or since_ns <= 0 or self._after_gap:
             step = 0.0
         elif value < before:
             self.restarts += 1
@@ -48,7 +49,7 @@ class History:
             step = 0.0
         else:
             self.rate = step = (value - before) * _NS / since_ns
-        self.value, self.t_ns = value, t_ns
+        self.value, self.t_ns, self._after_gap = value, t_ns, False
         number = t_ns // BIN_NS
         if number != self._bin or not self.bins:
             self._bin = number
@@ -59,5 +60,4 @@ class History:
     def gap(self) -> None:
         """The source was away: what comes next is no step from what was before."""
         self.rate = None
-        if not self.is_gauge:
-            self.value = None
+        self._after_gap = True

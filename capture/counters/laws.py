@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from freezeframe.capture.counters.contract import CounterSource, Sample
+    from freezeframe.capture.counters.contract import Sample
 
-__all__ = ["Law", "LawWatch", "laws_of"]
+__all__ = ["Law", "LawWatch", "card_laws"]
 
 _SLACK_WORDS = 64  # a dozen cycles of synchronizing, with room
 _TIMES = 2  # samples in a row, with one alone a card that was just restarted would be accused
@@ -46,17 +46,11 @@ _CARD: tuple[tuple[str, str, str, int], ...] = (  # name, in, out, which FIFO's 
 )
 
 
-def laws_of(source: CounterSource) -> list[Law]:
-    """Return the laws of a source. Only cards have some: what a driver counts, and when, is its own affair."""
-    depths = getattr(source, "depths_words", None)
-    if depths is None:
-        return []
-    devices = dict.fromkeys(key.partition(".")[0] for key in source.counters)
+def card_laws(device: str, tx_fifo_words: int, rx_fifo_words: int) -> list[Law]:
+    """Return the laws of one card. What a driver counts, and when, is its own affair: interfaces have none."""
+    depths_words = (tx_fifo_words, rx_fifo_words)
     return [
-        Law(
-            f"{device} {name}", (f"{device}.{into}",), (f"{device}.{out}",), 0, depths(device)[fifo]
-        )
-        for device in devices
+        Law(f"{device} {name}", (f"{device}.{into}",), (f"{device}.{out}",), 0, depths_words[fifo])
         for name, into, out, fifo in _CARD
     ]
 
@@ -83,9 +77,10 @@ class LawWatch:
             wrong = not law.least - slack <= balance <= law.most + slack
             self._times[law.name] = self._times[law.name] + 1 if wrong else 0
             if self._times[law.name] >= _TIMES:
+                surplus = balance < law.least
+                count = law.least - balance if surplus else balance - law.most
                 found[law.name] = (
-                    f"in minus out is {balance:,}, not {law.least:,} to {law.most:,}: "
-                    + ("more came out than went in" if balance < law.least else "some were lost")
+                    f"{count:,} {'more came out than went in' if surplus else 'went in and never came out'}"
                 )
         self._before = {
             key: values[key] for law in self.laws for key in law.into + law.out_of if key in values

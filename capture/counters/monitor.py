@@ -5,13 +5,14 @@ No thread of its own and no picture: whoever shows it calls ``poll`` as often as
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from freezeframe.capture.counters.history import History
-from freezeframe.capture.counters.laws import LawWatch, laws_of
+from freezeframe.capture.counters.laws import LawWatch
 
 if TYPE_CHECKING:
     from freezeframe.capture.counters.alarms import Alarm
@@ -23,11 +24,13 @@ __all__ = ["Event", "EventKind", "Monitor", "Watched"]
 
 EventKind = Literal["freeze", "alarm", "law", "stale", "state", "errors", "note"]
 
-_STALE_PERIODS = 5
-_LEAST_STALE_NS = 1_000_000_000
 _QUIET_NS = 10_000_000_000  # an error counter that rests this long is told again when it grows
-_ERROR_WORDS = ("err", "drop", "overflow", "underflow", "lost", "refused", "discard", "missed", "downed", "carrier_changes")
-_RATIOS = (("interrupts per packet", ("irq.total",), ("rx_packets", "tx_packets")),)
+# A word of a counter's name that begins like this: what it counts ought not to happen.
+_WRONG = re.compile(
+    r"(?:^|[^a-z])(?:err|drop|overflow|underflow|overrun|lost|refused|discard|missed|downed|aer\.|out_of_|carrier_changes)",
+    re.IGNORECASE,
+)
+_RATIOS = (("interrupts per packet", "irq.total", ("rx_packets", "tx_packets")),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +73,10 @@ class Watched:
         """Return what is told as one thing by another, for instance interrupts per packet."""
         found = {}
         for name, above, below in _RATIOS:
-            tops = [self.rate(key) for key in above]
-            bottoms = [rate for key in below if (rate := self.rate(key)) is not None]
-            if None not in tops and sum(bottoms):
-                found[name] = sum(top for top in tops if top is not None) / sum(bottoms)
+            top = self.rate(above)
+            bottom = sum(self.rate(key) or 0.0 for key in below)
+            if top is not None and bottom:
+                found[name] = top / bottom
         return found
 
     def take(self, sample: Sample) -> list[Event]:
@@ -82,7 +85,7 @@ class Watched:
         source = self.reader.source
         if source is not self._source:
             self._source = source
-            self._laws = LawWatch(laws_of(source))
+            self._laws = LawWatch(source.laws)
         if self.stale:
             self.stale = False
             events.append(Event(sample.t_ns, self.url, "stale", "answers again", begins=False))
@@ -92,10 +95,7 @@ class Watched:
 
     def look_for_age(self, now_ns: int) -> list[Event]:
         """Return the event that the source has become stale, when it has."""
-        since = self.sample.t_ns if self.sample else None
-        limit_ns = max(_LEAST_STALE_NS, int(_STALE_PERIODS * self.reader.period_s * 1e9))
-        late = since is not None and now_ns - since > limit_ns
-        if self.stale or not (late or self.reader.trouble):
+        if self.stale or not self.reader.is_stale(now_ns):
             return []
         self.stale = True
         for history in self.histories.values():
@@ -115,15 +115,24 @@ class Watched:
             history.add(sample.t_ns, value)
             if history.restarts != restarts:
                 restarted.append(key)
-            elif value != before and before is not None and key in self.grows_wrong and value > before:
+            elif before is not None and value > before and key in self.grows_wrong:
                 if sample.t_ns - self.grows_wrong[key] > _QUIET_NS:
-                    events.append(Event(sample.t_ns, self.url, "errors", f"{key} grew by {value - before:,} to {value:,}"))
+                    events.append(
+                        Event(
+                            sample.t_ns,
+                            self.url,
+                            "errors",
+                            f"{key} grew by {value - before:,} to {value:,}",
+                        )
+                    )
                 self.grows_wrong[key] = sample.t_ns
             if key in self._watching:
                 events += self._alarm_events(key, history)
         if restarted:
             more = f" and {len(restarted) - 1} more" if len(restarted) > 1 else ""
-            text = f"{restarted[0]}{more} went back: the device was restarted, or the counter wrapped"
+            text = (
+                f"{restarted[0]}{more} went back: the device was restarted, or the counter wrapped"
+            )
             events.append(Event(sample.t_ns, self.url, "state", text))
         return events
 
@@ -134,7 +143,7 @@ class Watched:
         watching = [alarm for alarm in self._alarms if alarm.matches(self.url, key)]
         if watching:
             self._watching[key] = watching
-        if not history.is_gauge and any(word in key.lower() for word in _ERROR_WORDS):
+        if not history.is_gauge and _WRONG.search(key):
             self.grows_wrong[key] = -_QUIET_NS
         return history
 
@@ -145,7 +154,8 @@ class Watched:
         shown = f"{amount:,.0f}" if amount >= 100 or history.is_gauge else f"{amount:,.3g}"
         unit = "" if history.is_gauge else " a second"
         events = [
-            Event(history.t_ns, self.url, "alarm", f"{key}: {shown}{unit} ({text})") for text in sorted(rings - before)
+            Event(history.t_ns, self.url, "alarm", f"{key}: {shown}{unit} ({text})")
+            for text in sorted(rings - before)
         ]
         events += [
             Event(history.t_ns, self.url, "alarm", f"{key}: no longer ({text})", begins=False)
@@ -163,16 +173,32 @@ class Watched:
         for state in sample.recorders:
             before = known.get(state.device)
             if before is not None and before.nonce != state.nonce:
-                events.append(Event(sample.t_ns, self.url, "state", f"{state.device} was powered up or configured anew"))
-            if before is None or (before.state, before.generation) != (state.state, state.generation):
+                events.append(
+                    Event(
+                        sample.t_ns,
+                        self.url,
+                        "state",
+                        f"{state.device} was powered up or configured anew",
+                    )
+                )
+            if before is None or (before.state, before.generation) != (
+                state.state,
+                state.generation,
+            ):
                 frozen = state.state in ("triggered", "frozen")
-                cause = f", cause {', '.join(state.causes)} at bus cycle {state.cause_cycle:,}" if state.causes else ""
+                cause = (
+                    f", cause {', '.join(state.causes)} at bus cycle {state.cause_cycle:,}"
+                    if state.causes
+                    else ""
+                )
                 text = f"{state.device} is {state.state}{cause}, generation {state.generation}"
                 events.append(Event(sample.t_ns, self.url, "freeze" if frozen else "state", text))
         self.recorders = sample.recorders
         for name, text in sample.facts.items():
             if self.facts and self.facts.get(name) not in (None, text):
-                events.append(Event(sample.t_ns, self.url, "state", f"{name}: {self.facts[name]} -> {text}"))
+                events.append(
+                    Event(sample.t_ns, self.url, "state", f"{name}: {self.facts[name]} -> {text}")
+                )
         self.facts = dict(sample.facts)
         return events
 
@@ -196,7 +222,12 @@ class Monitor:
     """All sources, and the log over them."""
 
     def __init__(
-        self, readers: Sequence[SourceReader], alarms: Sequence[Alarm] = (), *, depth: int = 120, kept: int = 1000
+        self,
+        readers: Sequence[SourceReader],
+        alarms: Sequence[Alarm] = (),
+        *,
+        depth: int = 120,
+        kept: int = 1000,
     ) -> None:
         """``depth``: bins of the spark lines; ``kept``: lines of the log."""
         self.sources = [Watched(reader, alarms, depth) for reader in readers]
@@ -209,7 +240,11 @@ class Monitor:
         Returns:
             the new samples with the number of their source, in order of time; and what changed.
         """
-        samples = [(n, sample) for n, watched in enumerate(self.sources) for sample in watched.reader.take()]
+        samples = [
+            (n, sample)
+            for n, watched in enumerate(self.sources)
+            for sample in watched.reader.take()
+        ]
         samples.sort(key=lambda pair: pair[1].t_ns)
         events = []
         for number, sample in samples:
@@ -217,7 +252,14 @@ class Monitor:
         for watched in self.sources:
             events += watched.look_for_age(now_ns)
             for answer in watched.reader.answers():
-                events.append(Event(now_ns, watched.url, "note", ("failed: " if answer.failed else "") + answer.text))
+                events.append(
+                    Event(
+                        now_ns,
+                        watched.url,
+                        "note",
+                        ("failed: " if answer.failed else "") + answer.text,
+                    )
+                )
         for event in events:
             self.note(event)
         return samples, events

@@ -7,11 +7,12 @@ in a recorded tree both come from its files, where there is no place for the dri
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.device import DeviceCounters
 from freezeframe.capture.counters.ethtool import DriverStatistics
+from freezeframe.capture.counters.laws import Law
 from freezeframe.capture.counters.netlink import LinkSocket
 from freezeframe.capture.counters.tables import NETDEV
 from freezeframe.capture.counters.tree import Tree
@@ -38,6 +39,7 @@ class NetdevSource:
         """
         self.url = f"netdev:{name}"
         self._name = name
+        self.laws: Sequence[Law] = ()
         self._tree = tree
         self._folder = f"{_CLASS}/{name}"
         self._link: LinkSocket | None = None
@@ -78,7 +80,7 @@ class NetdevSource:
                 link = self._link.read()
                 driver = self._driver.read() if self._driver else {}
             except OSError as error:
-                raise self._gone(error.strerror) from None
+                raise self._gone(str(error)) from None
             if link.index != self._identity:
                 raise self._gone("another interface has its name now")
             values, state = dict(link.statistics), link.operstate

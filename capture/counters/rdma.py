@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.device import DeviceCounters
+from freezeframe.capture.counters.laws import Law
 from freezeframe.capture.counters.tables import RDMA_PORT
 from freezeframe.capture.counters.tree import Tree
 from freezeframe.capture.errors import InputError, TargetError
@@ -29,6 +30,7 @@ class RdmaSource:
         device, _, port = place.partition("/")
         port = port or "1"
         self.url = f"rdma:{device}/{port}"
+        self.laws: Sequence[Law] = ()
         self._tree = tree
         self._port = f"{_CLASS}/{device}/ports/{port}"
         if not device or device in (".", "..") or device not in tree.names(_CLASS):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "SourceReader"]
 
 _LONGEST_PAUSE_S = 2.0  # between two tries to open a source that is gone
+_STALE_PERIODS = 5
+_LEAST_STALE_NS = 1_000_000_000
 _KEPT = 4096  # samples nobody has taken yet; the oldest go first
 
 
@@ -82,6 +84,16 @@ class SourceReader:
         last = self.last
         return None if last is None else time.monotonic_ns() - last.t_ns
 
+    def is_stale(self, now_ns: int) -> bool:
+        """Return whether the source fails, or its newest sample is older than a few periods.
+
+        Before the first sample it is not stale, unless it fails.
+        """
+        if self.trouble is not None:
+            return True
+        limit_ns = max(_LEAST_STALE_NS, int(_STALE_PERIODS * self.period_s * 1e9))
+        return self.last is not None and now_ns - self.last.t_ns > limit_ns
+
     def ask(self, action: Callable[[CounterSource], str]) -> None:
         """Let ``action`` run between two readings; ``answers`` will hold the line it returns."""
         self._asked.append(action)
@@ -95,6 +107,17 @@ class SourceReader:
         return taken
 
     def _run(self) -> None:
+        try:
+            self._read_on()
+        except (
+            Exception
+        ) as error:  # a mistake of the program: the thread ends, and must not do so unseen
+            self.trouble = f"reading has ended by a mistake of this program: {error!r}"
+            raise
+        finally:
+            self._close()
+
+    def _read_on(self) -> None:
         pause_s = self.period_s
         due_s = time.monotonic()
         while not self._ending:
@@ -118,7 +141,6 @@ class SourceReader:
                     self._wake.clear()
                     if self._opened and self._asked:
                         break
-        self._close()
 
     def _keep(self, sample: Sample) -> None:
         with self._lock:

@@ -4,8 +4,8 @@ The Parquet writer costs 60 MB of memory, so while a dashboard runs only lines o
 ``.FILE.journal`` beside the file. They become the table when the recording is closed; after a crash, the next
 recording to the same file makes the table from what is there, and is refused.
 
-Rows: ``t_ps`` from the first sample, ``source``, ``kind`` (counter or gauge), ``counter``, ``unit``, ``value`` (int64 bit
-pattern), ``changed`` (its value is another than one sample before). Every value of every sample is a row.
+Rows: ``t_ps`` from the first sample, ``source``, ``kind`` (counter or gauge), ``counter``, ``unit``, ``value`` (int64
+bit pattern), ``changed`` (its value is another than one sample before). Every value of every sample is a row.
 """
 
 from __future__ import annotations
@@ -64,10 +64,17 @@ class Recording:
             OSError: the disk is full.
         """
         keys = self._keys.get(source)
-        if keys is None or len(keys) != len(sample.values) or any(map(str.__ne__, keys, sample.values)):
+        if (
+            keys is None
+            or len(keys) != len(sample.values)
+            or any(map(str.__ne__, keys, sample.values))
+        ):
             keys = self._keys[source] = list(sample.values)
             columns = [
-                (key, counters[key].kind, counters[key].unit) if key in counters else (key, "gauge", "") for key in keys
+                (key, counters[key].kind, counters[key].unit)
+                if key in counters
+                else (key, "gauge", "")
+                for key in keys
             ]
             self._write({"source": source, "columns": columns})
         self._write([source, sample.t_ns, list(sample.values.values())])
@@ -91,7 +98,6 @@ def finish(path: Path) -> int:
         CaptureFormatError: the journal is damaged other than by being cut short in its last line.
     """
     import pyarrow as pa
-
     from freezeframe.capture.parquet import write_batches
 
     journal = journal_of(path)
@@ -99,9 +105,13 @@ def finish(path: Path) -> int:
         raise InputError(f"{path}: there is no journal {journal.name} beside it to finish")
     text = pa.dictionary(pa.int32(), pa.string())
     schema = pa.schema(
-        [("t_ps", pa.int64()), ("source", text), ("kind", text), ("counter", text), ("unit", text), ("value", pa.int64()),
-         ("changed", pa.bool_())]
-    )  # fmt: skip
+        [
+            ("t_ps", pa.int64()),
+            *((name, text) for name in ("source", "kind", "counter", "unit")),
+            ("value", pa.int64()),
+            ("changed", pa.bool_()),
+        ]
+    )
     rows = 0
 
     def tables() -> Iterator[pa.Table]:
@@ -122,9 +132,11 @@ def finish(path: Path) -> int:
 def _table(batch: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
-    columns = list(zip(*batch, strict=True))
-    arrays = [pa.array(column, type=field.type) if not pa.types.is_dictionary(field.type) else
-              pa.array(column, type=pa.string()).dictionary_encode() for column, field in zip(columns, schema, strict=True)]  # fmt: skip
+    arrays = []
+    for column, field in zip(zip(*batch, strict=True), schema, strict=True):
+        text = pa.types.is_dictionary(field.type)
+        array = pa.array(column, type=pa.string() if text else field.type)
+        arrays.append(array.dictionary_encode() if text else array)
     return pa.table(arrays, schema=schema)
 
 
@@ -144,7 +156,9 @@ def _batches(journal: Path) -> Iterator[list[tuple[Any, ...]]]:
         for (key, kind, unit), value in zip(columns[source], values, strict=True):
             changed = before.get((source, key)) != value
             before[source, key] = value
-            batch.append((t_ps, source, kind, key, unit, (value + _TOP) % (2 * _TOP) - _TOP, changed))
+            batch.append(
+                (t_ps, source, kind, key, unit, (value + _TOP) % (2 * _TOP) - _TOP, changed)
+            )
         if len(batch) >= _ROWS:
             yield batch
             batch = []
@@ -160,4 +174,6 @@ def _lines(journal: Path) -> Iterator[Any]:
             try:
                 yield json.loads(text)
             except ValueError:
-                raise CaptureFormatError(f"{journal}: line {number} is damaged; delete what follows it") from None
+                raise CaptureFormatError(
+                    f"{journal}: line {number} is damaged; delete what follows it"
+                ) from None

@@ -1,6 +1,7 @@
 """What the counters of Linux mean: names in the kernel's order, units, and help texts.
 
-Source: Linux ``include/uapi/linux/if_link.h`` (struct rtnl_link_stats64), ``Documentation/ABI/stable/sysfs-class-infiniband``,
+Source: Linux ``include/uapi/linux/if_link.h`` (struct rtnl_link_stats64),
+``Documentation/ABI/stable/sysfs-class-infiniband``,
 ``Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats``; InfiniBand Architecture Volume 1, PortCounters.
 """
 

@@ -28,22 +28,19 @@ class Tree:
     def names(self, path: str) -> list[str]:
         """Return the names in a folder, sorted; none where there is no such folder."""
         try:
-            return sorted(os.listdir(self.place(path)))
+            return sorted(entry.name for entry in self.place(path).iterdir())
         except OSError:
             return []
 
     def text(self, path: str) -> str | None:
         """Return a small file, None where it is not there or its driver refuses to tell."""
-        try:
-            if path not in self._open:
-                self._open[path] = os.open(self.place(path), os.O_RDONLY | os.O_CLOEXEC)
-            return os.pread(self._open[path], _MOST_B, 0).decode("utf-8", "replace").strip()
-        except OSError:
-            return None
+        raw = self._raw(path)
+        return None if raw is None else raw.decode("utf-8", "replace").strip()
 
     def number(self, path: str) -> int | None:
         """Return a file that holds one whole number, None where it does not."""
-        return whole(self.text(path))
+        raw = self._raw(path)
+        return None if raw is None else whole(raw.decode("latin-1").strip())
 
     def lines(self, path: str) -> list[str]:
         """Return the lines of a file of any length, none where it cannot be read."""
@@ -56,10 +53,20 @@ class Tree:
     def identity(self, path: str) -> tuple[int, int] | None:
         """Return what tells a folder from a later one of the same name, None where there is none."""
         try:
-            status = os.stat(self.place(path))
+            status = self.place(path).stat()
         except OSError:
             return None
         return status.st_dev, status.st_ino
+
+    def _raw(self, path: str) -> bytes | None:
+        try:
+            descriptor = self._open.get(path)
+            if descriptor is None:
+                descriptor = os.open(self.place(path), os.O_RDONLY | os.O_CLOEXEC)
+                self._open[path] = descriptor
+            return os.pread(descriptor, _MOST_B, 0)
+        except OSError:
+            return None
 
     def close(self) -> None:
         """Close all files; they are opened again when they are asked for."""

@@ -81,6 +81,10 @@ class SourceChoice:
     cut_ps: tuple[int, int | None] | None = None
     note: Callable[[str], None] | None = field(default=None, compare=False)
 
+    def say(self, line: str) -> None:
+        if self.note is not None:
+            self.note(line)
+
     def open(self, path: Path, settings: ReadSettings) -> OpenSource:
         """Read the header of the capture.
 
@@ -102,6 +106,11 @@ class SourceChoice:
             if name and name not in header.channels:
                 raise InputError(
                     f"threshold for {name}: no such channel; there is {', '.join(header.channels)}"
+                )
+            if name not in header.analog if name else not header.analog:
+                what = f"{name} is not analog" if name else "no channel in it is analog"
+                raise InputError(
+                    f"{path}: {what}, so there is nothing for --threshold to do; leave it out"
                 )
         header, meant = renamed(header, self.channels)
         return OpenSource(header, path, format, settings, meant, self.cut_ps)

@@ -191,7 +191,7 @@ def record_batches(
         ) as reader:
             yield from reader
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        why = str(error).splitlines()[0][:200]
+        why = str(error).splitlines()[0][:200].rstrip(".")
         if "straddl" in why:
             why = f"a line is longer than {_BLOCK_B} B"
         raise CaptureFormatError(f"{path}: {why}; no table of samples, or damaged") from None
@@ -308,7 +308,15 @@ def _table(path: str | Path, settings: ReadSettings) -> _Table:
         if len(column.bits) > 1
     )
     rate_hz = settings.samplerate_hz or rate_hz or (PS_PER_S if time else None)
-    header = CaptureHeader("csv", channels, rate_hz, buses, refused, spans_time=time is not None)
+    header = CaptureHeader(
+        "csv",
+        channels,
+        rate_hz,
+        buses,
+        refused,
+        spans_time=time is not None,
+        analog=tuple(column.name for column in columns if column.analog),
+    )
     return _Table(header, skip + named, delimiter, names, tuple(columns), time, per_s)
 
 

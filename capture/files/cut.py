@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import PS_PER_S, Edges
 
-__all__ = ["cut", "parse_span", "parse_time", "ps_to_sample"]
+__all__ = ["cut", "parse_span", "parse_time", "ps_to_sample", "time_text"]
 
 _UNITS_PS = {"s": PS_PER_S, "ms": 10**9, "us": 10**6, "µs": 10**6, "ns": 10**3, "ps": 1}
 
@@ -30,7 +31,7 @@ def cut(pieces: Iterable[Edges], t0_ps: int, t1_ps: int | None = None) -> Iterat
         InputError: no sample lies there; the message says where the capture ends.
     """
     if t0_ps < 0 or (t1_ps is not None and t1_ps <= t0_ps):
-        raise InputError(f"cut [{t0_ps}, {t1_ps}) ps: it must begin at 0 or later, and end later")
+        raise InputError(f"{_said(t0_ps, t1_ps)}: it must begin at 0 or later, and end later")
     held = np.uint64(0)
     begun = False
     piece: Edges | None = None
@@ -43,23 +44,24 @@ def cut(pieces: Iterable[Edges], t0_ps: int, t1_ps: int | None = None) -> Iterat
         if piece.end_sample <= first:
             held = piece.value[-1] if len(piece) else held
             continue
-        high = len(piece) if last is None else int(np.searchsorted(piece.sample, last))
+        # Never beyond the piece: a time that is typed may be more samples than int64 holds.
+        until = piece.end_sample if last is None else min(last, piece.end_sample)
+        high = int(np.searchsorted(piece.sample, until))
         sample, value = piece.sample[low:high] - first, piece.value[low:high]
         if not begun and not (len(sample) and sample[0] == 0):
             before = piece.value[low - 1] if low else held
             sample = np.concatenate((np.zeros(1, dtype=np.int64), sample))
             value = np.concatenate((np.array([before], dtype=np.uint64), value))
-        end = piece.end_sample if last is None else min(last, piece.end_sample)
         begin = max(piece.begin_sample, first)
-        if end <= begin:
+        if until <= begin:
             continue
         begun = True
         yield replace(
-            piece, sample=sample, value=value, begin_sample=begin - first, end_sample=end - first
+            piece, sample=sample, value=value, begin_sample=begin - first, end_sample=until - first
         )
     if not begun:
         end = 0 if piece is None else piece.end_sample * PS_PER_S // piece.samplerate_hz
-        raise InputError(f"cut [{t0_ps}, {t1_ps}) ps: the capture ends at {end} ps")
+        raise InputError(f"{_said(t0_ps, t1_ps)}: the capture ends at {time_text(end)}")
 
 
 def parse_span(text: str) -> tuple[int, int | None]:
@@ -70,8 +72,8 @@ def parse_span(text: str) -> tuple[int, int | None]:
     """
     begin, dots, end = text.partition("..")
     if not dots:
-        raise InputError(f"cut {text!r}: not BEGIN..END, for instance 1.5ms..2ms")
-    where = f"cut {text!r}"
+        raise InputError(f"--cut {text!r}: not BEGIN..END, for instance 1.5ms..2ms")
+    where = f"--cut {text!r}"
     return (
         parse_time(where, begin) if begin.strip() else 0,
         parse_time(where, end) if end.strip() else None,
@@ -79,11 +81,13 @@ def parse_span(text: str) -> tuple[int, int | None]:
 
 
 def parse_time(where: str, text: str) -> int:
-    """Return a time in picoseconds from ``1.5ms``; ``where`` is how a message begins.
+    """Return a time in picoseconds from ``1.5ms`` or ``0``; ``where`` is how a message begins.
 
     Raises:
         InputError: it is no time with a unit, or no whole number of picoseconds.
     """
+    if re.fullmatch(r"\s*0+(?:\.0+)?\s*", text):
+        return 0
     match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(s|ms|us|µs|ns|ps)\s*", text)
     if not match:
         raise InputError(f"{where}: {text!r} is not a time with s, ms, us, ns or ps")
@@ -91,3 +95,14 @@ def parse_time(where: str, text: str) -> int:
     if time_ps.denominator != 1:
         raise InputError(f"{where}: {text!r} is not a whole number of picoseconds")
     return int(time_ps)
+
+
+def time_text(t_ps: int) -> str:
+    """Return a time with the largest unit of which it is one or more, exact: ``1.5 ms``."""
+    unit = next((unit for unit, ps in _UNITS_PS.items() if abs(t_ps) >= ps and unit != "µs"), "ps")
+    number = Decimal(t_ps) / _UNITS_PS[unit]
+    return f"{number:f} {unit}"
+
+
+def _said(t0_ps: int, t1_ps: int | None) -> str:
+    return f"--cut {time_text(t0_ps)}..{'' if t1_ps is None else time_text(t1_ps)}"

@@ -230,11 +230,14 @@ def join(pieces: Sequence[Edges]) -> Edges:
     )
 
 
-def samples_to_ps(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDArray[np.int64]:
+def samples_to_ps(
+    sample: npt.NDArray[np.int64], samplerate_hz: int, *, latest: int | None = None
+) -> npt.NDArray[np.int64]:
     """Return the time of each sample in whole picoseconds, rounded down.
 
     Args:
         sample: ``(n,)`` int64, not negative.
+        latest: none of them is later, where the caller knows it: then they need not be looked at.
     Raises:
         ValueError: the sample rate is not 1 Hz..1 THz, or a time is beyond int64 (106 days).
     """
@@ -242,9 +245,9 @@ def samples_to_ps(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDAr
     common = gcd(PS_PER_S, samplerate_hz)
     span_ps, samples = PS_PER_S // common, samplerate_hz // common
     # The usual case, in one product and one division by a constant.
-    if not len(sample) or int(sample.max()) <= min(
-        _MAX_S * samplerate_hz - 1, _MAX_INT64 // span_ps
-    ):
+    if latest is None:
+        latest = int(sample.max(initial=0))
+    if latest <= min(_MAX_S * samplerate_hz - 1, _MAX_INT64 // span_ps):
         product = sample * np.int64(span_ps)
         return product if samples == 1 else product // np.int64(samples)
     seconds, rest = np.divmod(sample, samplerate_hz)

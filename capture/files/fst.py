@@ -149,7 +149,10 @@ def read_edges(
     if never:
         settings.say(f"{path}: there is no value of {', '.join(never[:5])}; they are read as 0")
     if unknowns:
-        settings.say(f"{path}: {unknowns} values with x or z are read as the settings say")
+        settings.say(
+            f"{path}: {unknowns} values with x or z are read as "
+            f"x={settings.layout.get('x', '0')}, z={settings.layout.get('z', '0')}"
+        )
 
 
 def _streamed(path: str | Path, wave: Any, variables: Sequence[Any]) -> Iterator[list[_Change]]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.changes import ChangeMerger
+from freezeframe.capture.files.cut import time_text
 from freezeframe.capture.files.edges import PS_PER_S, Edges
 
 __all__ = ["MOST_EDGES", "Alignment", "estimate", "merge", "merged_names"]
@@ -96,7 +97,8 @@ def estimate(first: Edges, second: Edges, channel: str, other: str | None = None
     """Find offset and drift from a signal that both captures have seen.
 
     The intervals between its edges are laid against each other at every shift; where they agree
-    a line is fitted through the times. An edge that only one has seen ends the agreement.
+    a line is fitted through the times. An edge that only one has seen ends the agreement. Times are
+    taken as exact to a sample, and where nothing agrees so, to the step that all of them are in.
 
     Args:
         channel: the signal in the first capture; ``other`` in the second, by default the same.
@@ -105,20 +107,19 @@ def estimate(first: Edges, second: Edges, channel: str, other: str | None = None
     """
     ours, our_levels = _changes(first, channel)
     theirs, their_levels = _changes(second, other or channel)
-    tolerance_ps = 2 * (PS_PER_S // first.samplerate_hz + PS_PER_S // second.samplerate_hz)
-    ours_gap, theirs_gap = np.diff(ours), np.diff(theirs)
+    sampled = PS_PER_S // first.samplerate_hz, PS_PER_S // second.samplerate_hz
+    # The time stamps of a table may be coarser than the sample rate that it is read with.
+    stamped = _step_ps(ours, sampled[0]), _step_ps(theirs, sampled[1])
     scores: list[tuple[int, int]] = []
-    for shift in range(-len(theirs_gap) + 1, len(ours_gap)):
-        begin, end = max(0, shift), min(len(ours_gap), len(theirs_gap) + shift)
-        mine, yours = ours_gap[begin:end], theirs_gap[begin - shift : end - shift]
-        near = np.abs(mine - yours) <= tolerance_ps + mine * _MAX_DRIFT
-        near &= our_levels[begin:end] == their_levels[begin - shift : end - shift]
-        if near.all() and len(near) >= _MIN_SHARED:
-            scores.append((len(near), shift))
+    for steps_ps in dict.fromkeys((sampled, stamped)):
+        scores = _fitting(ours, our_levels, theirs, their_levels, 2 * sum(steps_ps))
+        if scores:
+            break
     if not scores:
         raise InputError(
             f"merge: {channel} has {len(ours)} edges in the first capture and {len(theirs)} in the "
-            f"second, and no {_MIN_SHARED} intervals in a row agree to the end; give the offset"
+            f"second, in steps of {time_text(stamped[0])} and {time_text(stamped[1])}, and no "
+            f"{_MIN_SHARED} intervals in a row agree to the end; give the offset"
         )
     scores.sort()
     if len(scores) > 1:
@@ -138,7 +139,7 @@ def estimate(first: Edges, second: Edges, channel: str, other: str | None = None
     off = np.abs(mine - (offset + slope * yours))
     spread = float(np.dot(yours - middle, yours - middle))
     # Where the edges agree better than samples can show, what a sample hides is the error.
-    hidden = np.hypot(PS_PER_S / first.samplerate_hz, PS_PER_S / second.samplerate_hz) / np.sqrt(12)
+    hidden = np.hypot(*steps_ps) / np.sqrt(12)
     error = max(float(np.sqrt((off**2).sum() / max(1, count - 1))), float(hidden))
     offset_unc = 2 * error * np.sqrt(1 / (count + 1) + middle**2 / spread)
     return Alignment(
@@ -149,6 +150,31 @@ def estimate(first: Edges, second: Edges, channel: str, other: str | None = None
         round(float(offset_unc)),
         _ppm(2 * error / np.sqrt(spread)),
     )
+
+
+def _fitting(
+    ours: npt.NDArray[np.int64],
+    our_levels: npt.NDArray[np.uint64],
+    theirs: npt.NDArray[np.int64],
+    their_levels: npt.NDArray[np.uint64],
+    tolerance_ps: int,
+) -> list[tuple[int, int]]:
+    """Return number of intervals and shift wherever all that lie over each other agree."""
+    ours_gap, theirs_gap = np.diff(ours), np.diff(theirs)
+    found = []
+    for shift in range(-len(theirs_gap) + 1, len(ours_gap)):
+        begin, end = max(0, shift), min(len(ours_gap), len(theirs_gap) + shift)
+        mine, yours = ours_gap[begin:end], theirs_gap[begin - shift : end - shift]
+        near = np.abs(mine - yours) <= tolerance_ps + mine * _MAX_DRIFT
+        near &= our_levels[begin:end] == their_levels[begin - shift : end - shift]
+        if near.all() and len(near) >= _MIN_SHARED:
+            found.append((len(near), shift))
+    return found
+
+
+def _step_ps(t_ps: npt.NDArray[np.int64], sample_ps: int) -> int:
+    """Return the step of which all times between edges are multiples; at least a sample."""
+    return max(sample_ps, int(np.gcd.reduce(np.diff(t_ps)))) if len(t_ps) > 1 else sample_ps
 
 
 def _ppm(share: float) -> Fraction:
@@ -213,7 +239,13 @@ def _placed(
     bottom = slope.denominator * begin.denominator
     add = begin.numerator * slope.denominator
     placed = [(at * top + add) // bottom for at in sample.tolist()]
-    return np.array(placed, dtype=np.int64)
+    try:
+        return np.array(placed, dtype=np.int64)
+    except OverflowError:
+        raise InputError(
+            f"merge: placed {float(begin):.3g} samples after the begin of the first capture, which "
+            f"is more than the {_NEVER:,} that can be counted; give a smaller offset"
+        ) from None
 
 
 def _changes(edges: Edges, channel: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:

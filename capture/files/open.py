@@ -189,7 +189,9 @@ def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader,
                 raise InputError(f"--channel {text!r}: {name} is the name of another channel")
             meant[name] = channel
     kept = [name for name in header.channels if name not in set(meant.values())]
-    return replace(header, channels=(*meant, *kept)), meant
+    channels = (*meant, *kept)
+    analog = tuple(name for name in channels if meant.get(name, name) in header.analog)
+    return replace(header, channels=channels, analog=analog), meant
 
 
 def _is_fst(head: bytes) -> bool:
@@ -247,6 +249,7 @@ class _Session:
                 for name, parts in header.analog.items()
                 if name not in analog
             },
+            analog=tuple(analog),
         )
 
     def read_edges(

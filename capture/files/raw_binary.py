@@ -51,10 +51,7 @@ def read_header(path: str | Path, settings: ReadSettings) -> CaptureHeader:
             )
     if settings.layout.get("order", "little") not in ("little", "big"):
         raise InputError("--format binary: order is little or big")
-    rate_hz = settings.samplerate_hz
-    if rate_hz is None and "rate" in settings.layout:
-        rate_hz = parse_samplerate(settings.layout["rate"])
-    return CaptureHeader("binary", names, rate_hz)
+    return CaptureHeader("binary", names, _rate_hz(settings))
 
 
 def read_edges(
@@ -78,8 +75,7 @@ def read_samples(
         CaptureFormatError: the file does not hold whole samples, or none.
     """
     header = read_header(path, settings)
-    if header.samplerate_hz is None:
-        raise InputError("--format binary: give the sample rate too, for instance rate=1000000")
+    rate_hz = _rate_hz(settings)
     chosen = check_probes(path, header, probes)
     count = len(header.channels)
     unit_B = layout_number(settings, "binary", "unit", (count + 7) // 8, 8, (count + 7) // 8)
@@ -114,7 +110,7 @@ def read_samples(
                 settings.progress(done + len(piece), samples)
             if len(piece):
                 bits = tuple(swapped if big else places)
-                yield Samples(piece, tuple(chosen), bits, header.samplerate_hz, done)
+                yield Samples(piece, tuple(chosen), bits, rate_hz, done)
             done += len(piece)
 
 
@@ -123,3 +119,13 @@ def _opened(path: str | Path) -> IO[bytes]:
         return Path(path).open("rb")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _rate_hz(settings: ReadSettings) -> int:
+    if settings.samplerate_hz is not None:
+        return settings.samplerate_hz
+    if "rate" not in settings.layout:
+        raise InputError(
+            "--format binary: give the sample rate too, in Hz, for instance rate=1000000"
+        )
+    return parse_samplerate(settings.layout["rate"])

@@ -285,6 +285,7 @@ def _header(files: dict[str, _File], settings: ReadSettings) -> CaptureHeader:
         settings.samplerate_hz or (int(rate) if known else PS_PER_S),
         refused=refused,
         spans_time=True,
+        analog=tuple(name for name in channels if files[name].analog),
     )
 
 

@@ -41,6 +41,12 @@ class Recipe:
             headers[0].buses,
             {name: why for header in headers for name, why in header.refused.items()},
             all(header.spans_time for header in headers),
+            tuple(
+                name
+                for header, own in zip(headers, self._names, strict=True)
+                for name in own
+                if own[name] in header.analog
+            ),
         )
 
     def read(self, probes: Sequence[str]) -> Iterator[Edges]:

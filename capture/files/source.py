@@ -36,7 +36,8 @@ class CaptureHeader:
     ``channels`` are all that can be asked for, a bus bit by bit; ``samplerate_hz`` is None where
     neither the file nor the settings have one. ``refused`` says of the other signals in the file
     why they cannot be read. ``spans_time`` is true where the file holds changes with their times,
-    so that the number of samples costs nothing.
+    so that the number of samples costs nothing. ``analog`` are the channels that a threshold of the
+    settings makes of voltages.
     """
 
     format: str
@@ -45,6 +46,7 @@ class CaptureHeader:
     buses: tuple[Bus, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     spans_time: bool = False
+    analog: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

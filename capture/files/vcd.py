@@ -315,7 +315,13 @@ def _dump(path: str | Path, file: IO[bytes], settings: ReadSettings) -> _Dump:
         rate_hz = tick_rate(tick_fs)[0]
     once = {name: (name, signal) for name, signal in named}
     header = CaptureHeader(
-        "vcd", channels, rate_hz, buses_of(list(once.values())), refused, spans_time=True
+        "vcd",
+        channels,
+        rate_hz,
+        buses_of(list(once.values())),
+        refused,
+        spans_time=True,
+        analog=tuple(name for name, signal in named if signal.key in reals),
     )
     return _Dump(end + len(b"$end"), header, tick_fs, tuple(named), widths, frozenset(reals))
 

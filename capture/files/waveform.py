@@ -203,7 +203,15 @@ def _header(traces: Sequence[_Trace], settings: ReadSettings) -> CaptureHeader:
         whole = round(rate)
         near = 1 <= whole <= MAX_SAMPLERATE_HZ and abs(rate - whole) <= 1e-6 * rate
         rate_hz = whole if near else PS_PER_S
-    return CaptureHeader("waveform", tuple(channels), rate_hz, refused=refused, spans_time=True)
+    analog = {trace.channels[0] for trace in traces if trace.analog}
+    return CaptureHeader(
+        "waveform",
+        tuple(channels),
+        rate_hz,
+        refused=refused,
+        spans_time=True,
+        analog=tuple(name for name in channels if name in analog),
+    )
 
 
 def _traces(path: Path) -> list[_Trace]:

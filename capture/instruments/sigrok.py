@@ -108,9 +108,10 @@ def capture_sigrok(
                 if progress is not None:
                     progress(gone_s, output.stat().st_size if output.exists() else 0)
                 if gone_s > wait_s:
+                    why = " does the trigger come?" if request.triggers else ""
                     raise TargetTimeout(
-                        f"sigrok-cli, driver {request.driver}: no end after {wait_s:g} s; does the "
-                        "trigger come? --wait SECONDS gives it longer"
+                        f"sigrok-cli, driver {request.driver}: no end after {wait_s:g} s;{why} "
+                        "--wait SECONDS gives it longer"
                     )
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(_POLL_S)

@@ -14,7 +14,16 @@ from itertools import product
 from freezeframe.capture.registers.map_table import MAP_SIZE, REGISTERS, WINDOWS
 from freezeframe.capture.registers.types import RegisterInfo, WindowInfo
 
-__all__ = ["counter_unit", "describe", "device_name", "elements", "label", "offset", "register", "window"]
+__all__ = [
+    "counter_unit",
+    "describe",
+    "device_name",
+    "elements",
+    "label",
+    "offset",
+    "register",
+    "window",
+]
 
 _REGISTERS = {info.name: info for info in REGISTERS}
 _WINDOWS = {info.name: info for info in WINDOWS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numba
@@ -25,13 +26,9 @@ def clocks_of_samples(
     held: Clocks | None = None,
 ) -> Clocks:
     """Return the clocks of a piece, as `clocks_of` does, with the same settings and state."""
-    masks = samples.masks()
-    lines = masks[:PLANE_CHANNELS], masks[PLANE_CHANNELS:]
     wide = any(samples.channels[PLANE_CHANNELS:])
-    watch = _NONE
-    for plane, name in zip(lines, ("watch", "watch_high"), strict=True):
-        chosen = clocking[name][0] >> np.arange(len(plane), dtype=np.uint64) & _ONE
-        watch |= np.bitwise_or.reduce(plane[chosen == 1], initial=_NONE)
+    watched = int(clocking["watch"][0]) | int(clocking["watch_high"][0]) << PLANE_CHANNELS
+    watch, runs = _plan(samples.bits, watched)
     # Of the high lines any change counts.
     both = bool(clocking["both"][0] | clocking["watch_high"][0])
     hits = np.empty(-(-len(samples) // LANES), dtype=np.uint64)
@@ -47,11 +44,22 @@ def clocks_of_samples(
     if held is not None:
         for column, kept in zip(room, held, strict=True):
             column[: len(kept)] = kept
-    runs = _runs(samples.bits[:PLANE_CHANNELS]), _runs(samples.bits[PLANE_CHANNELS:])
     piece = samples.data, samples.begin_sample, wide
     count = lead + _first(piece, runs, clocking, state, room, lead)
     count = _take(piece, hits, clocking, runs, room, count)
     return room[0][:count], room[1][:count], room[2][:count]
+
+
+@lru_cache(maxsize=64)
+def _plan(
+    bits: tuple[int, ...], watched: int
+) -> tuple[np.uint64, tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]]:
+    """Return the bits of a sample that the watched channels are, and `_runs` of both planes."""
+    watch = 0
+    for place, bit in enumerate(bits):
+        if watched >> place & 1 and bit >= 0:
+            watch |= 1 << bit
+    return np.uint64(watch), (_runs(bits[:PLANE_CHANNELS]), _runs(bits[PLANE_CHANNELS:]))
 
 
 def _runs(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
@@ -149,20 +157,20 @@ def _take(piece: Any, hits: Any, clocking: Any, runs: Any, room: Any, begin: int
     for block in range(len(hits)):
         clocks = hits[block]
         first = np.uint64(block * LANES)
-        while clocks:
+        # So many turns, not "while there are some": the processor need not wait for the answer.
+        end = count + np.uint64(count_ones(clocks))
+        for i in range(count, end):
             place = first + np.uint64(lowest(clocks))
             clocks &= clocks - _ONE
             taken = np.uint64(data[place - back])
-            at[count] = begin_sample + np.int64(place)
+            at[i] = begin_sample + np.int64(place)
             if few:
-                low_at[count] = (taken >> right & mask) << left | (
-                    taken >> right_2 & mask_2
-                ) << left_2
+                low_at[i] = (taken >> right & mask) << left | (taken >> right_2 & mask_2) << left_2
             else:
-                low_at[count] = _gathered(taken, low_runs)
+                low_at[i] = _gathered(taken, low_runs)
             if wide:
-                high_at[count] = _gathered(taken, high_runs)
-            count += _ONE
+                high_at[i] = _gathered(taken, high_runs)
+        count = end
     return np.int64(count)  # type: ignore[return-value]  # numba's int64 is an int
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from freezeframe.capture.errors import InputError
@@ -79,6 +79,11 @@ def word_schema() -> pa.Schema:
     return schema.insert(schema.get_field_index("sample"), pa.field("items", pa.int64()))
 
 
+@cache
+def _no_words() -> pa.Table:
+    return word_schema().empty_table()
+
+
 class ParallelState:
     """What is carried from piece to piece: the kernels' records and the last clock."""
 
@@ -89,6 +94,7 @@ class ParallelState:
         self.word = parallel_kernels.new_word()
         self.timing = parallel_kernels.new_timing()
         self.held: Clocks | None = None
+        self.timed = parallel_kernels.no_timed()  # rows that one to come may stand before
 
 
 class _Items(NamedTuple):
@@ -115,13 +121,19 @@ def decode_parallel(
     """
     from freezeframe.decoders.bus.clock_kernels import clocks_of
 
-    near = _near_changes(edges, options, state)
+    near = _near_changes(edges, options, state) if _checks_timing(edges, options) else None
     bits = _width(edges, options)
     clocks = clocks_of(edges, _clocking(edges, options), state.clock, state.held)
     items = _items(edges, clocks, bits, options, state, last)
+    rate_hz = edges.samplerate_hz
+    if near is None:
+        table = _item_table(items, rate_hz)
+    else:
+        horizon = None if last else _horizon(edges, options, state)
+        table = _timed_table(items, near, state, horizon, rate_hz)
     return {
-        "parallel.items": _item_table(items, near, edges.samplerate_hz),
-        "parallel.words": _word_table(items, options, state, edges.samplerate_hz, last),
+        "parallel.items": table,
+        "parallel.words": _word_table(items, options, state, rate_hz, last),
     }
 
 
@@ -133,18 +145,15 @@ def decode_parallel_samples(
     Raises:
         InputError: as `decode_parallel`.
     """
-    import numpy as np
     from freezeframe.decoders.bus.clock_sample_kernels import clocks_of_samples
-    from freezeframe.decoders.bus.parallel_kernels import TIMING_ROW
 
-    if options.integer("setup_samples") or options.integer("hold_samples"):
+    if _checks_timing(samples, options):
         return decode_parallel(samples.edges(), options, state, last)
     bits = _width(samples, options)
     clocks = clocks_of_samples(samples, _clocking(samples, options), state.clock, state.held)
     items = _items(samples, clocks, bits, options, state, last)
-    near = np.zeros(0, dtype=TIMING_ROW)
     return {
-        "parallel.items": _item_table(items, near, samples.samplerate_hz),
+        "parallel.items": _item_table(items, samples.samplerate_hz),
         "parallel.words": _word_table(items, options, state, samples.samplerate_hz, last),
     }
 
@@ -167,10 +176,10 @@ _ERROR_TEXTS = {
 
 
 def _width(edges: Edges | Samples, options: OptionValues) -> int:
-    there = [place for place, probe in enumerate(edges.channels[_DATA:]) if probe]
-    if not there:
+    low, high = _masks(edges.channels)
+    bits = (high << 64 | low).bit_length() - _DATA
+    if bits <= 0:
         raise InputError("decoder parallel: no data line has a probe; say d0=PROBE, d1=PROBE, ...")
-    bits = there[-1] + 1
     if bits * options.integer("word_items") > _MAX_BITS:
         raise InputError(
             f"decoder parallel: {options.integer('word_items')} items of {bits} bits are more than "
@@ -179,9 +188,10 @@ def _width(edges: Edges | Samples, options: OptionValues) -> int:
     return bits
 
 
-def _masks(edges: Edges | Samples) -> tuple[int, int]:
+@lru_cache(maxsize=16)
+def _masks(channels: tuple[str, ...]) -> tuple[int, int]:
     """Return the data lines among the low and among the high channels."""
-    there = sum(1 << place for place, probe in enumerate(edges.channels) if probe) >> _DATA << _DATA
+    there = sum(1 << place for place, probe in enumerate(channels) if probe) >> _DATA << _DATA
     return there & (1 << 64) - 1, there >> 64
 
 
@@ -197,7 +207,7 @@ def _clocking(edges: Edges | Samples, options: OptionValues) -> npt.NDArray[np.v
         clocking["invert"] = edge == "falling"
         clocking["both"] = edge == "both"
     else:
-        low, high = _masks(edges)
+        low, high = _masks(edges.channels)
         clocking["watch"] = clocking["both"] = np.uint64(low)
         clocking["watch_high"] = np.uint64(high)
         clocking["before"] = 0
@@ -225,13 +235,18 @@ def _items(
         low, high = low[:-1], high[:-1]
     enable = np.uint64(1 << _ENABLE if piece.channels[_ENABLE] else 0)
     level = enable if options.text("enable_level") == "high" else np.uint64(0)
-    mask, mask_high = _masks(piece)
+    mask, mask_high = _masks(piece.channels)
     enabled = np.empty(len(low), dtype=np.bool_)
     layout = np.uint64(mask), np.uint64(mask_high), _DATA
     always = parallel_kernels.items(low, high, layout, (enable, level), enabled)
     source = piece.channels[_CLK] or next(filter(None, piece.channels[_DATA:]))
-    t_ps = samples_to_ps(sample, piece.samplerate_hz)
+    t_ps = samples_to_ps(sample, piece.samplerate_hz, latest=piece.end_sample)
     return _Items(sample, t_ps, low, enabled, always, bits, source)
+
+
+def _checks_timing(piece: Edges | Samples, options: OptionValues) -> bool:
+    limits = options.integer("setup_samples"), options.integer("hold_samples")
+    return any(limits) and bool(piece.channels[_CLK])
 
 
 def _near_changes(
@@ -241,21 +256,32 @@ def _near_changes(
     from freezeframe.decoders.bus.parallel_kernels import TIMING_ROW, near_changes
 
     limits = options.integer("setup_samples"), options.integer("hold_samples")
-    if not any(limits) or not edges.channels[_CLK]:
-        return np.zeros(0, dtype=TIMING_ROW)
     rows = np.zeros(2 * len(edges), dtype=TIMING_ROW)
     wide = edges.high is not None
     planes = edges.sample, edges.value, np.zeros(0, np.uint64) if edges.high is None else edges.high
-    low, high = _masks(edges)
+    low, high = _masks(edges.channels)
     clocking = _clocking(edges, options)
     data = np.uint64(low), np.uint64(high)
     return rows[: near_changes(planes, wide, clocking, data, limits, state.timing, rows)]
 
 
-def _item_table(items: _Items, near: npt.NDArray[np.void], samplerate_hz: int) -> pa.Table:
+def _horizon(edges: Edges, options: OptionValues, state: ParallelState) -> int:
+    """Return the sample before which no row begins that is still to come.
+
+    The item of the last clock is, and so is an error about a change that the next clock may be too
+    near to.
+    """
+    changed_at = int(state.timing["changed_at"][0])
+    near = edges.end_sample - changed_at < options.integer("setup_samples")
+    begins = [edges.end_sample, *([changed_at] if near else [])]
+    if state.held is not None:
+        begins += state.held[0].tolist()
+    return min(begins)
+
+
+def _item_table(items: _Items, samplerate_hz: int) -> pa.Table:
     import numpy as np
-    from freezeframe.capture.files.edges import samples_to_ps
-    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.decoders.columns import one_name, table
 
     columns: dict[str, Any] = {
         "sample": items.sample[:-1],
@@ -267,29 +293,55 @@ def _item_table(items: _Items, near: npt.NDArray[np.void], samplerate_hz: int) -
     if not items.always:
         columns = {name: column[items.enabled] for name, column in columns.items()}
     count = len(columns["sample"])
-    columns |= {"kind": one_name("item", count), "error": one_name("", count)}
-    if len(near):
-        begin = np.minimum(near["clock"], near["change"])
-        end = np.maximum(near["clock"], near["change"])
-        errors = {
-            "sample": begin,
-            "end_sample": end,
-            "t_ps": samples_to_ps(begin, samplerate_hz),
-            "t_end_ps": samples_to_ps(end, samplerate_hz),
-            "value": np.full(len(near), -1, dtype=np.int64),
-        }
-        columns = {name: np.concatenate((columns[name], errors[name])) for name in errors}
-        order = np.argsort(columns["sample"], kind="stable")
-        columns = {name: column[order] for name, column in columns.items()}
-        codes = np.concatenate((np.zeros(count, dtype=np.int32), near["hold"] + 1))[order]
-        columns |= {
-            "kind": names(np.minimum(codes, 1), ("item", "error")),
-            "error": names(codes, _ERRORS),
-        }
-        count = len(order)
     columns |= {
         "source": one_name(items.source, count),
+        "kind": one_name("item", count),
+        "error": one_name("", count),
         "bits": np.full(count, items.bits, dtype=np.int8),
+    }
+    return table(item_schema(), columns)
+
+
+def _timed_table(
+    items: _Items,
+    near: npt.NDArray[np.void],
+    state: ParallelState,
+    horizon: int | None,
+    samplerate_hz: int,
+) -> pa.Table:
+    """Return items and errors about the timing in the order of their begin, an item first.
+
+    Rows from ``horizon`` on wait for those to come, so that the order is that of the whole capture.
+    """
+    import numpy as np
+    from freezeframe.capture.files.edges import samples_to_ps
+    from freezeframe.decoders.bus.parallel_kernels import TIMED_ROW
+    from freezeframe.decoders.columns import names, one_name, table
+
+    found = np.zeros(np.count_nonzero(items.enabled), dtype=TIMED_ROW)
+    found["sample"] = items.sample[:-1][items.enabled]
+    found["end_sample"] = items.sample[1:][items.enabled]
+    found["value"] = items.value[items.enabled].view(np.int64)
+    errors = np.zeros(len(near), dtype=TIMED_ROW)
+    errors["sample"] = np.minimum(near["clock"], near["change"])
+    errors["end_sample"] = np.maximum(near["clock"], near["change"])
+    errors["value"] = -1
+    errors["error"] = near["hold"] + 1
+    rows = np.concatenate((state.timed, found, errors))
+    rows = rows[np.lexsort((rows["error"] > 0, rows["sample"]))]
+    ready = len(rows) if horizon is None else int(np.searchsorted(rows["sample"], horizon))
+    state.timed = rows[ready:].copy()
+    rows = rows[:ready]
+    columns = {
+        "t_ps": samples_to_ps(rows["sample"], samplerate_hz),
+        "source": one_name(items.source, ready),
+        "kind": names(np.minimum(rows["error"], 1), ("item", "error")),
+        "t_end_ps": samples_to_ps(rows["end_sample"], samplerate_hz),
+        "error": names(rows["error"], _ERRORS),
+        "value": rows["value"],
+        "bits": np.full(ready, items.bits, dtype=np.int8),
+        "sample": rows["sample"],
+        "end_sample": rows["end_sample"],
     }
     return table(item_schema(), columns)
 
@@ -304,7 +356,7 @@ def _word_table(
 
     size = options.integer("word_items")
     if not size:
-        return word_schema().empty_table()
+        return _no_words()
     rows = np.zeros(len(items.sample) + 1, dtype=WORD_ROW)
     layout = size, items.bits, int(options.text("endianness") == "big")
     clocks = items.sample[:-1], items.value, items.enabled

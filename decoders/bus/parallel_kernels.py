@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "TIMED_ROW",
     "TIMING_ROW",
     "WORD_ROW",
     "close_word",
@@ -16,6 +17,7 @@ __all__ = [
     "near_changes",
     "new_timing",
     "new_word",
+    "no_timed",
     "words",
 ]
 
@@ -31,6 +33,11 @@ WORD_ROW = np.dtype(
 _WORD = np.dtype([("items", np.int64), ("sample", np.int64), ("word", np.uint64)])
 
 TIMING_ROW = np.dtype([("clock", np.int64), ("change", np.int64), ("hold", np.int64)])
+
+# An item, or an error about the timing, which is then 1 for setup and 2 for hold.
+TIMED_ROW = np.dtype(
+    [("sample", np.int64), ("end_sample", np.int64), ("value", np.int64), ("error", np.int64)]
+)
 
 _TIMING = np.dtype(
     [
@@ -55,6 +62,11 @@ def new_timing() -> npt.NDArray[np.void]:
     state = np.zeros(1, dtype=_TIMING)
     state["changed_at"] = state["clocked_at"] = _NEVER
     return state
+
+
+def no_timed() -> npt.NDArray[np.void]:
+    """Return no row of items and errors: what is held back at the start of a stream."""
+    return np.zeros(0, dtype=TIMED_ROW)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -6,17 +6,17 @@ Source: PCI Local Bus Specification 3.0.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.decoders.bus.pci_signals import CHANNELS
 from freezeframe.decoders.contract import EDGES, Decoder, Option, OptionValues, Output, Texts
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
-    from freezeframe.decoders.bus.pci_stream import PhaseColumns
+    from freezeframe.capture.files.samples import Samples
+    from freezeframe.decoders.bus.pci_stream import PhaseColumns, RowColumns
 
 __all__ = ["PCI", "PciState", "decode_pci", "pci_texts", "phase_schema", "transaction_schema"]
 
@@ -24,6 +24,7 @@ _ROWS_AT_ONCE = 4096
 _AHEAD = 2  # clocks: PAR is one clock late, PERR# two
 
 
+@cache
 def phase_schema() -> pa.Schema:
     """Return the columns of phases, in the order of the bus.
 
@@ -57,6 +58,7 @@ def phase_schema() -> pa.Schema:
     )
 
 
+@cache
 def transaction_schema() -> pa.Schema:
     """Return the columns of transactions and errors, in the order of their end.
 
@@ -132,27 +134,40 @@ class PciState:
 
 
 def decode_pci(
-    edges: Edges, options: OptionValues, state: PciState, last: bool
+    piece: Edges | Samples, options: OptionValues, state: PciState, last: bool
 ) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the channels of `pci_signals.CHANNELS`.
+    """Decode a piece of a capture, in either form, with the channels of `pci_signals.CHANNELS`.
 
     Raises:
         InputError: a part of the 64-bit extension has no probe.
     """
     import numpy as np
-    from freezeframe.decoders.bus.pci_kernels import close, transactions
+    from freezeframe.decoders.bus.pci_kernels import transactions
+    from freezeframe.decoders.bus.pci_row_kernels import close
     from freezeframe.decoders.bus.pci_rows import PENDING_RETRIES, TRANSACTION_ROW
     from freezeframe.decoders.bus.pci_stream import decoded
+    from freezeframe.decoders.columns import by_column, end_to_end
 
-    fed = state.clocks.feed(edges, "pci", options, last)
+    fed = state.clocks.feed(piece, "pci", options, last)
+    if fed is None:
+        return _nothing()
     found, phases = decoded(transactions, fed, state.records, state.rows)
+    state.clocks.forget(fed.stop)
     if last:
         rest = np.zeros(PENDING_RETRIES + 1, dtype=TRANSACTION_ROW)
-        found.append(rest[: close(edges.end_sample, state.records, rest)])
-    rows = np.concatenate([np.zeros(0, dtype=TRANSACTION_ROW), *found])
+        found.append(by_column(rest[: close(piece.end_sample, state.records, rest)]))
+    rows = end_to_end(found or [by_column(state.rows[:0])])
     return {
-        "pci.phases": _phase_table(phases, edges),
-        "pci.transactions": _transaction_table(rows, phases, state, edges),
+        "pci.phases": _phase_table(phases, piece),
+        "pci.transactions": _transaction_table(rows, phases, state, piece),
+    }
+
+
+@cache
+def _nothing() -> dict[str, pa.Table]:
+    return {
+        "pci.phases": phase_schema().empty_table(),
+        "pci.transactions": transaction_schema().empty_table(),
     }
 
 
@@ -207,32 +222,31 @@ def _parity(row: Mapping[str, Any]) -> str:
     return ", parity bad" if row["parity"] == "bad" else ""
 
 
-def _phase_table(phases: PhaseColumns, edges: Edges) -> pa.Table:
-    import numpy as np
+def _phase_table(phases: PhaseColumns, piece: Edges | Samples) -> pa.Table:
     from freezeframe.decoders.bus.pci_lines import VERDICTS
     from freezeframe.decoders.bus.pci_rows import COMMANDS, PHASES
     from freezeframe.decoders.bus.pci_stream import span_columns
     from freezeframe.decoders.columns import names, one_name, table
 
-    span = span_columns(phases["sample"], phases["end_sample"], edges.samplerate_hz)
+    span = span_columns(phases["sample"], phases["end_sample"], piece.samplerate_hz)
     columns = span | {
-        "source": one_name(edges.channels[0], phases.made),
-        "kind": names(phases["kind"], PHASES),
+        "source": one_name(piece.channels[0], phases.made),
+        "kind": names(phases["kind"], PHASES, checked=False),
         "transaction": phases["transaction"],
         # The name after the commands is empty: a data phase has none.
-        "command": names(phases["command"], (*COMMANDS, "")),
-        "value": phases["value"].view(np.int64),
+        "command": names(phases["command"], (*COMMANDS, ""), checked=False),
+        "value": phases["value"],
         "enables": phases["enables"],
-        "wide": phases["wide"],
+        "wide": phases["wide"] == 1,
         "initiator_waits": phases["initiator_waits"],
         "target_waits": phases["target_waits"],
-        "parity": names(phases["parity"], VERDICTS),
+        "parity": names(phases["parity"], VERDICTS, checked=False),
     }
     return table(phase_schema(), columns)
 
 
 def _transaction_table(
-    rows: npt.NDArray[np.void], phases: PhaseColumns, state: PciState, edges: Edges
+    rows: RowColumns, phases: PhaseColumns, state: PciState, piece: Edges | Samples
 ) -> pa.Table:
     import numpy as np
     from freezeframe.decoders.bus.pci_rows import COMMANDS, DEVSELS, ERRORS, TERMINATIONS
@@ -240,9 +254,9 @@ def _transaction_table(
     from freezeframe.decoders.columns import names, one_name, table
 
     data, enables = state.held.lists(phases, rows["data_phases"])
-    rate_hz = edges.samplerate_hz
+    rate_hz = piece.samplerate_hz
     columns = span_columns(rows["sample"], rows["end_sample"], rate_hz) | {
-        "source": one_name(edges.channels[0], len(rows)),
+        "source": one_name(piece.channels[0], len(rows["error"])),
         "kind": names(rows["error"] != 0, ("transaction", "error")),
         "error": names(rows["error"], ERRORS),
         "transaction": rows["number"],
@@ -273,6 +287,7 @@ PCI = Decoder(
         Output("pci.transactions", transaction_schema, "transactions and errors"),
     ),
     decode=decode_pci,
+    decode_samples=decode_pci,
     new_state=lambda options: PciState(),
     channels=CHANNELS,
     options=(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from freezeframe.capture.files.plane_kernels import count_ones
 from freezeframe.decoders.bus import pci_signals as at
 
 __all__ = [
@@ -22,8 +23,8 @@ __all__ = [
     "cbe",
     "cbe_high",
     "high_parity",
-    "ones",
     "parity",
+    "put_data",
     "put_phase",
 ]
 
@@ -36,7 +37,6 @@ _IN_LOW = np.uint64(64 - at.AD_HIGH)  # bits of AD63..32 among the low channels
 _MASK32 = np.uint64(0xFFFF_FFFF)
 _MASK4 = np.uint64(0xF)
 _ONE = np.uint64(1)
-_ONES = np.array([number.bit_count() for number in range(256)])
 
 
 @numba.njit(inline="always")
@@ -66,41 +66,48 @@ def cbe_high(low: Any) -> Any:
 
 
 @numba.njit(inline="always")
-def ones(bits: Any) -> Any:
-    """Count the ones of up to 8 bits."""
-    return _ONES[np.int64(bits)]
-
-
-@numba.njit(inline="always")
-def _odd(bits: Any) -> Any:
-    bits ^= bits >> np.uint64(32)
-    bits ^= bits >> np.uint64(16)
-    bits ^= bits >> np.uint64(8)
-    bits ^= bits >> np.uint64(4)
-    return np.uint64(0x6996) >> (bits & _MASK4) & _ONE
-
-
-@numba.njit(inline="always")
 def parity(low: Any, after: Any) -> int:
     """Judge AD31..0 and C/BE3..0# of a clock by PAR of the clock after it: even parity."""
     # They stand together, C/BE# first.
     lines = low >> _CBE & np.uint64(0xF_FFFF_FFFF)
-    return GOOD if _odd(lines) == after >> np.uint64(at.PAR) & _ONE else BAD
+    return GOOD if np.uint64(count_ones(lines)) & _ONE == after >> np.uint64(at.PAR) & _ONE else BAD
 
 
 @numba.njit(inline="always")
 def high_parity(low: Any, high: Any, after: Any) -> int:
     """Judge AD63..32 and C/BE7..4# of a clock by PAR64 of the clock after it."""
     lines = ad_high(low, high) << np.uint64(4) | cbe_high(low)
-    return GOOD if _odd(lines) == after >> np.uint64(at.PAR64) & _ONE else BAD
+    return (
+        GOOD if np.uint64(count_ones(lines)) & _ONE == after >> np.uint64(at.PAR64) & _ONE else BAD
+    )
 
 
 @numba.njit(inline="always")
-def put_phase(phases: Any, made: int, span: Any, value: Any, about: Any, codes: Any) -> None:
-    """Write a phase down: begin and end, the value, transaction and waits, kind to wide."""
-    samples, ends, values, numbers, initiator, target = phases[:6]
-    kinds, commands, parities, enables, wides = phases[6:11]
-    samples[made], ends[made] = span
-    values[made] = value
-    numbers[made], initiator[made], target[made] = about
-    kinds[made], commands[made], parities[made], enables[made], wides[made] = codes
+def put_phase(
+    phases: Any, made: Any, span: Any, value: Any, number: int, waits: Any, codes: Any, small: Any
+) -> None:
+    """Write a phase down in the arrays of `PhaseColumns`.
+
+    Args:
+        span: the samples of its begin and end.
+        number: of its transaction.
+        waits: those of the initiator and of the target.
+        codes: kind, command, parity.
+        small: byte enables, whether it is of 64 bits.
+    """
+    long_rows, code_rows, small_rows = phases[:3]
+    place = np.uint64(made)  # numba looks whether a signed index counts from the end
+    long_rows[0, place], long_rows[1, place] = span
+    long_rows[2, place] = value
+    long_rows[3, place] = number
+    code_rows[0, place], code_rows[1, place] = waits
+    code_rows[2, place], code_rows[3, place], code_rows[4, place] = codes
+    small_rows[0, place], small_rows[1, place] = small
+
+
+@numba.njit(inline="always")
+def put_data(phases: Any, taken: Any, value: Any, enables: Any) -> None:
+    """Write the data of a phase down in the arrays of `PhaseColumns`."""
+    place = np.uint64(taken)
+    phases[3][place] = value
+    phases[4][place] = enables

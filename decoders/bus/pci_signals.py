@@ -12,6 +12,7 @@ from freezeframe.decoders.contract import Channel
 
 if TYPE_CHECKING:
     from freezeframe.capture.files.edges import Edges
+    from freezeframe.capture.files.samples import Samples
 
 __all__ = [
     "ACK64",
@@ -87,20 +88,20 @@ CHANNELS: tuple[Channel, ...] = (
 )
 
 
-def absent_lines(edges: Edges) -> int:
+def absent_lines(piece: Edges | Samples) -> int:
     """Return the bits that must be set where an active-low signal was not captured."""
-    return sum(1 << place for place in _ACTIVE_LOW if not edges.channels[place])
+    return sum(1 << place for place in _ACTIVE_LOW if not piece.channels[place])
 
 
-def is_wide(edges: Edges, decoder: str) -> bool:
+def is_wide(piece: Edges | Samples, decoder: str) -> bool:
     """Return whether the 64-bit extension was captured.
 
     Raises:
         InputError: only a part of it was, so that it cannot be told what a data phase carries.
     """
     needed = (REQ64, ACK64, *range(CBE_HIGH, AD_HIGH + 32))
-    missing = [place for place in needed if not edges.channels[place]]
-    if any(edges.channels[CBE_HIGH:]) and missing:
+    missing = [place for place in needed if not piece.channels[place]]
+    if any(piece.channels[CBE_HIGH:]) and missing:
         raise InputError(
             f"decoder {decoder}: of the 64-bit extension {CHANNELS[missing[0]].id} has no probe; "
             "it needs req64, ack64, cbe4 to cbe7 and ad32 to ad63, or none of cbe4.. and ad32.."

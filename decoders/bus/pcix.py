@@ -5,7 +5,8 @@ Source: PCI-X Addendum to the PCI Local Bus Specification 1.0b; mode 1 of 2.0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.decoders.bus.pci_signals import CHANNELS
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
-    from freezeframe.decoders.bus.pci_stream import PhaseColumns
+    from freezeframe.capture.files.samples import Samples
+    from freezeframe.decoders.bus.pci_stream import PhaseColumns, RowColumns
 
 __all__ = [
     "PCIX",
@@ -47,6 +49,7 @@ def _fields(*columns: tuple[str, Any]) -> pa.Schema:
     return pa.schema(first + [pa.field(*column) for column in (*columns, *places)])
 
 
+@cache
 def phase_schema() -> pa.Schema:
     """Return the columns of phases, in the order of the bus.
 
@@ -67,6 +70,7 @@ def phase_schema() -> pa.Schema:
     )
 
 
+@cache
 def transaction_schema() -> pa.Schema:
     """Return the columns of transactions and errors, in the order of their end.
 
@@ -113,6 +117,7 @@ def transaction_schema() -> pa.Schema:
     )
 
 
+@cache
 def split_schema() -> pa.Schema:
     """Return the columns of Split Transactions, in the order of their end.
 
@@ -167,29 +172,35 @@ class PcixState:
         )
         self.rows = np.zeros(_ROWS_AT_ONCE, dtype=TRANSACTION_ROW)
 
-    def taken(self) -> npt.NDArray[np.void]:
+    def taken(self) -> RowColumns:
         """Return the splits that ended, and forget them."""
+        from freezeframe.decoders.columns import by_column
+
         state, ended = self.records[0], self.records[3]
-        found = ended[: int(state["ended"][0])].copy()
+        found = by_column(ended[: int(state["ended"][0])])
         state["ended"] = 0
         return found
 
 
 def decode_pcix(
-    edges: Edges, options: OptionValues, state: PcixState, last: bool
+    piece: Edges | Samples, options: OptionValues, state: PcixState, last: bool
 ) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the channels of `pci_signals.CHANNELS`.
+    """Decode a piece of a capture, in either form, with the channels of `pci_signals.CHANNELS`.
 
     Raises:
         InputError: a part of the 64-bit extension has no probe.
     """
     import numpy as np
     from freezeframe.decoders.bus.pci_stream import decoded
-    from freezeframe.decoders.bus.pcix_kernels import close, transactions
-    from freezeframe.decoders.bus.pcix_rows import SPLIT_ROW, TRANSACTION_ROW
+    from freezeframe.decoders.bus.pcix_kernels import transactions
+    from freezeframe.decoders.bus.pcix_row_kernels import close
+    from freezeframe.decoders.bus.pcix_rows import TRANSACTION_ROW
+    from freezeframe.decoders.columns import by_column, end_to_end
 
-    fed = state.clocks.feed(edges, "pcix", options, last)
-    splits = [np.zeros(0, dtype=SPLIT_ROW)]
+    fed = state.clocks.feed(piece, "pcix", options, last)
+    if fed is None:
+        return _nothing()
+    splits: list[RowColumns] = []
     found, phases = decoded(
         transactions,
         fed,
@@ -197,15 +208,27 @@ def decode_pcix(
         state.rows,
         lambda: splits.append(state.taken()),
     )
+    state.clocks.forget(fed.stop)
     if last:
         rest = np.zeros(1, dtype=TRANSACTION_ROW)
-        found.append(rest[: close(edges.end_sample, state.records, rest)])
+        found.append(by_column(rest[: close(piece.end_sample, state.records, rest)]))
         splits.append(state.taken())
-    rows = np.concatenate([np.zeros(0, dtype=TRANSACTION_ROW), *found])
+    if not splits:
+        splits.append(state.taken())
+    rows = end_to_end(found or [by_column(state.rows[:0])])
     return {
-        "pcix.phases": _phase_table(phases, edges),
-        "pcix.transactions": _transaction_table(rows, phases, state, edges),
-        "pcix.splits": _split_table(np.concatenate(splits), edges),
+        "pcix.phases": _phase_table(phases, piece),
+        "pcix.transactions": _transaction_table(rows, phases, state, piece),
+        "pcix.splits": _split_table(end_to_end(splits), piece),
+    }
+
+
+@cache
+def _nothing() -> dict[str, pa.Table]:
+    return {
+        "pcix.phases": phase_schema().empty_table(),
+        "pcix.transactions": transaction_schema().empty_table(),
+        "pcix.splits": split_schema().empty_table(),
     }
 
 
@@ -254,30 +277,29 @@ def pcix_texts(row: Mapping[str, Any]) -> Texts:
 _SHOWN = 8  # data phases of a transaction that are shown
 
 
-def _phase_table(phases: PhaseColumns, edges: Edges) -> pa.Table:
-    import numpy as np
+def _phase_table(phases: PhaseColumns, piece: Edges | Samples) -> pa.Table:
     from freezeframe.decoders.bus.pci_lines import VERDICTS
     from freezeframe.decoders.bus.pci_stream import span_columns
     from freezeframe.decoders.bus.pcix_rows import COMMANDS, PHASES
     from freezeframe.decoders.columns import names, one_name, table
 
-    span = span_columns(phases["sample"], phases["end_sample"], edges.samplerate_hz)
+    span = span_columns(phases["sample"], phases["end_sample"], piece.samplerate_hz)
     columns = span | {
-        "source": one_name(edges.channels[0], phases.made),
-        "kind": names(phases["kind"], PHASES),
+        "source": one_name(piece.channels[0], phases.made),
+        "kind": names(phases["kind"], PHASES, checked=False),
         "transaction": phases["transaction"],
         # The name after the commands is empty: other phases have none.
-        "command": names(phases["command"], (*COMMANDS, "")),
-        "value": phases["value"].view(np.int64),
+        "command": names(phases["command"], (*COMMANDS, ""), checked=False),
+        "value": phases["value"],
         "enables": phases["enables"],
-        "wide": phases["wide"],
-        "parity": names(phases["parity"], VERDICTS),
+        "wide": phases["wide"] == 1,
+        "parity": names(phases["parity"], VERDICTS, checked=False),
     }
     return table(phase_schema(), columns)
 
 
 def _transaction_table(
-    rows: npt.NDArray[np.void], phases: PhaseColumns, state: PcixState, edges: Edges
+    rows: RowColumns, phases: PhaseColumns, state: PcixState, piece: Edges | Samples
 ) -> pa.Table:
     from freezeframe.decoders.bus.pci_stream import elapsed_ps, span_columns
     from freezeframe.decoders.bus.pcix_rows import DEVSELS, ERRORS, TERMINATIONS
@@ -285,10 +307,10 @@ def _transaction_table(
 
     data, enables = state.held.lists(phases, rows["data_phases"])
     columns = (
-        span_columns(rows["sample"], rows["end_sample"], edges.samplerate_hz)
+        span_columns(rows["sample"], rows["end_sample"], piece.samplerate_hz)
         | _who(rows)
         | {
-            "source": one_name(edges.channels[0], len(rows)),
+            "source": one_name(piece.channels[0], len(rows["error"])),
             "kind": names(rows["error"] != 0, ("transaction", "error")),
             "error": names(rows["error"], ERRORS),
             "transaction": rows["number"],
@@ -296,7 +318,7 @@ def _transaction_table(
             "enables": enables,
             "termination": names(rows["termination"], TERMINATIONS),
             "devsel": names(rows["devsel"], DEVSELS),
-            "latency_ps": elapsed_ps(rows["sample"], rows["data_sample"], edges.samplerate_hz),
+            "latency_ps": elapsed_ps(rows["sample"], rows["data_sample"], piece.samplerate_hz),
         }
     )
     numbers = ("address", "byte_count", "data_phases", "size_B", "target_waits")
@@ -307,20 +329,20 @@ def _transaction_table(
     return table(transaction_schema(), columns)
 
 
-def _split_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+def _split_table(rows: RowColumns, piece: Edges | Samples) -> pa.Table:
     from freezeframe.decoders.bus.pci_stream import elapsed_ps, span_columns
     from freezeframe.decoders.bus.pcix_rows import ERRORS
     from freezeframe.decoders.columns import names, one_name, table
 
     columns = (
-        span_columns(rows["sample"], rows["end_sample"], edges.samplerate_hz)
+        span_columns(rows["sample"], rows["end_sample"], piece.samplerate_hz)
         | _who(rows)
         | {
-            "source": one_name(edges.channels[0], len(rows)),
+            "source": one_name(piece.channels[0], len(rows["error"])),
             "kind": names(rows["error"] != 0, ("split", "error")),
             "error": names(rows["error"], ERRORS),
             "latency_ps": elapsed_ps(
-                rows["split_sample"], rows["answer_sample"], edges.samplerate_hz
+                rows["split_sample"], rows["answer_sample"], piece.samplerate_hz
             ),
         }
     )
@@ -329,26 +351,31 @@ def _split_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
     return table(split_schema(), columns)
 
 
-def _who(rows: npt.NDArray[np.void]) -> dict[str, Any]:
+def _who(rows: RowColumns) -> dict[str, Any]:
     """Return command, requester, tag, completer and status, which both tables have."""
     import numpy as np
     from freezeframe.decoders.bus.pcix_rows import COMMANDS, message_text
     from freezeframe.decoders.columns import names
 
-    columns: dict[str, Any] = {"tag": rows["tag"]}
+    columns: dict[str, Any] = {"tag": rows["tag"].astype(np.int8)}
     columns["command"] = names(
         np.where(rows["command"] < 0, len(COMMANDS), rows["command"]), (*COMMANDS, "")
     )
     for name in ("requester", "completer"):
-        ids, place = np.unique(rows[name], return_inverse=True)
-        columns[name] = names(place, [_function(int(number)) for number in ids])
+        columns[name] = _named(rows[name], _function)
     messages = np.where(
         rows["message_class"] < 0, -1, rows["message_class"] << 8 | rows["message_index"]
     )
-    kinds, place = np.unique(messages, return_inverse=True)
-    texts = [message_text(int(number) >> 8, int(number) & 0xFF) for number in kinds]
-    columns["status"] = names(place, texts)
+    columns["status"] = _named(messages, lambda code: message_text(code >> 8, code & 0xFF))
     return columns
+
+
+def _named(codes: npt.NDArray[np.int64], text: Callable[[int], str]) -> pa.Array:
+    """Return a column of ``text(code)``, which is asked once for each that there is."""
+    from freezeframe.decoders.columns import names, whole
+
+    found = whole(codes).dictionary_encode()
+    return names(found.indices.to_numpy(), [text(code) for code in found.dictionary.to_pylist()])
 
 
 def _function(number: int) -> str:
@@ -367,6 +394,7 @@ PCIX = Decoder(
         Output("pcix.splits", split_schema, "split requests with what answered them"),
     ),
     decode=decode_pcix,
+    decode_samples=decode_pcix,
     new_state=lambda options: PcixState(),
     channels=CHANNELS,
     options=(

@@ -11,7 +11,7 @@ from freezeframe.decoders.guess import serial_rules, uart_rule
 from freezeframe.decoders.guess.candidate import Candidate, Evidence, named_share, sentence
 from freezeframe.decoders.guess.lines import Line, lines_of, sampled
 from freezeframe.decoders.guess.names import fitting_probes
-from freezeframe.decoders.guess.trial import try_spec
+from freezeframe.decoders.guess.trial import Trial, try_spec
 from freezeframe.decoders.registry import Registry
 
 __all__ = ["Guess", "guess"]
@@ -20,6 +20,10 @@ _MOST_CHANNELS = 64
 _LEAST = 0.35  # below, a proposal is as likely noise
 _SURE = 0.6
 _USED_BEFORE = 0.4  # what a proposal is worth whose lines a better one explains
+_STACKED = 0.9  # quality of what is put on top
+_FEW_ROWS = 2  # without any error they are enough, as a chip is asked for its name in few
+_IDENTIFIERS = {"sfp": 0x03, "xfp": 0x06}  # SFF-8472 table 5-1, INF-8077i table 47: byte 0
+_DOUBT = "others fit as well: which chip it is, the signal does not say"
 _RULES: tuple[Callable[[Evidence], Iterator[Candidate]], ...] = (
     serial_rules.i2c,
     serial_rules.mdio,
@@ -119,11 +123,30 @@ def _with_stacks(chosen: Sequence[Candidate], evidence: Evidence) -> Iterator[Ca
         for decoder in above:
             spec = f"{candidate.spec}+{decoder.id}"
             trial = try_spec(spec, evidence.edges, evidence.registry)
-            if trial.quality >= 0.9:
-                why = f"on top of {name}: {sentence(trial.good, 'events', trial.bad)}"
-                score = candidate.score * trial.quality
-                stacked.append(Candidate(spec, score, candidate.probes, (why,)))
-        if len(stacked) > 1:
-            doubt = "others fit as well: which chip it is, the signal does not say"
-            stacked = [replace(each, reasons=(*each.reasons, doubt)) for each in stacked]
-        yield from sorted(stacked, key=lambda each: -each.score)
+            told = _identified(decoder, trial)
+            clean = trial.good >= _FEW_ROWS and not trial.bad
+            if told is False or not (clean or trial.quality >= _STACKED):
+                continue
+            why = [f"on top of {name}: {sentence(trial.good, 'events', trial.bad)}"]
+            if told:
+                why.append(f"the identifier byte is that of it, {_IDENTIFIERS[decoder.id]:02X}h")
+            score = candidate.score * trial.quality
+            stacked.append((bool(told), Candidate(spec, score, candidate.probes, tuple(why))))
+        stacked.sort(key=lambda each: (not each[0], -each[1].score))
+        if stacked and stacked[0][0]:
+            # It cannot be the other kind of module too.
+            others = {f"{candidate.spec}+{kind}" for kind in _IDENTIFIERS}
+            stacked = [(told, each) for told, each in stacked if told or each.spec not in others]
+        for told, each in stacked:
+            sure = told or len(stacked) == 1
+            yield each if sure else replace(each, reasons=(*each.reasons, _DOUBT))
+
+
+def _identified(decoder: Decoder, trial: Trial) -> bool | None:
+    """Return whether a module says that it is of this decoder's kind; None where nothing is said."""
+    wanted = _IDENTIFIERS.get(decoder.id)
+    if wanted is None or not trial.tables:
+        return None
+    fields = trial.rows(f"{decoder.id}.fields")
+    read = fields.loc[(fields["name"] == "identifier") & (fields["kind"] == "field"), "value"]
+    return bool((read == wanted).all()) if len(read) else None

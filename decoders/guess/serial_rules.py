@@ -65,8 +65,9 @@ def mdio(evidence: Evidence) -> Iterator[Candidate]:
             continue
         rows = trial.rows("mdio")
         frames = int((rows["kind"] == "frame").sum())
+        errors = int((rows["kind"] == "error").sum())
         # A PHY that does not answer is no sign against MDIO.
-        errors = int(((rows["kind"] == "error") & (rows["error"] != "bad-turnaround")).sum())
+        against = errors - int((rows["error"] == "bad-turnaround").sum())
         full = int(((rows["kind"] == "frame") & (rows["preamble"] >= 32)).sum())
         clocks = (len(mdc) + 1) // 2
         explained = min(1.0, 64 * frames / clocks)
@@ -75,7 +76,7 @@ def mdio(evidence: Evidence) -> Iterator[Candidate]:
             sentence(frames, "frames", errors),
         ]
         if frames:
-            signal = frames / (frames + 4 * errors + 1) * (0.5 + 0.5 * explained)
+            signal = frames / (frames + 4 * against + 1) * (0.5 + 0.5 * explained)
             yield evidence.candidate(decoder, spec, probes, signal, reasons)
 
 

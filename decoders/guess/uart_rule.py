@@ -86,7 +86,7 @@ def uart(evidence: Evidence) -> Iterator[Candidate]:
         kind = "a standard rate" if bit.standard else "no standard rate"
         reasons = [
             f"{bit.fitting:.0%} of the pulses of {line.name} are whole multiples of "
-            f"{bit.samples:.1f} samples: {bit.baud:,} Bd, {kind}",
+            f"{1e6 * bit.samples / line.samplerate_hz:.4g} us: {bit.baud:,} Bd, {kind}",
             f"it rests {'low (inverted)' if options.get('invert') else 'high'}, and "
             f"{options.get('bits', 8)}{parity}1 gives the fewest errors",
             sentence(frames, "characters", errors),

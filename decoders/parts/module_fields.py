@@ -8,6 +8,7 @@ Source: SFF-8472 rev. 12.4, 9.2 (units of the diagnostics), INF-8077i rev. 4.5, 
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -128,11 +129,11 @@ def power(raw: bytes, memory: Memory) -> Reading:
 
 
 def text(raw: bytes, memory: Memory) -> Reading:
-    """Read ASCII that is filled up with spaces (or zeros, against the standards)."""
-    shown = raw.rstrip(b" \0").decode("ascii", "replace")
-    clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in shown)
-    wrong = "not-ascii" if any(not 0x20 <= byte < 0x7F for byte in raw.rstrip(b"\0")) else ""
-    return Reading(None, "", clean.strip(), wrong)
+    r"""Read ASCII that is filled up with spaces (or zeros, against the standards); else ``\x1b``."""
+    said = raw.rstrip(b" \0")
+    wrong = "not-ascii" if any(not 0x20 <= byte < 0x7F for byte in said) else ""
+    shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}" for byte in said)
+    return Reading(None, "", shown.strip(), wrong)
 
 
 def oui(raw: bytes, memory: Memory) -> Reading:
@@ -142,13 +143,14 @@ def oui(raw: bytes, memory: Memory) -> Reading:
 
 def date(raw: bytes, memory: Memory) -> Reading:
     """Read YYMMDD and a lot code of two characters."""
-    shown = raw.decode("ascii", "replace")
-    if not raw[:6].isdigit() or not (1 <= int(shown[2:4]) <= 12 and 1 <= int(shown[4:6]) <= 31):
+    try:
+        if not raw[:6].isdigit():
+            raise ValueError
+        day = datetime.date(2000 + int(raw[:2]), int(raw[2:4]), int(raw[4:6]))
+    except ValueError:
         return Reading(None, "", raw.hex(" "), "bad-date")
     lot = text(raw[6:], memory).text
-    return Reading(
-        None, "", f"20{shown[:2]}-{shown[2:4]}-{shown[4:6]}{f' lot {lot}' if lot else ''}"
-    )
+    return Reading(None, "", f"{day}{f' lot {lot}' if lot else ''}")
 
 
 def plain(raw: bytes, memory: Memory) -> Reading:

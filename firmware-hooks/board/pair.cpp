@@ -92,6 +92,25 @@ void Pair::drive_fault() {
     model_->fault_flow = static_cast<uint8_t>(fault_.flow);
     model_->fault_limit = static_cast<uint16_t>(fault_.limit);
     model_->fault_arm = 0;
+    load();
+}
+
+// The inputs that stand still for a run are taken now.
+void Pair::load() {
+    for (const bool level : {false, true}) {
+        model_->load = level;
+        model_->eval();
+    }
+}
+
+// Before the edge: the answer of the register port, if it stands there.
+void Pair::take_answer(unsigned card) {
+    if (asking_ != static_cast<int>(card) || !OF(card, s_ack)) return;
+    reply_ = {OF(card, s_err) != 0, OF(card, s_rdata)};
+    answered_ = true;
+    if (!OF(card, s_record_valid)) return;
+    const auto& record = OF(card, s_record);
+    line_ = {true, asked_ & ~15u, {record.at(0), record.at(1), record.at(2) & 0xFF, 0}};
 }
 
 // Before the edge: what the card shows. After it: what the host and the register port drive, as registers would.
@@ -108,10 +127,7 @@ void Pair::bus_edge(unsigned card, bool before) {
         seen.len = OF(card, hb_len);
         seen.addr = OF(card, hb_addr);
         seen.wdata = OF(card, hb_wdata);
-        if (asking_ == static_cast<int>(card) && OF(card, s_ack)) {
-            reply_ = {OF(card, s_err) != 0, OF(card, s_rdata)};
-            answered_ = true;
-        }
+        take_answer(card);
         return;
     }
     if (answered_ && asking_ == static_cast<int>(card)) SET(card, s_req, 0);
@@ -152,7 +168,10 @@ void Pair::bus_edge(unsigned card, bool before) {
     SET(card, host_share, to.share);
     SET(card, host_note_base, to.note_base);
     OF(card, host_active)[0] = to.active;
-    if (card == 0 && static_cast<double>(now_fs_ - began_fs_) >= fault_.arm_us * 1e9) model_->fault_arm = 1;
+    if (card == 0 && !model_->fault_arm && static_cast<double>(now_fs_ - began_fs_) >= fault_.arm_us * 1e9) {
+        model_->fault_arm = 1;
+        load();
+    }
 }
 
 void Pair::set_clock(unsigned which, bool level) {
@@ -167,6 +186,7 @@ void Pair::set_clock(unsigned which, bool level) {
 
 // Falling edges cost an evaluation only where no other clock rose since half a period ago.
 void Pair::step() {
+    line_.stands = false;
     unsigned next = 0;
     for (unsigned i = 1; i < 4; ++i)
         if (clocks_[i].next_fs < clocks_[next].next_fs) next = i;
@@ -195,10 +215,11 @@ bool Pair::access_alone(unsigned card) {
     for (unsigned i = 0; i < kPatience && !answered_; ++i) {
         set_clock(2 * card, false);
         model_->eval();
-        bus_edge(card, true);
+        take_answer(card);
         set_clock(2 * card, true);
         model_->eval();
-        bus_edge(card, false);
+        if (answered_) SET(card, s_req, 0);
+        if (card == 0) ++bus_cycles_;
         passed_fs += clock.period_fs;
     }
     now_fs_ += passed_fs;
@@ -212,6 +233,9 @@ void Pair::run_us(double us) {
 }
 
 Reply Pair::access(bool write, uint32_t address, uint32_t word) {
+    if (line_.stands && !write && (address & ~12u) == line_.address) return {false, line_.words[address >> 2 & 3]};
+    line_.stands = false;
+    asked_ = address;
     const unsigned card = address >> 24 == 1;
     SET(card, s_req, 1);
     SET(card, s_we, write);

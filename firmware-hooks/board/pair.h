@@ -45,7 +45,8 @@ public:
     unsigned runs() const { return runs_; }
 
     // One access to a device's register port; runs the simulation until it is answered. The address counts from the
-    // start of the target; one that falls into no device is A's.
+    // start of the target; one that falls into no device is A's. Below it lies a bus of 128 bits: a word of a trace memory
+    // comes with its whole record, which answers for the other words until time passes or anything else is accessed.
     Reply access(bool write, uint32_t address, uint32_t word = 0);
     Reply read(uint32_t address) { return access(false, address); }
 
@@ -71,6 +72,8 @@ private:
     void begin_run();
     void bus_edge(unsigned card, bool before);
     void drive_fault();
+    void load();
+    void take_answer(unsigned card);
     void set_clock(unsigned which, bool level);
     bool access_alone(unsigned card);
 
@@ -87,6 +90,13 @@ private:
     FaultPlan fault_;
     bool answered_ = false;
     Reply reply_{};
+    struct Line {
+        bool stands;
+        uint32_t address;               // of its first word
+        std::array<uint32_t, 4> words;
+    };
+    Line line_{};
+    uint32_t asked_ = 0;                // address of the access
     int asking_ = -1; // the card whose register port is in use
 };
 

@@ -7,7 +7,8 @@
 `default_nettype none
 module ff_cause_latch #(
     parameter POST_DRAIN = 1024, // cycles after which post drops by one, a power of two, 2..1048576
-    parameter SINCE_W = 32       // bits that count the cycles since the cause, log2(POST_DRAIN)+1..32
+    parameter SINCE_W = 32,      // bits that count the cycles since the cause, log2(POST_DRAIN)+1..32
+    parameter DRAIN_ON = 1       // 0: drain ends when since is full, where post cannot last as long
 ) (
     input  wire        clk, rst,  // the recorder's own reset, synchronous
     input  wire        arm_next,  // arm is up in the next cycle
@@ -25,6 +26,9 @@ module ff_cause_latch #(
         if (POST_DRAIN < 2 || POST_DRAIN > 1048576 || (POST_DRAIN & (POST_DRAIN - 1)) != 0) begin : g_check_POST_DRAIN
             ff_error_POST_DRAIN_must_be_a_power_of_two_from_2_to_1048576 stop (); // none such
         end
+        if (DRAIN_ON != 0 && DRAIN_ON != 1) begin : g_check_DRAIN_ON
+            ff_error_DRAIN_ON_must_be_0_or_1 stop (); // none such
+        end
         if (SINCE_W <= DRAIN_W || SINCE_W > 32) begin : g_check_SINCE_W
             ff_error_SINCE_W_must_be_log2_POST_DRAIN_plus_1_to_32 stop (); // none such
         end
@@ -33,6 +37,7 @@ module ff_cause_latch #(
     reg armed_q, full_q;
     reg [SINCE_W-1:0] since_q; // goes on behind full, for drain
     wire any = |causes_in;
+    wire full = &since_q;
     always @(posedge clk) begin
         if (arm || (armed_q && !hit)) begin
             hit <= any;
@@ -41,8 +46,12 @@ module ff_cause_latch #(
         end
         if (arm_next) level <= 1'b0;
         triggered <= hit && !arm;
-        since_q <= hit && !arm ? since_q + {{SINCE_W-1{1'b0}}, 1'b1} : {SINCE_W{1'b0}};
-        full_q <= hit && !arm && (full_q || &since_q);
+        if (DRAIN_ON != 0 || !full) since_q <= since_q + {{SINCE_W-1{1'b0}}, 1'b1};
+        full_q <= full_q || full;
+        if (!hit || arm) begin
+            full_q <= 1'b0;
+            since_q <= {SINCE_W{1'b0}};
+        end
         if (arm) armed_q <= 1'b1;
         if (rst) begin
             armed_q <= 1'b0;
@@ -54,7 +63,7 @@ module ff_cause_latch #(
             since_q <= {SINCE_W{1'b0}};
         end
     end
-    wire [SINCE_W-1:0] shown = since_q | {SINCE_W{full_q}};
+    wire [SINCE_W-1:0] shown = since_q | {SINCE_W{DRAIN_ON != 0 && full_q}};
     assign since = {{32-SINCE_W{1'b0}}, shown};
     assign drain = triggered && since_q[DRAIN_W-1:0] == {DRAIN_W{1'b0}};
 

@@ -44,21 +44,17 @@ module ff_counters #(
 
     // -- strobes of clk_bus ----------------------------------------------------------------------
     reg  [4:0] at_q;                       // counter the sweep stands at
-    wire [COUNT*FEW_W-1:0] few;            // strobes since the sweep was here
+    reg  [COUNT*FEW_W-1:0] bus_few_q;          // strobes since the sweep was here
     wire sweep;                            // the sweep goes on in this cycle
-    genvar i;
-    generate
-        for (i = 0; i < COUNT; i = i + 1) begin : g_few
-            localparam [4:0] SELF = i;
-            wire [FEW_W-1:0] one = {{FEW_W-1{1'b0}}, count_bus[i]};
-            reg  [FEW_W-1:0] few_q;
-            assign few[i*FEW_W +: FEW_W] = few_q;
-            always @(posedge clk_bus) begin
-                if (rst_bus) few_q <= {FEW_W{1'b0}};
-                else few_q <= sweep && at_q == SELF ? one : few_q + one;
-            end
-        end
-    endgenerate
+    wire [FEW_W-1:0] few = bus_few_q[at_q*FEW_W +: FEW_W];
+    integer i;
+    always @(posedge clk_bus) begin
+        if (few != {FEW_W{1'b0}} || count_bus != {COUNT{1'b0}}) // else all stay as they are
+            for (i = 0; i < COUNT; i = i + 1)
+                bus_few_q[i*FEW_W +: FEW_W] <= (sweep && at_q == i[4:0] ? {FEW_W{1'b0}} : bus_few_q[i*FEW_W +: FEW_W])
+                    + {{FEW_W-1{1'b0}}, count_bus[i]};
+        if (rst_bus) bus_few_q <= {COUNT*FEW_W{1'b0}};
+    end
 
     // -- strobes of clk_link, sent one counter at a time; number 32 says: all that was counted before the ask is sent --
     wire              far_valid;
@@ -127,7 +123,7 @@ module ff_counters #(
     wire finished = far_valid && !far_ready_q && far_number[5];
     assign sweep = !take;
     wire [4:0] number = take ? far_number[4:0] : at_q;
-    wire [FAR_W-1:0] add = take ? far_few : {{FAR_W-FEW_W{1'b0}}, few[at_q*FEW_W +: FEW_W]};
+    wire [FAR_W-1:0] add = take ? far_few : {{FAR_W-FEW_W{1'b0}}, few};
     wire [COUNTER_W-1:0] old = first_q ? {COUNTER_W{1'b0}} : live[number];
     wire [COUNTER_W-1:0] sum = old + {{COUNTER_W-FAR_W{1'b0}}, add};
     always @(posedge clk_bus) if (!rst_bus) live[number] <= sum;

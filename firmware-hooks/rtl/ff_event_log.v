@@ -66,15 +66,20 @@ module ff_event_log #(
     // The event register. A lane is {kind, code, flow, value}.
     reg  [SOURCES-1:0] valid_q;
     reg  [SOURCES*EVENT_W-1:0] lanes_q;
-    integer i;
+    integer i, j, k, l;                    // one a block: each ends with a value in every case
     always @(posedge clk) begin
         valid_q <= ev_valid & {SOURCES{!rst}};
-        for (i = 0; i < SOURCES; i = i + 1)
+        for (i = 0; i < SOURCES; i = i + 1) if (ev_valid[i])
             lanes_q[i*EVENT_W +: EVENT_W] <= {ev_kind[i*4 +: 4], ev_code[i*8 +: 8], ev_flow[i*7 +: 7], ev_value[i*40 +: 40]};
     end
+    wire some = |valid_q;                  // says nothing new below: it spares a simulator the lanes in most cycles
     reg  [SOURCES-1:0] wanted;
-    always @* for (i = 0; i < SOURCES; i = i + 1)
-        wanted[i] = valid_q[i] && cfg_kinds[lanes_q[i*EVENT_W + 55 +: 4]];
+    always @* begin
+        wanted = {SOURCES{1'b0}};
+        j = 0;
+        if (some) for (j = 0; j < SOURCES; j = j + 1)
+            wanted[j] = valid_q[j] && cfg_kinds[lanes_q[j*EVENT_W + 55 +: 4]];
+    end
 
     // Post, as in ff_tap_recorder: counted up from its complement.
     reg  [POST_W:0] spent_q;
@@ -105,10 +110,12 @@ module ff_event_log #(
     always @* begin
         rank = {COUNT_W{1'b0}};
         taken_count = {COUNT_W{1'b0}};
-        for (i = 0; i < SOURCES; i = i + 1) begin
-            taken[i] = open && wanted[i] && rank < most;
-            if (taken[i]) taken_count = taken_count + {{COUNT_W-1{1'b0}}, 1'b1};
-            if (wanted[i]) rank = rank + {{COUNT_W-1{1'b0}}, 1'b1};
+        taken = {SOURCES{1'b0}};
+        k = 0;
+        if (some) for (k = 0; k < SOURCES; k = k + 1) begin
+            taken[k] = open && wanted[k] && rank < most;
+            if (taken[k]) taken_count = taken_count + {{COUNT_W-1{1'b0}}, 1'b1};
+            if (wanted[k]) rank = rank + {{COUNT_W-1{1'b0}}, 1'b1};
         end
     end
     wire [COUNT_W-1:0] lost = open && !cut ? rank - taken_count : {COUNT_W{1'b0}};
@@ -150,8 +157,9 @@ module ff_event_log #(
     reg  [EVENT_W+7:0] event_out;          // {source, kind, code, flow, value}
     always @* begin
         event_out = {EVENT_W+8{1'b0}};
-        for (i = 0; i < SOURCES; i = i + 1)
-            if (oldest[i+1]) event_out = event_out | {ev_source[i*8 +: 8], row_lanes[i*EVENT_W +: EVENT_W]};
+        l = 0;
+        if (pop) for (l = 0; l < SOURCES; l = l + 1)
+            if (oldest[l+1]) event_out = event_out | {ev_source[l*8 +: 8], row_lanes[l*EVENT_W +: EVENT_W]};
     end
 
     // Towards the memory: a record of the FIFO, or, when it has run empty behind the end, LOSS, MARK, TIME.

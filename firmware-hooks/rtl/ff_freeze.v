@@ -13,6 +13,7 @@ module ff_freeze #(
     parameter CROSS_LATENCY = 32,        // bus cycles from the first cause to cross_out, 1..100000
     parameter POST_DRAIN = 1024,         // as ff_cause_latch
     parameter SINCE_W = 32,              // as ff_cause_latch; CROSS_LATENCY < 2^SINCE_W
+    parameter DRAIN_ON = 1,              // as ff_cause_latch
     parameter GENERATION_W = 32,         // bits of stat_generation that count, 16..32
     parameter CAUSE_CYCLE = 1            // 0: stat_cause_cycle is left out (a MARK and the TIME behind it say the same)
 ) (
@@ -117,7 +118,7 @@ module ff_freeze #(
     ff_cdc_edge i_cross (.clk(clk), .rst(rst), .d(cross_in), .pulse(crossed));
     wire [15:0] near_causes = (causes_in & ~(HOST | CROSS)) | (CROSS & {16{crossed}});
     wire hit;
-    ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W)) i_latch (
+    ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON)) i_latch (
         .clk(clk), .rst(rst), .arm_next(arm_next), .arm(arm),
         .causes_in((near_causes & cfg_cause_mask) | (HOST & {16{host}}) | far_seen),
         .hit(hit), .level(level), .triggered(triggered), .causes(causes), .since(since), .drain(drain)

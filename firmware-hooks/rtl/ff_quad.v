@@ -2,8 +2,8 @@
 // ff_quad: one whole device with a memory for each of four word taps and an event log: register port, recorders,
 // trigger, freeze, time, counters, freeze bank, sampler, histograms, CRC table, provocation.
 //
-// Latency: a word stands in the tap register one clk cycle after tap_valid; a register access takes 3 cycles, a
-// window 3 to 5, one that crosses to clk_link about 4 cycles of each clock more. Throughput: one word a cycle and tap.
+// Latency: a word stands in the tap register one clk cycle after tap_valid; a register access takes 2 cycles, a
+// window 2 to 4, one that crosses to clk_link about 4 cycles of each clock more. Throughput: one word a cycle and tap.
 // Back-pressure: none; a tap is a wire, the datapath never waits for the recorder.
 //
 // Clock domains: clk_bus (register port, tx_enq, rx_deq, event log) and clk_link (tx_deq, rx_enq). rst is the
@@ -50,6 +50,9 @@ module ff_quad #(
     input  wire [31:0]  s_addr, s_wdata,
     output wire         s_ack, s_err,
     output wire [31:0]  s_rdata,
+    // with s_ack, for a bus wider than the port: the word is of a trace memory, and this is its record, all four words
+    output wire         s_record_valid,
+    output wire [71:0]  s_record,
     // taps: accepted words
     input  wire         tx_enq_valid,       // clk_bus
     input  wire [3:0]   tx_enq_kind,
@@ -417,6 +420,8 @@ module ff_quad #(
     wire [34:0] chunks_done;
     wire        far_mine;
     wire [31:0] far_bank;
+    assign s_record_valid = s_ack && trace_ack && !trace_err && !sel_index;
+    assign s_record = crc_record;
     ff_trace_window #(.MEMORIES(5), .DEPTHS(DEPTHS)) i_trace (
         .clk(clk_bus), .rst(rst), .frozen(frozen), .sel_trace(sel_trace), .sel_index(sel_index), .win_word(win_word[15:0]),
         .cfg_index_record(index_record), .cfg_index_memory(index_memory),

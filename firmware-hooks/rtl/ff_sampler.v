@@ -2,8 +2,8 @@
 // ff_sampler: throughput samples, cumulative words out and in, at equal distances of time while the recorder is armed.
 //
 // A sample is taken every cfg_period cycles from reset, or from the last write of the period, on. The counts stand in
-// clk_link and are those of three to four of its cycles later. Latency: about four cycles of each clock. Throughput: one
-// sample in that time (a nearer one is left out). Back-pressure: none. Clock domains: clk_bus, and clk_link for the
+// clk_link and hold the strobes up to its second edge behind the sample's cycle. Latency: about four cycles of each clock.
+// Throughput: one sample in that time (a nearer one is left out). Back-pressure: none. Clock domains: clk_bus, and clk_link for the
 // two strobes. A window answers in two cycles.
 `default_nettype none
 module ff_sampler #(
@@ -55,7 +55,7 @@ module ff_sampler #(
     reg  [A-1:0] write_ptr_q;
     reg         wrapped_q;
     reg  [63:0] asked_cycle_q, last_cycle_q;
-    wire due = cfg_period != 32'd0 && since_q >= cfg_period - 32'd1;
+    wire due = cfg_period != 32'd0 && since_q >= cfg_period - 32'd1 && !cfg_written; // the period is new already
     wire take = due && armed && !waits_q && !arm;
     wire store = waits_q && answered == ask_q;
     assign m_sampled = take;

@@ -7,7 +7,7 @@
 // that ctl.options.select_tap named at arm; the trigger watches that tap.
 //
 // Latency: a word stands in the tap register one cycle after tap_valid; a register access takes 2 cycles more than the
-// block that answers. Throughput: one word a cycle. Back-pressure: none. Clock domain: clk. rst is the recorder's
+// block that answers, and up to 3 more where a toggle of the time line is being kept. Throughput: one word a cycle. Back-pressure: none. Clock domain: clk. rst is the recorder's
 // own reset and clears everything; bus_rst ends an access and clears INDEX; the network card's reset is not connected.
 `default_nettype none
 module ff_select #(
@@ -61,17 +61,19 @@ module ff_select #(
 
     // -- register port ---------------------------------------------------------------------------
     wire [31:0] generation, wr_data;
+    wire        arm, time_seen;
+    wire [31:0] time_number;
+    wire [63:0] now;
     wire [1:0]  state, cfg_tap, stat_tap;
-    wire [63:0] cause_cycle;
+    wire [63:0] unused_cycle;
     wire [15:0] causes, cause_mask, kinds;
     wire [POST_W-1:0] post;
     wire        cfg_hold, pulse_arm, pulse_freeze, closed;
     wire        trigger_enable, trigger_written;
     wire [63:0] value, mask;
     wire [15:0] term_kinds;
-    wire        first_valid, last_valid, wrapped;
-    wire [31:0] first_number, last_number, stored, offered;
-    wire [63:0] first_cycle, last_cycle;
+    wire        wrapped;
+    wire [31:0] stored, offered;
     wire [A-1:0] write_ptr;
     wire        rd_en;
     wire [A-1:0] rd_slot;
@@ -85,15 +87,14 @@ module ff_select #(
     ff_regs_select #(
         .BUILD_HASH(BUILD_HASH), .DEVICES(DEVICES), .INDEX(INDEX), .TIME_MASTER(TIME_MASTER), .TAP_DEPTH(TAP_DEPTH),
         .MAX_BURST(MAX_BURST), .CLK_HZ(CLK_HZ), .CROSS_LATENCY(CROSS_LATENCY), .SYNC_PERIOD(SYNC_PERIOD),
-        .POST_DRAIN(POST_DRAIN), .POST_W(POST_W), .WITH_CRC(WITH_CRC)
+        .POST_DRAIN(POST_DRAIN), .POST_W(POST_W), .COUNT_W(COUNT_W), .TIME_W(TIME_W), .WITH_CRC(WITH_CRC)
     ) i_regs (
         .clk(clk), .rst(rst), .bus_rst(bus_rst), .boot_nonce(boot_nonce),
         .s_req(s_req), .s_we(s_we), .s_addr(s_addr), .s_wdata(s_wdata), .s_ack(s_ack), .s_err(s_err), .s_rdata(s_rdata),
         .stat_generation(generation), .stat_state(state), .stat_held(nic_held), .stat_closed(closed), .stat_causes(causes),
-        .stat_cause_cycle(cause_cycle), .stat_tap(stat_tap), .stat_write_ptr(write_ptr), .stat_wrapped(wrapped),
+        .stat_tap(stat_tap), .stat_write_ptr(write_ptr), .stat_wrapped(wrapped),
         .stat_stored(stored), .stat_offered(offered), .stat_chunks_done(chunks_done),
-        .stat_first_valid(first_valid), .stat_last_valid(last_valid), .stat_first_number(first_number),
-        .stat_last_number(last_number), .stat_first_cycle(first_cycle), .stat_last_cycle(last_cycle),
+        .arm(arm), .now(now[TIME_W-1:0]), .time_seen(time_seen), .time_number(time_number),
         .cfg_cause_mask(cause_mask), .cfg_hold(cfg_hold), .cfg_tap(cfg_tap), .cfg_kinds(kinds), .cfg_post(post),
         .cfg_trigger_enable(trigger_enable), .trigger_written(trigger_written), .cfg_value(value), .cfg_mask(mask),
         .cfg_term_kinds(term_kinds), .pulse_arm(pulse_arm), .pulse_freeze(pulse_freeze), .wr_data(wr_data),
@@ -103,19 +104,16 @@ module ff_select #(
     );
 
     // -- time, freeze, the one recorder ----------------------------------------------------------------
-    wire [63:0] now;
     wire [31:0] since;
-    wire        arm, triggered, drain, fire, step;
+    wire        triggered, drain, fire, step;
     wire        unused_toggle, unused_level, unused_hold, unused_peer;
     wire [4:0]  unused_closed;
-    ff_time #(.MASTER(TIME_MASTER), .PERIOD(SYNC_PERIOD), .TIME_W(TIME_W)) i_time (
-        .clk(clk), .rst(rst), .arm(arm), .closed(closed), .line_in(time_in), .line_out(time_out), .now(now),
-        .stat_first_valid(first_valid), .stat_last_valid(last_valid), .stat_first_number(first_number),
-        .stat_last_number(last_number), .stat_first_cycle(first_cycle), .stat_last_cycle(last_cycle)
+    ff_time_line #(.MASTER(TIME_MASTER), .PERIOD(SYNC_PERIOD), .TIME_W(TIME_W)) i_time (
+        .clk(clk), .rst(rst), .line_in(time_in), .line_out(time_out), .now(now), .seen(time_seen), .number(time_number)
     );
     ff_freeze #(
         .MEMORIES(5'b00001), .FAR(5'b00000), .CROSS_LATENCY(CROSS_LATENCY), .POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W),
-        .GENERATION_W(16), .CAUSE_CYCLE(0)
+        .DRAIN_ON(POST_CYCLES_W > 32 ? 1 : 0), .GENERATION_W(16), .CAUSE_CYCLE(0)
     ) i_freeze (
         .clk(clk), .rst(rst), .now(now), .wr_arm(pulse_arm), .wr_freeze(pulse_freeze), .wr_data(wr_data),
         .cfg_cause_mask(cause_mask), .cfg_hold(cfg_hold),
@@ -124,7 +122,7 @@ module ff_select #(
         .cross_in(cross_in), .cross_out(cross_out), .peer_frozen(1'b0), .frozen_level(unused_peer),
         .arm(arm), .triggered(triggered), .causes(causes), .since(since), .drain(drain), .closed({4'd0, closed}),
         .frozen(frozen), .hold(unused_hold),
-        .stat_generation(generation), .stat_state(state), .stat_closed(unused_closed), .stat_cause_cycle(cause_cycle)
+        .stat_generation(generation), .stat_state(state), .stat_closed(unused_closed), .stat_cause_cycle(unused_cycle)
     );
     assign hold = frozen && cfg_hold;
 
@@ -170,6 +168,6 @@ module ff_select #(
             wire unused = &{1'b0, crc_grant, crc_word};
         end
     endgenerate
-    wire unused_bits = &{1'b0, step, unused_toggle, unused_level, unused_hold, unused_peer, unused_closed, crc_slot};
+    wire unused_bits = &{1'b0, step, unused_toggle, unused_level, unused_hold, unused_peer, unused_closed, unused_cycle, crc_slot};
 endmodule
 `default_nettype wire

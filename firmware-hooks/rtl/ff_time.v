@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ff_time: the cycle counter of one clock domain, and the two pairs that tie it to the time master's.
+// ff_time: the cycle counter of one clock domain (ff_time_line), and the two pairs that tie it to the time master's.
 //
-// The master changes the toggle of the time line every PERIOD of its cycles, beside the number of that toggle. A domain
-// latches {number, own cycle} of the first toggle it sees after arm, and of the last before its memories had closed
+// A domain latches {number, own cycle} of the first toggle it sees after arm, and of the last before its memories had closed
 // (docs/formats.md section 6). Latency: a toggle is latched 2 to 3 cycles of clk after it, in the master's own domain
 // in its very cycle. Throughput: every toggle. Back-pressure: none. Clock domain: clk; line_in may be of any clock.
 `default_nettype none
@@ -22,27 +21,11 @@ module ff_time #(
     output wire [63:0] stat_first_cycle, stat_last_cycle
 );
     localparam PERIOD_W = $clog2(PERIOD);
-    generate
-        if (MASTER != 0 && MASTER != 1) begin : g_check_MASTER
-            ff_error_MASTER_must_be_0_or_1 stop (); // none such
-        end
-        if (PERIOD < 64 || PERIOD > 16777216 || (PERIOD & (PERIOD - 1)) != 0) begin : g_check_PERIOD
-            ff_error_PERIOD_must_be_a_power_of_two_from_64_to_16777216 stop (); // none such
-        end
-        if (TIME_W < 40 || TIME_W > 64) begin : g_check_TIME_W
-            ff_error_TIME_W_must_be_40_to_64 stop (); // none such
-        end
-    endgenerate
-
-    reg [TIME_W-1:0] now_q;
-    always @(posedge clk) now_q <= rst ? {TIME_W{1'b0}} : now_q + {{TIME_W-1{1'b0}}, 1'b1};
-
-    // Zero-extended by 32 so that a line can be cut out of the narrowest counter.
-    wire [95:0] wide = {{96-TIME_W{1'b0}}, now_q};
-    assign now = wide[63:0];
-    assign line_out = {wide[PERIOD_W +: 32], wide[PERIOD_W]};
-
     wire seen;
+    wire [31:0] number;
+    ff_time_line #(.MASTER(MASTER), .PERIOD(PERIOD), .TIME_W(TIME_W)) i_line (
+        .clk(clk), .rst(rst), .line_in(line_in), .line_out(line_out), .now(now), .seen(seen), .number(number)
+    );
     reg  running_q;
     wire take = seen && running_q && !closed;
     always @(posedge clk) begin
@@ -59,10 +42,9 @@ module ff_time #(
         // The cycle of toggle n is n * PERIOD: the number alone says it.
         localparam N = TIME_W - PERIOD_W;
         reg [N-1:0] first_q, last_q;
-        assign seen = now_q[PERIOD_W-1:0] == {PERIOD_W{1'b0}};
         always @(posedge clk) begin
-            if (take && !stat_first_valid) first_q <= now_q[TIME_W-1:PERIOD_W];
-            if (take) last_q <= now_q[TIME_W-1:PERIOD_W];
+            if (take && !stat_first_valid) first_q <= now[TIME_W-1:PERIOD_W];
+            if (take) last_q <= now[TIME_W-1:PERIOD_W];
             if (arm || rst) begin // cleared here: a flop's reset is free, a gate at 56 outputs is not
                 first_q <= {N{1'b0}};
                 last_q <= {N{1'b0}};
@@ -73,24 +55,18 @@ module ff_time #(
         assign stat_last_number = last[31:0];
         assign stat_first_cycle = first << PERIOD_W;
         assign stat_last_cycle = last << PERIOD_W;
-        wire unused = &{1'b0, line_in, first[63:32], last[63:32]};
+        wire unused = &{1'b0, number, first[63:32], last[63:32]};
     end else begin : g_follower
-        wire changed;
-        reg  seen_q;
-        ff_cdc_edge i_line (.clk(clk), .rst(rst), .d(line_in[0]), .pulse(changed));
-        always @(posedge clk) seen_q <= changed && !rst;
-        assign seen = seen_q;
-        // The number changed together with the toggle and now stands still for most of a PERIOD.
         reg [31:0] first_number_q, last_number_q;
         reg [TIME_W-1:0] first_cycle_q, last_cycle_q;
         always @(posedge clk) begin
             if (take && !stat_first_valid) begin
-                first_number_q <= line_in[32:1];
-                first_cycle_q <= now_q;
+                first_number_q <= number;
+                first_cycle_q <= now[TIME_W-1:0];
             end
             if (take) begin
-                last_number_q <= line_in[32:1];
-                last_cycle_q <= now_q;
+                last_number_q <= number;
+                last_cycle_q <= now[TIME_W-1:0];
             end
             if (arm || rst) begin
                 first_number_q <= 32'd0;

@@ -41,14 +41,22 @@ module ff_trigger #(
         end
     endgenerate
 
+    // Two bits of data, value and mask are one LUT of six inputs; kept as nets, so that synthesis finds that.
+    wire [127:0] unlike = ({word_data, word_data} ^ cfg_value) & cfg_mask;
+    (* keep *) wire [32*TERMS-1:0] differ; // none for a term that is not there: keep would hold its registers
+    genvar i;
+    generate for (i = 0; i < 32 * TERMS; i = i + 1) begin : g_differ
+        assign differ[i] = |unlike[2*i +: 2];
+    end endgenerate
+
     wire [1:0] same;
     generate
-        assign same[0] = cfg_kinds[{1'b0, word_kind}] && ((word_data ^ cfg_value[63:0]) & cfg_mask[63:0]) == 64'd0;
+        assign same[0] = cfg_kinds[{1'b0, word_kind}] && differ[31:0] == 32'd0;
         if (TERMS == 2) begin : g_second
-            assign same[1] = cfg_kinds[{1'b1, word_kind}] && ((word_data ^ cfg_value[127:64]) & cfg_mask[127:64]) == 64'd0;
+            assign same[1] = cfg_kinds[{1'b1, word_kind}] && differ[63:32] == 32'd0;
         end else begin : g_no_second
             assign same[1] = 1'b0;
-            wire unused = &{1'b0, cfg_value[127:64], cfg_mask[127:64], cfg_kinds[31:16]};
+            wire unused = &{1'b0, unlike[127:64], cfg_kinds[31:16]};
         end
     endgenerate
 

@@ -155,7 +155,14 @@ def run(
         else:
             source = Path(folder) / "capture.sr"
             origin = _from_sigrok(
-                driver or "demo", config or (), names, trigger or (), (samples, time), wait, source
+                driver or "demo",
+                config or (),
+                names,
+                trigger or (),
+                (samples, time),
+                max_samples,
+                wait,
+                source,
             )
         notes: list[str] = []
         file = ImportFile(source, None, tuple(channel or ()), tuple(threshold or ()))
@@ -183,10 +190,12 @@ def _from_sigrok(
     channels: Sequence[str],
     triggers: Sequence[str],
     much: tuple[int | None, str | None],
+    max_samples: int | None,
     wait_s: float,
     output: Path,
 ) -> dict[str, Any]:
     from freezeframe.capture.files.cut import parse_time
+    from freezeframe.capture.files.edges import PS_PER_S
     from freezeframe.capture.instruments.sigrok import (
         SigrokRequest,
         capture_sigrok,
@@ -206,8 +215,13 @@ def _from_sigrok(
         time_ms = time_ps // 10**9
         if not time_ms or time_ms * 10**9 != time_ps:
             raise InputError(f"--time {time!r}: a whole number of milliseconds is needed")
+    rate_hz = _device_rate(settings.get("samplerate"))
+    if samples is None and time_ms is not None and rate_hz is not None:
+        _check_amount(f"--time {time}", time_ms * rate_hz // 1000, rate_hz, max_samples)
+    elif samples is not None:
+        _check_amount(f"--samples {samples}", samples, rate_hz, max_samples)
     request = SigrokRequest(driver, settings, channels, triggers, samples, time_ms)
-    whole_s = wait_s + (time_ms or 0) / 1000
+    whole_s = wait_s + (time_ms or 0) / 1000 + (samples or 0) / (rate_hz or PS_PER_S)
     with progress_bar("capture", "s") as update:
         capture_sigrok(
             request,
@@ -227,6 +241,33 @@ def _from_sigrok(
         "samples": samples,
         "time_ms": time_ms,
     }
+
+
+def _device_rate(text: str | None) -> int | None:
+    """Return the sample rate that is asked for; None where the device has its own, or knows better."""
+    from freezeframe.capture.files.sigrok_sr import parse_samplerate
+
+    try:
+        return None if text is None else parse_samplerate(text)
+    except InputError:
+        return None  # the message of sigrok-cli says what the device takes
+
+
+def _check_amount(said: str, samples: int, rate_hz: int | None, max_samples: int | None) -> None:
+    """Refuse before capturing what reading would refuse afterwards.
+
+    Raises:
+        InputError: it is more than ``max_samples``, or than the readers' default.
+    """
+    from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
+
+    limit = max_samples or DEFAULT_MAX_SAMPLES
+    if samples > limit:
+        rate = "" if rate_hz is None else f", {samples // rate_hz:,} s at {rate_hz:,} Hz"
+        raise InputError(
+            f"{said}: {samples:,} samples{rate}, more than the {limit:,} allowed; capture less, or "
+            f"if that is right, say --max-samples {samples}"
+        )
 
 
 def _from_instrument(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from freezeframe.capture.errors import InputError
+from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
 from freezeframe.gui.cli.output import plural, printable, progress_bar
 from freezeframe.gui.cli.proposals import print_proposals
@@ -20,7 +21,6 @@ from freezeframe.gui.plots.axis import format_ps
 if TYPE_CHECKING:
     from freezeframe.capture.files.choice import SourceChoice
     from freezeframe.capture.files.source import ReadSettings
-    from freezeframe.decoders.contract import Texts
     from freezeframe.decoders.registry import Registry
     from freezeframe.decoders.run import Decoded
 
@@ -183,7 +183,7 @@ def run(
         return
     if output is not None:
         check_place(output, file, decoder, force=force, registry=registry)
-    with progress_bar("decode", "read") as update:
+    with compile_notice(), progress_bar("decode", "read") as update:
         decoded = decode_file(
             file,
             decoder,
@@ -204,7 +204,27 @@ def run(
     else:
         _print_text(decoded, registry)
     if not any(len(table) for _, table in decoded):
-        print("0 events: nothing that these decoders know is in the capture", file=sys.stderr)
+        still = _still(file, source, ReadSettings(rate, max_samples), decoder, registry)
+        print(
+            f"0 events: nothing that these decoders know is in the capture{still}", file=sys.stderr
+        )
+
+
+def _still(
+    file: Path,
+    source: SourceChoice,
+    settings: ReadSettings,
+    specs: Sequence[str],
+    registry: Registry,
+) -> str:
+    """Return which channels in use never change, to stand behind the message that nothing came."""
+    from freezeframe.capture.files.open import is_capture as is_samples
+    from freezeframe.decoders.guess.still import still_channels
+
+    if file.is_dir() and not is_samples(file):
+        return ""
+    found = still_channels(replace(source, note=None).open(file, settings), specs, registry)
+    return printable(f": {found}") if found else ""
 
 
 def _propose(
@@ -230,7 +250,7 @@ def _propose(
             f"freezeframe explain {file}"
         )
     notes: list[str] = []
-    with progress_bar("look", "read") as update:
+    with compile_notice(), progress_bar("look", "read") as update:
         settings = replace(settings, progress=lambda done, total: update(done, total, ""))
         found = guess(replace(source, note=notes.append).open(file, settings), registry)
     _print_notes(notes)
@@ -247,7 +267,7 @@ def _print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
 
     for name, table in decoded:
         if len(decoded) > 1:
-            print(f"# {name}, {plural(len(table), 'row')}")
+            print(printable(f"# {name}, {plural(len(table), 'row')}"))
         if not len(table):
             continue
         words = _texts_of(name, registry)
@@ -256,17 +276,19 @@ def _print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
         sources = len(table.column("source").unique()) > 1
         for row in _rows(table):
             source = f"{row['source']:<12}  " if sources else ""
-            print(f"{format_ps(row['t_ps'], latest_ps):>20}  {printable(source + words(row))}")
+            mark = "! " if row["kind"] == "error" else ""
+            text = printable(f"{source}{mark}{words(row)}")
+            print(f"{format_ps(row['t_ps'], latest_ps):>20}  {text}")
 
 
 def _texts_of(name: str, registry: Registry) -> Callable[[dict[str, Any]], str]:
     """Return what puts a row of a table into words: its decoder's own text, else all columns."""
+    from freezeframe.decoders.blame import texts_of
+
     top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
-    texts: Callable[[Any], Texts] | None = registry.find(top).texts
-    if texts is None:
-        return lambda row: "  ".join(f"{k}={v}" for k, v in row.items() if k != "t_ps")
-    own = texts
-    return lambda row: own(row).normal
+    return texts_of(registry.find(top)) or (
+        lambda row: "  ".join(f"{k}={v}" for k, v in row.items() if k != "t_ps")
+    )
 
 
 def _print_json(file: Path, decoded: Sequence[Decoded]) -> None:

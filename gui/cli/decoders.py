@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +12,13 @@ from freezeframe.gui.cli.options import JsonOption, PluginOption
 from freezeframe.gui.cli.output import emit_json, printable
 
 if TYPE_CHECKING:
-    from freezeframe.decoders.contract import Decoder, Option, Output
+    from freezeframe.decoders.contract import Channel, Decoder, Option, Output
     from freezeframe.decoders.registry import BrokenDecoder
 
 __all__ = ["run"]
 
 _DEEPER = " " * 8
+_SHOWN = 4  # numbered channels that are listed one by one
 
 NameArgument = Annotated[
     str | None,
@@ -61,7 +64,11 @@ def run(
     if name is not None or long:
         print("\n\n".join([*map(_text, chosen), *map(_broken_text, broken)]))
         return
-    print("\n".join([*map(_brief, chosen), *map(_broken_text, broken)]))
+    of_sigrok = [decoder for decoder in chosen if decoder.id.startswith("srd-")]
+    own = [decoder for decoder in chosen if decoder not in of_sigrok]
+    print("\n".join(["# native", *map(_brief, own), *map(_broken_text, broken)]))
+    if of_sigrok:
+        print("\n".join(["\n# of sigrok, by libsigrokdecode", *map(_brief, of_sigrok)]))
     print("\n'freezeframe decoders NAME' tells what its channels, options and tables are.")
 
 
@@ -98,7 +105,7 @@ def _document(decoder: Decoder) -> dict[str, Any]:
 def _brief(decoder: Decoder) -> str:
     """Return two lines: what it is, and what it takes."""
     takes = [f"from {decoder.consumes}"]
-    channels = [c.id + ("?" if c.optional else "") for c in decoder.channels]
+    channels = [_ids(run, "?" if run[0].optional else "") for run in _runs(decoder.channels)]
     for what, ids in (("channels", channels), ("options", [o.id for o in decoder.options])):
         if ids:
             takes.append(f"{what} {', '.join(ids)}")
@@ -112,11 +119,37 @@ def _text(decoder: Decoder) -> str:
         lines.append(f"    makes: {out.kind}  {out.doc}".rstrip())
         columns = ", ".join(f"{name} {kind}" for name, kind in _columns(out))
         lines += wrap(columns, 96, initial_indent=_DEEPER, subsequent_indent=_DEEPER)
-    for channel in decoder.channels:
-        optional = " (optional)" if channel.optional else ""
-        lines.append(f"    channel {channel.id}{optional}  {channel.doc}")
+    for run in _runs(decoder.channels):
+        optional = " (optional)" if run[0].optional else ""
+        doc = run[0].doc if run[0].doc == run[-1].doc else f"{run[0].doc} .. {run[-1].doc}"
+        lines.append(f"    channel {_ids(run)}{optional}  {doc}")
     lines += [f"    option {_option_text(option)}" for option in decoder.options]
     return "\n".join(printable(line) for line in lines)
+
+
+def _runs(channels: Sequence[Channel]) -> list[list[Channel]]:
+    """Return the channels one by one, but many that are numbered on (``ad0``, ``ad1``...) as one."""
+    runs: list[list[Channel]] = []
+    for channel in channels:
+        last = runs[-1][-1] if runs else None
+        if last is not None and last.optional == channel.optional and _follows(last, channel):
+            runs[-1].append(channel)
+        else:
+            runs.append([channel])
+    return [
+        part for run in runs for part in ([run] if len(run) > _SHOWN else [[each] for each in run])
+    ]
+
+
+def _follows(last: Channel, channel: Channel) -> bool:
+    before, after = (re.fullmatch(r"(.*?)(\d+)", each.id) for each in (last, channel))
+    if before is None or after is None:
+        return False
+    return before[1] == after[1] and int(before[2]) + 1 == int(after[2])
+
+
+def _ids(run: Sequence[Channel], mark: str = "") -> str:
+    return f"{run[0].id}{mark}" + (f"..{run[-1].id}{mark}" if len(run) > 1 else "")
 
 
 def _columns(output: Output) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
 
 
 def _end(message: str, code: int) -> typer.Exit:
-    print(f"freezeframe: {printable(' '.join(message.split()))}", file=sys.stderr)
+    print(f"freezeframe: {printable(message.strip())}", file=sys.stderr)
     return typer.Exit(code)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.decode import (
     ChannelOption,
     CutOption,
@@ -16,7 +17,7 @@ from freezeframe.gui.cli.decode import (
     ThresholdOption,
 )
 from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
-from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
+from freezeframe.gui.cli.output import count_text, emit_json, printable, progress_bar
 
 __all__ = ["run"]
 
@@ -102,7 +103,7 @@ def run(
         tuple(threshold or ()),
         None if cut is None else parse_span(cut),
     )
-    with progress_bar("export", "read") as update:
+    with compile_notice(), progress_bar("export", "read") as update:
         done = export_file(
             file,
             to,
@@ -128,8 +129,8 @@ def run(
         )
         return
     for path in done.files:
-        print(f"{path}: {count_text(path.stat().st_size)} B")
+        print(printable(f"{path}: {count_text(path.stat().st_size)} B"))
     for what, count in done.wrote.counts.items():
-        print(f"  {what}: {count_text(count)}")
+        print(printable(f"  {what}: {count_text(count)}"))
     for note in done.wrote.notes:
-        print(f"  note: {note}")
+        print(printable(f"  note: {note}"))

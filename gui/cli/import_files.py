@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from freezeframe.capture.errors import InputError
+from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.decode import (
     ChannelOption,
     CutOption,
@@ -121,7 +122,7 @@ def run(
         for file, (placement, shared) in zip(files, placed, strict=True)
     ]
     notes: list[str] = []
-    with progress_bar("import", "read") as update:
+    with compile_notice(), progress_bar("import", "read") as update:
         done = import_captures(
             given,
             output,
@@ -162,12 +163,14 @@ def _placed(
         raise InputError("--align and --offset are for a second file, and there is one")
     if align:
         if len(align) not in (1, further):
-            raise InputError(f"{len(align)} --align for {further} further files; one, or one each")
+            raise InputError(
+                f"{plural(further, 'further file')}, and {len(align)} --align; one, or one each"
+            )
         found = list(align) * further if len(align) == 1 else list(align)
         return [(None, ""), *((None, text) for text in found)]
     if len(offset) != further:
         raise InputError(
-            f"{len(offset)} --offset for {further} further files; give one for each in order, or "
+            f"{plural(further, 'further file')}, and {len(offset)} --offset; give one for each in order, or "
             "--align CHANNEL for a signal that all have seen"
         )
     drifts = [_ppm(text) for text in drift] or [Fraction(0)] * further
@@ -199,18 +202,20 @@ def folder_text(output: Path, done: Imported) -> str:
 
 
 def _alignments(files: Sequence[ImportFile], done: Imported) -> list[str]:
+    from freezeframe.capture.files.cut import time_text
+
     lines = []
     for file, at in zip(files[1:], done.placements, strict=True):
         if not at.shared:
             lines.append(
-                f"  {file.path}: at {count_text(at.offset_ps)} ps, drift "
+                f"  {file.path}: at {time_text(at.offset_ps)}, drift "
                 f"{float(at.drift_ppm):g} ppm, as given"
             )
             continue
         lines.append(
-            f"  {file.path}: at {count_text(at.offset_ps)} ps ± {count_text(at.offset_unc_ps)} ps, "
+            f"  {file.path}: at {time_text(at.offset_ps)} ± {time_text(at.offset_unc_ps)}, "
             f"drift {float(at.drift_ppm):.6g} ppm ± {float(at.drift_unc_ppm):.2g} ppm, from "
-            f"{at.shared} edges of {file.shared}, the worst {count_text(at.worst_ps)} ps off"
+            f"{at.shared} edges of {file.shared}, the worst {time_text(at.worst_ps)} off"
         )
     return lines
 

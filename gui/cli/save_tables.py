@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.place import check_output, new_files
+from freezeframe.gui.text import shell_path, shell_word
 
 if TYPE_CHECKING:
     from freezeframe.decoders.registry import Registry
@@ -21,10 +23,19 @@ def check_place(
     """Refuse a place before the work of decoding, as far as it can be known by then.
 
     Raises:
-        InputError: a spec is wrong, or the file may not be written there; see `check_output`.
+        InputError: a spec is wrong, the name is that of another format, or the file may not be
+            written there; see `check_output`.
     """
     from freezeframe.decoders.spec import parse_spec
+    from freezeframe.gui.export.run import FORMATS
 
+    form = output.suffix.lower().removeprefix(".")
+    if form in FORMATS and form != "parquet":
+        said = " ".join(f"-d {shell_word(spec)}" for spec in specs)
+        raise InputError(
+            f"-o {output}: decode writes Parquet; for {form}: freezeframe export "
+            f"{shell_path(str(source))} {said} --to {form} -o {shell_path(str(output))}"
+        )
     stacks = [parse_spec(spec, registry) for spec in specs]
     tables = sum(len(stack.steps[-1].decoder.produces) for stack in stacks)
     # With several tables, what stands at `output` itself is not touched.

@@ -64,7 +64,8 @@ def write_pcapng(material: Material, path: Path) -> Wrote:
         packets += found
     if not wrote.counts:
         what = (
-            f"{', '.join(name for name, _ in material.tables)} have no bytes of packets"
+            f"there are no bytes of packets in {', '.join(name for name, _ in material.tables)}; "
+            "name a decoder that makes some"
             if material.tables
             else "samples have no packets; name a decoder that makes some"
         )

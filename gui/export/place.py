@@ -25,13 +25,18 @@ def check_output(path: Path, source: Path, *, force: bool) -> None:
         source: what is exported; it is never replaced, and nothing is put into a capture folder.
         force: whether a file that is there may be replaced.
     Raises:
-        InputError: no such folder, something stands there already, or it is the source.
+        InputError: no such folder, it cannot be written, something stands there already, or it is
+            the source.
     """
     if not path.name:
         raise InputError(f"{path}: is not the name of a file; give one with -o")
     if not path.parent.is_dir():
         raise InputError(
             f"{path}: the directory {path.parent} does not exist; create it or choose another place"
+        )
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError(
+            f"{path}: the directory {path.parent} cannot be written; choose another place"
         )
     refuse_evidence(path)
     inside = path.resolve()

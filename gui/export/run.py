@@ -15,7 +15,6 @@ from freezeframe.gui.export.place import check_output, new_files
 
 if TYPE_CHECKING:
     from freezeframe.capture.files.source import CaptureHeader
-    from freezeframe.decoders.contract import Decoder
     from freezeframe.decoders.registry import Registry
 
 __all__ = ["FORMATS", "Exported", "Format", "export_file"]
@@ -28,20 +27,22 @@ class Format:
     """A format: its name on the command line, what it is good for, and the function that writes.
 
     ``writer`` is ``MODULE:FUNCTION``; imported when it is used. ``several``: it writes a file for
-    each table, so it takes a list of paths.
+    each table, so it takes a list of paths. ``decoded``: which decoder's tables it takes: "any",
+    "none" where it takes samples alone, or the one.
     """
 
     name: str
     doc: str
     writer: str
     several: bool = False
+    decoded: str = "any"
 
 
 FORMATS: dict[str, Format] = {
     known.name: known
     for known in (
-        Format("vcd", "samples or a recording, for GTKWave and Surfer", "vcd:write_vcd"),
-        Format("sr", "samples, for PulseView and sigrok-cli", "sr:write_session"),
+        Format("vcd", "samples or a recording, for GTKWave", "vcd:write_vcd", decoded="trace"),
+        Format("sr", "samples, for PulseView and sigrok-cli", "sr:write_session", decoded="none"),
         Format("pcapng", "packets, for Wireshark", "pcapng:write_pcapng"),
         Format("csv", "tables or edges, for spreadsheets", "tables:write_csv", several=True),
         Format("parquet", "tables or edges, with types", "tables:write_parquet", several=True),
@@ -98,7 +99,7 @@ def export_file(
     source_notes: list[str] = []
     given = replace(choice or SourceChoice(), note=source_notes.append)
     wish = _Wish(given, only, max_samples, samplerate_hz, progress)
-    material = _material(path, specs, wish, registry)
+    material = _material(path, form, specs, wish, registry)
     module, _, function = FORMATS[form].writer.partition(":")
     write = getattr(import_module(f"freezeframe.gui.export.{module}"), function)
     places = [place]
@@ -125,16 +126,27 @@ class _Wish:
     progress: Callable[[int, int], None] | None
 
 
-def _material(path: Path, specs: Sequence[str], wish: _Wish, registry: Registry | None) -> Material:
+def _material(
+    path: Path, form: str, specs: Sequence[str], wish: _Wish, registry: Registry | None
+) -> Material:
     from freezeframe.capture.files.open import is_capture
+    from freezeframe.decoders.blame import texts_of
     from freezeframe.decoders.registry import load_decoders
     from freezeframe.decoders.run import decode_file
+    from freezeframe.decoders.spec import parse_spec
 
     if not specs and is_capture(path):
         return _samples(path, wish)
     if wish.only:
         raise InputError(f"{path}: --only chooses among samples; leave out -d, or --only")
     known = registry or load_decoders()
+    tops = [parse_spec(spec, known).steps[-1].decoder.id for spec in specs or ["trace"]]
+    if FORMATS[form].decoded not in ("any", *tops):
+        way = "leave out -d" if specs else "and the recording of a card has none"
+        raise InputError(
+            f"{path}: nothing to export as {form}: it takes samples, {way}; of decoded tables "
+            "--to perfetto, csv and parquet are made"
+        )
     tables = decode_file(
         path,
         specs or ["trace"],
@@ -148,16 +160,9 @@ def _material(path: Path, specs: Sequence[str], wish: _Wish, registry: Registry 
     def texts(name: str) -> Callable[[dict[str, Any]], str]:
         # The name of a table is that of its stack, with a kind and a number: a+b.kind#2.
         top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
-        return _texts(known.find(top))
+        return texts_of(known.find(top)) or (lambda row: str(row["kind"]))
 
     return Material(path, tables=tables, texts=texts)
-
-
-def _texts(decoder: Decoder) -> Callable[[dict[str, Any]], str]:
-    own = decoder.texts
-    if own is None:
-        return lambda row: str(row["kind"])
-    return lambda row: own(row).normal
 
 
 def _samples(path: Path, wish: _Wish) -> Material:
@@ -170,6 +175,9 @@ def _samples(path: Path, wish: _Wish) -> Material:
     )
     opened = wish.source.open(path, settings)
     channels = _chosen(path, opened.header, wish.only)
+    if not wish.only:
+        for name, why in opened.header.refused.items():
+            wish.source.say(f"{path}: {name} is not exported: {why}")
     return Material(
         path,
         edges=lambda: opened.read(channels),
@@ -186,6 +194,8 @@ def _chosen(path: Path, header: CaptureHeader, only: Sequence[str]) -> tuple[str
     buses = {bus.name: bus.channels for bus in header.buses}
     found: list[str] = []
     for name in only:
+        if name in header.refused:
+            raise InputError(f"{path}: channel {name} cannot be read: {header.refused[name]}")
         if name not in there and name not in buses:
             raise InputError(
                 f"{path}: --only {name}: there is no such channel; there is "

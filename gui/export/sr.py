@@ -28,8 +28,8 @@ def write_session(material: Material, path: Path) -> Wrote:
 
     if material.edges is None:
         raise InputError(
-            f"{material.source}: nothing to export as sr: it takes samples, so leave out -d, and a "
-            "capture folder has none"
+            f"{material.source}: nothing to export as sr: it takes samples, and these are decoded "
+            "tables; leave out -d of a capture of samples; the recording of a card has none"
         )
     wrote = Wrote()
     try:

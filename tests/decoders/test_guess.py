@@ -252,5 +252,13 @@ def test_a_parallel_bus_is_proposed_by_its_names_where_it_has_a_clock(tmp_path: 
 def test_where_several_chips_fit_a_bus_it_says_that_it_cannot_tell() -> None:
     source = SourceChoice().open(real_capture("xfp.sr"), ReadSettings())
     stacked = [each for each in guess(source, load_decoders()).proposals if "+" in each.spec]
-    assert {"i2c+xfp", "i2c+eeprom"} <= {each.spec for each in stacked}
-    assert all("others fit as well" in each.reasons[-1] for each in stacked)
+    assert [each.spec for each in stacked][:2] == ["i2c+xfp", "i2c+eeprom"]
+    assert "others fit as well" in stacked[1].reasons[-1]
+
+
+def test_a_module_is_known_by_its_identifier_byte() -> None:
+    """INF-8077i: byte 0 is 06h; an SFP would say 03h (SFF-8472)."""
+    source = SourceChoice().open(real_capture("xfp.sr"), ReadSettings())
+    found = {each.spec: each.reasons for each in guess(source, load_decoders()).proposals}
+    assert found["i2c+xfp"][-1] == "the identifier byte is that of it, 06h"
+    assert "i2c+sfp" not in found

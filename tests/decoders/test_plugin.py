@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from freezeframe.capture.errors import InputError
+from freezeframe.decoders.blame import blamed
 from freezeframe.decoders.plugin import load_with_plugins
 
 from tests.decoders.test_adding_a_decoder import PAGE, block, write_bus
@@ -119,3 +120,59 @@ def test_long_tells_channels_options_and_columns_of_every_decoder() -> None:
     assert "    channel mdc  clock" in mdio
     assert "    option clause=auto  frames that are expected (auto, 22, 45)" in mdio
     assert "        t_ps int64, source text, kind text, t_end_ps int64" in mdio
+
+
+FAILING = """
+import pyarrow as pa
+from freezeframe.decoders.columns import table
+from freezeframe.decoders.contract import EDGES, Channel, Decoder, Output, Texts
+
+def schema():
+    return pa.schema([pa.field("t_ps", pa.int64()), pa.field("source", pa.string()),
+                      pa.field("kind", pa.string())])
+
+def decode(edges, options, state, last):
+    {decode}
+
+def words(row):
+    {words}
+
+ZD = Decoder(id="zd", name="zd", doc="zd", consumes=EDGES, decode=decode, texts=words,
+    produces=(Output("zd", schema),), channels=(Channel("mdc", "x"),))
+"""
+GOOD = 'return table(schema(), {"t_ps": [1], "source": ["s"], "kind": ["k"]})'
+
+
+@pytest.mark.parametrize(
+    ("decode", "words", "said"),
+    [
+        (
+            "return 1 // 0",
+            "return Texts('', '', '')",
+            "decoder zd failed: ZeroDivisionError: integer division or modulo by zero "
+            "(zd.py line 11); tell its author",
+        ),
+        (
+            'return table(schema(), {"t_ps": ["soon"], "source": ["s"], "kind": ["k"]})',
+            "return Texts('', '', '')",
+            "(zd.py line 11); tell its author",
+        ),
+        (GOOD, 'return row["speed"]', "decoder zd failed: KeyError: 'speed' (zd.py line 14)"),
+    ],
+)
+def test_a_fault_inside_a_plugin_is_one_line_with_its_place(
+    tmp_path: Path, decode: str, words: str, said: str
+) -> None:
+    plugin = tmp_path / "zd.py"
+    plugin.write_text(FAILING.format(decode=decode, words=words))
+    board = write_bus(tmp_path / "board.sr")
+    done = run_inside("decode", str(board), "-d", "zd", "--plugin", str(plugin))
+    assert done.code == 2
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_fault_inside_a_decoder_of_ours_keeps_its_traceback() -> None:
+    mdio = load_with_plugins(()).find("mdio")
+    with pytest.raises(ZeroDivisionError), blamed(mdio, mdio.decode):
+        raise ZeroDivisionError

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from freezeframe.capture.errors import CaptureFormatError, InputError
@@ -13,14 +14,16 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders import run
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, OptionValues, Output
 from freezeframe.decoders.registry import Registry, load_decoders
-from freezeframe.decoders.run import decode_file
+from freezeframe.decoders.run import StackRun, decode_file
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from freezeframe.decoders.spec import parse_spec
 
 from tests.capture.files.captures import metadata, write_session
 from tests.decoders.trace.captures import capture, device, image
 from tests.decoders.trace.recorder_model import BODY, record_stream
 
 FRAMES = [MdioFrame(22, "read", 1, n % 32, 0x1000 + n) for n in range(200)]
+COUNTED = pa.proxy_memory_pool(pa.default_memory_pool())  # must outlive what comes from it
 
 
 @pytest.fixture
@@ -164,6 +167,31 @@ def test_damage_at_the_end_gives_no_table(tmp_path: Path) -> None:
     path = write_session(tmp_path / "a.sr", [bytes(3)], metadata(["MDC", "MDIO"], unitsize=2))
     with pytest.raises(CaptureFormatError, match="the samples end with 1 B"):
         decode_file(path, ["mdio"])
+
+
+def test_the_rows_are_handed_over_without_being_there_twice() -> None:
+    whole = Output("wide", lambda: pa.schema([(name, pa.int64()) for name in "abcdefgh"]))
+
+    def decode(edges: Edges, options: OptionValues, state: None, last: bool) -> pa.Table:
+        columns = [pa.repeat(pa.scalar(place), 100_000) for place in range(8)]
+        return pa.Table.from_arrays(columns, schema=whole.schema())
+
+    wide = Decoder("wide", "", "", EDGES, (whole,), decode, channels=(Channel("a", "a"),))
+    wide_run = StackRun(parse_spec("wide", Registry({"wide": wide})))
+    edge = np.zeros(1, dtype=np.int64)
+    piece = Edges(edge, edge.astype(np.uint64), ("a",), 1_000_000, 0, 1)
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(COUNTED)
+    try:
+        for _ in range(10):
+            wide_run.feed(piece, last=False)
+        ((_, table),) = wide_run.tables()
+        peak_B = COUNTED.max_memory()
+    finally:
+        pa.set_memory_pool(before)
+    assert table["h"].to_numpy().tolist() == [7] * 1_000_000
+    assert all(column.num_chunks == 1 for column in table.columns)
+    assert peak_B < 1.4 * table.nbytes
 
 
 def test_a_capture_folder_is_decoded_by_trace(tmp_path: Path) -> None:

@@ -66,6 +66,11 @@ def test_the_demo_device_gives_a_folder_that_decode_takes(tmp_path: Path) -> Non
         (["--samples", "10", "--config", "samplerate"], 2, "not KEY=VALUE"),
         (["--samples", "10", "--driver", "--list"], 2, "is no driver"),
         (["--samples", "10", "--single"], 2, "--single needs --instrument"),
+        (
+            ["--samples", "99999999999999", "--config", "samplerate=1m"],
+            2,
+            "99,999,999,999,999 samples, 99,999,999 s at 1,000,000 Hz, more than the",
+        ),
     ],
 )
 def test_what_cannot_be_captured_is_one_line_and_leaves_nothing(

@@ -16,8 +16,8 @@ from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside, run_process
 
 ASKED = (
-    "demo targets emulate status arm freeze pull guard counters selftest rx-dma traffic inject "
-    "loopback console sim-board explain capture decode import decoders export report"
+    "demo targets emulate status watch serve arm freeze pull guard counters selftest rx-dma traffic inject "
+    "loopback console sim-board trigger explain capture decode import decoders export report"
 )
 HEAVY = ("numpy", "pandas", "numba", "pyarrow", "rich", "typer", "simpy", "serial", "email")
 QT = ("PyQt6", "textual")
@@ -53,14 +53,19 @@ def test_the_help_of_a_verb_imports_no_numbers_no_tables_and_no_window_system(ve
     assert modules_after(verb, "--help").isdisjoint(heavy | set(QT))
 
 
-def test_help_takes_less_than_150_ms_as_a_whole_process() -> None:
-    """The best of five, because other work on the machine only ever makes it slower."""
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        assert run_process("--help").code == 0
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.15
+def test_help_takes_at_most_six_times_what_python_takes_to_do_nothing() -> None:
+    """A ratio in one run, the best of five of each, for other work on the machine makes both slower."""
+
+    def best(*command: str) -> float:
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, capture_output=True, env=process_environment())
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    nothing = best(sys.executable, "-c", "pass")
+    assert best(sys.executable, "-m", "freezeframe", "--help") < 6 * nothing
 
 
 def test_help_names_every_verb_that_was_asked_for_with_its_own_line() -> None:

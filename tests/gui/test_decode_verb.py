@@ -135,3 +135,43 @@ def test_nothing_decoded_is_said_beside_the_output(tmp_path: Path) -> None:
     done = run_inside("decode", str(path), "-d", "mdio")
     assert (done.code, done.out) == (0, "")
     assert done.err.startswith("0 events: ")
+
+
+def test_a_channel_that_never_changes_is_named_where_nothing_is_decoded(tmp_path: Path) -> None:
+    path = tmp_path / "lines.csv"
+    path.write_text("time [us],rx,tx\n0,1,1\n104,1,0\n208,1,1\n312,1,0\n")
+    done = run_inside("decode", str(path), "-d", "uart:baud=9600", "--samplerate", "1MHz")
+    assert done.err.endswith("in the capture: rx never changes; tx has 3 edges\n")
+
+
+def test_an_error_among_the_events_is_marked(tmp_path: Path) -> None:
+    path = tmp_path / "lines.csv"
+    path.write_text("time [us],rx\n0,1\n104,0\n5000,1\n9000,1\n")
+    done = run_inside("decode", str(path), "-d", "uart:baud=9600", "--samplerate", "1MHz")
+    assert any("  ! " in line for line in done.out.splitlines())
+
+
+def test_decode_does_not_write_parquet_under_the_name_of_another_format(
+    phy: Path, tmp_path: Path
+) -> None:
+    done = run_inside("decode", str(phy), "-d", "mdio", "-o", str(tmp_path / "x.csv"))
+    assert done.code == 2
+    assert f"export {phy} -d mdio --to csv -o {tmp_path / 'x.csv'}" in done.err
+    assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("wish", "says"),
+    [("1.5", "no channel in it is analog"), ("mdc=1.5", "mdc is not analog")],
+)
+def test_a_threshold_for_digital_channels_is_refused(phy: Path, wish: str, says: str) -> None:
+    done = run_inside("decode", str(phy), "-d", "mdio", "--threshold", wish)
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_many_numbered_channels_are_listed_as_a_range() -> None:
+    listed = run_inside("decoders").out
+    assert ", ad0..ad31, " in listed
+    assert listed.startswith("# native\n")
+    assert "channel ad0..ad31  address and data 0 .. " in run_inside("decoders", "pci").out

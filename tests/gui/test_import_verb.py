@@ -45,10 +45,10 @@ def test_the_estimate_and_its_uncertainty_are_printed(tmp_path: Path) -> None:
     done = run_inside("import", *files, *wish, str(tmp_path / "c.ff"))
     assert (done.code, done.err) == (0, "")
     line = done.out.splitlines()[1]
-    assert line.startswith(f"  {files[1]}: at 17,000,")
-    assert " ps ± " in line
+    assert line.startswith(f"  {files[1]}: at 17.0")
+    assert " us ± " in line
     assert "drift 40.0" in line or "drift 39.9" in line
-    assert line.endswith(" ps off")
+    assert line.endswith("s off")
     document = json.loads(run_inside("import", *files, *wish, str(tmp_path / "d.ff"), "--json").out)
     (at,) = document["placements"]
     assert abs(at["offset_ps"] - 17_000_000) < 1000
@@ -60,13 +60,17 @@ def test_an_offset_that_is_given_is_taken_as_it_is(table: Path, tmp_path: Path) 
     wish = ("--offset", "-20us", "--drift", "-3.5", "-o", str(tmp_path / "c.ff"))
     done = run_inside("import", str(table), str(table), *wish)
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines()[1] == f"  {table}: at -20,000,000 ps, drift -3.5 ppm, as given"
+    assert done.out.splitlines()[1] == f"  {table}: at -20 us, drift -3.5 ppm, as given"
 
 
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
-        ([], "0 --offset for 1 further files; give one for each in order, or --align CHANNEL"),
+        ([], "1 further file, and 0 --offset; give one for each in order, or --align CHANNEL"),
+        (
+            ["--offset", "99999999999s"],
+            "more than the 9,223,372,036,854,775,807 that can be counted",
+        ),
         (["--offset", "20"], "'20' is not a time with s, ms, us, ns or ps"),
         (["--offset", "1us", "--align", "a"], "leave out --offset and --drift"),
         (["--offset", "1us", "--drift", "fast"], "not a number of parts per million"),

@@ -17,7 +17,7 @@ RTL = GENERATED / "ff_regs.v"
 BENCH = Path(__file__).parent / "ff_regs_tb.v"
 BASE = {register.name: register.address for register in REGISTERS}
 ALL_ONES = 0xFFFFFFFF
-LUT_LIMIT = 470  # 438 with Yosys 0.23; room for another version's luck, not for another multiplexer
+LUT_LIMIT = 510  # 492 with Yosys 0.23; room for another version's luck, not for another multiplexer
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def test_identity_is_the_map_and_the_parameters(accesses: Accesses) -> None:
         0x46525A46, 0x00010000, MAP_HASH, 0xB111D000, 0x0B00700C, 0x01180002,
         0x00444041, 2048, 100_000_000, 0x00000D80, 1024,
     ]  # fmt: skip
-    assert {(a.error, a.cycles, a.sel, a.strobes) for a in answers} == {(False, 1, 0, 0)}
+    assert {(a.error, a.cycles, a.sel, a.strobes) for a in answers} == {(False, 0, 0, 0)}
 
 
 def test_status_comes_from_the_ports_with_reserved_bits_zero(accesses: Accesses) -> None:

@@ -20,7 +20,15 @@ ENDS: dict[str, list[Parameters]] = {
         {"MASTER": 0, "PERIOD": 1 << 24, "TIME_W": 64},
         {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 40},
     ],
-    "ff_cause_latch": [{"POST_DRAIN": 2, "SINCE_W": 2}, {"POST_DRAIN": 1 << 20, "SINCE_W": 32}],
+    "ff_time_line": [
+        {"MASTER": 0, "PERIOD": 64, "TIME_W": 40},
+        {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 64},
+    ],
+    "ff_cause_latch": [
+        {"POST_DRAIN": 2, "SINCE_W": 2},
+        {"POST_DRAIN": 1 << 20, "SINCE_W": 32},
+        {"DRAIN_ON": 0, "SINCE_W": 19},
+    ],
     "ff_freeze": [
         {
             "MEMORIES": "5'd1",
@@ -66,6 +74,7 @@ REFUSED: list[tuple[str, Parameters, str]] = [
         {"POST_DRAIN": 3},
         "ff_error_POST_DRAIN_must_be_a_power_of_two_from_2_to_1048576",
     ),
+    ("ff_cause_latch", {"DRAIN_ON": 2}, "ff_error_DRAIN_ON_must_be_0_or_1"),
     ("ff_cause_latch", {"SINCE_W": 10}, "ff_error_SINCE_W_must_be_log2_POST_DRAIN_plus_1_to_32"),
     ("ff_freeze", {"FAR": 0b11111}, "ff_error_MEMORIES_must_hold_those_of_FAR_and_one_more"),
     ("ff_freeze", {"MEMORIES": 0b00001}, "ff_error_MEMORIES_must_hold_those_of_FAR_and_one_more"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, FallingEdge
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS
 
 from tests.rtl.register_port import RegisterPort, at
@@ -178,6 +178,42 @@ async def what_the_taps_saw_stands_in_the_memories_in_order_with_its_time(dut: A
         assert await dev.port.read("memory.lost", tap) == 0
     assert await dev.port.read("ctl.causes") == 1
     assert await dev.port.read("ctl.state") == 0x1F03
+
+
+@cocotb.test()
+async def a_word_of_a_memory_comes_with_its_whole_record_and_no_other_word_does(dut: Any) -> None:
+    card = await device(dut)
+    await card.port.arm()
+    for tap in range(4):
+        await card.feed(tap, packet(random.Random(tap), 5))
+    await card.port.freeze()
+    wide: list[int | None] = []
+
+    async def watch() -> None:
+        while True:
+            await RisingEdge(dut.clk_bus)
+            if int(dut.s_ack.value):
+                wide.append(int(dut.s_record.value) if int(dut.s_record_valid.value) else None)
+            else:
+                assert not int(dut.s_record_valid.value)
+
+    cocotb.start_soon(watch())
+    for tap in range(4):
+        for slot in (0, 3, 4, DEPTH - 1):
+            first = at(f"trace_{TAPS[tap]}") + 16 * slot
+            wide.clear()
+            words = [await card.port.read(first + 4 * word) for word in (2, 0, 3, 1)]
+            record = (
+                words[1] | words[3] << 32 | words[0] << 64
+            )  # formats.md 2: data low, data high, kind | dt << 4
+            assert words[2] == 0
+            assert wide == [record] * 4
+    wide.clear()
+    await card.port.read("ctl.state")
+    await card.port.read("ctl.index_data", 0)  # as its own three words
+    await card.port.access(at("trace_tx_enq"), 1)
+    await card.port.access(at("trace_tx_enq") + 16 * DEPTH)
+    assert wide == [None] * 4
 
 
 @cocotb.test()

@@ -13,11 +13,12 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, Timer, with_timeout
 
 from tests.rtl.simulation import simulate
 
 CYCLES = 8  # of a bit on the serial line
+BIT_NS = 10 * CYCLES
 OKAY, SLVERR = 0, 2
 
 
@@ -217,20 +218,20 @@ class Line:
         for byte in data:
             for bit in (0, *(byte >> i & 1 for i in range(8)), stop):
                 self.dut.rx.value = bit
-                await ClockCycles(self.dut.clk, CYCLES)
+                await Timer(BIT_NS, "ns")
         self.dut.rx.value = 1
-        await ClockCycles(self.dut.clk, CYCLES)
+        await Timer(BIT_NS, "ns")
 
     async def _listen(self) -> None:
         while True:
             await FallingEdge(self.dut.tx)
-            await ClockCycles(self.dut.clk, CYCLES // 2)
+            await Timer(BIT_NS // 2, "ns")
             assert int(self.dut.tx.value) == 0
             byte = 0
             for i in range(8):
-                await ClockCycles(self.dut.clk, CYCLES)
+                await Timer(BIT_NS, "ns")
                 byte |= int(self.dut.tx.value) << i
-            await ClockCycles(self.dut.clk, CYCLES)
+            await Timer(BIT_NS, "ns")
             assert int(self.dut.tx.value) == 1
             self.heard.append(byte)
 
@@ -238,7 +239,7 @@ class Line:
         for _ in range(400):
             if len(self.heard) >= count:
                 break
-            await ClockCycles(self.dut.clk, CYCLES)
+            await Timer(BIT_NS, "ns")
         heard, self.heard = bytes(self.heard), []
         return heard
 

@@ -228,6 +228,42 @@ async def writes_while_frozen_and_words_that_go_on_alter_no_evidence(dut: Any) -
 
 
 @cocotb.test()
+async def the_pair_is_the_first_toggle_since_arm_and_the_last_before_the_memory_closed(
+    dut: Any,
+) -> None:
+    """Section 6; a toggle of the master comes every SYNC_PERIOD (64) cycles, its number tells its cycle."""
+    port = await device(dut)
+    await ClockCycles(dut.clk, 200)
+    armed_after = int(dut.now.value)
+    await port.arm()
+    armed_before = int(dut.now.value) + 3
+    for _ in range(150):  # accesses that meet a toggle take longer and answer no other word
+        assert await port.read("id.map_hash") == MAP_HASH
+        await port.write("trigger.term.value_lo", 0xA5A5A5A5, 0)
+    await port.freeze()
+    words = {
+        part: await port.read(f"pair.{part}", 0)
+        for part in ("first_number", "first_lo", "first_hi", "last_number", "last_lo", "last_hi", "status")
+    }  # fmt: skip
+    slots = await port.read("memory.write_ptr", 0)
+    closed = int.from_bytes(
+        (await record(port, 0, slots - 1))[:8], "little"
+    )  # TIME, the last record
+    assert words["status"] == 3
+    assert words["first_hi"] == words["last_hi"] == 0
+    assert words["first_lo"] == 64 * words["first_number"]
+    assert words["last_lo"] == 64 * words["last_number"]
+    assert armed_after < words["first_lo"] < armed_before + 64
+    assert closed - 64 <= words["last_lo"] <= closed
+    assert await port.read("trigger.term.value_lo", 0) == 0xA5A5A5A5
+    while int(dut.now.value) % 64 > 2:
+        await FallingEdge(dut.clk)
+    await port.arm()  # the next toggle is far: nothing of the last recording is left
+    assert await port.read("pair.status", 0) == 0
+    assert await port.read("pair.first_lo", 0) == await port.read("pair.last_number", 0) == 0
+
+
+@cocotb.test()
 async def a_crc_table_is_there_where_the_build_has_one(dut: Any) -> None:
     port = await device(dut)
     await port.arm()

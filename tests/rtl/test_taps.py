@@ -18,8 +18,9 @@ HEAD, BODY, TAIL, CREDIT, PRESSURE = 1, 2, 3, 4, 9
 
 @pytest.mark.parametrize(
     ("top", "parameters"),
-    [("ff_tap_axi_stream", {"DATA_W": 32, "HEADS": 2}), ("ff_tap_axi_stream", {"DATA_W": 64, "HEADS": 0}),
-     ("ff_tap_fifo", {"READ_LATENCY": 0}), ("ff_tap_fifo", {"READ_LATENCY": 1}), ("ff_tap_credit", {"SOURCE": 3})],
+    [("ff_tap_axi_stream", {"DATA_W": 1, "HEADS": 15}), ("ff_tap_axi_stream", {"DATA_W": 64, "HEADS": 0}),
+     ("ff_tap_axi_stream", {"DATA_W": 32, "HEADS": 2}), ("ff_tap_fifo", {"READ_LATENCY": 0}),
+     ("ff_tap_fifo", {"READ_LATENCY": 1}), ("ff_tap_credit", {"SOURCE": 3})],
 )  # fmt: skip
 def test_a_tap(tmp_path: Path, top: str, parameters: dict[str, object]) -> None:
     simulate(top, __name__, tmp_path, parameters)
@@ -38,7 +39,7 @@ async def accepted_beats_are_words_with_a_kind_and_stalled_ones_are_none(dut: An
     await FallingEdge(dut.clk)
     dut.rst.value = 0
     for _ in range(40):
-        length = draw.choice([1, 1, 2, 3, 7])
+        length = draw.choice([1, 1, 2, 3, 7, heads + 2])
         for beat in range(length):
             data, stalls = draw.getrandbits(width), draw.randrange(3)
             for turn in range(stalls + 1):

@@ -13,12 +13,13 @@ from exporters.verilog import inside
 __all__ = ["MODULE", "small_register_file"]
 
 MODULE = "ff_regs_select"
+UPPER = 32  # place of the first constant in the RAM
 PAGE_WORDS = 512  # registers that are no banks and no windows stand below
 
 # Registers the template answers from a signal, or takes a write of.
 NAMED = (
-    "id.boot_nonce", "id.bus_errors", "id.bus_error_addr", "ctl.generation", "ctl.state", "ctl.arm", "ctl.freeze",
-    "ctl.causes", "ctl.cause_cycle_lo", "ctl.cause_cycle_hi", "ctl.cause_mask", "ctl.options", "ctl.kinds", "ctl.post",
+    "id.boot_nonce", "id.bus_errors", "ctl.generation", "ctl.state", "ctl.arm", "ctl.freeze",
+    "ctl.causes", "ctl.cause_mask", "ctl.options", "ctl.kinds", "ctl.post",
     "ctl.snapshot_log2", "ctl.sample_period", "trigger.config", "trigger.term.value_lo", "trigger.term.value_hi",
     "trigger.term.mask_lo", "trigger.term.mask_hi", "trigger.term.kinds", "memory.write_ptr", "pair.first_number",
 )  # fmt: skip
@@ -110,7 +111,9 @@ def _constants(device: Map) -> list[str]:
         if what == "32'h00000000":
             continue
         for word in _words(register):
-            lines.append(f"            5'h{word:02X}: constant = {what}; // {register.name}")
+            lines.append(
+                f"            32'h{UPPER + word:02X}: constant = {what}; // {register.name}"
+            )
     return lines
 
 

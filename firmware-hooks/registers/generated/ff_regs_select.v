@@ -4,11 +4,15 @@
 //
 // Lacking here: per-tap kinds and post (each array is one register, shown in every place), a trigger's second term, edge,
 // count and limit, INDEX, and everything that belongs to counters, sampler, event log, freeze bank and provocation. Such a
-// register reads its reset value, a write to it answers an error. id.bus_errors counts modulo 256.
+// register reads its reset value, a write to it answers an error. id.bus_errors counts modulo 256. Lacking is ctl.cause_cycle,
+// too: the MARK and the TIME behind it say the same.
+//
+// What is not a signal stands in one RAM of LUTs, 64 words, one port: identity and reset values as its first contents, what
+// the host wrote, the address of the last error answer, and the time's pair, which the RAM takes in the cycles of a toggle.
 //
 // Port: hold s_req, s_we, s_addr, s_wdata until s_ack, which is high for one cycle; s_rdata and s_err count in that
-// cycle, and s_req in the next one is a new access. Latency: two cycles; s_rdata is not registered. Throughput: an access
-// in three cycles. Back-pressure: none but s_ack. An error answer changes nothing, is counted, and reads as all ones.
+// cycle, and s_req in the next one is a new access. Latency: two cycles, three more where a toggle of the time line is being
+// kept, and until 32 cycles behind rst; s_rdata is not registered. Throughput: an access in three cycles. Back-pressure: none but s_ack. An error answer changes nothing, is counted, and reads as all ones.
 //
 // Clock domain: clk. rst is the recorder's own reset, bus_rst the bus's, that ends an access. Both are synchronous.
 `default_nettype none
@@ -24,6 +28,8 @@ module ff_regs_select #(
     parameter [31:0] SYNC_PERIOD = 4096,  // cycles
     parameter [31:0] POST_DRAIN = 1024,   // cycles
     parameter POST_W = 12,                // bits of ctl.post that count, 7..32
+    parameter COUNT_W = 32,               // bits of stat_stored and stat_offered that count, 1..32
+    parameter TIME_W = 64,                // bits of now that count, 40..64
     parameter WITH_CRC = 0                // 1: there is a CRC table
 ) (
     input  wire         clk, rst, bus_rst,
@@ -38,15 +44,16 @@ module ff_regs_select #(
     input  wire [1:0]   stat_state,
     input  wire         stat_held, stat_closed,
     input  wire [15:0]  stat_causes,
-    input  wire [63:0]  stat_cause_cycle,
     input  wire [1:0]   stat_tap,         // where the memory stands
     input  wire [$clog2(TAP_DEPTH)-1:0] stat_write_ptr,
     input  wire         stat_wrapped,
     input  wire [31:0]  stat_stored, stat_offered,
     input  wire [6:0]   stat_chunks_done,
-    input  wire         stat_first_valid, stat_last_valid,
-    input  wire [31:0]  stat_first_number, stat_last_number,
-    input  wire [63:0]  stat_first_cycle, stat_last_cycle,
+    // time: ff_time_line
+    input  wire         arm,              // the recorder begins anew
+    input  wire [TIME_W-1:0] now,
+    input  wire         time_seen,
+    input  wire [31:0]  time_number,
     // configuration
     output wire [15:0]  cfg_cause_mask,
     output reg          cfg_hold,
@@ -82,17 +89,19 @@ module ff_regs_select #(
         end
     endgenerate
     localparam A = $clog2(TAP_DEPTH);
+    localparam HI_W = TIME_W - 32, LO_W = HI_W == 32 ? 31 : HI_W;
+    // Words that come from signals are this wide; above it fewer sources meet.
+    localparam SIGNALS_W = WITH_CRC != 0 ? 23 : 16;
+    localparam COUNTS_W = COUNT_W > POST_W ? COUNT_W : POST_W;
+    localparam NARROW_W = SIGNALS_W > COUNTS_W ? SIGNALS_W : COUNTS_W;
     localparam [31:0] SNAPSHOT_LOG2 = 32'd16, SAMPLE_PERIOD = 32'd1024; // reset values of what is lacking
     localparam [8:0] ID_BOOT_NONCE = 9'h004;
     localparam [8:0] ID_BUS_ERRORS = 9'h017;
-    localparam [8:0] ID_BUS_ERROR_ADDR = 9'h018;
     localparam [8:0] CTL_GENERATION = 9'h040;
     localparam [8:0] CTL_STATE = 9'h041;
     localparam [8:0] CTL_ARM = 9'h042;
     localparam [8:0] CTL_FREEZE = 9'h043;
     localparam [8:0] CTL_CAUSES = 9'h044;
-    localparam [8:0] CTL_CAUSE_CYCLE_LO = 9'h045;
-    localparam [8:0] CTL_CAUSE_CYCLE_HI = 9'h046;
     localparam [8:0] CTL_CAUSE_MASK = 9'h047;
     localparam [8:0] CTL_OPTIONS = 9'h049;
     localparam [8:0] CTL_KINDS = 9'h04A;
@@ -113,6 +122,7 @@ module ff_regs_select #(
     wire [8:0]  page = s_addr[10:2];
     wire mine = s_addr[31:24] == INDEX[7:0] && s_addr[1:0] == 2'd0;
     wire frozen = stat_state == 2'd3;
+    reg  frozen_q;                         // it was when the access began: the answer does not change on the way
     wire low = word[21:9] == 13'd0;
     wire readable = low && ((page & 9'h0F0) == 9'h000
         || (page & 9'h1B8) == 9'h010
@@ -149,25 +159,35 @@ module ff_regs_select #(
         || (page & 9'h1F7) == 9'h060
         || (page & 9'h1FC) == 9'h064);
     // trace_tx_enq .. trace_rx_deq are the four quarter megabytes from 0x40000 on
-    wire trace = word[21:19] == 3'd0 && word[18:16] == {1'b0, stat_tap} + 3'd1 && frozen && {16'd0, word[15:2]} < TAP_DEPTH[29:0];
+    wire trace = word[21:19] == 3'd0 && word[18:16] == {1'b0, stat_tap} + 3'd1 && frozen && frozen_q && word[15:2] >> A == 14'd0;
     wire table_here = WITH_CRC != 0 && word[21:9] == 13'h008 && word[8:6] == {1'b0, stat_tap} && frozen;
     wire good = mine && (s_we ? writable : readable || lacking || trace);
 
-    // Answers: two cycles after the request, or when the CRC table does. look_q: the selects are being registered.
+    // Answers: two cycles after the request, or when the CRC table does; later by the cycles in which the RAM is busy.
+    // look_q: what to read is being chosen, and the RAM keeps the address of an access that is an error.
+    wire busy;
     reg  look_q, ack_q;
+    wire stop = rst || bus_rst;
+    wire chosen = look_q && !busy;
     assign sel_crc = s_req && mine && !s_we && table_here;
-    assign s_ack = ack_q || (sel_crc && crc_ack);
-    assign s_err = ack_q ? !good : crc_err;
+    wire crc_bad = sel_crc && crc_ack && crc_err && !busy;
+    wire ack = ack_q && !busy;
+    reg  good_q, kept_q;                  // kept_q: the RAM keeps what is written there
+    assign s_ack = ack || (sel_crc && crc_ack && !(crc_err && busy));
+    assign s_err = sel_crc ? crc_err : !good_q;
     always @(posedge clk) begin
-        look_q <= s_req && !look_q && !ack_q && !sel_crc && !rst && !bus_rst;
-        ack_q <= look_q && !rst && !bus_rst;
+        look_q <= s_req && !chosen && !ack_q && !sel_crc && !stop;
+        ack_q <= (chosen || (ack_q && busy)) && !stop;
+        if (!look_q && !ack_q) frozen_q <= frozen;
+        {good_q, kept_q} <= {good, kept};
     end
-    wire write = ack_q && s_req && s_we && good;
+    wire bad = (chosen && !good && !stop) || crc_bad;
+    wire write = ack && s_we && good_q;
     assign wr_data = s_wdata;
     assign pulse_arm = write && page == CTL_ARM;
     assign pulse_freeze = write && page == CTL_FREEZE;
 
-    // Configuration.
+    // Configuration that the hardware looks at in every cycle.
     reg  [11:0] cause_mask_q;
     reg         enable_q;
     reg  [1:0]  trigger_tap_q;
@@ -200,149 +220,214 @@ module ff_regs_select #(
         end
     end
 
-    // The trigger's words and the address of the last error answer are read back from RAM: a word of it is read with a LUT
-    // a bit where flops need a multiplexer. valid_q tells what was written since rst. The slot is the page's low bits.
-    reg  [31:0] ram [0:31];
-    reg  [5:0]  valid_q;                   // error address, the trigger's five words
-    reg  [7:0]  bus_errors_q;
-    wire bad = s_ack && s_err;
-    wire [4:0]  slot = bad ? ID_BUS_ERROR_ADDR[4:0] : page[4:0];
-    reg  [5:0]  which;                     // of valid_q
-    always @* begin
-        which[0] = page == ID_BUS_ERROR_ADDR;
-        which[1] = page == TRIGGER_TERM_VALUE_LO;
-        which[2] = page == TRIGGER_TERM_VALUE_HI;
-        which[3] = page == TRIGGER_TERM_MASK_LO;
-        which[4] = page == TRIGGER_TERM_MASK_HI;
-        which[5] = page == TRIGGER_TERM_KINDS;
-    end
-    always @(posedge clk) if (write || bad) ram[slot] <= bad ? s_addr : s_wdata;
+    // The time's pair: three words go to the RAM in the cycles from a toggle on, lo, hi, number. The first toggle's are the
+    // last one's, too, until there is another.
+    reg  running_q, pair_q, second_q;      // armed and a toggle counts; one was seen; another one
+    reg  to_last_q;
+    reg  [1:0] next_q;                     // part of the pair to be written in this cycle, 0 none
+    reg  [HI_W-1:0] hi_q;                  // what now's upper half was a cycle ago
+    wire take = time_seen && running_q && !stat_closed;
+    wire of_time = take || next_q != 2'd0;
+    wire to_last = take ? pair_q : to_last_q;
+    wire [1:0] part = {next_q[1], next_q[0] || take}; // 1 lo, 2 hi, 3 number
     always @(posedge clk) begin
-        if (write) valid_q <= valid_q | which;
-        if (bad) begin
-            bus_errors_q <= bus_errors_q + 8'd1;
-            valid_q[0] <= 1'b1;
+        hi_q <= now[TIME_W-1:32];
+        next_q <= take ? 2'd2 : {2{next_q == 2'd2}};
+        if (take) begin
+            pair_q <= 1'b1;
+            second_q <= pair_q;
+            to_last_q <= pair_q;
         end
-        if (rst) begin
-            bus_errors_q <= 8'd0;
-            valid_q <= 6'd0;
+        if (arm || rst) begin
+            running_q <= !rst;
+            {pair_q, second_q} <= 2'd0;
+            if (rst) next_q <= 2'd0;
         end
     end
-    wire from_ram = low && (which & valid_q) != 6'd0;
 
-    // Reading. The selects are registered, so that synthesis sees multiplexers and not one large function of the address:
-    // a fifth of the module's LUTs less with Yosys 0.23, for one cycle. What cannot be asked for together is joined by OR.
-    reg         from_ram_q, constant_q, memory_q, pair_q, trace_q;
-    reg  [4:0]  pick_q;                    // a word of ctl and what else is short; bit 4: none
-    reg  [2:0]  part_q;
-    always @(posedge clk) begin
-        from_ram_q <= from_ram;
-        constant_q <= low && page[8:5] == 4'd0 && !from_ram; // id
-        memory_q <= low && page[8:5] == MEMORY_WRITE_PTR[8:5] && page[4:3] == stat_tap && !page[2];
-        pair_q <= low && page[8:3] == PAIR_FIRST_NUMBER[8:3];
-        trace_q <= trace;
-        part_q <= page[2:0];
-        pick_q <= 5'd16;
-        if (low) case (page)
-            CTL_GENERATION: pick_q <= 5'd0;
-            CTL_STATE: pick_q <= 5'd1;
-            CTL_CAUSES: pick_q <= 5'd2;
-            CTL_OPTIONS: pick_q <= 5'd3;
-            CTL_CAUSE_CYCLE_LO: pick_q <= 5'd4;
-            CTL_CAUSE_CYCLE_HI: pick_q <= 5'd5;
-            TRIGGER_CONFIG: pick_q <= 5'd6;
-            ID_BUS_ERRORS: pick_q <= 5'd7;
-            CTL_CAUSE_MASK: pick_q <= 5'd10;
-            CTL_SNAPSHOT_LOG2: pick_q <= 5'd11;
-            default: if (kinds_here) pick_q <= 5'd8;
-                else if (post_here) pick_q <= 5'd9;
-                else if (page == CTL_SAMPLE_PERIOD) pick_q <= 5'd12;
-                else if (page == ID_BOOT_NONCE) pick_q <= 5'd13;
-        endcase
-    end
+    // One RAM holds what is not read from a signal. The upper half is never written: identity, reset values, 0, all ones. The
+    // lower half holds what was written: configuration, the address of the last error answer, the pair. written[] tells
+    // whether a place of it was written since rst, behind which it takes 32 cycles to say no everywhere.
+    localparam [5:0] ZERO = 6'h28, ONES = 6'h37; // places in the upper half
+    localparam [4:0] ERROR_ADDR = 5'h18;
+    reg  [LO_W-1:0]  ram_lo [0:63];
+    reg  [31:LO_W]   ram_hi [0:63];
+    reg  written [0:31];
     reg  [31:0] constant;
-    always @* begin
+    integer i;
+    initial for (i = 0; i < 64; i = i + 1) begin
         constant = 32'd0;
-        case (page[4:0])
-            5'h00: constant = 32'h46525A46; // id.magic
-            5'h01: constant = 32'h00010000; // id.format
-            5'h02: constant = 32'h01B120FD; // id.map_hash
-            5'h03: constant = BUILD_HASH; // id.build_hash
-            5'h05: constant = {7'd0, TIME_MASTER[0], 8'd24, INDEX[7:0], DEVICES[7:0]}; // id.devices
-            5'h06: constant = 32'h00444040; // id.trace
-            5'h07: constant = TAP_DEPTH; // id.tap_depth
-            5'h08: constant = 32'd0; // id.event_depth
-            5'h09: constant = 32'd256; // id.chunk
-            5'h0A: constant = MAX_BURST; // id.max_burst
-            5'h0B: constant = CLK_HZ; // id.clk_bus
-            5'h0C: constant = CLK_HZ; // id.clk_link
-            5'h0D: constant = 32'd0; // id.sampler_depth
-            5'h0E: constant = 32'h00200000; // id.counters
-            5'h0F: constant = 32'h00000101; // id.flows
-            5'h10: constant = 32'd0; // id.tx_fifo
-            5'h11: constant = 32'd0; // id.rx_fifo
-            5'h12: constant = 32'd0; // id.credit_unit
-            5'h13: constant = CROSS_LATENCY; // id.cross_latency
-            5'h14: constant = SYNC_PERIOD; // id.sync_period
-            5'h15: constant = 32'd0; // id.event_fifo
-            5'h16: constant = POST_DRAIN; // id.post_drain
+        case (i)
+            32'h20: constant = 32'h46525A46; // id.magic
+            32'h21: constant = 32'h00010000; // id.format
+            32'h22: constant = 32'h01B120FD; // id.map_hash
+            32'h23: constant = BUILD_HASH; // id.build_hash
+            32'h25: constant = {7'd0, TIME_MASTER[0], 8'd24, INDEX[7:0], DEVICES[7:0]}; // id.devices
+            32'h26: constant = 32'h00444040; // id.trace
+            32'h27: constant = TAP_DEPTH; // id.tap_depth
+            32'h28: constant = 32'd0; // id.event_depth
+            32'h29: constant = 32'd256; // id.chunk
+            32'h2A: constant = MAX_BURST; // id.max_burst
+            32'h2B: constant = CLK_HZ; // id.clk_bus
+            32'h2C: constant = CLK_HZ; // id.clk_link
+            32'h2D: constant = 32'd0; // id.sampler_depth
+            32'h2E: constant = 32'h00200000; // id.counters
+            32'h2F: constant = 32'h00000101; // id.flows
+            32'h30: constant = 32'd0; // id.tx_fifo
+            32'h31: constant = 32'd0; // id.rx_fifo
+            32'h32: constant = 32'd0; // id.credit_unit
+            32'h33: constant = CROSS_LATENCY; // id.cross_latency
+            32'h34: constant = SYNC_PERIOD; // id.sync_period
+            32'h35: constant = 32'd0; // id.event_fifo
+            32'h36: constant = POST_DRAIN; // id.post_drain
+            32'h37: constant = 32'hFFFFFFFF; // an error answer
+            32'h39: constant = SNAPSHOT_LOG2;
+            32'h3A: constant = 32'hFFFF; // ctl.kinds
+            32'h3C: constant = SAMPLE_PERIOD;
+            32'h3F: constant = 32'hFFF; // ctl.cause_mask
+            default: ;
+        endcase
+        ram_lo[i] = constant[LO_W-1:0];
+        ram_hi[i] = constant[31:LO_W];
+    end
+    reg  swept_q;
+    reg  [5:0] place_q;
+    always @(posedge clk) if (rst) swept_q <= 1'b0; else if (now[4:0] == 5'd31) swept_q <= 1'b1;
+    assign busy = of_time || !swept_q;
+    wire [4:0] inner = !swept_q ? now[4:0] : of_time ? {2'b10, to_last, part} : ERROR_ADDR;
+    wire host_turn = ack;
+    wire [5:0] place = host_turn ? {place_q[5] && !s_we, place_q[4:0]} : {1'b0, inner};
+    wire ram_write = (write && kept_q) || bad || busy;
+    wire [31:0] wide_hi = {{32-HI_W{1'b0}}, hi_q};
+    // Kept as a net, so that what follows is one LUT a bit: four words, two selects.
+    (* keep *) wire second_word;
+    assign second_word = of_time ? part[1] : look_q || sel_crc;
+    reg  [31:0] ram_in;
+    always @* case ({of_time, second_word})
+        2'b00: ram_in = s_wdata;
+        2'b01: ram_in = s_addr;
+        2'b10: ram_in = now[31:0];
+        default: ram_in = time_number;
+    endcase
+    wire hi_now = of_time && part == 2'd2;
+    wire [LO_W-1:0] ram_lo_in = hi_now ? wide_hi[LO_W-1:0] : ram_in[LO_W-1:0];
+    // The upper half of the pair's cycle is narrow: its place's other bits stay 0.
+    wire [31:LO_W] ram_hi_in = HI_W == 32 && hi_now ? wide_hi[31:LO_W] : ram_in[31:LO_W];
+    always @(posedge clk) if (ram_write) ram_lo[place] <= ram_lo_in;
+    always @(posedge clk) if (ram_write && swept_q && (HI_W == 32 || !hi_now)) ram_hi[place] <= ram_hi_in;
+    always @(posedge clk) if (ram_write) written[place[4:0]] <= swept_q;
+    wire [31:0] from_ram = {ram_hi[place], ram_lo[place]};
+
+    // Where a register stands in the RAM, and what else it may come from.
+    localparam [3:0] RAM = 4'd0, RECORD_LO = 4'd1, RECORD_HI = 4'd2, NONCE = 4'd3, GENERATION = 4'd4, CAUSES = 4'd5,
+        STORED = 4'd6, WRITE_PTR = 4'd7, OFFERED = 4'd8, POST = 4'd9, STATE = 4'd10, RECORD_TOP = 4'd11, ERRORS = 4'd12,
+        OPTIONS = 4'd13, STATUS = 4'd14;
+    reg  [4:0] spot;
+    reg  kept;                             // it stands in the RAM if it was written, and is its upper half's constant if not
+    reg  zero;                             // not written: 0, wherever the upper half has a constant
+    reg  [3:0] from;
+    always @* begin
+        spot = 5'd0;
+        {kept, zero} = 2'b01;
+        from = RAM;
+        if (trace) case (word[1:0])
+            2'd0: from = RECORD_LO;
+            2'd1: from = RECORD_HI;
+            2'd2: from = RECORD_TOP;
+            default: ;
+        endcase
+        else if (low) case (page[8:5])
+            4'd0: begin                    // id
+                spot = page[4:0];
+                zero = 1'b0;
+                kept = page[4:0] == ERROR_ADDR;
+                if (page == ID_BOOT_NONCE) from = NONCE;
+                if (page == ID_BUS_ERRORS) {from, zero} = {ERRORS, 1'b1};
+            end
+            CTL_GENERATION[8:5]: begin
+                spot = {2'b11, page[2:0]};
+                if (page == CTL_GENERATION) from = GENERATION;
+                if (page == CTL_STATE) from = STATE;
+                if (page == CTL_CAUSES) from = CAUSES;
+                if (page == CTL_OPTIONS) from = OPTIONS;
+                if (page == CTL_CAUSE_MASK) {kept, zero} = 2'b10;
+                if (page == CTL_SNAPSHOT_LOG2) {spot, zero} = {5'h19, 1'b0};
+                if (page == CTL_SAMPLE_PERIOD) {spot, zero} = {5'h1C, 1'b0};
+                if (kinds_here) {spot, kept, zero} = {5'h1A, 2'b10};
+                if (post_here) from = POST;
+            end
+            TRIGGER_CONFIG[8:5]: begin
+                spot = page[4:0];
+                kept = !page[4] && (page[3] ^ page[2]);
+                if (page == TRIGGER_CONFIG) from = OPTIONS;
+            end
+            MEMORY_WRITE_PTR[8:5]: if (page[4:3] == stat_tap && !page[2]) case (page[1:0])
+                2'd0: from = WRITE_PTR;
+                2'd1: from = STATUS;
+                2'd2: from = STORED;
+                default: from = OFFERED;
+            endcase
+            PAIR_FIRST_NUMBER[8:5]: if (page[4:3] == 2'd0) begin
+                spot = {2'b10, page[2:0] >= 3'd3 && second_q, page[2:0] == 3'd0 || page[2:0] == 3'd3 ? 2'd3
+                    : page[2:0] == 3'd1 || page[2:0] == 3'd4 ? 2'd1 : 2'd2};
+                kept = pair_q;
+                if (page[2:0] == 3'd6) from = STATUS;
+            end
             default: ;
         endcase
     end
-    reg  [31:0] group0, group1, group2, of_memory, of_pair, of_record;
+    (* fsm_encoding = "none" *) reg [3:0] from_q; // a selector, whatever synthesis takes it for
+    (* fsm_encoding = "none" *) reg [1:0] wide_q;                   // the same where only whole words go
+    always @(posedge clk) begin
+        place_q <= {1'b1, spot};
+        if (kept && written[spot]) place_q[5] <= 1'b0;
+        if (zero && !s_we && !(kept && written[spot])) place_q <= ZERO;
+        from_q <= from;
+        wide_q <= from[3:2] == 2'd0 ? from[1:0] : 2'd0;
+        if (!good) begin
+            place_q <= ONES;
+            from_q <= RAM;
+            wide_q <= 2'd0;
+        end
+    end
+
+    wire [31:0] signals = {9'd0, stat_chunks_done, 15'd0, stat_wrapped};
+    reg  [31:0] narrow, whole;
     always @* begin
-        case (pick_q[1:0])
-            2'd0: group0 = stat_generation;
-            2'd1: group0 = {19'd0, {4'd0, stat_closed} << stat_tap, 3'd0, stat_held, 2'd0, stat_state};
-            2'd2: group0 = {16'd0, stat_causes};
-            default: group0 = {26'd0, cfg_tap, 3'd0, cfg_hold};
+        case (wide_q)
+            2'd0: whole = from_ram;
+            2'd1: whole = rd_record[31:0];
+            2'd2: whole = rd_record[63:32];
+            default: whole = boot_nonce;
         endcase
-        case (pick_q[1:0])
-            2'd0: group1 = stat_cause_cycle[31:0];
-            2'd1: group1 = stat_cause_cycle[63:32];
-            2'd2: group1 = {26'd0, trigger_tap_q, 3'd0, enable_q};
-            default: group1 = {24'd0, bus_errors_q};
-        endcase
-        case (pick_q[1:0])
-            2'd0: group2 = {16'd0, cfg_kinds};
-            2'd1: group2 = {{32-POST_W{1'b0}}, cfg_post};
-            2'd2: group2 = {20'd0, cause_mask_q};
-            default: group2 = SNAPSHOT_LOG2;
-        endcase
-        case (part_q[1:0])
-            2'd0: of_memory = {{32-A{1'b0}}, stat_write_ptr};
-            2'd1: of_memory = {9'd0, stat_chunks_done, 15'd0, stat_wrapped};
-            2'd2: of_memory = stat_stored;
-            default: of_memory = stat_offered;
-        endcase
-        case (part_q)
-            3'd0: of_pair = stat_first_number;
-            3'd1: of_pair = stat_first_cycle[31:0];
-            3'd2: of_pair = stat_first_cycle[63:32];
-            3'd3: of_pair = stat_last_number;
-            3'd4: of_pair = stat_last_cycle[31:0];
-            3'd5: of_pair = stat_last_cycle[63:32];
-            3'd6: of_pair = {30'd0, stat_last_valid, stat_first_valid};
-            default: of_pair = 32'd0;
-        endcase
-        case (part_q[1:0])
-            2'd0: of_record = rd_record[31:0];
-            2'd1: of_record = rd_record[63:32];
-            2'd2: of_record = {24'd0, rd_record[71:64]};
-            default: of_record = 32'd0;
+        case (from_q)
+            RAM: narrow = from_ram;
+            RECORD_LO: narrow = rd_record[31:0];
+            RECORD_HI: narrow = rd_record[63:32];
+            NONCE: narrow = boot_nonce;
+            GENERATION: narrow = stat_generation;
+            CAUSES: narrow = {16'd0, stat_causes};
+            STORED: narrow = stat_stored;
+            WRITE_PTR: narrow = {{32-A{1'b0}}, stat_write_ptr};
+            OFFERED: narrow = stat_offered;
+            POST: narrow = {{32-POST_W{1'b0}}, cfg_post};
+            STATE: narrow = {19'd0, {4'd0, stat_closed} << stat_tap, 3'd0, stat_held, 2'd0, stat_state};
+            RECORD_TOP: narrow = {24'd0, rd_record[71:64]};
+            ERRORS: narrow = {24'd0, bus_errors_q};
+            OPTIONS: narrow = page[5] ? {26'd0, trigger_tap_q, 3'd0, enable_q} : {26'd0, cfg_tap, 3'd0, cfg_hold};
+            default: narrow = page[6] ? {30'd0, pair_q, pair_q} : signals; // pair.status, memory.status
         endcase
     end
-    function [31:0] only(input chosen, input [31:0] value);
-        only = value & {32{chosen}};
-    endfunction
-    assign s_rdata = (from_ram_q ? ram[slot] : only(constant_q, constant)) | only(pick_q[4:2] == 3'd0, group0)
-        | only(pick_q[4:2] == 3'd1, group1) | only(pick_q[4:2] == 3'd2, group2) | only(pick_q[4:2] == 3'd3, pick_q[0] ? boot_nonce : SAMPLE_PERIOD)
-        | only(memory_q, of_memory) | only(pair_q, of_pair) | only(trace_q, of_record)
-        | only(sel_crc, crc_rdata) | only(s_err, 32'hFFFFFFFF);
+    localparam [31:0] NARROW = 32'hFFFFFFFF >> (32 - NARROW_W);
+    wire [31:0] answer = (narrow & NARROW) | (whole & ~NARROW);
+    assign s_rdata = WITH_CRC != 0 && sel_crc ? crc_rdata | {32{crc_err}} : answer;
 
-    wire host = look_q && mine && !s_we && trace;
+    reg  [7:0]  bus_errors_q;
+    always @(posedge clk) if (rst) bus_errors_q <= 8'd0; else if (bad) bus_errors_q <= bus_errors_q + 8'd1;
+
+    wire host = (look_q || ack_q) && mine && !s_we && trace;
     assign rd_en = host || crc_en;
-    assign rd_slot = host ? word[2 +: A] : crc_slot;
+    assign rd_slot = host || WITH_CRC == 0 ? word[2 +: A] : crc_slot;
     assign crc_grant = !host;
     assign crc_word = {3'd0, word[5:0]};
 endmodule

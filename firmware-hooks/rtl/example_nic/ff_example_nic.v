@@ -28,6 +28,8 @@ module ff_example_nic #(
     input  wire [31:0]  s_addr, s_wdata,
     output wire         s_ack, s_err,
     output wire [31:0]  s_rdata,
+    output wire                s_record_valid, // see ff_quad.v
+    output wire [71:0]         s_record,
     // pair: cross-freeze, time line, who stands still
     input  wire         cross_in,
     output wire         cross_out,
@@ -171,6 +173,7 @@ module ff_example_nic #(
     ) i_recorder (
         .clk_bus(clk_bus), .clk_link(clk_link), .rst(rst), .bus_rst(bus_rst), .boot_nonce(boot_nonce), .s_req(s_req),
         .s_we(s_we), .s_addr(s_addr), .s_wdata(s_wdata), .s_ack(s_ack), .s_err(s_err), .s_rdata(s_rdata),
+        .s_record_valid(s_record_valid), .s_record(s_record),
         .tx_enq_valid(tx_enq_valid), .tx_enq_kind(tx_enq_kind), .tx_enq_data(tx_enq_data),
         .tx_deq_valid(tx_deq_valid), .tx_deq_kind(tx_deq_kind), .tx_deq_data(tx_deq_data),
         .rx_enq_valid(rx_enq_valid), .rx_enq_kind(rx_enq_kind), .rx_enq_data(rx_enq_data),

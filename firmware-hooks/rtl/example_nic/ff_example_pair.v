@@ -25,6 +25,7 @@ module ff_example_pair #(
     input  wire         clk_bus_a, clk_link_a, clk_bus_b, clk_link_b,
     input  wire         rst,
     input  wire         bus_rst_a, bus_rst_b,
+    input  wire         load, // its rising edge takes boot_nonce_*, phase_* and fault_*
     input  wire [31:0]  boot_nonce_a, boot_nonce_b,
     input  wire [3:0]   phase_ab, phase_ba, // byte phase of the lanes from A to B and back, 2 bits a lane; stands still
     // register ports: A's hears the accesses that fall into no device, too
@@ -32,10 +33,14 @@ module ff_example_pair #(
     input  wire [31:0]  a_s_addr, a_s_wdata,
     output wire         a_s_ack, a_s_err,
     output wire [31:0]  a_s_rdata,
+    output wire         a_s_record_valid, // see ff_quad.v
+    output wire [71:0]  a_s_record,
     input  wire         b_s_req, b_s_we,
     input  wire [31:0]  b_s_addr, b_s_wdata,
     output wire         b_s_ack, b_s_err,
     output wire [31:0]  b_s_rdata,
+    output wire         b_s_record_valid, // see ff_quad.v
+    output wire [71:0]  b_s_record,
     // the cards
     output wire         a_held, a_frozen, a_nic_rst, b_held, b_frozen, b_nic_rst,
     // host of A
@@ -130,7 +135,10 @@ module ff_example_pair #(
     wire [9:0] a_fault_struck_word, b_fault_struck_word;
 
     // Inputs are taken at the falling edge: a test bench drives them after the rising one, and nothing depends on
-    // them in between.
+    // them in between. Those of a held card's host need not be taken, and what stands still for a run is only at load.
+    wire clk_host_a, clk_host_b;
+    ff_nic_clock_gate i_host_a (.clk(clk_bus_a), .en(!held_a || nic_rst_a), .gated(clk_host_a));
+    ff_nic_clock_gate i_host_b (.clk(clk_bus_b), .en(!held_b || nic_rst_b), .gated(clk_host_b));
     reg bus_rst_a_q, bus_rst_b_q, a_s_req_q, a_s_we_q, b_s_req_q, b_s_we_q, a_hb_own_q, a_hb_ack_q, a_hb_retry_q,
         a_hb_cown_q, a_hb_cvalid_q, a_hb_clast_q, a_td_valid_q, a_host_mask_q, a_host_enable_q, a_host_take_q,
         a_host_rx_stop_q, b_hb_own_q, b_hb_ack_q, b_hb_retry_q, b_hb_cown_q, b_hb_cvalid_q, b_hb_clast_q,
@@ -148,28 +156,36 @@ module ff_example_pair #(
     reg [5:0] fault_bit_q;
     reg [6:0] fault_flow_q;
     always @(negedge clk_bus_a) begin
-        bus_rst_a_q <= bus_rst_a; boot_nonce_a_q <= boot_nonce_a; phase_ab_q <= phase_ab; phase_ba_q <= phase_ba;
-        a_s_req_q <= a_s_req; a_s_we_q <= a_s_we; a_s_addr_q <= a_s_addr; a_s_wdata_q <= a_s_wdata;
+        bus_rst_a_q <= bus_rst_a; a_s_req_q <= a_s_req; a_s_we_q <= a_s_we; a_s_addr_q <= a_s_addr;
+        a_s_wdata_q <= a_s_wdata;
+    end
+    always @(negedge clk_bus_b) begin
+        bus_rst_b_q <= bus_rst_b; b_s_req_q <= b_s_req; b_s_we_q <= b_s_we; b_s_addr_q <= b_s_addr;
+        b_s_wdata_q <= b_s_wdata;
+    end
+    always @(negedge clk_host_a) begin
         a_hb_own_q <= a_hb_own; a_hb_ack_q <= a_hb_ack; a_hb_retry_q <= a_hb_retry; a_hb_cown_q <= a_hb_cown;
         a_hb_cvalid_q <= a_hb_cvalid; a_hb_clast_q <= a_hb_clast; a_hb_cdata_q <= a_hb_cdata;
         a_td_valid_q <= a_td_valid; a_td_word_q <= a_td_word; a_td_type_q <= a_td_type; a_td_data_q <= a_td_data;
         a_host_mask_q <= a_host_mask; a_host_enable_q <= a_host_enable; a_host_take_q <= a_host_take;
         a_host_active_q <= a_host_active; a_host_share_q <= a_host_share; a_host_note_base_q <= a_host_note_base;
-        a_host_rx_stop_q <= a_host_rx_stop; a_host_rx_pause_q <= a_host_rx_pause; fault_on_b_q <= fault_on_b;
+        a_host_rx_stop_q <= a_host_rx_stop; a_host_rx_pause_q <= a_host_rx_pause;
+    end
+    always @(negedge clk_host_b) begin
+        b_hb_own_q <= b_hb_own; b_hb_ack_q <= b_hb_ack; b_hb_retry_q <= b_hb_retry; b_hb_cown_q <= b_hb_cown;
+        b_hb_cvalid_q <= b_hb_cvalid; b_hb_clast_q <= b_hb_clast; b_hb_cdata_q <= b_hb_cdata;
+        b_td_valid_q <= b_td_valid; b_td_word_q <= b_td_word; b_td_type_q <= b_td_type; b_td_data_q <= b_td_data;
+        b_host_mask_q <= b_host_mask; b_host_enable_q <= b_host_enable; b_host_take_q <= b_host_take;
+        b_host_active_q <= b_host_active; b_host_share_q <= b_host_share; b_host_note_base_q <= b_host_note_base;
+        b_host_rx_stop_q <= b_host_rx_stop; b_host_rx_pause_q <= b_host_rx_pause;
+    end
+    always @(posedge load) begin
+        boot_nonce_a_q <= boot_nonce_a; phase_ab_q <= phase_ab; phase_ba_q <= phase_ba; fault_on_b_q <= fault_on_b;
         fault_arm_q <= fault_arm; fault_select_q <= fault_select; fault_outgoing_q <= fault_outgoing;
         fault_count_q <= fault_count; fault_min_length_q <= fault_min_length; fault_word_q <= fault_word;
         fault_lane_q <= fault_lane; fault_bytes_q <= fault_bytes; fault_mask_q <= fault_mask;
         fault_bit_q <= fault_bit; fault_flow_q <= fault_flow; fault_limit_q <= fault_limit;
-    end
-    always @(negedge clk_bus_b) begin
-        bus_rst_b_q <= bus_rst_b; boot_nonce_b_q <= boot_nonce_b; b_s_req_q <= b_s_req; b_s_we_q <= b_s_we;
-        b_s_addr_q <= b_s_addr; b_s_wdata_q <= b_s_wdata; b_hb_own_q <= b_hb_own; b_hb_ack_q <= b_hb_ack;
-        b_hb_retry_q <= b_hb_retry; b_hb_cown_q <= b_hb_cown; b_hb_cvalid_q <= b_hb_cvalid;
-        b_hb_clast_q <= b_hb_clast; b_hb_cdata_q <= b_hb_cdata; b_td_valid_q <= b_td_valid;
-        b_td_word_q <= b_td_word; b_td_type_q <= b_td_type; b_td_data_q <= b_td_data; b_host_mask_q <= b_host_mask;
-        b_host_enable_q <= b_host_enable; b_host_take_q <= b_host_take; b_host_active_q <= b_host_active;
-        b_host_share_q <= b_host_share; b_host_note_base_q <= b_host_note_base; b_host_rx_stop_q <= b_host_rx_stop;
-        b_host_rx_pause_q <= b_host_rx_pause;
+        boot_nonce_b_q <= boot_nonce_b;
     end
 
     ff_cdc_sync i_rst_bus_a (.clk(clk_bus_a), .d(rst), .q(rst_bus_a));
@@ -204,7 +220,8 @@ module ff_example_pair #(
     ) i_a (
         .clk_bus(clk_bus_a), .clk_link(clk_link_a), .clk_rx(clk_rx_a), .rst(rst_bus_a), .nic_rst(nic_rst_a),
         .bus_rst(bus_rst_a_q), .boot_nonce(boot_nonce_a_q), .s_req(a_s_req_q), .s_we(a_s_we_q), .s_addr(a_s_addr_q),
-        .s_wdata(a_s_wdata_q), .s_ack(a_s_ack), .s_err(a_s_err), .s_rdata(a_s_rdata), .cross_in(cross_b),
+        .s_wdata(a_s_wdata_q), .s_ack(a_s_ack), .s_err(a_s_err), .s_rdata(a_s_rdata), .s_record_valid(a_s_record_valid),
+        .s_record(a_s_record), .cross_in(cross_b),
         .cross_out(cross_a), .time_in(time_line), .time_out(time_a), .frozen(frozen_a), .held(held_a),
         .link_loopback(loopback_a), .lane_out(lane_a), .lane_out_k(lane_a_k), .lane_in(in_a), .lane_in_k(in_a_k),
         .hb_req(a_hb_req), .hb_we(a_hb_we), .hb_addr(a_hb_addr), .hb_len(a_hb_len), .hb_own(a_hb_own_q),
@@ -227,7 +244,8 @@ module ff_example_pair #(
     ) i_b (
         .clk_bus(clk_bus_b), .clk_link(clk_link_b), .clk_rx(clk_rx_b), .rst(rst_bus_b), .nic_rst(nic_rst_b),
         .bus_rst(bus_rst_b_q), .boot_nonce(boot_nonce_b_q), .s_req(b_s_req_q), .s_we(b_s_we_q), .s_addr(b_s_addr_q),
-        .s_wdata(b_s_wdata_q), .s_ack(b_s_ack), .s_err(b_s_err), .s_rdata(b_s_rdata), .cross_in(cross_a),
+        .s_wdata(b_s_wdata_q), .s_ack(b_s_ack), .s_err(b_s_err), .s_rdata(b_s_rdata), .s_record_valid(b_s_record_valid),
+        .s_record(b_s_record), .cross_in(cross_a),
         .cross_out(cross_b), .time_in(time_line), .time_out(time_b), .frozen(frozen_b), .held(held_b),
         .link_loopback(loopback_b), .lane_out(lane_b), .lane_out_k(lane_b_k), .lane_in(in_b), .lane_in_k(in_b_k),
         .hb_req(b_hb_req), .hb_we(b_hb_we), .hb_addr(b_hb_addr), .hb_len(b_hb_len), .hb_own(b_hb_own_q),

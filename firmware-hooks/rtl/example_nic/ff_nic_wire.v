@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ff_nic_wire: the cable of one direction with its serializers: a delay, and an unknown byte phase for each lane.
 //
-// Latency: LATENCY cycles and the phase. Throughput: one word a cycle. Back-pressure: none. Clock domain: clk, the
+// Latency: LATENCY + 2 cycles and the phase. Throughput: one word a cycle. Back-pressure: none. Clock domain: clk, the
 // sender's.
 `default_nettype none
 module ff_nic_wire #(

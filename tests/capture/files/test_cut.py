@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.cut import cut, parse_span, ps_to_sample
+from freezeframe.capture.files.cut import cut, parse_span, ps_to_sample, time_text
 from freezeframe.capture.files.edges import Edges, join
 
 from tests.capture.files.test_vcd import pairs
@@ -74,7 +74,7 @@ def test_a_cut_of_nothing_is_refused(t0: int, t1: int) -> None:
 
 
 def test_a_cut_after_the_end_is_refused_with_the_end() -> None:
-    with pytest.raises(InputError, match="the capture ends at 30000000 ps"):
+    with pytest.raises(InputError, match="the capture ends at 30 us"):
         list(cut(CAPTURE, 30 * US))
 
 
@@ -93,5 +93,23 @@ def test_a_span_is_written_with_units(text: str, span: tuple[int, int | None]) -
 
 @pytest.mark.parametrize("text", ["1ms", "1..2", "a..b", "1ms..2parsec", "-1s..", "0.5ps..1ps"])
 def test_what_is_no_span_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="cut '"):
+    with pytest.raises(InputError, match="--cut '"):
         parse_span(text)
+
+
+def test_a_begin_of_nothing_needs_no_unit() -> None:
+    assert parse_span("0..2ms") == (0, 2 * 10**9)
+
+
+@pytest.mark.parametrize(
+    ("t_ps", "text"),
+    [
+        (0, "0 ps"),
+        (999, "999 ps"),
+        (-1_250_000, "-1.25 us"),
+        (10**12 + 1, "1.000000000001 s"),
+        (86_400 * 10**12, "86400 s"),
+    ],
+)
+def test_a_time_is_shown_exactly_in_its_largest_unit(t_ps: int, text: str) -> None:
+    assert time_text(t_ps) == text

@@ -134,3 +134,22 @@ def test_a_clock_and_a_signal_nobody_shares_are_refused() -> None:
         estimate(FIRST, SECOND, "X")
     with pytest.raises(InputError, match="a capture has no sample"):
         list(merge([], [SECOND], Alignment(0)))
+
+
+def test_time_stamps_in_coarse_steps_are_laid_over_each_other_within_a_step() -> None:
+    """A table dates its rows to 1 us, another to 0.4 us; both are read as exact to 1 ps."""
+    t_ps = np.cumsum(np.random.default_rng(4).integers(20 * US, 90 * US, 40))
+    offset_ps = 37 * US
+    both = []
+    for begin_ps, step_ps in ((0, US), (offset_ps, 2 * US // 5)):
+        seen = (t_ps - begin_ps) // step_ps * step_ps
+        found = [(0, 0), *((int(at), 1 - number % 2) for number, at in enumerate(seen[2:]))]
+        both.append(capture(found, int(seen[-1]) + US, rate_hz=10**12))
+    placed = estimate(both[0], both[1], "A")
+    assert abs(placed.offset_ps - offset_ps) <= placed.offset_unc_ps <= 2 * US
+    assert placed.shared == 38
+
+
+def test_an_offset_beyond_what_can_be_counted_is_refused() -> None:
+    with pytest.raises(InputError, match="more than the 9,223,372,036,854,775,807"):
+        list(merge([FIRST], [SECOND], Alignment(10**27)))

@@ -115,13 +115,17 @@ def parallel_signal(rng: random.Random, options: dict[str, Any]) -> Edges:
     options["take"] = rng.choice(("with", "before"))
     options["word_items"] = rng.choice((0, 0, 1, 3))
     options["endianness"] = rng.choice(("little", "big"))
+    options["setup_samples"] = rng.choice((0, 0, 1, 4, 150))
+    options["hold_samples"] = rng.choice((0, 0, 1, 4, 150))
     names = ["clk", "enable", *(f"d{bit}" for bit in range(rng.randrange(1, 6)))]
     longest = rng.choice((2, 3, 9, 200))
     sample, value, at = [0], [0], 0
+    still = rng.choice((0.0, 0.0, 0.7))  # of the steps, those that only the clock changes with
     for step in range(rng.randrange(4, 400)):
         at += rng.randrange(1, longest)
         sample.append(at)
-        value.append(rng.randrange(1 << len(names)) & ~1 | step & 1)
+        lines = value[-1] if rng.random() < still else rng.randrange(1 << len(names))
+        value.append(lines & ~1 | step & 1)
     return Edges(
         np.array(sample), np.array(value, dtype=np.uint64), tuple(names), RATE_HZ, 0, at + 5
     )

@@ -180,7 +180,7 @@ def test_one_of_several_files_that_is_there_stops_all(tmp_path: Path) -> None:
     [
         (("--to", "pcap"), "there is no format 'pcap'; there is: vcd, sr, pcapng, csv"),
         (("--to", "pcapng"), "samples have no packets; name a decoder that makes some"),
-        (("--to", "pcapng", "-d", "mdio"), "mdio have no bytes of packets"),
+        (("--to", "pcapng", "-d", "mdio"), "there are no bytes of packets in mdio; name a decoder"),
         (("--to", "vcd", "-d", "mdio"), "leave out -d"),
         (("--to", "sr", "-d", "mdio"), "leave out -d"),
         (("--to", "csv", "-d", "mdio", "--only", "mdc"), "--only chooses among samples"),
@@ -227,3 +227,36 @@ def test_a_source_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
     done = run_inside("export", str(tmp_path / "no.sr"), "--to", "vcd", "-o", str(tmp_path / "x"))
     assert (done.code, done.out) == (2, "")
     assert "no.sr: there is no such file or folder" in done.err
+
+
+def test_no_control_character_of_a_name_reaches_the_terminal(tmp_path: Path) -> None:
+    path, out = tmp_path / "odd\n.csv", tmp_path / "odd.vcd"
+    path.write_text("x\x1b[31m<b>,y\n0,1\n1,0\n")
+    done = run_inside("export", str(path), "--to", "vcd", "--samplerate", "1MHz", "-o", str(out))
+    assert done.code == 0
+    assert "\x1b" not in done.out + done.err
+    assert r"x\x1b[31m<b>" in done.out
+    done = run_inside("export", str(path), "--to", "vcd", "--only", "z", "-o", str(out), "--force")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert r"odd\n.csv" in done.err
+
+
+def test_an_analog_channel_is_said_to_be_left_out_and_refused_by_name(tmp_path: Path) -> None:
+    path, out = tmp_path / "scope.csv", str(tmp_path / "out.vcd")
+    path.write_text("D,A0\n0,1.25\n1,3.0\n")
+    wish = ("export", str(path), "--samplerate", "1MHz", "--to", "vcd", "-o", out)
+    done = run_inside(*wish)
+    assert "A0 is not exported: it is analog; give --threshold A0=HIGH/LOW" in done.out
+    done = run_inside(*wish, "--force", "--only", "A0")
+    assert done.code == 2
+    assert "channel A0 cannot be read: it is analog; give --threshold A0" in done.err
+
+
+@pytest.mark.parametrize("to", ["vcd", "sr"])
+def test_decoded_tables_are_refused_by_formats_of_samples_before_decoding(
+    phy: Path, to: str
+) -> None:
+    wish = ("--to", to, "-d", "mdio", "-o", str(phy.with_name("out")), "--max-samples", "1")
+    done = run_inside("export", str(phy), *wish)
+    assert done.code == 2
+    assert f"nothing to export as {to}: it takes samples, leave out -d" in done.err

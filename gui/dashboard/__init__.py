@@ -1,0 +1,1 @@
+"""The terminal dashboard: live counters of several sources. It lays out what ``capture.counters`` has worked out."""

@@ -1,0 +1,350 @@
+"""The dashboard: a picture of a Monitor, and keys."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from freezeframe.capture.counters.monitor import Event, Monitor
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.dashboard import actions
+from freezeframe.gui.dashboard.help_screen import HelpScreen
+from freezeframe.gui.dashboard.lines import Line, LineView
+from freezeframe.gui.dashboard.palette import ALARM, BANNER, CALM, FAINT, PLAIN, SELECTED, WARN
+from freezeframe.gui.dashboard.panels import banner_text, panel_lines
+from freezeframe.gui.dashboard.table import CounterRows, heading
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.events import Resize
+from textual.timer import Timer
+from textual.widgets import Input
+
+if TYPE_CHECKING:
+    from freezeframe.capture.counters.contract import Sample
+    from freezeframe.capture.counters.recording import Recording
+
+__all__ = ["LEAST_SIZE", "PERIODS_S", "Dashboard", "DashboardOptions"]
+
+LEAST_SIZE = (60, 16)
+"""Columns and rows below which nothing useful fits."""
+
+ROOMY_ROWS = 30
+"""Rows from which on the banner and the log may be larger."""
+
+PERIODS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+_CONFIRM_NS = 5_000_000_000
+_NS_A_S = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class DashboardOptions:
+    """``folder`` is where snapshots and captures go; ``allow_write`` lets keys arm and freeze."""
+
+    period_s: float
+    allow_write: bool = False
+    folder: Path = Path()
+
+
+class Dashboard(App[None]):
+    """Live counters in a terminal."""
+
+    ENABLE_COMMAND_PALETTE = False
+    TITLE = "freezeframe watch"
+    CSS = """
+    Screen { layout: vertical; background: ansi_default; color: ansi_default; }
+    LineView { background: ansi_default; color: ansi_default; scrollbar-size: 1 1; overflow-x: hidden; }
+    #title, #heading, #keys { height: 1; overflow-y: hidden; }
+    #banner { height: auto; max-height: 6; overflow-y: hidden; display: none; }
+    #panel { height: auto; max-height: 45%; }
+    #table { height: 1fr; min-height: 3; }
+    #log { height: 4; border-top: solid ansi_default; }
+    #filter { height: 1; border: none; padding: 0; display: none; background: ansi_default; color: ansi_default; }
+    #small { display: none; height: 1fr; }
+    .tall #log { height: 9; }
+    .small LineView, .small Input { display: none; }
+    .small #small { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("q,ctrl+c", "quit", "Quit"),
+        ("question_mark,h", "help", "Help"),
+        ("slash", "filter", "Filter"),
+        ("escape", "clear_filter", "No filter"),
+        ("z", "zeros", "Zeros"),
+        ("space", "pause", "Pause"),
+        ("plus,equals_sign", "pace(-1)", "Faster"),
+        ("minus", "pace(1)", "Slower"),
+        ("n", "next", "Next source"),
+        ("s", "snapshot", "Snapshot"),
+        ("p", "pull", "Pull"),
+        ("a", "arm", "Arm"),
+        ("f", "freeze", "Freeze"),
+    ]
+
+    def __init__(
+        self, monitor: Monitor, options: DashboardOptions, recording: Recording | None = None
+    ) -> None:
+        # The terminal's own colours: few bytes, and nothing but attributes where NO_COLOR is set.
+        super().__init__(ansi_color=True)
+        self.monitor = monitor
+        self.options = options
+        self.recording = recording
+        self.period_s = options.period_s
+        self.paused = False
+        self.selected = 0
+        self._rows = CounterRows()
+        self._shown = -1  # lines of the log that are on the screen
+        self._banner: list[str] = []
+        self._arm_again_ns = 0
+        self._pulled: set[tuple[str, int, int]] = set()
+        self._timer: Timer | None = None  # runs while there is something to draw on
+        self._views: dict[str, LineView] = {}
+        self.wall_ns = time.time_ns() - time.monotonic_ns()  # to the clock of the log, UTC
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield LineView(id="title", name="Title")
+        yield LineView(id="banner", name="Freeze")
+        yield LineView(id="panel", name="Sources")
+        yield LineView(id="heading", name="Columns")
+        yield LineView(id="table", name="Counters")
+        yield LineView(id="log", name="Log")
+        yield Input(
+            id="filter", placeholder="part of a name, or a pattern such as *err*", compact=True
+        )
+        yield LineView(id="keys", name="Keys")
+        yield LineView(id="small", name="Too small")
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self._views = {view.id: view for view in self.query(LineView) if view.id}
+        for name in ("title", "banner", "panel", "heading", "keys", "small"):
+            self._view(name).can_focus = False
+        self._view("table").focus()
+        for watched in self.monitor.sources:
+            watched.reader.start()
+        self._timer = self.set_interval(self.period_s, self.tick)
+        self.tick()
+
+    def on_unmount(self) -> None:
+        """End the readers."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        for watched in self.monitor.sources:
+            watched.reader.stop()
+
+    def on_resize(self, event: Resize) -> None:
+        """Say so where the terminal is too small."""
+        columns, rows = event.size
+        self.set_class(columns < LEAST_SIZE[0] or rows < LEAST_SIZE[1], "small")
+        self.set_class(rows >= ROOMY_ROWS, "tall")
+        least = f"{LEAST_SIZE[0]} x {LEAST_SIZE[1]}"
+        if not self._views:
+            return
+        self._view("small").show(
+            [((f"The terminal is {columns} x {rows}; the dashboard needs {least}.", PLAIN),)]
+        )
+        self._redraw()
+
+    def tick(self) -> None:
+        """Take what was read, and show it."""
+        samples, events = self.monitor.poll(time.monotonic_ns())
+        if self.recording is not None and samples:
+            self._record(self.recording, samples)
+        if any(event.kind == "freeze" for event in events):
+            self.bell()
+        if not self.paused or events:
+            self._redraw(only_news=self.paused)
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(HelpScreen())
+
+    def action_filter(self) -> None:
+        """Ask for a filter."""
+        entry = self.query_one("#filter", Input)
+        entry.display = True
+        entry.focus()
+
+    def action_clear_filter(self) -> None:
+        """Show everything."""
+        entry = self.query_one("#filter", Input)
+        entry.value = ""
+        self._filter_done("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter while it is typed."""
+        self._rows.filter = event.value.strip()
+        self._redraw()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Keep the filter."""
+        self._filter_done(event.value)
+
+    def action_zeros(self) -> None:
+        """Show or hide counters that are 0."""
+        self._rows.show_zeros = not self._rows.show_zeros
+        self._redraw()
+
+    def action_pause(self) -> None:
+        """Hold the picture, or let it go on."""
+        self.paused = not self.paused
+        self._redraw()
+
+    def action_pace(self, step: int) -> None:
+        """Read more or less often."""
+        near = min(range(len(PERIODS_S)), key=lambda n: abs(PERIODS_S[n] - self.period_s))
+        self.period_s = PERIODS_S[min(max(0, near + step), len(PERIODS_S) - 1)]
+        for watched in self.monitor.sources:
+            watched.reader.period_s = self.period_s
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_interval(self.period_s, self.tick)
+        self._redraw()
+
+    def action_next(self) -> None:
+        """Select the next source."""
+        self.selected = (self.selected + 1) % len(self.monitor.sources)
+        self._redraw()
+
+    def action_snapshot(self) -> None:
+        """Write all counters to a file."""
+        try:
+            self._note(actions.save_snapshot(self.monitor.sources, self.options.folder))
+        except (FreezeframeError, OSError) as error:
+            self._note(f"failed: no snapshot: {error}")
+
+    def action_pull(self) -> None:
+        """Pull the selected card."""
+        watched = self.monitor.sources[self.selected]
+        self._pulled |= {
+            (watched.url, state.nonce, state.generation) for state in watched.recorders
+        }
+        watched.reader.ask(actions.pull_into(self.options.folder))
+        self._note("pulling ...")
+
+    def action_arm(self) -> None:
+        """Arm the selected card; where a recording would be lost, only when asked twice."""
+        if not self._may_write():
+            return
+        watched = self.monitor.sources[self.selected]
+        now_ns = time.monotonic_ns()
+        kept = all(
+            state.state != "frozen" or (watched.url, state.nonce, state.generation) in self._pulled
+            for state in watched.recorders
+        )
+        if not kept and now_ns > self._arm_again_ns:
+            self._arm_again_ns = now_ns + _CONFIRM_NS
+            self._note(
+                "not armed: the recording has not been pulled and would be lost; a once more arms, p pulls"
+            )
+            return
+        self._arm_again_ns = 0
+        watched.reader.ask(actions.arm)
+
+    def action_freeze(self) -> None:
+        """Freeze the selected card."""
+        if self._may_write():
+            self.monitor.sources[self.selected].reader.ask(actions.freeze)
+
+    def _may_write(self) -> bool:
+        if not self.options.allow_write:
+            self._note("nothing was written: started without --allow-write")
+        return self.options.allow_write
+
+    def _note(self, text: str) -> None:
+        url = self.monitor.sources[self.selected].url
+        self.monitor.note(Event(time.monotonic_ns(), url, "note", text))
+        self._redraw()
+
+    def _record(self, recording: Recording, samples: Sequence[tuple[int, Sample]]) -> None:
+        try:
+            for number, sample in samples:
+                watched = self.monitor.sources[number]
+                recording.add(watched.url, watched.reader.source.counters, sample)
+        except OSError as error:
+            self.recording = None
+            self._note(f"failed: the recording has ended: {error.strerror}")
+
+    def _filter_done(self, text: str) -> None:
+        self._rows.filter = text.strip()
+        self.query_one("#filter", Input).display = False
+        self._view("table").focus()
+        self._redraw()
+
+    def _view(self, name: str) -> LineView:
+        return self._views[name]
+
+    def _redraw(self, *, only_news: bool = False) -> None:
+        if self._timer is None or self.has_class("small"):
+            return
+        now_ns = time.monotonic_ns()
+        self._show_banner()
+        self._show_log()
+        self._view("title").show([self._title()])
+        if only_news:
+            return
+        width = self.size.width - 1  # beside the scroll bar, whether it is there or not
+        self._view("panel").show(panel_lines(self.monitor, self.selected, now_ns))
+        count = self._rows.choose(self.monitor)
+        self._view("table").show_made(count, lambda at: self._rows.line(at, width, now_ns))
+        self._view("heading").show([heading(width, self._rows.longest, self._rows.hidden)])
+        self._view("keys").show([self._keys()])
+
+    def _show_banner(self) -> None:
+        lines = banner_text(self.monitor)
+        if lines == self._banner:
+            return
+        self._banner = lines
+        banner = self._view("banner")
+        blank = [""] if self.size.height >= ROOMY_ROWS else []
+        texts = [*blank, *(f"  {line}" for line in lines), *blank] if lines else []
+        banner.show([((text.ljust(self.size.width), BANNER),) for text in texts])
+        banner.display = bool(lines)
+
+    def _show_log(self) -> None:
+        if self._shown == self.monitor.logged:
+            return
+        self._shown = self.monitor.logged
+        self._view("log").show([self._log_line(event) for event in self.monitor.log], follow=True)
+
+    def _log_line(self, event: Event) -> Line:
+        wall = time.gmtime((event.t_ns + self.wall_ns) // _NS_A_S)
+        style = PLAIN
+        if event.begins and event.kind in ("freeze", "alarm", "law", "errors", "stale"):
+            style = WARN
+        elif not event.begins:
+            style = CALM
+        source = f"  {event.source}" if len(self.monitor.sources) > 1 else ""
+        return (
+            (time.strftime("%H:%M:%SZ ", wall), FAINT),
+            (event.text, style),
+            (source, FAINT),
+        )
+
+    def _title(self) -> Line:
+        rate = f"{1 / self.period_s:g} Hz" if self.period_s <= 1 else f"every {self.period_s:g} s"
+        pieces = [("freezeframe watch", SELECTED), (f"  {rate}", PLAIN)]
+        if self.paused:
+            pieces += [("  ", PLAIN), (" PAUSED ", ALARM)]
+        if self._rows.filter:
+            pieces.append((f"  filter: {self._rows.filter}", WARN))
+        if self.recording is not None:
+            pieces.append((f"  recording {self.recording.samples:,} samples", CALM))
+        ringing = sum(len(watched.ringing) for watched in self.monitor.sources)
+        if ringing:
+            pieces += [("  ", PLAIN), (f" {ringing} ALARM{'S' if ringing > 1 else ''} ", ALARM)]
+        pieces.append(("  may write" if self.options.allow_write else "  read-only", FAINT))
+        return tuple(pieces)
+
+    def _keys(self) -> Line:
+        keys = "? help  / filter  space pause  +- rate  s save  p pull  "
+        return (
+            (
+                keys + ("a arm  f freeze" if self.options.allow_write else "n next") + "  q quit",
+                FAINT,
+            ),
+        )

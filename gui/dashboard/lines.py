@@ -1,0 +1,85 @@
+"""A widget that is lines of styled text, of which only those that changed are drawn again.
+
+Textual's line API: a line costs what it holds, not a widget with a layout of its own, and over a slow line only
+what changed is sent. Text is never read as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from freezeframe.gui.text import printable
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+__all__ = ["Line", "LineView"]
+
+Line = tuple[tuple[str, Style], ...]
+"""Pieces of text with their styles. Only what is printable is printed."""
+
+
+class LineView(ScrollView):
+    """Lines that can be scrolled; only those in sight are ever made."""
+
+    def __init__(self, *, id: str, name: str) -> None:
+        super().__init__(id=id, name=name)
+        self._count = 0
+        self._line_at: Callable[[int], Line] = lambda at: ()
+        self._made: dict[int, Line] = {}  # what stands on the screen
+
+    @property
+    def texts(self) -> list[str]:
+        """All lines, without their styles."""
+        return [
+            "".join(text for text, _ in self._line_at(at)).rstrip() for at in range(self._count)
+        ]
+
+    def show(self, lines: Sequence[Line], *, follow: bool = False) -> None:
+        """Show these lines; ``follow`` keeps the last in sight."""
+        self.show_made(len(lines), lines.__getitem__, follow=follow)
+
+    def show_made(
+        self, count: int, line_at: Callable[[int], Line], *, follow: bool = False
+    ) -> None:
+        """Show ``count`` lines that ``line_at`` makes; draws those in sight that are not what stands there."""
+        self._line_at = line_at
+        before, self._made = self._made, {}
+        if count != self._count:
+            self._count = count
+            self.virtual_size = Size(self.scrollable_content_region.width, count)
+            self.refresh()
+            if follow:
+                self.scroll_end(animate=False)
+            return
+        top = self.scroll_offset.y
+        end = min(count, top + self.size.height)
+        first: int | None = (
+            None  # of a run of changed lines: one region of many lines costs less than many of one
+        )
+        for at in range(top, end):
+            self._made[at] = line_at(at)
+            if before.get(at) == self._made[at]:
+                if first is not None:
+                    self.refresh_lines(first, at - first)
+                first = None
+            elif first is None:
+                first = at
+        if first is not None:
+            self.refresh_lines(first, end - first)
+
+    def render_line(self, y: int) -> Strip:
+        """Return a line of the window."""
+        at = y + self.scroll_offset.y
+        width = self.size.width
+        if at >= self._count:
+            return Strip.blank(width)
+        line = self._made.get(at)
+        if line is None:
+            line = self._made[at] = self._line_at(at)
+        segments = [
+            Segment(text if text.isprintable() else printable(text), style) for text, style in line
+        ]
+        return Strip(segments).adjust_cell_length(width)

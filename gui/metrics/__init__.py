@@ -1,0 +1,1 @@
+"""Live counters for other programs: Prometheus' text format and JSON, over HTTP."""

@@ -1,0 +1,142 @@
+"""ff_nic_credit_return: a flow is due with every UNIT words freed, and due flows go in order (formats.md section 3)."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
+
+from tests.rtl.simulation import simulate
+
+CLEARING = 140  # cycles after reset in which the counts are cleared
+
+
+@pytest.mark.parametrize(("flows", "credit_w", "unit"), [(1, 10, 1), (128, 24, 5)])
+def test_the_return_of_credits(tmp_path: Path, flows: int, credit_w: int, unit: int) -> None:
+    simulate(
+        "ff_nic_credit_return",
+        __name__,
+        tmp_path,
+        {"FLOWS": flows, "CREDIT_W": credit_w, "UNIT": unit},
+    )
+
+
+class Freed:
+    """The block, the words freed in each flow, and the credits that left, oldest first."""
+
+    def __init__(self, dut: Any, seed: int) -> None:
+        self.dut, self.draw = dut, random.Random(seed)
+        self.flows, self.unit = int(dut.FLOWS.value), int(dut.UNIT.value)
+        self.limit = 1 << int(dut.CREDIT_W.value)
+        self.words = [0] * 128
+        self.order: list[int] = []  # flows in the order in which they became due
+        self.credits: list[tuple[int, int]] = []
+        self.ready = 0.5
+        self.tasks: list[Any] = []
+
+    async def start(self) -> None:
+        dut = self.dut
+        for name in ("s_valid", "s_flow", "r_flow", "m_take"):
+            getattr(dut, name).value = 0
+        self.tasks = [Clock(dut.clk, 10_000, "ps").start(), Clock(dut.m_clk, 12_800, "ps").start()]
+        dut.rst.value = dut.m_rst.value = 1
+        await ClockCycles(dut.m_clk, 12)
+        await FallingEdge(dut.clk)
+        dut.rst.value = dut.m_rst.value = 0
+        await ClockCycles(dut.clk, CLEARING)
+        self.tasks.append(cocotb.start_soon(self._take()))
+
+    def stop(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+
+    async def _take(self) -> None:
+        dut = self.dut
+        while True:
+            await FallingEdge(dut.m_clk)
+            dut.m_take.value = int(self.draw.random() < self.ready)
+            await RisingEdge(dut.m_clk)
+            if int(dut.m_valid.value) and int(dut.m_take.value):
+                self.credits.append((int(dut.m_flow.value), int(dut.m_freed.value)))
+
+    async def free(self, flow: int) -> None:
+        """Let a word of a flow leave the FIFO."""
+        await FallingEdge(self.dut.clk)
+        self.dut.s_valid.value, self.dut.s_flow.value = 1, flow
+        await RisingEdge(self.dut.clk)
+        if flow < self.flows:
+            self.words[flow] += 1
+            if self.words[flow] % self.unit == 0:
+                self.order.append(flow)
+
+    async def idle(self, cycles: int) -> None:
+        await FallingEdge(self.dut.clk)
+        self.dut.s_valid.value = 0
+        await ClockCycles(self.dut.clk, cycles)
+
+
+@cocotb.test()
+async def the_last_credit_of_a_flow_tells_all_words_up_to_its_last_unit(dut: Any) -> None:
+    """Credits that wait become one, never more words than were freed, and no flow is forgotten."""
+    freed = Freed(dut, 1)
+    await freed.start()
+    flows = [0, 0, 1, 3, freed.flows - 1, 127]
+    for _ in range(700):
+        if freed.draw.random() < 0.8:
+            await freed.free(freed.draw.choice(flows))
+        else:
+            await freed.idle(freed.draw.randrange(4))
+    await freed.idle(300)
+    last: dict[int, int] = {}
+    for flow, words in freed.credits:
+        assert flow < freed.flows
+        assert last.get(flow, 0) < words or freed.words[flow] >= freed.limit, flow
+        last[flow] = words
+    for flow in range(128):
+        told, counted = last.get(flow, 0), freed.words[flow] % freed.limit
+        assert counted - freed.unit < told <= counted, flow
+        dut.r_flow.value = flow
+        await FallingEdge(dut.clk)
+        assert int(dut.r_freed.value) == counted, (
+            flow
+        )  # a flow that the build does not have counts nothing
+    freed.stop()
+
+
+@cocotb.test()
+async def flows_leave_in_the_order_in_which_they_became_due(dut: Any) -> None:
+    freed = Freed(dut, 2)
+    await freed.start()
+    freed.ready = 0.0  # nothing leaves while they become due
+    await freed.idle(4)
+    for flow in [7, 5, 2, 9, 0, 2, 5, 1]:  # the first is on its way at once
+        for _ in range(freed.unit):
+            await freed.free(flow)
+    await freed.idle(40)
+    assert freed.credits == []
+    freed.ready = 0.6
+    await freed.idle(400)
+    assert [flow for flow, _ in freed.credits][: len(set(freed.order))] == list(
+        dict.fromkeys(freed.order)
+    )
+    freed.stop()
+
+
+@cocotb.test()
+async def the_count_begins_anew_at_two_to_the_width(dut: Any) -> None:
+    freed = Freed(dut, 3)
+    await freed.start()
+    if freed.limit > 1024:
+        freed.stop()
+        return
+    freed.ready = 1.0
+    for _ in range(freed.limit + 3):
+        await freed.free(0)
+    await freed.idle(60)
+    assert freed.credits[-1] == (0, 3)
+    freed.stop()

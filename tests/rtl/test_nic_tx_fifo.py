@@ -1,0 +1,194 @@
+"""ff_nic_tx_fifo: whole packets from the bus to the link domain, and the faults of its two pointers (faults.md)."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
+
+from tests.rtl.simulation import simulate
+
+HEAD, BODY, TAIL = 1, 2, 3
+Word = tuple[int, int, int]  # last, kind, data
+
+
+@pytest.mark.parametrize(("depth_log2", "packets_log2"), [(4, 2), (15, 12)])
+def test_the_outgoing_fifo(tmp_path: Path, depth_log2: int, packets_log2: int) -> None:
+    simulate(
+        "ff_nic_tx_fifo",
+        __name__,
+        tmp_path,
+        {"DEPTH_LOG2": depth_log2, "PACKETS_LOG2": packets_log2},
+    )
+
+
+class Fifo:
+    """The FIFO on two clocks."""
+
+    def __init__(self, dut: Any, seed: int) -> None:
+        self.dut, self.draw = dut, random.Random(seed)
+        self.depth, self.packets = 1 << int(dut.DEPTH_LOG2.value), 1 << int(dut.PACKETS_LOG2.value)
+        self.tasks: list[Any] = []
+
+    async def start(self, s_ps: int = 10_000, m_ps: int = 12_800) -> None:
+        dut = self.dut
+        for name in ("s_valid", "s_last", "s_kind", "s_data", "s_omit", "m_take", "m_hold"):
+            getattr(dut, name).value = 0
+        self.tasks = [Clock(dut.s_clk, s_ps, "ps").start(), Clock(dut.m_clk, m_ps, "ps").start()]
+        dut.s_rst.value = dut.m_rst.value = 1
+        await ClockCycles(dut.s_clk, 12)
+        await ClockCycles(dut.m_clk, 12)
+        await FallingEdge(dut.s_clk)
+        dut.s_rst.value = dut.m_rst.value = 0
+        await ClockCycles(dut.m_clk, 8)
+        assert (int(dut.m_valid.value), int(dut.stat_level.value), int(dut.s_room.value)) == (
+            0,
+            0,
+            self.depth,
+        )
+        assert (int(dut.s_packet_room.value), int(dut.stat_left.value)) == (1, 0)
+
+    def stop(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+
+    def packet(self, words: int) -> list[Word]:
+        kinds = [*[HEAD, HEAD, *([BODY] * words)][: words - 1], TAIL]
+        return [
+            (int(i == words - 1), kind, self.draw.getrandbits(64)) for i, kind in enumerate(kinds)
+        ]
+
+    async def write(self, words: list[Word], stalls: bool = True, omit: int = -1) -> None:
+        dut = self.dut
+        for number, (last, kind, data) in enumerate(words):
+            await FallingEdge(dut.s_clk)
+            if stalls and self.draw.random() < 0.3:
+                dut.s_valid.value = 0
+                await ClockCycles(dut.s_clk, self.draw.randrange(1, 5))
+                await FallingEdge(dut.s_clk)
+            dut.s_valid.value, dut.s_last.value, dut.s_kind.value, dut.s_data.value = (
+                1,
+                last,
+                kind,
+                data,
+            )
+            dut.s_omit.value = int(number == omit)
+        await FallingEdge(dut.s_clk)
+        dut.s_valid.value = dut.s_omit.value = 0
+
+    async def read(self, words: int, hold: int = -1) -> list[tuple[Word, int]]:
+        """Take words with stalls; return each with the length told for its packet."""
+        dut = self.dut
+        taken: list[tuple[Word, int]] = []
+
+        async def take() -> None:
+            while len(taken) < words:
+                await FallingEdge(dut.m_clk)
+                takes = int(self.draw.random() < 0.7)
+                dut.m_take.value, dut.m_hold.value = takes, int(len(taken) == hold)
+                if takes and int(dut.m_valid.value):
+                    word = int(dut.m_last.value), int(dut.m_kind.value), int(dut.m_data.value)
+                    taken.append((word, int(dut.m_words.value)))
+            await FallingEdge(dut.m_clk)
+            dut.m_take.value = dut.m_hold.value = 0
+
+        await with_timeout(take(), 300, "us")
+        return taken
+
+
+async def fifo(dut: Any, seed: int, s_ps: int = 10_000, m_ps: int = 12_800) -> Fifo:
+    made = Fifo(dut, seed)
+    await made.start(s_ps, m_ps)
+    return made
+
+
+@cocotb.test()
+@cocotb.parametrize(clocks=[(10_000, 12_800), (4_000, 17_002), (17_002, 4_000)])
+async def packets_pass_whole_and_in_order_at_any_ratio_of_the_clocks(
+    dut: Any, clocks: tuple[int, int]
+) -> None:
+    made = await fifo(dut, 1, *clocks)
+    packets = [made.packet(made.draw.choice((2, 3, 4, 9, 14))) for _ in range(20)]
+
+    async def send() -> None:
+        for packet in packets:
+            while int(dut.s_room.value) < len(packet) or not int(dut.s_packet_room.value):
+                await FallingEdge(dut.s_clk)
+            await made.write(packet)
+
+    sending = cocotb.start_soon(send())
+    taken = await made.read(sum(len(packet) for packet in packets))
+    await sending
+    assert [word for word, _ in taken] == [word for packet in packets for word in packet]
+    assert [words for _, words in taken] == [len(packet) for packet in packets for _ in packet]
+    await ClockCycles(dut.m_clk, 6)
+    await ClockCycles(dut.s_clk, 6)
+    left = 20 % (2 * made.packets)  # the count has one bit more than the number of a place
+    assert (int(dut.stat_left.value), int(dut.stat_level.value), int(dut.m_valid.value)) == (
+        left,
+        0,
+        0,
+    )
+    made.stop()
+
+
+@cocotb.test()
+async def a_packet_is_not_offered_before_its_last_word_was_written(dut: Any) -> None:
+    made = await fifo(dut, 2)
+    packet = made.packet(8)
+    await made.write(packet[:-1])
+    await ClockCycles(dut.m_clk, 20)
+    assert (int(dut.m_valid.value), int(dut.stat_level.value)) == (0, 7)
+    await made.write(packet[-1:])
+    assert [word for word, _ in await made.read(8)] == packet
+    made.stop()
+
+
+@cocotb.test()
+async def a_word_for_a_full_fifo_is_lost_and_told_and_so_is_room_for_packets(dut: Any) -> None:
+    made = await fifo(dut, 3)
+    if made.depth > 16:
+        made.stop()
+        return
+    for _ in range(made.packets):
+        assert int(dut.s_packet_room.value)
+        await made.write(made.packet(4), stalls=False)
+    assert (int(dut.s_room.value), int(dut.s_packet_room.value), int(dut.stat_level.value)) == (
+        0,
+        0,
+        16,
+    )
+    dut.s_valid.value = 1
+    await RisingEdge(dut.s_clk)
+    assert int(dut.stat_overflow.value)
+    await FallingEdge(dut.s_clk)
+    dut.s_valid.value = 0
+    await RisingEdge(dut.s_clk)
+    assert (int(dut.stat_overflow.value), int(dut.stat_level.value)) == (0, 16)
+    made.stop()
+
+
+@cocotb.test()
+async def a_lost_write_enable_omits_a_word_and_a_held_pointer_repeats_one(dut: Any) -> None:
+    """faults.md: word-omitted, word-duplicated. Told is the length of the packet as it was meant."""
+    made = await fifo(dut, 4)
+    packet, behind = made.packet(6), made.packet(3)
+    await made.write(packet, omit=2)
+    await made.write(behind)
+    words = packet[:2] + packet[3:]
+    taken = await made.read(8)
+    assert [word for word, _ in taken] == words + behind
+    assert taken[0][1] == 6
+    await made.write(behind)
+    assert [word for word, _ in await made.read(4, hold=1)] == [
+        behind[0],
+        behind[1],
+        behind[1],
+        behind[2],
+    ]
+    made.stop()
