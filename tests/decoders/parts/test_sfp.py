@@ -314,7 +314,5 @@ def test_a_day_that_no_calendar_has_is_a_bad_date(day: bytes) -> None:
 
 def test_a_byte_that_is_no_printable_ascii_is_shown_as_an_escape() -> None:
     fields, _ = decode(*read(0x50, 20, b"EX\x1b[31m\xe9".ljust(16)))
-    assert [(row["text"], row["error"]) for row in fields if row["name"] == "vendor name"][0] == (
-        r"EX\x1b[31m\xe9",
-        "not-ascii",
-    )
+    row = next(row for row in fields if row["name"] == "vendor name")
+    assert (row["text"], row["error"]) == (r"EX\x1b[31m\xe9", "not-ascii")
