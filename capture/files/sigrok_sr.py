@@ -159,7 +159,9 @@ def parse_samplerate(text: str) -> int:
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)\s*(?:[hH][zZ])?\s*", text)
     if not match:
-        raise InputError(f"sample rate {text!r}: not a number with kHz, MHz or GHz, or of Hz")
+        raise InputError(
+            f"sample rate {text!r}: not a number with Hz, kHz, MHz or GHz; without one it is Hz"
+        )
     rate_hz = Fraction(match[1]) * _PREFIXES[match[2].lower()]
     if rate_hz.denominator != 1:
         raise InputError(f"sample rate {text!r}: not a whole number of Hz")

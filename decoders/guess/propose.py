@@ -21,7 +21,6 @@ _LEAST = 0.35  # below, a proposal is as likely noise
 _SURE = 0.6
 _USED_BEFORE = 0.4  # what a proposal is worth whose lines a better one explains
 _STACKED = 0.9  # quality of what is put on top
-_FEW_ROWS = 2  # without any error they are enough, as a chip is asked for its name in few
 _IDENTIFIERS = {"sfp": 0x03, "xfp": 0x06}  # SFF-8472 table 5-1, INF-8077i table 47: byte 0
 _DOUBT = "others fit as well: which chip it is, the signal does not say"
 _RULES: tuple[Callable[[Evidence], Iterator[Candidate]], ...] = (
@@ -124,8 +123,7 @@ def _with_stacks(chosen: Sequence[Candidate], evidence: Evidence) -> Iterator[Ca
             spec = f"{candidate.spec}+{decoder.id}"
             trial = try_spec(spec, evidence.edges, evidence.registry)
             told = _identified(decoder, trial)
-            clean = trial.good >= _FEW_ROWS and not trial.bad
-            if told is False or not (clean or trial.quality >= _STACKED):
+            if told is False or not (trial.quality >= _STACKED or (told and not trial.bad)):
                 continue
             why = [f"on top of {name}: {sentence(trial.good, 'events', trial.bad)}"]
             if told:

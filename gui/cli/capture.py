@@ -91,13 +91,15 @@ SingleOption = Annotated[
 VisaOption = Annotated[
     str, typer.Option("--visa", metavar="LIBRARY", help="VISA library; @py is pyvisa-py.")
 ]
+_WAIT_S = 60.0
 WaitOption = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--wait",
         metavar="SECONDS",
         parser=seconds,
-        help="How long it may take at most, with the wait for a trigger.",
+        help="How long it may take in all, with the trigger. Default: 60 s beyond the samples themselves.",
+        show_default=False,
     ),
 ]
 
@@ -115,7 +117,7 @@ def run(
     dialect: DialectOption = None,
     single: SingleOption = False,
     visa: VisaOption = "@py",
-    wait: WaitOption = 60.0,
+    wait: WaitOption = None,
     channel: ChannelOption = None,
     threshold: ThresholdOption = None,
     max_samples: SamplesOption = None,
@@ -150,7 +152,14 @@ def run(
             source = Path(folder) / "scope"
             source.mkdir()
             origin = _from_instrument(
-                instrument, dialect, visa, names, single, wait, max_samples, source
+                instrument,
+                dialect,
+                visa,
+                names,
+                single,
+                _WAIT_S if wait is None else wait,
+                max_samples,
+                source,
             )
         else:
             source = Path(folder) / "capture.sr"
@@ -191,7 +200,7 @@ def _from_sigrok(
     triggers: Sequence[str],
     much: tuple[int | None, str | None],
     max_samples: int | None,
-    wait_s: float,
+    wait_s: float | None,
     output: Path,
 ) -> dict[str, Any]:
     from freezeframe.capture.files.cut import parse_time
@@ -221,7 +230,8 @@ def _from_sigrok(
     elif samples is not None:
         _check_amount(f"--samples {samples}", samples, rate_hz, max_samples)
     request = SigrokRequest(driver, settings, channels, triggers, samples, time_ms)
-    whole_s = wait_s + (time_ms or 0) / 1000 + (samples or 0) / (rate_hz or PS_PER_S)
+    takes_s = (time_ms or 0) / 1000 + (samples or 0) / (rate_hz or PS_PER_S)
+    whole_s = takes_s + _WAIT_S if wait_s is None else wait_s
     with progress_bar("capture", "s") as update:
         capture_sigrok(
             request,

@@ -162,7 +162,7 @@ def test_decode_does_not_write_parquet_under_the_name_of_another_format(
 
 @pytest.mark.parametrize(
     ("wish", "says"),
-    [("1.5", "no channel in it is analog"), ("mdc=1.5", "mdc is not analog")],
+    [("1.5", "no channel in it is analog"), ("MDC=1.5", "MDC is not analog")],
 )
 def test_a_threshold_for_digital_channels_is_refused(phy: Path, wish: str, says: str) -> None:
     done = run_inside("decode", str(phy), "-d", "mdio", "--threshold", wish)

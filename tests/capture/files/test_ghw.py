@@ -80,7 +80,7 @@ def test_x_and_z_are_read_as_the_settings_say(written: Path) -> None:
     settings = ReadSettings(layout={"x": "1", "z": "1"}, note=notes.append)
     found = join(list(read_edges(written, None, settings)))
     assert steps(found)[-1] == (25000, 0b11100)
-    assert notes == [f"{written}: 3 values with x or z are read as the settings say"]
+    assert notes == [f"{written}: 3 values with x or z are read as x=1, z=1"]
 
 
 @pytest.mark.skipif(shutil.which("ghdl") is None, reason="ghdl is not installed")
