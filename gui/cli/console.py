@@ -69,7 +69,7 @@ def run(
 
     writer = None
     if output is not None:
-        refuse_evidence(output)
+        refuse_evidence(output.parent)
         writer = CaptureWriter(output, source=f"console:{port}", overwrite=force)
     splitter, dumps = LineSplitter(), DumpReader()
     damaged = 0

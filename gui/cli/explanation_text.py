@@ -95,8 +95,9 @@ def when_text(finding: Finding, freeze: Freeze | None) -> str:
     if finding.t_ps is None:
         return "unknown"
     text = format_ps(finding.t_ps)
-    if finding.t_uncertainty_ps is not None and finding.t_uncertainty_ps >= 0:
-        text += f" ± {format_ps(finding.t_uncertainty_ps)}"
+    if finding.t_uncertainty_ps is None or finding.t_uncertainty_ps < 0:
+        return f"{text} ± unknown: this clock's relation to the others is not in the recording"
+    text += f" ± {format_ps(finding.t_uncertainty_ps)}"
     if freeze is not None:
         distance = freeze.t_ps - finding.t_ps
         side = "before" if distance >= 0 else "after"

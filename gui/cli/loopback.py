@@ -31,15 +31,23 @@ def run(
 ) -> None:
     """Let a card hear its own link instead of its peer's; a change brings the link up anew.
 
-    A peer that is connected directly then hears nobody and is looped back as well.
+    A peer that is connected directly then hears nobody and is looped back as well. Cards that are
+    armed are armed anew, for a recording across the restart of a link mixes two lives of it.
 
     \b
     Example:
       freezeframe loopback on etherbone://192.0.2.7
     """
+    from freezeframe.capture.recorder.control import arm_all
     from freezeframe.capture.recorder.provoke import set_loopback
+    from freezeframe.capture.recorder.state import read_state
 
     with open_session(target, log_accesses) as devices:
         card = chosen(devices, device)
+        states = [read_state(one) for one in devices]
         set_loopback(card, on=switch is _Switch.ON)
-    doing(card, f"loop-back {switch.value}")
+        # A recording across the restart of a link counts credits of two lives of it; one that is frozen is evidence.
+        anew = all(state.state == "armed" for state in states)
+        if anew:
+            arm_all(devices)
+    doing(card, f"loop-back {switch.value}{', armed anew' if anew else ''}")

@@ -39,7 +39,7 @@ def test_selftest_ends_with_1_and_says_what_was_seen_for_a_machine() -> None:
     [
         (("rx-dma", "stop", "emu:", "--device", "B"), "B: receive DMA stopped"),
         (("rx-dma", "start", "emu:"), "A: receive DMA running"),
-        (("loopback", "on", "emu:"), "A: loop-back on"),
+        (("loopback", "on", "emu:"), "A: loop-back on, armed anew"),
         (("traffic", "off", "emu:"), "A: no pattern traffic"),
         (
             ("traffic", "on", "emu:", "--length", "9", "--flow", "2"),
