@@ -11,8 +11,8 @@ import pytest
 from tests.rtl.area import QUAD, SELECT, Area, synthesize
 
 LIMITS = {
-    "ff_select": (SELECT, Area(luts=610, flops=440, half_brams=8)),
-    "ff_quad": (QUAD, Area(luts=1900, flops=1700, half_brams=32)),
+    "ff_select": (SELECT, Area(luts=650, flops=440, half_brams=8)),
+    "ff_quad": (QUAD, Area(luts=1920, flops=1700, half_brams=32)),
 }
 
 
