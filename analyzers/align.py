@@ -1,7 +1,7 @@
 """Align the words of one packet at two taps: which were omitted, repeated, put in, or altered.
 
 Common beginning and end are cut off first, so the cost is linear in the words and only what differs
-between them is searched (E. Myers, "An O(ND) difference algorithm and its variations", 1986).
+between them is searched, by `edit_script`. For word lists that are not packets see `word_diff`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,18 @@ Ids = npt.NDArray[np.int64]
 
 
 class Op(StrEnum):
-    """What happened to a word between two taps."""
+    """What happened to words between two taps.
+
+    ``reordered``: they stand elsewhere downstream. ``replaced``: a stretch of another length stands in
+    their place, and which of its words were altered cannot be told. `align` gives neither of these two.
+    """
 
     OMITTED = "omitted"
     DUPLICATED = "duplicated"
     INSERTED = "inserted"
     ALTERED = "altered"
+    REORDERED = "reordered"
+    REPLACED = "replaced"
 
 
 @dataclass(frozen=True, slots=True)

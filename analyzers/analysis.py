@@ -79,8 +79,9 @@ class Figure:
 class Series:
     """A quantity over time: ``value[i]`` holds from ``t_ps[i]`` on (``step``) or is a point.
 
-    ``t_ps`` and ``value`` have the same length; ``t_ps`` does not decrease. ``limit`` is a line to
-    compare it with, in the same unit, with its meaning in ``limit_label``.
+    ``t_ps`` and ``value`` have the same length; ``t_ps`` does not decrease. A value that is not known
+    is NaN (null in JSON). ``limit`` is a line to compare it with, in the same unit, with its meaning
+    in ``limit_label``.
     """
 
     name: str
@@ -98,7 +99,7 @@ class Series:
             "label": self.label,
             "unit": self.unit,
             "t_ps": self.t_ps.tolist(),
-            "value": self.value.tolist(),
+            "value": [None if v != v else v for v in self.value.tolist()],
             "step": self.step,
             "limit": self.limit,
             "limit_label": self.limit_label,

@@ -3,7 +3,8 @@
 A CRC is linear: what a flipped bit changes depends on its distance from the end only. The chance that
 damage of another kind passes for one of these is the number of hypotheses over 2^32: one bit of 4 KB
 8e-6, two bits of one word 2e-4, one of two equal neighbours too many 1e-7. An omitted word is never
-placed, for at every place there is a value that satisfies the CRC.
+placed, for at every place there is a value that satisfies the CRC. What else can be said of a message, under
+any CRC, and how much it is worth: `crc_forensics`.
 """
 
 from __future__ import annotations
@@ -83,21 +84,11 @@ def find_repeats(payload: Uint64, tail: int) -> list[tuple[int, int]]:
 @cache
 def _effects() -> Uint32:
     """Return ``(1024, 64)``: what flipping each bit of a word changes, by words after it."""
-    zero = zlib.crc32(bytes(8))
-    first = np.array(
-        [zlib.crc32((1 << bit).to_bytes(8, "little")) ^ zero for bit in range(64)], np.uint32
-    )
-    table = np.arange(256, dtype=np.uint32)
-    for _ in range(8):
-        low = table & np.uint32(1)
-        table = np.where(low, table >> np.uint32(1) ^ np.uint32(0xEDB88320), table >> np.uint32(1))
-    rows = [first]
-    for _ in range(_MOST_WORDS - 1):
-        row = rows[-1]
-        for _ in range(8):
-            row = row >> np.uint32(8) ^ table[row & np.uint32(0xFF)]
-        rows.append(row)
-    return np.array(rows, np.uint32)
+    from freezeframe.analyzers.crc_forensics_math import CRC32_ISO_HDLC, bit_effects
+
+    # By bytes after a byte; within a word the least significant byte comes first and has 7 behind it.
+    effects = bit_effects(CRC32_ISO_HDLC, 8 * _MOST_WORDS).reshape(_MOST_WORDS, 8, 8)
+    return effects[:, ::-1].reshape(_MOST_WORDS, 64).astype(np.uint32)
 
 
 @cache

@@ -17,7 +17,7 @@ from freezeframe.analyzers.packet_match import match_packets
 from freezeframe.analyzers.streams import HEADS, Packet, Stream
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["PacketPair", "SegmentDiff", "TapDiff", "diff_streams", "path_of"]
+__all__ = ["PacketPair", "SegmentDiff", "TapDiff", "compare_packets", "diff_streams", "path_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def path_of(sender: str, receiver: str) -> tuple[tuple[str, str], ...]:
 def diff_streams(direction: str, up: Stream, down: Stream) -> SegmentDiff:
     """Compare two taps of one direction. Linear in the words, and in what differs."""
     match = match_packets(up, down)
-    pairs = tuple(_pair(up, up.packets[i], down, down.packets[j]) for i, j in match.pairs)
+    pairs = tuple(compare_packets(up, up.packets[i], down, down.packets[j]) for i, j in match.pairs)
     return SegmentDiff(
         direction=direction,
         up=up,
@@ -125,6 +125,22 @@ def diff_streams(direction: str, up: Stream, down: Stream) -> SegmentDiff:
         extra=tuple(down.packets[j] for j in match.extra),
         reordered=tuple((up.packets[i], down.packets[j]) for i, j in match.reordered),
     )
+
+
+def compare_packets(up: Stream, p: Packet, down: Stream, q: Packet) -> PacketPair:
+    """Compare the words of one packet at two taps, HEAD and TAIL with them."""
+    n, m = p.end - p.start, q.end - q.start
+    if n == m and np.array_equal(up.words(p), down.words(q)) and _same_kinds(up, p, down, q):
+        return PacketPair(p, q, (), n)
+    from_start, to_end = not (p.cut_start or q.cut_start), not (p.cut_end or q.cut_end)
+    if from_start and to_end:
+        found = align(*_ids(up, p, down, q))
+    elif from_start or to_end:
+        found = align_cut(*_ids(up, p, down, q), at_start=to_end)
+    else:
+        found = Alignment((), 0)
+    skip = 0 if from_start else max(n, m) - min(n, m)
+    return PacketPair(p, q, found.edits, found.compared, skip if n > m else 0, skip if m > n else 0)
 
 
 class TapDiff:
@@ -154,21 +170,6 @@ class TapDiff:
 
     def finish(self, state: tuple[SegmentDiff, ...]) -> tuple[SegmentDiff, ...]:
         return state
-
-
-def _pair(up: Stream, p: Packet, down: Stream, q: Packet) -> PacketPair:
-    n, m = p.end - p.start, q.end - q.start
-    if n == m and np.array_equal(up.words(p), down.words(q)) and _same_kinds(up, p, down, q):
-        return PacketPair(p, q, (), n)
-    from_start, to_end = not (p.cut_start or q.cut_start), not (p.cut_end or q.cut_end)
-    if from_start and to_end:
-        found = align(*_ids(up, p, down, q))
-    elif from_start or to_end:
-        found = align_cut(*_ids(up, p, down, q), at_start=to_end)
-    else:
-        found = Alignment((), 0)
-    skip = 0 if from_start else max(n, m) - min(n, m)
-    return PacketPair(p, q, found.edits, found.compared, skip if n > m else 0, skip if m > n else 0)
 
 
 def _same_kinds(up: Stream, p: Packet, down: Stream, q: Packet) -> bool:

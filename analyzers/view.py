@@ -8,7 +8,7 @@ nothing of the others, so that what is said of one end rests on that end alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.streams import HEADS, EventLog, Packet, Stream
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back
+from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back, peers_of
 from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind
 from freezeframe.capture.timebase import PS_PER_S
 
@@ -47,6 +47,8 @@ class CaptureView:
     """What was not recorded because its kind was switched off, a sentence each."""
     looped: bool = False
     """Every device heard its own link."""
+    peers: dict[str, str] = field(default_factory=dict)
+    """The other end of each device's link, where it is known."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,24 +118,14 @@ class CaptureView:
     def directions(self) -> tuple[tuple[str, str], ...]:
         """Every ``(sender, receiver)`` of which at least one end may be looked at."""
         pairs = []
-        for device in self.devices:
-            for peer in self._peers(device):
-                pairs += [(device.name, peer), (peer, device.name)]
+        for name in self.names:
+            peer = self.peers.get(name, "?")
+            pairs += [(name, peer), (peer, name)]
         return tuple(sorted(set(pairs)))
 
     def peer(self, device: str) -> str | None:
-        """Return the name of the one device at the other end; None when there is not exactly one."""
-        capture = self.device(device)
-        peers = self._peers(capture) if capture is not None else []
-        return peers[0] if len(peers) == 1 else None
-
-    def _peers(self, device: DeviceCapture) -> list[str]:
-        if self.looped:
-            return [device.name]
-        count = device.identity.devices_count
-        if count == 2:
-            return ["AB"[1 - device.index]]
-        return ["?"]
+        """Return the name of the device at the other end; None where it is not known."""
+        return self.peers.get(device)
 
 
 def view_of(
@@ -169,6 +161,7 @@ def view_of(
         },
         switched_off=tuple(_switched_off(captures, kinds)),
         looped=looped_back(folder.devices),
+        peers=peers_of(folder.devices),
     )
 
 

@@ -21,12 +21,13 @@ Source: docs/formats.md, section 6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
+from freezeframe.capture.clock_relation import Relation
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Domain
@@ -150,17 +151,59 @@ class TimeBase:
     """Times of all domains of a capture on one axis."""
 
     def __init__(
-        self, clocks: dict[tuple[str, str], DomainClock], notes: Sequence[str], origin_ps: int = 0
+        self,
+        clocks: dict[tuple[str, str], DomainClock],
+        notes: Sequence[str],
+        origin_ps: int = 0,
+        relations: Mapping[str, Relation | None] | None = None,
     ) -> None:
-        """Hold clocks by (device, domain); use ``from_folder`` or ``from_devices``."""
+        """Hold clocks by (device, domain); use ``from_folder`` or ``from_devices``.
+
+        ``relations`` place the devices of further targets, whose clocks count in a master's time of
+        their own; None where nothing relates them.
+        """
         self.clocks = clocks
         self.notes = tuple(notes)
         self.origin_ps = origin_ps
+        self.relations = dict(relations or {})
 
     @classmethod
-    def from_folder(cls, folder: CaptureFolder) -> TimeBase:
-        """Relate all domains of a capture; the origin is the zero of the master's counter."""
-        return cls.from_devices(folder.devices)
+    def from_folder(
+        cls, folder: CaptureFolder, relations: Mapping[int, Relation | None] | None = None
+    ) -> TimeBase:
+        """Relate all domains of a capture; the origin is the zero of the master's counter.
+
+        ``relations`` place further targets by their number; see `from_targets`.
+        """
+        return cls.from_targets(folder.devices, relations or {})
+
+    @classmethod
+    def from_targets(
+        cls, devices: Sequence[DeviceCapture], relations: Mapping[int, Relation | None]
+    ) -> TimeBase:
+        """Relate the domains of devices of one or several targets to the first target's master.
+
+        Args:
+            relations: how the master of another target stands to that of the first, by the target's
+                number; where it is missing or None, times of that target are known among themselves only.
+        Raises:
+            as `from_devices`.
+        """
+        targets = dict.fromkeys(device.target for device in devices)
+        if len(targets) < 2:
+            return cls.from_devices(devices)
+        clocks: dict[tuple[str, str], DomainClock] = {}
+        notes: list[str] = []
+        placed: dict[str, Relation | None] = {}
+        reference = min(targets)
+        for target in targets:
+            mine = [device for device in devices if device.target == target]
+            base = cls.from_devices(mine)
+            clocks |= base.clocks
+            notes += base.notes
+            if target != reference:
+                placed |= dict.fromkeys((device.name for device in mine), relations.get(target))
+        return cls(clocks, notes, relations=placed)
 
     @classmethod
     def from_devices(cls, devices: Sequence[DeviceCapture]) -> TimeBase:
@@ -183,7 +226,7 @@ class TimeBase:
 
     def at_origin(self, origin_ps: int) -> TimeBase:
         """Return the same relations with times counted from ``origin_ps`` of the master's time."""
-        return TimeBase(self.clocks, self.notes, origin_ps)
+        return TimeBase(self.clocks, self.notes, origin_ps, self.relations)
 
     def starting_at(self, records: Iterable[tuple[str, str, int]]) -> TimeBase:
         """Return the same relations with the earliest of some (device, domain, cycle) as origin.
@@ -195,7 +238,9 @@ class TimeBase:
 
     def instant_ps(self, device: str, domain: str, cycle: int) -> int:
         """Return the master's time of one cycle, from the zero of the master's counter."""
-        return self.clocks[device, domain].instant_ps(cycle)
+        own_ps = self.clocks[device, domain].instant_ps(cycle)
+        relation = self.relations.get(device)
+        return own_ps if relation is None else relation.place(own_ps)
 
     def times_ps(self, device: str, domain: str, cycles: Cycles) -> tuple[Cycles, Cycles]:
         """Return times from the origin and their uncertainty.
@@ -215,12 +260,19 @@ class TimeBase:
         clock = self.clocks[device, domain]
         cycles = np.asarray(cycles, np.int64)
         near, distance = _distances(cycles, clock)
-        offset_ps = clock.anchor_ps - self.origin_ps
+        relation = self.relations.get(device)
+        offset_ps = clock.anchor_ps - (self.origin_ps if relation is None else relation.around_ps)
         clipped_ps = max(-_FAR_PS, min(_FAR_PS - 1, offset_ps))
         t_ps = _elapsed(distance, clock) + clipped_ps
         uncertainty_ps = _uncertainty(distance + clock.anchor_cycle, clock, near)
         if offset_ps != clipped_ps:
             uncertainty_ps[:] = UNKNOWN_PS
+        if relation is not None:
+            t_ps, more_ps = relation.place_all(t_ps, self.origin_ps)
+            known = uncertainty_ps != UNKNOWN_PS
+            uncertainty_ps = np.where(known, uncertainty_ps + more_ps, UNKNOWN_PS)
+        elif device in self.relations:
+            uncertainty_ps = np.full_like(uncertainty_ps, UNKNOWN_PS)
         return t_ps, uncertainty_ps
 
 

@@ -12,9 +12,19 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["by_column", "end_to_end", "event_schema", "name_type", "names", "one_name", "table"]
+__all__ = [
+    "by_column",
+    "end_to_end",
+    "event_schema",
+    "name_type",
+    "names",
+    "one_name",
+    "one_number",
+    "table",
+]
 
 _LEAST_ZEROS = 1 << 16
+_MOST_SHAPES = 64
 
 
 def name_type() -> pa.DataType:
@@ -58,6 +68,11 @@ def one_name(text: str, count: int) -> pa.Array:
     # Few lengths, so that nearly every column is a slice of one that is there.
     room = max(_LEAST_ZEROS, 1 << int(count).bit_length())
     return _named(text, room).slice(0, count)
+
+
+def one_number(number: int, count: int, kind: type[np.signedinteger[Any]]) -> pa.Array:
+    """Return a column that has the same number ``count`` times."""
+    return _numbered(number, max(_LEAST_ZEROS, 1 << int(count).bit_length()), kind).slice(0, count)
 
 
 def whole(numbers: npt.NDArray[Any]) -> pa.Array:
@@ -110,6 +125,11 @@ def _named(text: str, count: int) -> pa.Array:
     return pa.DictionaryArray.from_arrays(whole(_zeros(count)), _texts((text,)), safe=False)
 
 
+@lru_cache(maxsize=8)
+def _numbered(number: int, count: int, kind: type[np.signedinteger[Any]]) -> pa.Array:
+    return whole(np.full(count, number, dtype=kind))
+
+
 @lru_cache(maxsize=4)
 def _zeros(count: int) -> npt.NDArray[np.int32]:
     """Return zeros that all columns of one name share: new ones cost as much as any column."""
@@ -145,15 +165,34 @@ def table(schema: pa.Schema, columns: Mapping[str, Any]) -> pa.Table:
     """
     import pyarrow as pa
 
-    wanted = schema.names
-    unknown = sorted(set(columns) - set(wanted))
-    if unknown:
-        raise ValueError(f"columns {', '.join(unknown)} are not in the schema")
+    wanted, types = _shape(schema)
+    if columns.keys() != wanted.keys():
+        unknown = sorted(columns.keys() - wanted.keys())
+        if unknown:
+            raise ValueError(f"columns {', '.join(unknown)} are not in the schema")
     arrays = []
-    for name, kind in zip(wanted, schema.types, strict=True):
+    for name, kind in zip(wanted, types, strict=True):
         column = columns[name]
-        if not isinstance(column, pa.Array | pa.ChunkedArray):
-            numbers = isinstance(column, np.ndarray) and column.dtype.kind in "biuf"
-            column = whole(column) if numbers else pa.array(column)
+        if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+            column = whole(column)
+        elif not isinstance(column, pa.Array | pa.ChunkedArray):
+            column = pa.array(column)
         arrays.append(column if column.type == kind else column.cast(kind))
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+_shapes: dict[int, tuple[pa.Schema, dict[str, None], list[pa.DataType]]] = {}
+
+
+def _shape(schema: pa.Schema) -> tuple[dict[str, None], list[pa.DataType]]:
+    """Return names and types of a schema; pyarrow makes them anew each time it is asked.
+
+    They are kept by identity, for the schemas of decoders are made once, and with the schema, so
+    that no other can have its place in memory.
+    """
+    found = _shapes.get(id(schema))
+    if found is None:
+        if len(_shapes) >= _MOST_SHAPES:
+            _shapes.clear()
+        found = _shapes[id(schema)] = schema, dict.fromkeys(schema.names), schema.types
+    return found[1], found[2]

@@ -28,12 +28,15 @@ from freezeframe.capture.registers.layouts import (
     PacketType,
 )
 from freezeframe.decoders.trace.encode import desc_value
+from freezeframe.emulator.incoming import skipped_of
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import (
+    FRAME_WORDS,
     HEAD_WORDS,
     Packet,
     Verdict,
     inspect,
+    leave_out,
     make_packet,
     raw_packet,
 )
@@ -88,10 +91,18 @@ class TxDma:
         self.queue.append(descriptor)
         self.posted.give()
 
-    def tell(self, code: DescCode, descriptor: Descriptor, cycle: int | None = None) -> None:
-        """Put a DESC event of this descriptor into the event log."""
-        value = desc_value(len(descriptor.words), descriptor.type, descriptor.flags, descriptor.seq)
-        source = EventSource.HOST if code == DescCode.POSTED else EventSource.TX_DMA
+    def tell(
+        self,
+        code: DescCode,
+        descriptor: Descriptor,
+        cycle: int | None = None,
+        length: int | None = None,
+    ) -> None:
+        """Put a DESC event of this descriptor into the event log, with another length where one is given."""
+        length = len(descriptor.words) if length is None else length
+        value = desc_value(length, descriptor.type, descriptor.flags, descriptor.seq)
+        posted = code in (DescCode.POSTING, DescCode.POSTED)
+        source = EventSource.HOST if posted else EventSource.TX_DMA
         self.nic.event(Kind.DESC, source, code, value, descriptor.flow, cycle)
 
     def remaining(self, t_ps: int) -> int:
@@ -152,14 +163,17 @@ class TxDma:
                 yield bus.until(cycle + profile.bus_overhead_cycles)
             if draw.randrange(1_000_000) < profile.bus_retries_ppm:
                 nic.counts["bus_retries"] += 1
+                self.tell(DescCode.RETRIED, descriptor, length=length - first)
                 yield bus.until(bus.next_cycle() + draw.randrange(4, 17))
+                length -= self._resume(descriptor, packet, first)
                 continue
             nic.enter(Machine.TX_DMA, MachineState.SPLIT_WAIT)
             wait = draw.randrange(profile.bus_split_min_cycles, profile.bus_split_max_cycles + 1)
             nic.split_wait.add(bus.next_cycle(), wait)
             yield bus.until(bus.next_cycle() + wait)
             count = length - first
-            if count > 1 and draw.randrange(1_000_000) < profile.bus_disconnects_ppm:
+            disconnected = count > 1 and draw.randrange(1_000_000) < profile.bus_disconnects_ppm
+            if disconnected:
                 count = draw.randrange(1, count)
                 nic.counts["bus_disconnects"] += 1
             with bus.lock.request() as grant:
@@ -173,12 +187,23 @@ class TxDma:
                 end = HEAD_WORDS + first + count
                 end += first + count == length
                 cycle = data - (HEAD_WORDS if first == 0 else 0)
-                self.fetched_words, self.run_cycle = first, data
+                self.fetched_words, self.run_cycle = len(descriptor.words) - length + first, data
                 self._enter(descriptor, packet, cycle, begin, end)
                 yield bus.until(data + count)
             first += count
-            self.fetched_words, self.run_cycle = first, 0
+            if disconnected:
+                self.tell(DescCode.DISCONNECTED, descriptor, length=length - first)
+                length -= self._resume(descriptor, packet, first)
+            self.fetched_words, self.run_cycle = len(descriptor.words) - length + first, 0
         yield bus.until(bus.next_cycle() + 1)  # the TAIL's own cycle
+
+    def _resume(self, descriptor: Descriptor, packet: Packet, first: int) -> int:
+        """Go on with payload word ``first`` after a retry or disconnect; return the words that are left out."""
+        rest = len(packet.words) - FRAME_WORDS - first
+        skipped = self.nic.fault.resumed(first, rest, descriptor, self.nic)
+        if skipped:
+            leave_out(packet, first, skipped)
+        return skipped
 
     def _enter(
         self, descriptor: Descriptor, packet: Packet, cycle: int, begin: int, end: int
@@ -288,7 +313,8 @@ class RxDma:
             if verdict.length_bad:
                 self._blame(Cause.LENGTH, "length_errors", incoming, at)
         if incoming.flow is not None:
-            for due in incoming.flow.free_run(cycle, len(words) - done):
+            first, last = skipped_of(kinds[done:], incoming.uncounted, done == 0)
+            for due in incoming.flow.free_run(cycle + first, len(words) - done - first - last):
                 nic.at(
                     nic.link.edge_ps(nic.link.crossed(nic.bus.clock.edge_ps(due))),
                     partial(nic.tx_link.credit_due, incoming.flow),
@@ -346,7 +372,7 @@ class NoteWriter:
             nic.event(Kind.NOTE, source, code, seq, flow)
             nic.counts["notifications"] += 1
             if code == NoteCode.REMOTE:
-                nic.host.complete()
+                nic.host.complete((seq, flow))
 
 
 def empty_payload() -> Words:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from freezeframe.capture.registers.layouts import Kind
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.stages import Signal
@@ -12,7 +13,7 @@ from freezeframe.emulator.stages import Signal
 if TYPE_CHECKING:
     from freezeframe.emulator.nic import Nic
 
-__all__ = ["Incoming", "Reading", "misread"]
+__all__ = ["Incoming", "Reading", "misread", "skipped_of"]
 
 Reading = tuple[str, int]
 """What a read port does wrong: ("omitted" or "repeated", index of the word)."""
@@ -23,7 +24,7 @@ class Incoming:
 
     __slots__ = (
         "_cycles", "_kinds", "_order", "_words", "begun", "counted", "flow", "more", "over",
-        "sent_words",
+        "sent_words", "uncounted",
     )  # fmt: skip
 
     def __init__(self, nic: Nic) -> None:
@@ -34,6 +35,7 @@ class Incoming:
         self.begun: int | None = None  # link cycle of the first word on the wire, once it is there
         self.flow: Flow | None = None
         self.counted: set[str] = set()  # error counters this packet is in already
+        self.uncounted = (0, 0)  # words at its beginning and end that the flow's counters leave out
         self.more = Signal(nic.env)
         self.over = False  # no more words will come
         self.sent_words = -1  # words that left the sender before it was held; -1: all
@@ -86,6 +88,13 @@ class Incoming:
         if self._order is not None and len(words) > self._order[1]:
             words, kinds = misread(words, kinds, self._order)
         return words[:end], kinds[:end]
+
+
+def skipped_of(kinds: Kinds, uncounted: tuple[int, int], begins: bool) -> tuple[int, int]:
+    """Return what of ``uncounted`` falls into a run of a packet's words: at the run's beginning, at its end."""
+    first, last = uncounted
+    first = min(first, len(kinds)) if begins else 0
+    return first, min(last, len(kinds) - first) if kinds[-1] == Kind.TAIL else 0
 
 
 def misread(words: Words, kinds: Kinds, reading: Reading) -> tuple[Words, Kinds]:

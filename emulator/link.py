@@ -16,6 +16,8 @@ from freezeframe.capture.registers.layouts import (
     CREDIT_FLOW_MASK,
     CREDIT_FREED_LSB,
     CREDIT_FREED_MASK,
+    HEADER_FLOW_LSB,
+    HEADER_FLOW_MASK,
     Cause,
     CreditCode,
     Domain,
@@ -31,7 +33,7 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.decoders.trace.encode import credit_crc_ok, credit_parity_ok, credit_word
 from freezeframe.emulator.credit import Flow
-from freezeframe.emulator.incoming import Incoming
+from freezeframe.emulator.incoming import Incoming, skipped_of
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import Packet, Verdict, inspect
 from freezeframe.emulator.stages import Process, Signal
@@ -136,7 +138,8 @@ class TxLink:
             nic.enter(Machine.TX_LINK, MachineState.DATA)
             words, kinds = nic.fault.leaving(packet, nic)
             nic.taps[Memory.TX_DEQ].feed(cycle, kinds, words)
-            flow.sent.add(cycle, len(words))
+            first, last = nic.fault.uncounted(nic, flow, sending=True)
+            flow.sent.add(cycle + first, len(words) - first - last)
             first_ps = link.edge_ps(cycle) + nic.profile.link_latency_ps
             self._active = (cycle, len(words), nic.peer.rx_link.expect(words, kinds, first_ps))
             self.moved.give()
@@ -152,6 +155,7 @@ class TxLink:
             return
         self._blocked, self._blocked_flow = cycle, flow.number
         nic.enter(Machine.TX_LINK, MachineState.WAIT_CREDIT)
+        nic.fault.blocked(flow, nic)
         self._press(PressureCode.BEGIN, flow)
         self.watch_stall()
 
@@ -204,6 +208,7 @@ class RxLink:
         self.next_seq = 0
         self.sync_underflows = [0, 0]
         self.sync_overflows = [0, 0]
+        self.sync_levels = [nic.profile.link_sync_fill_halves] * 2
         self._free_cycle = 0  # earliest cycle of the next word
 
     def expect(self, words: Words, kinds: Kinds, first_ps: int) -> Incoming:
@@ -236,7 +241,19 @@ class RxLink:
 
     def sync_level(self, lane: int) -> int:
         """Return the halves in a lane's synchronization FIFO."""
-        return max(0, self.nic.profile.link_sync_fill_halves - self.sync_underflows[lane])
+        return self.sync_levels[lane]
+
+    def slip(self, lane: int, underflow: bool) -> None:
+        """A lane's synchronization FIFO is read while empty, or written while full."""
+        nic = self.nic
+        if underflow:
+            self.sync_underflows[lane] += 1
+            self.sync_levels[lane] = max(0, self.sync_levels[lane] - 1)
+            nic.freeze.raise_cause(Cause.SYNC_UNF, Domain.LINK)
+        else:
+            self.sync_overflows[lane] += 1
+        code = LinkCode.UNDERFLOW if underflow else LinkCode.OVERFLOW
+        nic.link_event(Kind.LINK, EventSource.RX_LINK, code, lane)
 
     def run_clock_correction(self) -> Process:
         """Insert or remove an idle whenever the two link clocks have drifted apart by a cycle.
@@ -245,7 +262,7 @@ class RxLink:
         """
         nic = self.nic
         own_fs, far_fs = nic.link.period_fs, nic.peer.link.period_fs
-        if own_fs == far_fs:
+        if own_fs == far_fs or not nic.fault.corrects_clock(nic):
             return
         every = max(1, far_fs // abs(own_fs - far_fs))
         inserted = own_fs < far_fs  # we read faster than the other end writes
@@ -276,8 +293,10 @@ class RxLink:
             if not len(words):
                 return
         verdict = inspect(words, kinds)
-        if verdict.header is not None:
-            incoming.flow = nic.known_flow(verdict.header.flow)
+        if kinds[0] == Kind.HEAD:  # also where nothing came after it
+            incoming.flow = nic.known_flow(int(words[0]) >> HEADER_FLOW_LSB & HEADER_FLOW_MASK)
+        if incoming.flow is not None:
+            incoming.uncounted = nic.fault.uncounted(nic, incoming.flow, sending=False)
         nic.enter(Machine.RX_LINK, MachineState.DATA)
         self._check(incoming, verdict, cycle)
         nic.at(nic.link.edge_ps(cycle + len(words)), self._end)
@@ -295,7 +314,8 @@ class RxLink:
     def _accept(self, incoming: Incoming, cycle: int, kinds: Kinds, words: Words) -> None:
         self.nic.taps[Memory.RX_ENQ].feed(cycle, kinds, words)
         if incoming.flow is not None:
-            incoming.flow.received.add(cycle, len(words))
+            first, last = skipped_of(kinds, incoming.uncounted, not len(incoming.words))
+            incoming.flow.received.add(cycle + first, len(words) - first - last)
         incoming.add(cycle, kinds, words)
 
     def _accept_into_full(

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import simpy
+from freezeframe.capture.errors import InputError
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.faults.registry import make_fault
+from freezeframe.emulator.host_trace import HostLog
 from freezeframe.emulator.nic import Nic
 from freezeframe.emulator.profile import Profile
-from freezeframe.emulator.traffic import make_plan
+from freezeframe.emulator.traffic import LOADS, make_plan
 from freezeframe.emulator.truth import Truth
 
 __all__ = ["Pair"]
@@ -37,6 +39,10 @@ class Pair:
         seed: int = 0,
         truth_path: Path | None = None,
         nonce: int | None = None,
+        *,
+        apart: bool = False,
+        load: str | None = None,
+        host_logs: Sequence[HostLog] = (),
     ) -> None:
         """Power up, armed and with the link trained.
 
@@ -44,13 +50,19 @@ class Pair:
             seed: decides clocks, traffic, and the fault's time and place.
             truth_path: where the injections are written; None writes nothing.
             nonce: boot nonce of A (B has the next); None draws one, as a power-up does.
+            load: one of `freezeframe.emulator.traffic.LOADS` for both hosts; None: by the seed.
+            host_logs: take down what either host does.
+            apart: each card says that it is the only one of its target, and keeps a time line of its own.
         Raises:
-            InputError: unknown fault, or the truth file cannot be written.
+            InputError: unknown fault or load, or the truth file cannot be written.
         """
+        if load is not None and load not in LOADS:
+            raise InputError(f"load {load!r} does not exist; there are {', '.join(LOADS)}")
         self.profile = profile
+        self.load = load
         self.seed = seed
         self.fault = make_fault(fault)
-        self.truth = Truth(fault, seed, profile.name, truth_path)
+        self.truth = Truth(self.fault.name, seed, profile.name, truth_path)
         self.env = simpy.Environment(initial_time=_POWER_UP_PS)
         draw = random.Random(f"{seed}/clocks")
         if nonce is None:
@@ -58,11 +70,16 @@ class Pair:
         self.nonces = [(nonce + index) & 0xFFFFFFFF for index in (0, 1)]
         self.runs = 0
         self.loopback = False  # every card hears its own link
+        self.apart = apart
+        self.host_logs = tuple(host_logs) or (HostLog(), HostLog())
         self.nics: list[Nic] = []
         for index in (0, 1):
             name = chr(ord("A") + index)
             bus = _clock(f"{name}.bus", profile.clocks_bus_hz, profile, draw)
             link = _clock(f"{name}.link", profile.clocks_link_hz, profile, draw)
+            ppb = self.fault.link_ppb(index, link.ppb, seed)
+            if ppb != link.ppb:
+                link = Clock(link.name, link.hz, ppb, link.phase_fs)
             self.nics.append(Nic(self, index, profile, bus, link))
         for nic in self.nics:
             nic.freeze.arm()
@@ -76,7 +93,8 @@ class Pair:
     @property
     def frozen(self) -> bool:
         """Every card's recorder is frozen."""
-        return all(nic.freeze.frozen_ps is not None for nic in self.nics)
+        a, b = self.nics  # asked for after every event of the simulation
+        return a.freeze.frozen_ps is not None and b.freeze.frozen_ps is not None
 
     @property
     def stands_still(self) -> bool:
@@ -97,6 +115,23 @@ class Pair:
         """Run until every card is frozen, at most ``limit_ps`` more; return whether they are."""
         env, end_ps = self.env, self.env.now + limit_ps
         while not self.frozen and env.peek() <= end_ps:
+            env.step()
+        if not self.frozen:
+            self.advance(int(end_ps - env.now))
+        return self.frozen
+
+    def run_until_evident(self, limit_ps: int) -> bool:
+        """Run until every card is frozen, or until a fault that no hardware check finds has had time to show.
+
+        Returns:
+            Whether either came within ``limit_ps``. In the second case the host has to freeze.
+        """
+        env, end_ps = self.env, self.env.now + limit_ps
+        while not self.frozen and env.peek() <= end_ps:
+            evident_ps = self.fault.evident_ps
+            if evident_ps is not None and env.peek() > evident_ps:
+                self.advance(max(0, evident_ps - self.now_ps))
+                return True
             env.step()
         if not self.frozen:
             self.advance(int(end_ps - env.now))
@@ -127,8 +162,8 @@ class Pair:
         fault, run = self.fault, self.runs
         self.runs += 1
         fault.begin(self.seed, run, self.now_ps, self.truth.add)
-        plan = make_plan(self.profile, self.seed, run, fault.name)
-        fault.shape(plan)
+        plan = make_plan(self.profile, self.seed, run, fault.name, self.load)
+        fault.shape(plan, self.profile)
         for nic, sending, receiving in zip(self.nics, plan.sending, plan.receiving, strict=True):
             nic.start(sending, receiving, random.Random(f"{self.seed}/{run}/{nic.name}/card"))
 

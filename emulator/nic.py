@@ -43,6 +43,7 @@ from freezeframe.emulator.recorder import ALL_KINDS, Recorder
 from freezeframe.emulator.stages import Bus, Fifo, Process, Tap
 from freezeframe.emulator.traffic import Receiving, Sending
 from freezeframe.emulator.trigger import Trigger
+from freezeframe.emulator.truth import Stop
 
 if TYPE_CHECKING:
     from freezeframe.emulator.machine import Pair
@@ -186,6 +187,7 @@ class Nic:
         self.states = [MachineState.IDLE] * 4
         for lane in (0, 1):
             self.link_event(Kind.LINK, EventSource.RX_LINK, LinkCode.TRAINED, lane)
+        self.fault.started(self)
         for run in (
             self.tx_dma.run, self.tx_link.run, self.rx_dma.run, self.notes.run, self.pattern.run,
             self.rx_link.run_clock_correction, self.host.run_posting, self.host.run_handler,
@@ -251,7 +253,12 @@ class Nic:
         self.host = Host(self, sending, receiving)
         width, unit = profile.credit_w, profile.flows_credit_unit_words
         self.flows = [
-            Flow(number, self._limit(number, sending), width, unit)
+            Flow(
+                number,
+                self._limit(number, sending),
+                width,
+                self.fault.credit_unit(number, unit, self),
+            )
             for number in range(profile.flows_count)
         ]
         self._no_flow = Flow(127, 0, width, unit)
@@ -394,6 +401,12 @@ class Nic:
     def frozen(self, t_ps: int) -> None:
         """All memories are closed: latch everything, and hold the card if that is wanted."""
         self.bank = latch(self, t_ps)
+        self.machine.truth.froze(
+            Stop(
+                self.name, self.freeze.generation,
+                self.bus.clock.edge_ps(self.freeze.cause_cycle), t_ps,
+            )
+        )  # fmt: skip
         if self.config.hold:
             self.held = True
             self.stop()

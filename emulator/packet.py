@@ -38,6 +38,7 @@ __all__ = [
     "frame_kinds",
     "header_of",
     "inspect",
+    "leave_out",
     "make_packet",
     "raw_packet",
 ]
@@ -147,6 +148,14 @@ def raw_packet(words: Sequence[int]) -> Packet:
         kinds = np.full(len(data), Kind.HEAD, dtype=np.uint8)
     header = header_of(int(data[0]), 0)
     return Packet(data, kinds, header.flow, header.seq, header.length, header.flags, len(data))
+
+
+def leave_out(packet: Packet, first: int, words: int) -> None:
+    """Take payload words out of a packet, from ``first`` on: the header stays, the CRC of the payload is made anew."""
+    payload = np.delete(packet.words[HEAD_WORDS:-1], np.s_[first : first + words])
+    tail = np.array([zlib.crc32(payload.tobytes())], dtype=np.uint64)
+    packet.words = np.concatenate([packet.words[:HEAD_WORDS], payload, tail])
+    packet.kinds = frame_kinds(len(payload))
 
 
 def header_of(header: int, address: int) -> Header:

@@ -168,8 +168,10 @@ def _identity(nic: Nic) -> dict[str, int]:
         "id.build_hash": profile.digest,
         "id.boot_nonce": nic.machine.nonces[nic.index],
         "id.devices": packed(
-            "id.devices", count=len(nic.machine.nonces), index=nic.index,
-            stride_log2=MAP_SIZE.bit_length() - 1, time_master=int(nic.index == 0),
+            "id.devices", count=1 if nic.machine.apart else len(nic.machine.nonces),
+            index=0 if nic.machine.apart else nic.index,
+            stride_log2=MAP_SIZE.bit_length() - 1,
+            time_master=int(nic.machine.apart or nic.index == 0),
         ),
         "id.trace": packed(
             "id.trace", mode=int(profile.quad), taps=4, data_w=64, kind_w=4, dt_w=4
@@ -290,7 +292,7 @@ def _toggle(nic: Nic, domain: int, which: str) -> tuple[int, int] | None:
     """Return number and own cycle of the first toggle of the time line after arm, or the last before the domain's
     memories had closed.
     """
-    master = nic.machine.nics[0].bus.clock
+    master = (nic if nic.machine.apart else nic.machine.nics[0]).bus.clock
     clock, freeze = nic.clock(Domain(domain)), nic.freeze
     period = nic.profile.trace_sync_period_cycles
     armed, closed = freeze.armed_cycle(Domain(domain)), freeze.closed_cycle(Domain(domain))

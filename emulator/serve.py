@@ -10,12 +10,13 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.targets.server import EtherboneServer
+from freezeframe.capture.targets.server import EtherboneServer, poll_any
+from freezeframe.emulator.apart import cards_apart
 from freezeframe.emulator.target import EmulatorTarget
 
 __all__ = ["DEFAULT_SPEED", "Pacer", "emulate"]
@@ -88,15 +89,21 @@ def emulate(
     *,
     speed: float | None = DEFAULT_SPEED,
     nonce: int | None = None,
+    apart: bool = False,
+    host_traces: Mapping[str, Path] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> None:
     """Serve an emulated pair until SIGINT, SIGTERM, or ``stop`` says so.
 
     Args:
         listen: ``HOST:PORT``; port 0 takes a free one.
-        on_ready: called once with the URL under which the pair can be reached.
+        on_ready: called once with the URL under which the pair can be reached; with ``apart``, with one
+            for each card, with a blank between them.
         speed: simulated seconds a second; None is as fast as one core goes.
         nonce: boot nonce; None draws a new one, as a power-up does.
+        host_traces: as `EmulatorTarget`.
+        apart: each card has a port and a time line of its own: B's port is the next after A's, or any
+            free one where that of A was.
     Raises:
         InputError: ``listen`` is not HOST:PORT, or as `EmulatorTarget` raises.
         TargetError: the address cannot be listened at.
@@ -104,30 +111,38 @@ def emulate(
     host, port = _host_and_port(listen)
     if speed is not None and speed <= 0:
         raise InputError(f"speed {speed}: simulated seconds a second must be above 0")
-    target = EmulatorTarget(profile, fault, seed, truth, access_ps=0, nonce=nonce)
-    server = EtherboneServer(target, host, port)
-    try:
+    target = EmulatorTarget(
+        profile, fault, seed, truth, access_ps=0, nonce=nonce, apart=apart, host_traces=host_traces
+    )
+    served = cards_apart(target) if apart else (target,)
+    with ExitStack() as closing:
+        closing.callback(target.close)
+        servers = []
+        for number, one in enumerate(served):
+            server = EtherboneServer(one, host, port + number if port else 0)
+            closing.callback(server.close)
+            servers.append(server)
         with _stopping(stop) as stopped:
             if on_ready is not None:
                 shown = f"[{host}]" if ":" in host else host
-                on_ready(f"etherbone://{shown}:{server.port}")
-            _serve(target, server, Pacer(target, speed), stopped)
-    finally:
-        server.close()
-        target.close()
+                on_ready(" ".join(f"etherbone://{shown}:{server.port}" for server in servers))
+            _serve(target, servers, Pacer(target, speed), stopped)
 
 
 def _serve(
-    target: EmulatorTarget, server: EtherboneServer, pacer: Pacer, stopped: Callable[[], bool]
+    target: EmulatorTarget,
+    servers: Sequence[EtherboneServer],
+    pacer: Pacer,
+    stopped: Callable[[], bool],
 ) -> None:
     settled, requests = False, 0
     while not stopped():
         if target.pair.stands_still:
             settled = pacer.stand_still(settled, requests)
-            requests = server.poll(_IDLE_S)
+            requests = poll_any(servers, _IDLE_S)
         else:
             settled = False
-            requests = server.poll(pacer.run_slice())
+            requests = poll_any(servers, pacer.run_slice())
 
 
 @contextmanager

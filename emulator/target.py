@@ -6,7 +6,7 @@ by, and the same calls always see the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.registers.map_table import MAP_SIZE
 from freezeframe.capture.targets.base import Words
+from freezeframe.emulator.host_trace import HostLog, HostTraceFile
 from freezeframe.emulator.machine import Pair
 from freezeframe.emulator.profile import load_profile
 from freezeframe.emulator.registers import ERROR_WORD, RegisterFile
@@ -25,7 +26,7 @@ ACCESS_PS = 20_000_000
 """Simulated time of one call: 20 us, about what a register access over a local network costs."""
 
 _TOP = 1 << 32
-_FORM = "emu:?profile=forth&fault=NAME&seed=N&truth=FILE"
+_FORM = "emu:?profile=forth&fault=NAME&load=NAME&seed=N&truth=FILE"
 
 
 class EmulatorTarget:
@@ -40,29 +41,44 @@ class EmulatorTarget:
         *,
         access_ps: int = ACCESS_PS,
         nonce: int | None = None,
+        apart: bool = False,
+        load: str | None = None,
+        host_traces: Mapping[str, Path | str] | None = None,
     ) -> None:
         """Power the pair up.
 
         Args:
             profile: name of a profile, or path of a ``.toml`` file.
-            fault: a name of `freezeframe.emulator.faults.registry.FAULTS`.
+            fault: a name of `freezeframe.emulator.faults.registry.FAULTS`, or two joined by ``+``.
             seed: decides everything random.
             truth_path: file for what was injected; None for none.
             access_ps: simulated time that passes with each call.
             nonce: boot nonce; None draws a new one, as a power-up does. All else follows from the seed.
+            load: "light", "medium" or "saturating" for both hosts; None: by the seed.
+            apart: as `Pair`; `freezeframe.emulator.apart` offers each card as a target of its own.
+            host_traces: files for what the computers of ``A``, ``B`` trace, as trace-cmd prints it.
         Raises:
-            InputError: unknown profile or fault, a negative seed, or a truth file that cannot be written.
+            InputError: unknown profile, fault or load, a negative seed, or a truth file that cannot be written.
         """
         if seed < 0:
             raise InputError(f"seed {seed}: a seed is a whole number from 0 on")
         path = None if truth_path is None else Path(truth_path)
-        self.pair = Pair(load_profile(profile), fault, seed, path, nonce)
+        wanted = {
+            name: HostTraceFile(Path(file), name, seed)
+            for name, file in (host_traces or {}).items()
+        }
+        self.pair = Pair(
+            load_profile(profile), fault, seed, path, nonce,
+            apart=apart, load=load, host_logs=[wanted.get(name) or HostLog() for name in ("A", "B")],
+        )  # fmt: skip
         self._access_ps = access_ps
         self._files = [RegisterFile(nic) for nic in self.pair.nics]
         self._closed = False
         options: dict[str, str | int] = {"profile": profile, "fault": fault, "seed": seed}
         if truth_path is not None:
             options["truth"] = str(truth_path)
+        if load is not None:
+            options["load"] = load
         self._url = "emu:?" + urlencode(options, safe="/")
 
     @property
@@ -87,6 +103,10 @@ class EmulatorTarget:
     def run_until_frozen(self, limit_ps: int) -> bool:
         """Run until both recorders are frozen, at most ``limit_ps``; return whether they are."""
         return self.pair.run_until_frozen(limit_ps)
+
+    def run_until_evident(self, limit_ps: int) -> bool:
+        """Run until both recorders are frozen, or a fault that freezes nothing had time to show; as `Pair` says."""
+        return self.pair.run_until_evident(limit_ps)
 
     def read(self, addresses: Words | Sequence[int]) -> Words:
         """Return the word at each address: ``(n,)`` uint32; 0xFFFFFFFF is an error answer, counted by the device.
@@ -160,7 +180,7 @@ class EmulatorTarget:
 
 
 def open_emulator(url: str) -> EmulatorTarget:
-    """Open ``emu:`` with options ``profile``, ``fault``, ``seed``, ``truth``.
+    """Open ``emu:`` with options ``profile``, ``fault``, ``load``, ``seed``, ``truth``.
 
     Raises:
         InputError: an unknown or repeated option, or a value that is none; the message says which there are.
@@ -171,7 +191,7 @@ def open_emulator(url: str) -> EmulatorTarget:
         raise InputError(f"{url!r}: an emulated pair is written {_FORM}")
     options: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
-        if name not in ("profile", "fault", "seed", "truth"):
+        if name not in ("profile", "fault", "load", "seed", "truth"):
             raise InputError(
                 f"{url!r}: unknown option {name!r}; an emulated pair is written {_FORM}"
             )
@@ -186,6 +206,7 @@ def open_emulator(url: str) -> EmulatorTarget:
         options.get("fault", "none"),
         int(seed),
         options.get("truth") or None,
+        load=options.get("load") or None,
     )
 
 

@@ -16,7 +16,17 @@ from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.profile import Profile
 
-__all__ = ["Entropy", "Message", "Plan", "Receiving", "Sending", "make_plan"]
+__all__ = [
+    "LOADS",
+    "MEAN_GAPS_PS",
+    "Entropy",
+    "Message",
+    "Plan",
+    "Receiving",
+    "Sending",
+    "Updates",
+    "make_plan",
+]
 
 _US = 1_000_000  # picoseconds
 
@@ -29,7 +39,10 @@ _MIXES = (
     (0.9, 0.05, 0.05),
     (0.05, 0.05, 0.9),
 )
-_MEAN_GAPS_PS = {"light": 25 * _US, "medium": 6 * _US, "saturating": 0}
+MEAN_GAPS_PS = {"light": 25 * _US, "medium": 6 * _US, "saturating": 0}
+"""Mean gap between two postings of a host, by load."""
+
+LOADS = tuple(MEAN_GAPS_PS)
 
 
 class Entropy:
@@ -60,24 +73,35 @@ class Message:
     words: Words
 
 
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """Queue pointers written as messages of their own: a share of all messages, of one word or two."""
+
+    share: float
+    addresses: tuple[int, ...]
+
+
 @dataclass(slots=True)
 class Sending:
     """How one host sends.
 
     Attributes:
         load: "light", "medium" or "saturating"; ``gap_ps`` is its mean gap between postings.
+        burst: messages that are posted together; the gaps between bursts are as much longer.
         mix: shares of short, middle and whole messages.
         flows: flows used, with weights.
         local, remote: shares of messages with a local, a remote notification.
         special: share of packets that are no RDMA write (notification, interrupt).
         start_ps: from the start of the run to the first posting.
+        updates: small messages to fixed addresses between the others.
     """
 
     random: random.Random
     entropy: Entropy
     message_words: int
     load: str = "medium"
-    gap_ps: int = _MEAN_GAPS_PS["medium"]
+    gap_ps: int = MEAN_GAPS_PS["medium"]
+    burst: int = 1
     mix: tuple[float, float, float] = _MIXES[0]
     flows: tuple[int, ...] = (0,)
     weights: tuple[float, ...] = (1.0,)
@@ -85,6 +109,7 @@ class Sending:
     remote: float = 0.3
     special: float = 0.02
     start_ps: int = 0
+    updates: Updates | None = None
 
     @classmethod
     def silent(cls) -> Sending:
@@ -94,8 +119,12 @@ class Sending:
     def messages(self) -> Iterator[tuple[int, Message]]:
         """Yield the gap before each posting in picoseconds, and the message, for ever."""
         draw = self.random
+        number = 0
         while True:
-            gap_ps = int(draw.expovariate(1.0) * self.gap_ps) if self.gap_ps else 0
+            gap_ps = 0
+            if self.gap_ps and number % self.burst == 0:
+                gap_ps = int(draw.expovariate(1.0) * self.gap_ps) * self.burst
+            number += 1
             flow = draw.choices(self.flows, self.weights)[0]
             flags = PacketFlag.NOTIFY_LOCAL * (draw.random() < self.local)
             flags |= PacketFlag.NOTIFY_REMOTE * (draw.random() < self.remote)
@@ -103,13 +132,14 @@ class Sending:
             if draw.random() < self.special:
                 kind = draw.choice((PacketType.NOTIFICATION, PacketType.INTERRUPT))
                 length = draw.choice((0, 0, 1))
+            source, dest = draw.getrandbits(40) & ~7, draw.getrandbits(32) & ~7
+            if self.updates is not None and draw.random() < self.updates.share:
+                kind, length = int(PacketType.RDMA_WRITE), draw.choice((1, 1, 1, 2))
+                dest = draw.choice(self.updates.addresses)
             yield (
                 gap_ps,
-                Message(
-                    kind, int(flags), flow, draw.getrandbits(40) & ~7, draw.getrandbits(32) & ~7,
-                    self.entropy.take(length),
-                ),
-            )  # fmt: skip
+                Message(kind, int(flags), flow, source, dest, self.entropy.take(length)),
+            )
 
     def _length(self) -> int:
         draw = self.random
@@ -130,25 +160,34 @@ class Receiving:
 
 @dataclass(slots=True)
 class Plan:
-    """What both hosts do in one run; index 0 is A."""
+    """What both hosts do in one run; index 0 is A.
+
+    Attributes:
+        load: the load that was asked for, for both; None when the seed has chosen one for each.
+        busy: flows of A that faults want kept busy.
+    """
 
     sending: tuple[Sending, Sending]
     receiving: tuple[Receiving, Receiving]
+    load: str | None = None
+    busy: list[int] = field(default_factory=list)
 
 
-def make_plan(profile: Profile, seed: int, run: int, fault: str) -> Plan:
+def make_plan(profile: Profile, seed: int, run: int, fault: str, load: str | None = None) -> Plan:
     """Decide what both hosts do.
 
     Args:
         run: 0 after power-up, one more after each re-arm of a frozen pair.
         fault: with a fault no host stops for as long as the credit stall limit, so that the fault is what freezes.
+        load: one of `LOADS` for both hosts; None: each has its own, by the seed.
     """
     sending, receiving = [], []
     limit_ps = profile.trace_stall_limit_cycles * 10**12 // profile.clocks_link_hz
     for side in ("A", "B"):
         draw = random.Random(f"{seed}/{run}/{side}/traffic")
         words = np.random.default_rng([seed, run, ord(side)])
-        load = draw.choices(("light", "medium", "saturating"), (0.25, 0.35, 0.4))[0]
+        drawn = draw.choices(LOADS, (0.25, 0.35, 0.4))[0]
+        chosen = drawn if load is None else load
         others = draw.sample(range(1, profile.flows_count), profile.flows_active - 1)
         flows = (0, *others)
         sending.append(
@@ -156,8 +195,8 @@ def make_plan(profile: Profile, seed: int, run: int, fault: str) -> Plan:
                 draw,
                 Entropy(words),
                 profile.fifo_message_words,
-                load=load,
-                gap_ps=_MEAN_GAPS_PS[load],
+                load=chosen,
+                gap_ps=MEAN_GAPS_PS[chosen],
                 mix=draw.choice(_MIXES),
                 flows=flows,
                 weights=tuple(draw.uniform(0.2, 1.0) for _ in flows),
@@ -167,7 +206,7 @@ def make_plan(profile: Profile, seed: int, run: int, fault: str) -> Plan:
             )
         )
         receiving.append(Receiving(_stops(draw, limit_ps, fault == "none")))
-    return Plan((sending[0], sending[1]), (receiving[0], receiving[1]))
+    return Plan((sending[0], sending[1]), (receiving[0], receiving[1]), load)
 
 
 def _stops(draw: random.Random, limit_ps: int, may_be_long: bool) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["Injection", "Truth"]
+__all__ = ["Injection", "Stop", "Truth"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,14 @@ class Injection:
     """One injection, in the words of a finding.
 
     Attributes:
+        fault: its name.
         generation: of the device in which it happened.
         tap: the first tap that shows it, None where no tap does.
         packet: sequence number, None where there is none; ``word`` is an index into the payload.
         t_ps: simulation time, from power-up.
     """
 
+    fault: str
     generation: int
     device: str
     tap: str | None
@@ -34,6 +36,16 @@ class Injection:
     word: int | None
     t_ps: int
     detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A recorder's freeze: when its first cause came and when everything was still, from power-up."""
+
+    device: str
+    generation: int
+    cause_ps: int
+    frozen_ps: int
 
 
 class Truth:
@@ -50,6 +62,7 @@ class Truth:
         self.profile = profile
         self.path = path
         self.injections: list[Injection] = []
+        self.freezes: list[Stop] = []
         self._write()
 
     def add(self, injection: Injection) -> None:
@@ -57,17 +70,35 @@ class Truth:
         self.injections.append(injection)
         self._write()
 
+    def froze(self, stop: Stop) -> None:
+        """Note that a recorder has frozen."""
+        self.freezes.append(stop)
+        if self.path is not None and self.injections:
+            self._write()
+
+    def before_freeze(self, injection: Injection) -> bool:
+        """Return whether an injection came before the first freeze cause of its recording."""
+        return all(
+            injection.t_ps <= stop.cause_ps
+            for stop in self.freezes
+            if stop.generation == injection.generation
+        )
+
     def to_json(self) -> dict[str, Any]:
         return {
             "fault": self.fault,
             "seed": self.seed,
             "profile": self.profile,
-            "injections": [asdict(injection) for injection in self.injections],
+            "injections": [
+                asdict(injection) | {"before_freeze": self.before_freeze(injection)}
+                for injection in self.injections
+            ],
+            "freezes": [asdict(stop) for stop in self.freezes],
         }
 
     def _write(self) -> None:
         if self.path is None:
-            return
+            return  # nobody wants it
         text = json.dumps(self.to_json(), indent=1) + "\n"
         try:
             handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")

@@ -1,8 +1,8 @@
-"""Conservation laws: what must add up within one sample of a source, declared as data.
+"""Conservation laws of live counters: those of `law_table` whose terms a snapshot holds or that it leaves bounded.
 
-What goes into a FIFO is what has come out of it and what still is in it; so "in - out" lies between 0 and the
-FIFO's depth. Counts of two clock domains reach a snapshot a few cycles apart: while words move, some slack is
-allowed; when nothing has moved from one sample to the next, none.
+What goes into a FIFO is what has come out of it and what still is in it; no snapshot holds the level, so "in - out"
+lies between 0 and the FIFO's depth. Counts of two clock domains reach a snapshot a few cycles apart: while words
+move, some slack is allowed; when nothing has moved from one sample to the next, none.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from freezeframe.capture.counters.law_table import CARD_LAWS, LIVE_BOUNDS, CardLaw, split_terms
 
 if TYPE_CHECKING:
     from freezeframe.capture.counters.contract import Sample
@@ -38,21 +40,38 @@ class Law:
             return None
 
 
-_CARD: tuple[tuple[str, str, str, int], ...] = (  # name, in, out, which FIFO's depth
-    ("outgoing FIFO, words", "tx_enq_words", "tx_deq_words", 0),
-    ("outgoing FIFO, packets", "tx_enq_packets", "tx_deq_packets", 0),
-    ("incoming FIFO, words", "rx_enq_words", "rx_deq_words", 1),
-    ("incoming FIFO, packets", "rx_enq_packets", "rx_deq_packets", 1),
-)
-
-
 def card_laws(device: str, tx_fifo_words: int, rx_fifo_words: int) -> list[Law]:
     """Return the laws of one card. What a driver counts, and when, is its own affair: interfaces have none."""
-    depths_words = (tx_fifo_words, rx_fifo_words)
-    return [
-        Law(f"{device} {name}", (f"{device}.{into}",), (f"{device}.{out}",), 0, depths_words[fifo])
-        for name, into, out, fifo in _CARD
-    ]
+    parameters = {"parameter.tx_fifo": tx_fifo_words, "parameter.rx_fifo": rx_fifo_words}
+    laws = (_live(law, device, parameters) for law in CARD_LAWS if law.scope == "device")
+    return [law for law in laws if law is not None]
+
+
+def _live(law: CardLaw, device: str, parameters: Mapping[str, int]) -> Law | None:
+    """Return a law as live counters can be held to it: every other term gives room by what it may be."""
+    into, out_of = [], []
+    least, most = _bound(law.least, parameters), _bound(law.most, parameters)
+    if least is None or most is None:
+        return None
+    for sign, term in split_terms(law.balance):
+        if term.startswith("counter."):
+            (into if sign > 0 else out_of).append(f"{device}.{term.removeprefix('counter.')}")
+        elif term in LIVE_BOUNDS:
+            low, high = (_bound(text, parameters) for text in LIVE_BOUNDS[term])
+            if low is None or high is None:
+                return None
+            least += low if sign < 0 else -high
+            most += high if sign < 0 else -low
+        else:
+            return None
+    return Law(f"{device} {law.name}", tuple(into), tuple(out_of), least, most)
+
+
+def _bound(text: str, parameters: Mapping[str, int]) -> int | None:
+    """Return a bound as a number: of a term that no snapshot holds, the most it can be."""
+    if text in LIVE_BOUNDS:
+        text = LIVE_BOUNDS[text][1]
+    return parameters.get(text) if text in parameters else int(text) if text.isdecimal() else None
 
 
 class LawWatch:

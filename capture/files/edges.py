@@ -23,6 +23,7 @@ __all__ = [
     "EdgeReducer",
     "Edges",
     "join",
+    "sample_span_ps",
     "samples_to_ps",
 ]
 
@@ -260,6 +261,16 @@ def samples_to_ps(
     us, rest = np.divmod(rest * _PS_PER_US, samplerate_hz)
     ps = rest * _PS_PER_US // samplerate_hz
     return np.asarray(seconds * PS_PER_S + us * _PS_PER_US + ps, dtype=np.int64)
+
+
+def sample_span_ps(samplerate_hz: int, latest: int) -> int:
+    """Return how many picoseconds a sample is, where times are whole products up to sample ``latest``.
+
+    Returns:
+        0 where it is no whole number, or a time is beyond int64: then `samples_to_ps` is to be asked.
+    """
+    span_ps, rest = divmod(PS_PER_S, samplerate_hz)
+    return span_ps if not rest and latest <= _MAX_INT64 // span_ps else 0
 
 
 def _check_samplerate(samplerate_hz: int) -> None:

@@ -18,13 +18,24 @@ from llvmlite.binding import (  # type: ignore[import-untyped]  # it ships no ty
 from numba.core import config, types
 from numba.extending import intrinsic
 
-__all__ = ["LANES", "bits_of", "count_ones", "differs", "lowest", "moves", "nth_one", "reverse"]
+__all__ = [
+    "LANES",
+    "bits_of",
+    "count_ones",
+    "differs",
+    "fetch",
+    "lowest",
+    "moves",
+    "nth_one",
+    "reverse",
+]
 
 LANES = 64
 
 _operation: Any = intrinsic  # for mypy: its callers do not pass the context of the compiler
 _settings: Any = config  # its names are made when it is imported
 
+_LINE_B = 64  # of the processor's cache
 _I64 = ir.IntType(64)
 _ONE = np.uint64(1)
 
@@ -98,6 +109,29 @@ def _moves(typing: Any, data: Any, at: Any, mask: Any) -> Any:
     return types.uint64(data, types.int64, types.uint64), generate
 
 
+@_operation
+def _fetch(typing: Any, data: Any, at: Any) -> Any:
+    if not _checked(data, at):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, where = arguments
+        place, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        name = "llvm.prefetch.p0"
+        function = builder.module.globals.get(name) or ir.Function(
+            builder.module, ir.FunctionType(ir.VoidType(), [place, number, number, number]), name
+        )
+        samples = context.make_array(signature.args[0])(context, builder, array).data
+        item_B = context.get_data_type(signature.args[0].dtype).width // 8
+        hints = [ir.Constant(number, hint) for hint in (0, 3, 1)]  # to read, nearest cache, data
+        for first in range(0, LANES, _LINE_B // item_B):
+            line = builder.gep(samples, [builder.add(where, ir.Constant(_I64, first))])
+            builder.call(function, [builder.bitcast(line, place), *hints])
+        return context.get_dummy_value()
+
+    return types.none(data, types.int64), generate
+
+
 def _call(name: str, extra: tuple[Any, ...] = ()) -> Any:
     """Make an intrinsic of LLVM's instruction ``name`` on one or two uint64."""
 
@@ -150,6 +184,12 @@ def differs(data: Any, at: int, mask: Any, value: Any) -> Any:
 def moves(data: Any, at: int, mask: Any) -> Any:
     """Return the plane of samples that differ under ``mask`` from the one before; ``at`` >= 1."""
     return _moves(data, np.int64(at), np.uint64(mask))
+
+
+@numba.njit(inline="always")
+def fetch(data: Any, at: int) -> None:
+    """Ask the processor for samples ``at .. at + 63``, which may be beyond the end of ``data``."""
+    _fetch(data, np.int64(at))
 
 
 if _bmi2():

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from freezeframe.capture.folder.content import DeviceCapture, Gap, MemoryImage, looped_back
+from freezeframe.capture.folder.content import (
+    DeviceCapture,
+    Gap,
+    HostTrace,
+    MemoryImage,
+    looped_back,
+    peers_of,
+)
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.folder.register_image import RegisterImage, pack_register
 from freezeframe.capture.folder.writer import CaptureWriter
@@ -12,8 +19,10 @@ __all__ = [
     "CaptureWriter",
     "DeviceCapture",
     "Gap",
+    "HostTrace",
     "MemoryImage",
     "RegisterImage",
     "looped_back",
     "pack_register",
+    "peers_of",
 ]

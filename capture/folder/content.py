@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,7 +13,15 @@ from freezeframe.capture.folder.register_image import RegisterImage
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.names import device_name
 
-__all__ = ["CHUNK_RECORDS", "DeviceCapture", "Gap", "MemoryImage", "Samples", "looped_back"]
+__all__ = [
+    "CHUNK_RECORDS",
+    "DeviceCapture",
+    "Gap",
+    "MemoryImage",
+    "Samples",
+    "looped_back",
+    "peers_of",
+]
 
 CHUNK_RECORDS = 256
 """Records under one entry of the CRC table, unless the device's identity says otherwise."""
@@ -27,6 +35,18 @@ class Gap(NamedTuple):
     first_slot: int
     slots: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostTrace:
+    """A trace of the computer a card is in: text of trace-cmd, of ftrace or of dmesg, unaltered.
+
+    ``name`` is that of the file it came from; ``device`` the card whose accesses are seen in it.
+    """
+
+    name: str
+    device: str
+    text: bytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +122,7 @@ class DeviceCapture:
     """One device of a capture.
 
     Attributes:
+        index: place in the capture; in a capture of one target also that which the device states.
         name: "A", "B", ... by index.
         base: byte address of the device from the start of its target.
         memories: by name, in the order of the map; without those the device does not have.
@@ -119,6 +140,8 @@ class DeviceCapture:
     sample_gaps: list[Gap] = field(default_factory=list)
     not_read: list[str] = field(default_factory=list)
     """Names of registers that should be in the image and could not be read."""
+    target: int = 0
+    """Number of the target it was pulled from; several in one capture have a time line each."""
 
     @property
     def name(self) -> str:
@@ -129,3 +152,23 @@ class DeviceCapture:
 def looped_back(devices: Iterable[DeviceCapture]) -> bool:
     """Return whether every card heard its own link: one in loop-back leaves its peer nothing else to hear."""
     return any(device.registers.field("provoke.link", "loopback") for device in devices)
+
+
+def peers_of(devices: Sequence[DeviceCapture]) -> dict[str, str]:
+    """Return the other end of each device's link, by name; without those of which it is not known.
+
+    A target of two devices is a pair, also where only one was captured; so are two targets of one device
+    each: they are pulled into one capture because they are linked. A card in loop-back is its own peer.
+    """
+    if looped_back(devices):
+        return {device.name: device.name for device in devices}
+    alone = [device for device in devices if device.identity.devices_count == 1]
+    if len(devices) == len(alone) == 2 and alone[0].target != alone[1].target:
+        return {alone[0].name: alone[1].name, alone[1].name: alone[0].name}
+    found = {}
+    for device in devices:
+        if device.identity.devices_count == 2:
+            # In the capture the two stand side by side, in the order in which they count themselves.
+            other = device.index + 1 - 2 * device.identity.devices_index
+            found[device.name] = device_name(other)
+    return found

@@ -21,6 +21,7 @@ from freezeframe.capture.registers.layouts import (
 )
 
 __all__ = [
+    "FIRST_VERSION",
     "FORMAT_NAME",
     "FORMAT_VERSION",
     "MANIFEST",
@@ -29,6 +30,7 @@ __all__ = [
     "canonical_json",
     "cause_names",
     "device_entry",
+    "host_file",
     "manifest_digest",
     "manifest_text",
     "sha256",
@@ -38,7 +40,8 @@ __all__ = [
 
 MANIFEST = "manifest.json"
 FORMAT_NAME = "freezeframe-capture"
-FORMAT_VERSION = (1, 0)
+FORMAT_VERSION = (1, 1)  # 1.1: several targets, pairs of instants, traces of the host
+FIRST_VERSION = (1, 0)  # still written where nothing of that is in a capture
 SAMPLES_NAME = "freezeframe-samples"
 SAMPLES_VERSION = (1, 0)
 
@@ -94,6 +97,7 @@ def device_entry(device: DeviceCapture) -> Json:
     return {
         "name": device.name,
         "index": device.index,
+        **({"target": device.target} if device.target else {}),
         "base": f"{device.base:#010x}",
         "identity": identity.to_json(),
         "boot_nonce": f"{identity.boot_nonce:#010x}",
@@ -141,6 +145,11 @@ def memory_file(device: str, memory: str) -> str:
 def samples_file(device: str) -> str:
     """Return the path of the sampler's file inside the folder."""
     return f"raw/{device}.samples.bin"
+
+
+def host_file(number: int) -> str:
+    """Return the path of a trace of the host inside the folder."""
+    return f"raw/host.{number}.txt"
 
 
 def registers_file(device: str) -> str:

@@ -6,12 +6,13 @@ import json
 import os
 import re
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
-from freezeframe.capture.folder.content import DeviceCapture, Gap, MemoryImage
+from freezeframe.capture.folder.content import DeviceCapture, Gap, HostTrace, MemoryImage
 from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,
     FORMAT_VERSION,
@@ -26,14 +27,16 @@ from freezeframe.capture.folder.manifest import (
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.capture.folder.register_image import RegisterImage
 from freezeframe.capture.registers.identity import Identity
-from freezeframe.capture.registers.layouts import MEMORY_NAMES
+from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MEMORY_NAMES
 from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import device_name
 
 __all__ = ["CaptureFolder", "read_manifest"]
 
 _MANIFEST_LIMIT_B = 16 << 20  # a manifest with a gap in every chunk of 26 devices is under 4 MiB
-_RAW_NAME = re.compile(r"raw/(?:[A-Z]|D\d+)\.(?:[a-z_]+\.rec|samples\.bin|registers\.bin)")
+_RAW_NAME = re.compile(
+    r"raw/(?:(?:[A-Z]|D\d+)\.(?:[a-z_]+\.rec|samples\.bin|registers\.bin)|host\.\d+\.txt)"
+)
 _SAMPLE_B = 8
 _KEEP = "copy the folder again from where it was pulled, or pull again"
 
@@ -45,13 +48,21 @@ class CaptureFolder:
         path: the folder.
         manifest: the content of ``manifest.json``.
         devices: in the order of their index.
+        host: traces of the computer the card is in, as they were given.
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], devices: list[DeviceCapture]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        manifest: dict[str, Any],
+        devices: list[DeviceCapture],
+        host: Sequence[HostTrace] = (),
+    ) -> None:
         """Hold what ``open`` has checked; use that."""
         self.path = path
         self.manifest = manifest
         self.devices = devices
+        self.host = tuple(host)
 
     @classmethod
     def open(cls, path: Path | str) -> CaptureFolder:
@@ -72,6 +83,11 @@ class CaptureFolder:
             ) from error
         try:
             devices = [_device(entry, raw, folder) for entry in manifest["devices"]]
+            host = [
+                HostTrace(str(said["name"]), str(said["device"]), raw.pop(said["file"]))
+                for said in manifest.get("host", [])
+            ]
+            _check_pairs(manifest.get("time_pairs", []))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise CaptureFormatError(
@@ -85,7 +101,7 @@ class CaptureFolder:
             raise CaptureFormatError(
                 f"{folder / MANIFEST}: no devices, or one of them twice; {_KEEP}"
             )
-        return cls(folder, manifest, devices)
+        return cls(folder, manifest, devices, host)
 
     def device(self, name: str) -> DeviceCapture:
         """Return the device of that name.
@@ -103,6 +119,16 @@ class CaptureFolder:
     def lost(self) -> list[str]:
         """One line for each thing that is missing from the capture."""
         return [str(line) for line in self.manifest.get("lost", [])]
+
+
+def _check_pairs(pairs: Any) -> None:
+    """Raise what reading of a manifest raises when pairs of instants are not of the form of formats.md."""
+    for pair in pairs:
+        for device, domain, cycle in (pair["a"], pair["b"]):
+            if not isinstance(device, str) or domain not in DOMAIN_NAMES:
+                raise ValueError(f"time_pairs: {device!r}, {domain!r} is no clock")
+            _integer(cycle, "cycle of time_pairs")
+        _integer(pair["unc_ps"], "unc_ps of time_pairs")
 
 
 def read_manifest(
@@ -269,6 +295,7 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> DeviceCapture:
         samples=samples,
         sample_gaps=sample_gaps,
         not_read=[str(register) for register in entry["registers"]["not_read"]],
+        target=_integer(entry.get("target", 0), "target"),
     )
 
 

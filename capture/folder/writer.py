@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from freezeframe.capture.folder.content import DeviceCapture
 from freezeframe.capture.folder.durable import check_place, write_folder
 from freezeframe.capture.folder.manifest import (
+    FIRST_VERSION,
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
@@ -46,6 +49,8 @@ class CaptureWriter:
         self._overwrite = overwrite
         self._devices: dict[int, DeviceCapture] = {}
         self._lost: list[str] = []
+        self._more: dict[str, Any] = {}
+        self._files: dict[str, bytes] = {}
         check_place(self.path, overwrite, MANIFEST)
 
     def add_device(self, device: DeviceCapture) -> None:
@@ -62,6 +67,17 @@ class CaptureWriter:
         """State something that is missing and that no gap of a device says."""
         self._lost.append(line)
 
+    def add_statement(self, key: str, value: Any, files: Mapping[str, bytes] | None = None) -> None:
+        """State something beside the devices: ``targets``, ``time_pairs``, ``host``, with its raw files.
+
+        Raises:
+            ValueError: it was stated before.
+        """
+        if key in self._more:
+            raise ValueError(f"{key} was stated twice")
+        self._more[key] = value
+        self._files |= files or {}
+
     def commit(self) -> Path:
         """Write the folder and return its path.
 
@@ -71,7 +87,7 @@ class CaptureWriter:
         """
         if not self._devices:
             raise ValueError(f"{self.path}: a capture without a device")
-        files: dict[str, bytes] = {}
+        files = dict(self._files)
         entries, lost = [], list(self._lost)
         for _, device in sorted(self._devices.items()):
             entries.append(device_entry(device))
@@ -81,13 +97,15 @@ class CaptureWriter:
             if device.samples is not None:
                 files[samples_file(device.name)] = device.samples.astype("<u4").tobytes()
             files[registers_file(device.name)] = device.registers.to_bytes()
+        version = FORMAT_VERSION if self._more else FIRST_VERSION
         manifest = {
-            "format": [FORMAT_NAME, *FORMAT_VERSION],
+            "format": [FORMAT_NAME, *version],
             "source": self._source,
             "tool": tool_version(),
             "target": {"devices": len(entries), "of": _devices_of_target(self._devices)},
             "devices": entries,
             "lost": lost,
+            **self._more,
             "raw": {
                 name: {"sha256": sha256(data), "bytes": len(data)}
                 for name, data in sorted(files.items())
@@ -100,4 +118,6 @@ class CaptureWriter:
 
 
 def _devices_of_target(devices: dict[int, DeviceCapture]) -> int:
-    return max(device.identity.devices_count for device in devices.values())
+    """Return how many devices the targets have together, captured or not."""
+    of_target = {device.target: device.identity.devices_count for device in devices.values()}
+    return sum(of_target.values())

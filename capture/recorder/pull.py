@@ -17,7 +17,12 @@ from pathlib import Path
 
 import numpy as np
 from freezeframe.capture.errors import RecorderStateError, TargetTimeout
-from freezeframe.capture.folder import CaptureFolder, CaptureWriter, RegisterImage
+from freezeframe.capture.folder import (
+    CaptureFolder,
+    CaptureWriter,
+    DeviceCapture,
+    RegisterImage,
+)
 from freezeframe.capture.recorder.agreed import Agreed, read_agreed
 from freezeframe.capture.recorder.chunks import MemoryReader
 from freezeframe.capture.recorder.control import freeze as freeze_device
@@ -29,7 +34,7 @@ from freezeframe.capture.recorder.state import RecorderState, read_state, read_s
 from freezeframe.capture.registers.access import ALL_ONES, Device, open_devices
 from freezeframe.capture.targets.base import Target, Words
 
-__all__ = ["Progress", "PullReport", "pull"]
+__all__ = ["Gathering", "Progress", "PullReport", "pull", "report_of"]
 
 _CONTACT_S = 3.0
 _SETTLE_S = 2.0  # a cause on one device freezes the other, and the records after it drain
@@ -103,47 +108,69 @@ def pull(
         TargetError: no answer, or an outage before the registers were read; nothing is written.
     """
     writer = CaptureWriter(path, source=target.url, overwrite=overwrite)
-    return _Pull(target, writer, progress, _Patience(wait_s, reopen)).run(freeze)
+    one = Gathering(target, progress, wait_s, reopen)
+    for device in one.run(freeze):
+        writer.add_device(device)
+    return report_of(writer.commit(), [one])
 
 
-@dataclass(frozen=True, slots=True)
-class _Patience:
-    """How long an outage may last, and how the target is opened after one."""
+def report_of(path: Path, gathered: Sequence[Gathering]) -> PullReport:
+    """Return what a pull from one or several targets has written at ``path``."""
+    folder = CaptureFolder.open(path)
+    return PullReport(
+        path=path,
+        devices=tuple(device.name for device in folder.devices),
+        words=sum(one.words_done for one in gathered),
+        words_total=sum(one.words_total for one in gathered),
+        retries=sum(one.retries for one in gathered),
+        outages=sum(one.outages for one in gathered),
+        seconds=time.monotonic() - min(one.started_s for one in gathered),
+        lost=tuple(folder.lost),
+    )
 
-    wait_s: float
-    reopen: Callable[[], Target] | None
 
-
-class _Pull:
-    """One pull, step by step."""
+class Gathering:
+    """What one target holds, read and verified step by step; nothing is written."""
 
     def __init__(
         self,
         target: Target,
-        writer: CaptureWriter,
         progress: Callable[[Progress], None] | None,
-        patience: _Patience,
+        wait_s: float,
+        reopen: Callable[[], Target] | None,
     ) -> None:
-        self._started_s = time.monotonic()
-        self._writer = writer
+        """Get ready; arguments as of `pull`."""
+        self.started_s = time.monotonic()
+        self.words_total = 0
         self._given = target
-        self._target = PatientTarget(
-            target, patience.wait_s, patience.reopen, lambda: self._tell(waiting=True)
-        )
+        self._target = PatientTarget(target, wait_s, reopen, lambda: self._tell(waiting=True))
         self._progress = progress
         self._phase = "identity"
         self._words = 0
-        self._words_total = 0
         self._retries = 0
         self._memories: MemoryReader | None = None
 
-    def run(self, freeze: bool) -> PullReport:
+    def run(self, freeze: bool) -> list[DeviceCapture]:
+        """Return the devices, in the order of their index; raises as `pull`."""
         try:
             return self._run(freeze)
         finally:
             self._target.close()
 
-    def _run(self, freeze: bool) -> PullReport:
+    @property
+    def words_done(self) -> int:
+        """32-bit words that are verified."""
+        return self._words + (self._memories.words_done if self._memories else 0)
+
+    @property
+    def retries(self) -> int:
+        return self._retries + (self._memories.retries if self._memories else 0)
+
+    @property
+    def outages(self) -> int:
+        return self._target.outages
+
+    def _run(self, freeze: bool) -> list[DeviceCapture]:
         self._tell()
         self._contact()
         devices = open_devices(self._target)
@@ -157,8 +184,8 @@ class _Pull:
         self._begin("registers")
         self._registers(found, recording)
         plans = [plan for one in found for plan in one.plans]
-        self._words_total += sum(4 * plan.slots for plan in plans)
-        self._words_total += sum(len(one.sample_addresses()) for one in found)
+        self.words_total += sum(4 * plan.slots for plan in plans)
+        self.words_total += sum(len(one.sample_addresses()) for one in found)
         memories = self._memories = MemoryReader(
             self._target, lambda: recording.confirm(self._target), plans, self._tell
         )
@@ -172,9 +199,7 @@ class _Pull:
             for one in found:
                 one.lose_samples(lost.reason)
         self._begin("writing")
-        for one in found:
-            self._writer.add_device(one.capture(memories))
-        return self._report(self._writer.commit(), devices)
+        return [one.capture(memories) for one in found]
 
     def _contact(self) -> None:
         """Raise when there is no device in the first place: only one that was seen is waited for."""
@@ -188,18 +213,6 @@ class _Pull:
                     raise
         if magic == ALL_ONES:
             open_devices(self._given)
-
-    def _report(self, path: Path, devices: Sequence[Device]) -> PullReport:
-        return PullReport(
-            path=path,
-            devices=tuple(device.name for device in devices),
-            words=self._words_done(),
-            words_total=self._words_total,
-            retries=self._all_retries(),
-            outages=self._target.outages,
-            seconds=time.monotonic() - self._started_s,
-            lost=tuple(CaptureFolder.open(path).lost),
-        )
 
     def _frozen_states(self, devices: Sequence[Device], freeze: bool) -> list[RecorderState]:
         """Return the states of all recorders, all frozen, or raise RecorderStateError."""
@@ -251,7 +264,7 @@ class _Pull:
             for entry in mine
         ]
         agreed = self._agree(found, np.array(addresses, np.uint32), recording)
-        self._words_total += len(addresses)
+        self.words_total += len(addresses)
         for one, mine, span in zip(found, entries, _spans(map(len, entries)), strict=True):
             one.take_registers(mine, agreed.words[span], agreed.good[span])
 
@@ -268,12 +281,6 @@ class _Pull:
         self._retries += agreed.again
         return agreed
 
-    def _words_done(self) -> int:
-        return self._words + (self._memories.words_done if self._memories else 0)
-
-    def _all_retries(self) -> int:
-        return self._retries + (self._memories.retries if self._memories else 0)
-
     def _begin(self, phase: str) -> None:
         self._phase = phase
         self._tell()
@@ -284,9 +291,9 @@ class _Pull:
         self._progress(
             Progress(
                 self._phase,
-                self._words_done(),
-                self._words_total,
-                self._all_retries(),
+                self.words_done,
+                self.words_total,
+                self.retries,
                 self._target.outages,
                 waiting,
             )

@@ -434,11 +434,14 @@ EVENT_SOURCE_NAMES: tuple[str, ...] = ("host", "tx_dma", "tx_link", "rx_link", "
 
 
 class DescCode(IntEnum):
-    """code of a DESC event: the descriptor was posted by the host, its data transfer began, the packet stands whole in the outgoing FIFO."""
+    """code of a DESC event: the descriptor was posted by the host, its data transfer began, the packet stands whole in the outgoing FIFO; a read of its data was retried or disconnected (length: payload words still to be fetched); the first of the host's writes of it arrived."""
 
     POSTED = 1
     STARTED = 2
     DONE = 3
+    RETRIED = 4
+    DISCONNECTED = 5
+    POSTING = 6
 
 
 class NoteCode(IntEnum):
@@ -473,13 +476,15 @@ class PressureCode(IntEnum):
 
 
 class LinkCode(IntEnum):
-    """code of a LINK event; value is the lane."""
+    """code of a LINK event; value is the lane. underflow, overflow: of the lane's synchronization FIFO."""
 
     IDLE_INSERTED = 1
     IDLE_REMOVED = 2
     SYNC_LOST = 3
     SYNC_FOUND = 4
     TRAINED = 5
+    UNDERFLOW = 6
+    OVERFLOW = 7
 
 
 class Machine(IntEnum):

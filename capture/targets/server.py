@@ -20,7 +20,7 @@ from freezeframe.capture.targets.etherbone_codec import (
     encode_reply,
 )
 
-__all__ = ["EtherboneServer", "ServerStats", "read_or_ones"]
+__all__ = ["EtherboneServer", "ServerStats", "poll_any", "read_or_ones"]
 
 _LARGEST_B = 1 << 16  # no UDP payload is longer
 _AT_ONCE = 256  # datagrams answered before poll returns, so that a flood cannot hold its caller
@@ -81,11 +81,7 @@ class EtherboneServer:
         Args:
             timeout_s: how long to wait for the first one; 0 does not wait.
         """
-        handled = self._answer_waiting()
-        if not handled and timeout_s > 0:
-            select.select([self._socket], [], [], timeout_s)
-            handled = self._answer_waiting()
-        return handled
+        return poll_any([self], timeout_s)
 
     def serve_forever(
         self,
@@ -110,7 +106,12 @@ class EtherboneServer:
         """Free the port; the target stays open. Closing twice is harmless."""
         self._socket.close()
 
-    def _answer_waiting(self) -> int:
+    def fileno(self) -> int:
+        """The socket's descriptor, for ``select``."""
+        return self._socket.fileno()
+
+    def answer_waiting(self) -> int:
+        """Answer the datagrams that are waiting, at most 256, without waiting; return how many."""
         handled = 0
         while handled < _AT_ONCE:
             try:
@@ -163,6 +164,15 @@ class EtherboneServer:
             self.stats.error_words += len(data)
         except TargetError:
             self.stats.unanswered += 1
+
+
+def poll_any(servers: Sequence[EtherboneServer], timeout_s: float = 0.0) -> int:
+    """Answer what waits at any of some servers, as `EtherboneServer.poll` does; return how many."""
+    handled = sum(server.answer_waiting() for server in servers)
+    if not handled and timeout_s > 0:
+        select.select(servers, [], [], timeout_s)
+        handled = sum(server.answer_waiting() for server in servers)
+    return handled
 
 
 def read_or_ones(target: Target, addresses: Words | Sequence[int]) -> tuple[Words, int]:

@@ -9,14 +9,21 @@ import numba
 import numpy as np
 import numpy.typing as npt
 from freezeframe.capture.files.edges import PLANE_CHANNELS
-from freezeframe.capture.files.plane_kernels import LANES, count_ones, differs, lowest, moves
+from freezeframe.capture.files.plane_kernels import LANES, count_ones, differs, fetch, lowest, moves
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus.clock_kernels import Clocks
 
-__all__ = ["clocks_of_samples"]
+__all__ = [
+    "clock_plan",
+    "clocks_of_samples",
+    "first_clock",
+    "put_together",
+    "runs_of",
+]
 
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _ALL = ~np.uint64(0)
+_AHEAD = 512  # samples; beyond a page of 4 KiB the processor does not look ahead by itself
 
 
 def clocks_of_samples(
@@ -28,7 +35,7 @@ def clocks_of_samples(
     """Return the clocks of a piece, as `clocks_of` does, with the same settings and state."""
     wide = any(samples.channels[PLANE_CHANNELS:])
     watched = int(clocking["watch"][0]) | int(clocking["watch_high"][0]) << PLANE_CHANNELS
-    watch, runs = _plan(samples.bits, watched)
+    watch, runs = clock_plan(samples.bits, watched)
     # Of the high lines any change counts.
     both = bool(clocking["both"][0] | clocking["watch_high"][0])
     hits = np.empty(-(-len(samples) // LANES), dtype=np.uint64)
@@ -45,24 +52,24 @@ def clocks_of_samples(
         for column, kept in zip(room, held, strict=True):
             column[: len(kept)] = kept
     piece = samples.data, samples.begin_sample, wide
-    count = lead + _first(piece, runs, clocking, state, room, lead)
+    count = lead + first_clock(piece, runs, clocking, state, room, lead)
     count = _take(piece, hits, clocking, runs, room, count)
     return room[0][:count], room[1][:count], room[2][:count]
 
 
 @lru_cache(maxsize=64)
-def _plan(
+def clock_plan(
     bits: tuple[int, ...], watched: int
 ) -> tuple[np.uint64, tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]]:
-    """Return the bits of a sample that the watched channels are, and `_runs` of both planes."""
+    """Return the bits of a sample that the watched channels are, and `runs_of` both planes."""
     watch = 0
     for place, bit in enumerate(bits):
         if watched >> place & 1 and bit >= 0:
             watch |= 1 << bit
-    return np.uint64(watch), (_runs(bits[:PLANE_CHANNELS]), _runs(bits[PLANE_CHANNELS:]))
+    return np.uint64(watch), (runs_of(bits[:PLANE_CHANNELS]), runs_of(bits[PLANE_CHANNELS:]))
 
 
-def _runs(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
+def runs_of(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
     """Return how the channels are put together from a sample, ``(n, 3)``: a shift to the right, a
     mask, a shift to the left for each run of channels that lie side by side in both; n at least 2."""
     runs: list[list[int]] = []
@@ -91,6 +98,7 @@ def _find(data: Any, watch: Any, edge: tuple[bool, bool], hits: Any) -> int:
     before = _NONE  # the clock in the sample before
     for block in range(len(hits)):
         i = block * LANES
+        fetch(data, i + _AHEAD)
         if both and i and i + LANES <= len(data):
             clocks = moves(data, i, watch)
         elif not both and i + LANES <= len(data):
@@ -112,7 +120,7 @@ def _find(data: Any, watch: Any, edge: tuple[bool, bool], hits: Any) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _first(piece: Any, runs: Any, clocking: Any, state: Any, room: Any, at: int) -> int:
+def first_clock(piece: Any, runs: Any, clocking: Any, state: Any, room: Any, at: int) -> int:
     """Take the first sample, which is a clock or not by the piece before; return 1 for a clock.
 
     The state becomes that after the piece.
@@ -123,8 +131,8 @@ def _first(piece: Any, runs: Any, clocking: Any, state: Any, room: Any, at: int)
     s = state[0]
     if len(data) == 0:
         return 0
-    low = _gathered(np.uint64(data[0]), low_runs)
-    high = _gathered(np.uint64(data[0]), high_runs)
+    low = put_together(np.uint64(data[0]), low_runs)
+    high = put_together(np.uint64(data[0]), high_runs)
     hit = _NONE
     if s.started:
         hit = (low ^ s.value) & c.watch & ((low ^ c.invert) | c.both)
@@ -135,8 +143,8 @@ def _first(piece: Any, runs: Any, clocking: Any, state: Any, room: Any, at: int)
         if wide:
             room[2][at] = s.high if c.before else high
     s.started = 1
-    s.value = _gathered(np.uint64(data[len(data) - 1]), low_runs)
-    s.high = _gathered(np.uint64(data[len(data) - 1]), high_runs)
+    s.value = put_together(np.uint64(data[len(data) - 1]), low_runs)
+    s.high = put_together(np.uint64(data[len(data) - 1]), high_runs)
     return 1 if hit else 0
 
 
@@ -167,15 +175,15 @@ def _take(piece: Any, hits: Any, clocking: Any, runs: Any, room: Any, begin: int
             if few:
                 low_at[i] = (taken >> right & mask) << left | (taken >> right_2 & mask_2) << left_2
             else:
-                low_at[i] = _gathered(taken, low_runs)
+                low_at[i] = put_together(taken, low_runs)
             if wide:
-                high_at[i] = _gathered(taken, high_runs)
+                high_at[i] = put_together(taken, high_runs)
         count = end
     return np.int64(count)  # type: ignore[return-value]  # numba's int64 is an int
 
 
 @numba.njit(cache=True, nogil=True)
-def _gathered(sample: Any, runs: Any) -> Any:
+def put_together(sample: Any, runs: Any) -> Any:
     value = _NONE
     for run in range(len(runs)):
         value |= (sample >> runs[run, 0] & runs[run, 1]) << runs[run, 2]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
     from freezeframe.decoders.bus.clock_kernels import Clocks
+    from freezeframe.decoders.bus.parallel_sample_kernels import SamplePlan
 
 __all__ = [
     "PARALLEL",
@@ -94,19 +95,28 @@ class ParallelState:
         self.word = parallel_kernels.new_word()
         self.timing = parallel_kernels.new_timing()
         self.held: Clocks | None = None
+        self.density = 0.0  # items a sample in the piece before
+        self.plan: tuple[tuple[tuple[int, ...], int], SamplePlan] | None = None
         self.timed = parallel_kernels.no_timed()  # rows that one to come may stand before
 
 
 class _Items(NamedTuple):
-    """Items: ``(n + 1,)`` times, the last being the end of the last item; ``(n,)`` the others."""
+    """Items: ``(n + 1,)`` times, the last being the end of the last item; ``(n,)`` the others.
+
+    ``enabled`` is None where all are.
+    """
 
     sample: npt.NDArray[np.int64]
     t_ps: npt.NDArray[np.int64]
     value: npt.NDArray[np.uint64]
-    enabled: npt.NDArray[np.bool_]
-    always: bool
+    enabled: npt.NDArray[np.bool_] | None
     bits: int
     source: str
+
+    def each_enabled(self) -> npt.NDArray[np.bool_]:
+        import numpy as np
+
+        return np.ones(len(self.value), dtype=np.bool_) if self.enabled is None else self.enabled
 
 
 def decode_parallel(
@@ -145,13 +155,10 @@ def decode_parallel_samples(
     Raises:
         InputError: as `decode_parallel`.
     """
-    from freezeframe.decoders.bus.clock_sample_kernels import clocks_of_samples
-
     if _checks_timing(samples, options):
         return decode_parallel(samples.edges(), options, state, last)
     bits = _width(samples, options)
-    clocks = clocks_of_samples(samples, _clocking(samples, options), state.clock, state.held)
-    items = _items(samples, clocks, bits, options, state, last)
+    items = _items_of_samples(samples, bits, options, state, last)
     return {
         "parallel.items": _item_table(items, samples.samplerate_hz),
         "parallel.words": _word_table(items, options, state, samples.samplerate_hz, last),
@@ -239,9 +246,60 @@ def _items(
     enabled = np.empty(len(low), dtype=np.bool_)
     layout = np.uint64(mask), np.uint64(mask_high), _DATA
     always = parallel_kernels.items(low, high, layout, (enable, level), enabled)
-    source = piece.channels[_CLK] or next(filter(None, piece.channels[_DATA:]))
     t_ps = samples_to_ps(sample, piece.samplerate_hz, latest=piece.end_sample)
-    return _Items(sample, t_ps, low, enabled, always, bits, source)
+    return _Items(sample, t_ps, low, None if always else enabled, bits, _source(piece))
+
+
+def _items_of_samples(
+    samples: Samples, bits: int, options: OptionValues, state: ParallelState, last: bool
+) -> _Items:
+    """Return what `_items` does."""
+    from freezeframe.capture.files.edges import samples_to_ps
+    from freezeframe.decoders.bus.parallel_sample_kernels import items_of_samples
+
+    end = samples.end_sample
+    plan = _sample_plan(samples, options, state)
+    expected = int(state.density * len(samples) * 1.02)
+    taken = items_of_samples(samples, plan, state.clock, state.held, expected=expected)
+    count = taken.count
+    if len(samples):
+        state.density = count / len(samples)
+    if last and count:
+        taken.sample[count] = end
+        taken.t_ps[count] = end * plan.span_ps
+        count += 1
+    elif count:
+        state.held = taken.last
+    sample = taken.sample[:count]
+    t_ps = taken.t_ps[:count]
+    if not plan.span_ps:
+        t_ps = samples_to_ps(sample, samples.samplerate_hz, latest=end)
+    ends = max(count - 1, 0)
+    enabled = taken.enabled[:ends] if plan.enable[0] else None
+    return _Items(sample, t_ps, taken.value[:ends], enabled, bits, _source(samples))
+
+
+def _sample_plan(samples: Samples, options: OptionValues, state: ParallelState) -> SamplePlan:
+    from freezeframe.capture.files.edges import sample_span_ps
+    from freezeframe.decoders.bus.parallel_sample_kernels import sample_plan
+
+    span_ps = sample_span_ps(samples.samplerate_hz, samples.end_sample)
+    of = samples.bits, span_ps
+    if state.plan is None or state.plan[0] != of:
+        high = options.text("enable_level") == "high"
+        plan = sample_plan(
+            samples.bits,
+            _clocking(samples, options),
+            place=_DATA,
+            enable=(_ENABLE, high),
+            span_ps=span_ps,
+        )
+        state.plan = of, plan
+    return state.plan[1]
+
+
+def _source(piece: Edges | Samples) -> str:
+    return piece.channels[_CLK] or next(filter(None, piece.channels[_DATA:]))
 
 
 def _checks_timing(piece: Edges | Samples, options: OptionValues) -> bool:
@@ -281,23 +339,33 @@ def _horizon(edges: Edges, options: OptionValues, state: ParallelState) -> int:
 
 def _item_table(items: _Items, samplerate_hz: int) -> pa.Table:
     import numpy as np
-    from freezeframe.decoders.columns import one_name, table
+    from freezeframe.decoders.columns import one_name, one_number, table, whole
 
-    columns: dict[str, Any] = {
-        "sample": items.sample[:-1],
-        "end_sample": items.sample[1:],
-        "t_ps": items.t_ps[:-1],
-        "t_end_ps": items.t_ps[1:],
-        "value": items.value.view(np.int64),
-    }
-    if not items.always:
-        columns = {name: column[items.enabled] for name, column in columns.items()}
-    count = len(columns["sample"])
+    count = len(items.value)
+    if items.enabled is None:
+        # An item ends where the next begins: both columns look at the same memory.
+        sample, t_ps = whole(items.sample), whole(items.t_ps)
+        columns: dict[str, Any] = {
+            "sample": sample.slice(0, count),
+            "end_sample": sample.slice(1, count),
+            "t_ps": t_ps.slice(0, count),
+            "t_end_ps": t_ps.slice(1, count),
+            "value": items.value.view(np.int64),
+        }
+    else:
+        columns = {
+            "sample": items.sample[:-1][items.enabled],
+            "end_sample": items.sample[1:][items.enabled],
+            "t_ps": items.t_ps[:-1][items.enabled],
+            "t_end_ps": items.t_ps[1:][items.enabled],
+            "value": items.value.view(np.int64)[items.enabled],
+        }
+        count = len(columns["sample"])
     columns |= {
         "source": one_name(items.source, count),
         "kind": one_name("item", count),
         "error": one_name("", count),
-        "bits": np.full(count, items.bits, dtype=np.int8),
+        "bits": one_number(items.bits, count, np.int8),
     }
     return table(item_schema(), columns)
 
@@ -318,10 +386,11 @@ def _timed_table(
     from freezeframe.decoders.bus.parallel_kernels import TIMED_ROW
     from freezeframe.decoders.columns import names, one_name, table
 
-    found = np.zeros(np.count_nonzero(items.enabled), dtype=TIMED_ROW)
-    found["sample"] = items.sample[:-1][items.enabled]
-    found["end_sample"] = items.sample[1:][items.enabled]
-    found["value"] = items.value[items.enabled].view(np.int64)
+    enabled = items.each_enabled()
+    found = np.zeros(np.count_nonzero(enabled), dtype=TIMED_ROW)
+    found["sample"] = items.sample[:-1][enabled]
+    found["end_sample"] = items.sample[1:][enabled]
+    found["value"] = items.value[enabled].view(np.int64)
     errors = np.zeros(len(near), dtype=TIMED_ROW)
     errors["sample"] = np.minimum(near["clock"], near["change"])
     errors["end_sample"] = np.maximum(near["clock"], near["change"])
@@ -359,7 +428,7 @@ def _word_table(
         return _no_words()
     rows = np.zeros(len(items.sample) + 1, dtype=WORD_ROW)
     layout = size, items.bits, int(options.text("endianness") == "big")
-    clocks = items.sample[:-1], items.value, items.enabled
+    clocks = items.sample[:-1], items.value, items.each_enabled()
     count = words(clocks, items.sample[1:], layout, state.word, rows)
     if last and len(items.sample):
         count += close_word(items.sample[-1], state.word[0], rows[count : count + 1])

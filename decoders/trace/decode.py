@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.folder import CaptureFolder, looped_back
+from freezeframe.capture.folder import CaptureFolder, peers_of
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.trace.checks import check
 from freezeframe.decoders.trace.events import events_table
 from freezeframe.decoders.trace.intervals import intervals_table
 from freezeframe.decoders.trace.memory import read_memory
+from freezeframe.decoders.trace.relate import relate_targets
 from freezeframe.decoders.trace.times import at_earliest
 from freezeframe.decoders.trace.trace import Trace, all_ends
 from freezeframe.decoders.trace.words import words_and_packets
@@ -47,8 +48,10 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
     readings = [
         read_memory(device, image) for device in chosen for image in device.memories.values()
     ]
-    timebase = at_earliest(TimeBase.from_devices(chosen), readings)
-    words, packets = words_and_packets(readings, timebase, ends, looped=looped_back(folder.devices))
+    peers = peers_of(folder.devices)
+    relations, related = relate_targets(folder, chosen, readings, peers)
+    timebase = at_earliest(TimeBase.from_targets(chosen, relations), readings)
+    words, packets = words_and_packets(readings, timebase, ends, peers)
     checked = [check(reading) for reading in readings]
     events = events_table(readings, [marks for _, marks in checked], timebase, ends)
     return Trace(
@@ -59,7 +62,9 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
         timebase=timebase,
         devices=names,
         problems=[problem for problems, _ in checked for problem in problems],
-        notes=list(timebase.notes),
+        notes=[*timebase.notes, *related],
+        relations=relations,
+        related=related,
     )
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from freezeframe.capture.clock_relation import Relation
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder import CaptureFolder, peers_of
 from freezeframe.capture.parquet import read_table, write_table
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.trace import views
@@ -52,6 +53,10 @@ class Trace:
     devices: tuple[str, ...]
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    relations: dict[int, Relation | None] = field(default_factory=dict)
+    """How the time lines of further targets stand to that of the first, by their number."""
+    related: list[str] = field(default_factory=list)
+    """How that is known, a sentence each; they stand among the notes, too."""
 
     def credits(self) -> pd.DataFrame:
         """Return the credits that were sent, taken and refused; see `views.credits`."""
@@ -95,6 +100,11 @@ class Trace:
                 "decoder": DECODER_VERSION,
                 "origin_ps": self.timebase.origin_ps,
                 "problems": [asdict(problem) for problem in self.problems],
+                "relations": {
+                    str(target): None if relation is None else relation.to_json()
+                    for target, relation in self.relations.items()
+                },
+                "related": self.related,
             }
         )
         where = folder.path / _FOLDER
@@ -128,27 +138,33 @@ class Trace:
                 Problem(**{**problem, "code": ProblemCode(problem["code"])})
                 for problem in about["problems"]
             ]
-        except (KeyError, TypeError, ValueError) as error:
+            relations = {
+                int(target): None if said is None else Relation.from_json(said)
+                for target, said in about["relations"].items()
+            }
+            related = [str(line) for line in about["related"]]
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise CaptureFormatError(
                 f"{folder.path / _FOLDER}: what the tables say of themselves cannot be read: {error}"
             ) from None
-        timebase = TimeBase.from_folder(folder).at_origin(origin_ps)
+        timebase = TimeBase.from_folder(folder, relations).at_origin(origin_ps)
         ends = all_ends(folder, devices)
         loaded = {name: _frame(name, table, ends) for name, table in frames.items()}
         return cls(
             timebase=timebase,
             devices=devices,
             problems=problems,
-            notes=list(timebase.notes),
+            notes=[*timebase.notes, *related],
+            relations=relations,
+            related=related,
             **loaded,
         )
 
 
 def all_ends(folder: CaptureFolder, captured: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the captured devices and, in a target of two, of the other end of the link."""
-    names = set(captured)
-    if any(device.identity.devices_count == 2 for device in folder.devices):
-        names |= {"A", "B"}
+    """Return the names of the captured devices and of the other ends of their links, as far as known."""
+    peers = peers_of(folder.devices)
+    names = {*captured, *(peers[name] for name in captured if name in peers)}
     return tuple(sorted(names, key=lambda name: (len(name), name)))
 
 

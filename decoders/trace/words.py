@@ -5,7 +5,7 @@ Source: docs/formats.md sections 3 and 8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -31,12 +31,16 @@ Columns = dict[str, npt.NDArray[np.generic]]
 
 
 def words_and_packets(
-    readings: Sequence[Reading], timebase: TimeBase, devices: tuple[str, ...], *, looped: bool
+    readings: Sequence[Reading],
+    timebase: TimeBase,
+    devices: tuple[str, ...],
+    peers: Mapping[str, str],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables ``words`` and ``packets``: memory by memory, each oldest first.
 
     Args:
-        looped: every device heard its own link, so it is its own peer.
+        devices: names of all devices and of the other ends of their links.
+        peers: the other end of each device's link; "?" stands for one that is not known.
     """
     words: list[Columns] = []
     packets: list[Columns] = []
@@ -46,7 +50,7 @@ def words_and_packets(
             continue
         found = frame_records(reading.records, np.flatnonzero(reading.missing).tolist())
         words.append(_words(reading, found, timebase, devices, packet_rows))
-        peer = reading.device if looped else _peer_of(reading.device, devices)
+        peer = peers.get(reading.device, "?")
         packets.append(_packets(reading, found, timebase, devices, peer, word_rows))
         word_rows += len(words[-1]["t_ps"])
         packet_rows += len(found)
@@ -54,12 +58,6 @@ def words_and_packets(
         make_frame("words", _joined("words", words), devices),
         make_frame("packets", _joined("packets", packets), devices),
     )
-
-
-def _peer_of(device: str, devices: tuple[str, ...]) -> str:
-    """Return the other end of a device's link: known where a target has two devices, else "?"."""
-    others = [name for name in devices if name != device]
-    return others[0] if len(others) == 1 else "?"
 
 
 def _joined(table: str, parts: list[Columns]) -> Columns:

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 from freezeframe.decoders.trace.encode import crc16_ibm3740, words_to_bytes
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.faults.base import Fault, is_a, is_b
+from freezeframe.emulator.faults.shaping import keep_busy
 from freezeframe.emulator.packet import FRAME_WORDS, Packet
+from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 from freezeframe.emulator.truth import Injection
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CreditCorrupted", "CreditLost", "CreditStartTooLarge", "WrapUnhandled"]
 
-_US = 1_000_000  # picoseconds
 _CORRUPTIBLE_BITS = range(8, 40)  # flow, parity, freed: what the parity bit is there for
 
 
@@ -52,8 +53,8 @@ class CreditLost(Fault):
 
     name = "credit-lost"
 
-    def shape(self, plan: Plan) -> None:
-        self.flow = _keep_busy(self, plan, slow=False)
+    def shape(self, plan: Plan, profile: Profile) -> None:
+        self.flow = keep_busy(self, plan, slow=False)
 
     def credit_leaving(self, word: int, flow: Flow, nic: Nic) -> int | None:
         if not is_b(nic) or flow.number != self.flow or nic.now_ps < self.not_before_ps:
@@ -69,8 +70,8 @@ class WrapUnhandled(Fault):
 
     name = "wrap-unhandled"
 
-    def shape(self, plan: Plan) -> None:
-        self.flow = _keep_busy(self, plan, slow=True)
+    def shape(self, plan: Plan, profile: Profile) -> None:
+        self.flow = keep_busy(self, plan, slow=True)
 
     def fits(self, flow: Flow, packet: Packet, nic: Nic) -> bool:
         right = flow.fits(packet.room)
@@ -100,8 +101,8 @@ class CreditStartTooLarge(Fault):
         super().begin(seed, run, now_ps, tell)
         self.excess = self.draw.random()
 
-    def shape(self, plan: Plan) -> None:
-        self.flow = _keep_busy(self, plan, slow=True)
+    def shape(self, plan: Plan, profile: Profile) -> None:
+        self.flow = keep_busy(self, plan, slow=True)
 
     def start_limit(self, flow: int, share: int, nic: Nic) -> int:
         if not is_a(nic) or flow != self.flow:
@@ -127,22 +128,3 @@ class CreditStartTooLarge(Fault):
                     limit=flow.limit, fifo=nic.profile.fifo_rx_words,
                 )  # fmt: skip
         return fits
-
-
-def _keep_busy(fault: Fault, plan: Plan, slow: bool) -> int:
-    """Let A saturate one of its flows with mostly large messages, B never stop, and (``slow``) B take words
-    at a fraction of the link's rate; return the flow.
-    """
-    draw, sending = fault.draw, plan.sending[0]
-    place = draw.randrange(len(sending.flows))
-    sending.load, sending.gap_ps = "saturating", 0
-    sending.mix = draw.choice(((0.1, 0.2, 0.7), (0.2, 0.4, 0.4), (0.05, 0.05, 0.9)))
-    sending.weights = tuple(
-        draw.uniform(0.85, 0.95) if flow == place else 0.08 for flow in range(len(sending.flows))
-    )
-    plan.receiving[1].stops = []
-    if slow:
-        plan.receiving[1].pause_cycles = draw.randrange(400, 700)
-    # The other direction only has to be there: it shares the buses and would slow A down.
-    plan.sending[1].load, plan.sending[1].gap_ps = "light", 25 * _US
-    return sending.flows[place]

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from freezeframe.capture.registers.layouts import Cause, Domain
 from freezeframe.emulator.faults.base import Fault, is_b
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.packet import HEAD_WORDS, header_of
@@ -71,11 +70,7 @@ class SyncFifoEmpty(Fault):
             nic.link.edge_ps(cycle), lane=lane, place=place,
         )  # fmt: skip
 
-        def underflow() -> None:
-            nic.rx_link.sync_underflows[lane] += 1
-            nic.freeze.raise_cause(Cause.SYNC_UNF, Domain.LINK)
-
-        nic.at(nic.link.edge_ps(cycle + 1), underflow)
+        nic.at(nic.link.edge_ps(cycle + 1), lambda: nic.rx_link.slip(lane, underflow=True))
         return late
 
 

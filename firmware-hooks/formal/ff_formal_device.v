@@ -49,7 +49,7 @@ module ff_formal_device #(
         wire [71:0] wr_record;
         ff_tap_recorder #(.DEPTH(16), .POST_W(4)) i_tap (
             .clk(clk), .rst(rst), .tap_valid(tap_valid), .tap_kind(tap_kind), .tap_data(tap_data), .word_valid(),
-            .word_kind(), .word_data(), .now(now), .arm(arm), .triggered(triggered), .causes(causes), .since(since),
+            .word_kind(), .word_data(), .now(now), .arm(arm), .triggered_next(1'b0), .triggered(triggered), .causes(causes), .since(since),
             .drain(drain), .cfg_kinds(cfg_kinds), .cfg_post(cfg_post), .wr_en(wr_en), .wr_slot(wr_slot),
             .wr_record(wr_record), .stat_write_ptr(), .stat_wrapped(), .stat_stored(), .stat_offered(),
             .stat_closed(tap_closed));

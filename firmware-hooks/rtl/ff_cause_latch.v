@@ -16,6 +16,7 @@ module ff_cause_latch #(
     input  wire [15:0] causes_in, // enum cause, masked already
     output reg         hit,       // a cause stands
     output reg         level,     // hit for other domains: falls one cycle before an arm is passed on
+    output wire        triggered_next, // triggered is up in the next cycle
     output reg         triggered, // from the cycle after the first cause on
     output reg  [15:0] causes,    // all causes of the first cycle
     output wire [31:0] since,     // cycles since the first cause; stays at its largest value
@@ -37,7 +38,7 @@ module ff_cause_latch #(
     reg armed_q, full_q;
     reg [SINCE_W-1:0] since_q; // goes on behind full, for drain
     wire any = |causes_in;
-    wire full = &since_q;
+    assign triggered_next = hit && !arm && !rst;
     always @(posedge clk) begin
         if (arm || (armed_q && !hit)) begin
             hit <= any;
@@ -45,9 +46,9 @@ module ff_cause_latch #(
             causes <= causes_in;
         end
         if (arm_next) level <= 1'b0;
-        triggered <= hit && !arm;
-        if (DRAIN_ON != 0 || !full) since_q <= since_q + {{SINCE_W-1{1'b0}}, 1'b1};
-        full_q <= full_q || full;
+        triggered <= triggered_next;
+        if (DRAIN_ON != 0 || !full_q) since_q <= since_q + {{SINCE_W-1{1'b0}}, 1'b1};
+        full_q <= full_q || &since_q[SINCE_W-1:1]; // up when since_q is full, which is one cycle on
         if (!hit || arm) begin
             full_q <= 1'b0;
             since_q <= {SINCE_W{1'b0}};

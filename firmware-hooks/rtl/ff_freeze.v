@@ -118,10 +118,11 @@ module ff_freeze #(
     ff_cdc_edge i_cross (.clk(clk), .rst(rst), .d(cross_in), .pulse(crossed));
     wire [15:0] near_causes = (causes_in & ~(HOST | CROSS)) | (CROSS & {16{crossed}});
     wire hit;
+    wire unused_next;
     ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON)) i_latch (
         .clk(clk), .rst(rst), .arm_next(arm_next), .arm(arm),
         .causes_in((near_causes & cfg_cause_mask) | (HOST & {16{host}}) | far_seen),
-        .hit(hit), .level(level), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
+        .hit(hit), .level(level), .triggered_next(unused_next), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
     );
 
     // A cross-freeze is not passed on; a cause of the same cycle is.

@@ -46,10 +46,11 @@ module ff_freeze_remote #(
     wire [15:0] bus_seen, mask;
     ff_cdc_held #(.W(16)) i_causes (.clk(clk), .s_level(bus_level), .s_data(bus_causes), .m_level(bus_hit), .m_data(bus_seen));
     ff_cdc_sync #(.W(16)) i_mask (.clk(clk), .d(bus_cfg_cause_mask), .q(mask));
+    wire unused_next;
     ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W)) i_latch (
         .clk(clk), .rst(rst), .arm_next(arm_next), .arm(arm),
         .causes_in((causes_in & mask & ~(HOST | CROSS)) | bus_seen),
-        .hit(hit), .level(far_level), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
+        .hit(hit), .level(far_level), .triggered_next(unused_next), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
     );
     wire unused = &{1'b0, hit, bus_hit};
 endmodule

@@ -297,7 +297,7 @@ module ff_quad #(
                 .tap_valid(tap_valid[t]), .tap_kind(tap_kind[t*4 +: 4]), .tap_data(tap_data[t*64 +: 64]),
                 .word_valid(word_valid[t]), .word_kind(word_kind[t*4 +: 4]), .word_data(word_data[t*64 +: 64]),
                 .now(FAR ? now_link : now_bus), .arm(FAR ? arm_link : arm_bus),
-                .triggered(FAR ? triggered_link : triggered_bus), .causes(FAR ? latched_link : latched_bus),
+                .triggered_next(1'b0), .triggered(FAR ? triggered_link : triggered_bus), .causes(FAR ? latched_link : latched_bus),
                 .since(FAR ? since_link : since_bus), .drain(FAR ? drain_link : drain_bus),
                 .cfg_kinds(kinds[t*32 +: 16]), .cfg_post(post[t*32 +: POST_W]),
                 .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record),

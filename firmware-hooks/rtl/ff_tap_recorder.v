@@ -8,7 +8,8 @@
 module ff_tap_recorder #(
     parameter DEPTH = 2048,  // records of the memory, a power of two, 16..16384
     parameter POST_W = 32,   // bits of cfg_post, 1..32
-    parameter COUNT_W = 32   // bits of stored and offered, log2(DEPTH)+1..32: they count modulo 2^COUNT_W
+    parameter COUNT_W = 32,  // bits of stored and offered, log2(DEPTH)+1..32: they count modulo 2^COUNT_W
+    parameter ALL_KINDS = 0  // 1: cfg_kinds is not looked at, every kind is recorded
 ) (
     input  wire                     clk, rst,     // the recorder's own reset, synchronous
     // tap: accepted words only
@@ -22,6 +23,7 @@ module ff_tap_recorder #(
     // of the clock domain: ff_time, ff_freeze or ff_freeze_remote
     input  wire [63:0]              now,          // number of this cycle
     input  wire                     arm,          // records from the next cycle on
+    input  wire                     triggered_next, // triggered is up in the next cycle; only looked at with ALL_KINDS
     input  wire                     triggered,    // from the cycle after the first cause
     input  wire [15:0]              causes,       // latched causes
     input  wire [31:0]              since,        // cycles since the first cause
@@ -47,16 +49,24 @@ module ff_tap_recorder #(
         if (POST_W < 1 || POST_W > 32) begin : g_check_POST_W
             ff_error_POST_W_must_be_1_to_32 stop (); // none such
         end
+        if (ALL_KINDS != 0 && ALL_KINDS != 1) begin : g_check_ALL_KINDS
+            ff_error_ALL_KINDS_must_be_0_or_1 stop (); // none such
+        end
         if (COUNT_W < SLOT_W + 1 || COUNT_W > 32) begin : g_check_COUNT_W
             ff_error_COUNT_W_must_be_log2_DEPTH_plus_1_to_32 stop (); // none such
         end
     endgenerate
     localparam [3:0] KIND_MARK = 4'd13, KIND_TIME = 4'd15;
 
+    // Where every word is recorded, the tap register is empty in any other cycle, and a record's upper bits, which neither
+    // TIME nor MARK has, are the register's.
+    wire shut_next;
+    wire empty = ALL_KINDS != 0 && (rst || !tap_valid || shut_next);
     always @(posedge clk) begin
-        word_valid <= tap_valid && !rst;
+        word_valid <= tap_valid && !rst && !(ALL_KINDS != 0 && shut_next);
         word_kind <= tap_kind;
         word_data <= tap_data;
+        if (empty) {word_kind, word_data} <= 68'd0;
     end
 
     // Counts up from the complement of post: a decrement needs a LUT a bit, an increment none. All ones is post used
@@ -67,7 +77,7 @@ module ff_tap_recorder #(
     reg  [3:0] gap_q;                          // cycles since the previous record, 15 and more: 15
     wire shut = triggered && spent_out_q;
 
-    wire word = word_valid && cfg_kinds[word_kind];
+    wire word = word_valid && (ALL_KINDS != 0 || cfg_kinds[word_kind]);
     wire time_due = gap_q == 4'd14 && !after_time_q;
     wire record = word || time_due;
     wire mark = recording_q && shut && !marked_q;
@@ -78,15 +88,22 @@ module ff_tap_recorder #(
     wire [67:0] ending = marked_q ? {KIND_TIME, now} : {KIND_MARK, 16'd0, since, causes};
     assign wr_en = recording_q && (shut || record);
     assign wr_slot = stored_q[SLOT_W-1:0];
-    assign wr_record = {gap_q, shut ? ending : word ? {word_kind, word_data} : {KIND_TIME, now}};
+    generate if (ALL_KINDS != 0) begin : g_all_kinds
+        wire [67:0] other = shut ? ending : {KIND_TIME, now};
+        assign wr_record = {gap_q, {word_kind, word_data} | (other & {68{!word}})};
+        wire unused = &{1'b0, cfg_kinds};
+    end else begin : g_kinds
+        assign wr_record = {gap_q, shut ? ending : word ? {word_kind, word_data} : {KIND_TIME, now}};
+        wire unused = &{1'b0, shut_next};
+    end endgenerate
 
     wire [1:0] spend = {record && drain, record != drain};
     wire [POST_W:0] spent = triggered ? spent_q + {{POST_W-1{1'b0}}, spend} : {1'b0, ~cfg_post};
+    wire spent_out = shut ? spent_out_q : spent[POST_W] || &spent[POST_W-1:0];
+    assign shut_next = triggered_next && spent_out;
     always @(posedge clk) begin
-        if (!shut) begin
-            spent_q <= spent;
-            spent_out_q <= spent[POST_W] || &spent[POST_W-1:0];
-        end
+        spent_out_q <= spent_out;
+        if (!shut) spent_q <= spent;
         if (wr_en) begin
             gap_q <= 4'd1;
             after_time_q <= shut ? marked_q : !word;

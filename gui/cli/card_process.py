@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -23,10 +23,11 @@ _START_S = 60.0  # the first start after an installation compiles kernels
 
 @contextmanager
 def card_process(
-    verb: str, fault: str, seed: int, truth: Path, speed: float
+    verb: str, fault: str, seed: int, truth: Path, speed: float, options: Sequence[str] = ()
 ) -> Iterator[tuple[str, int]]:
     """Run ``freezeframe emulate`` or ``sim-board`` on a free port; yield its URL and process number.
 
+    ``options`` are further options of that verb.
     The process is ended when the block is left, also by an error, Ctrl-C, or a signal that ends us.
 
     Raises:
@@ -35,7 +36,7 @@ def card_process(
     """
     command = [sys.executable, "-m", "freezeframe", verb, "--listen", "127.0.0.1:0"]
     command += ["--fault", fault, "--seed", str(seed), "--truth", str(truth)]
-    command += ["--speed", str(speed), "--until-stdin-ends"]
+    command += ["--speed", str(speed), "--until-stdin-ends", *options]
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
         _signals_as_exit(),

@@ -55,6 +55,21 @@ TruthOption = Annotated[
         show_default=False,
     ),
 ]
+ApartOption = Annotated[
+    bool,
+    typer.Option(
+        "--apart", help="Each card at a port of its own, as in a computer of its own: two URLs."
+    ),
+]
+HostTraceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host-trace",
+        metavar="A=FILE",
+        help="Write what the computer of card A (or B) would trace, as trace-cmd prints it.",
+        show_default=False,
+    ),
+]
 ParentOption = Annotated[
     bool,
     typer.Option(
@@ -81,6 +96,8 @@ def run(
     seed: SeedOption = 0,
     truth: TruthOption = None,
     speed: SpeedOption = None,
+    apart: ApartOption = False,
+    host_trace: HostTraceOption = None,
     until_stdin_ends: ParentOption = False,
 ) -> None:
     """Run the emulated pair of cards as an Etherbone server until interrupted.
@@ -104,7 +121,30 @@ def run(
 
     pace = DEFAULT_SPEED if speed is None else speed or None
     stop = _stdin_ended() if until_stdin_ends else None
-    emulate(listen, profile, fault, seed, truth, ready, speed=pace, stop=stop)
+    emulate(
+        listen,
+        profile,
+        fault,
+        seed,
+        truth,
+        ready,
+        speed=pace,
+        apart=apart,
+        host_traces=_host_traces(host_trace or []),
+        stop=stop,
+    )
+
+
+def _host_traces(wanted: list[str]) -> dict[str, Path]:
+    found = {}
+    for text in wanted:
+        name, equals, file = text.partition("=")
+        if name not in ("A", "B") or not equals or not file or name in found:
+            raise typer.BadParameter(
+                f"{text!r}: write A=FILE or B=FILE, each once", param_hint="--host-trace"
+            )
+        found[name] = Path(file)
+    return found
 
 
 def _stdin_ended() -> Callable[[], bool]:

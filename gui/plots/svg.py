@@ -91,6 +91,10 @@ class Svg:
             f"{title}{escape(text)}</text>"
         )
 
+    def style(self, css: str) -> None:
+        """Put a style sheet into the drawing, for a picture that stands outside a page of ours."""
+        self._parts.append(f"<style>{escape(css, quote=False)}</style>")
+
     def render(self) -> str:
         """Return the drawing as text to put into a page."""
         return "\n".join([*self._parts, "</svg>"])

@@ -36,7 +36,7 @@ __all__ = ["run"]
 _RATE_HZ = 100_000_000
 _SAMPLES = 100_000_000
 _CUT_SAMPLES = 2_000_000  # a long time for sigrok-cli: its start is a few percent
-_PIECE_B = 1 << 22  # as the readers of files do
+_PIECE_B = 1 << 22  # of a file, as the readers hand them on; 33 lines are 5 B a sample there
 _REPEATS = 3
 
 
@@ -149,7 +149,7 @@ def _decode(
     names = tuple(bus.channels[bit] if bit >= 0 else "" for bit in bits)
     whole = Samples(samples, names, tuple(bits), _RATE_HZ, 0)
     made: list[dict[str, Any]] = []
-    size = _PIECE_B // samples.itemsize
+    size = _PIECE_B // -(-len(bus.channels) // 8)
     start = time.process_time()
     for begin in range(0, len(whole), size):
         piece = whole.cut(begin, begin + size)

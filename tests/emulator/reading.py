@@ -21,6 +21,7 @@ __all__ = [
     "packets_of",
     "pair",
     "profile_like_forth",
+    "run_to_evidence",
     "run_to_freeze",
 ]
 
@@ -191,6 +192,18 @@ def run_to_freeze(
     """Power a pair up and run it until it has frozen by itself."""
     target, a, b = pair(fault, seed, profile)
     assert target.run_until_frozen(limit_us * 1_000_000), f"{fault} seed {seed} does not freeze"
+    return target, a, b
+
+
+def run_to_evidence(
+    fault: str, seed: int, load: str | None = None, limit_us: int = 40_000
+) -> tuple[EmulatorTarget, Card, Card]:
+    """Power a pair up and run it until it has frozen by itself, or until the host has something to freeze for."""
+    target, a, b = pair(fault, seed, load=load)
+    assert target.run_until_evident(limit_us * 1_000_000), f"{fault} seed {seed} shows nothing"
+    if not target.frozen:
+        freeze(a)
+        assert target.run_until_frozen(3_000_000_000)
     return target, a, b
 
 

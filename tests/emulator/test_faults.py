@@ -270,13 +270,19 @@ def test_the_truth_is_written_when_it_happens_and_never_half(tmp_path: Path) -> 
     path = tmp_path / "truth.json"
     target, _, _ = pair("payload-bit-flip", 4, truth_path=path)
     assert json.loads(path.read_text()) == {
-        "fault": "payload-bit-flip", "seed": 4, "profile": "forth", "injections": [],
+        "fault": "payload-bit-flip", "seed": 4, "profile": "forth", "injections": [], "freezes": [],
     }  # fmt: skip
     assert target.run_until_frozen(20_000_000_000)
-    (injection,) = json.loads(path.read_text())["injections"]
+    truth = json.loads(path.read_text())
+    (injection,) = truth["injections"]
     assert set(injection) == {
-        "generation", "device", "tap", "direction", "flow", "packet", "word", "t_ps", "detail",
+        "fault", "generation", "device", "tap", "direction", "flow", "packet", "word", "t_ps",
+        "detail", "before_freeze",
     }  # fmt: skip
+    assert injection["before_freeze"] is True
+    first, second = sorted(truth["freezes"], key=lambda stop: stop["cause_ps"])
+    assert (first["device"], second["device"]) == ("B", "A")
+    assert injection["t_ps"] < first["cause_ps"] < first["frozen_ps"]
     assert [p.name for p in tmp_path.iterdir()] == ["truth.json"]
 
 
@@ -292,5 +298,9 @@ def test_an_unknown_fault_is_refused_with_the_list() -> None:
         make_fault("word-lost")
 
 
-def test_the_first_ten_faults_and_none_exist() -> None:
-    assert list(FAULTS) == ["none", *EXPECTED]
+def test_the_faults_are_those_of_the_table() -> None:
+    assert list(FAULTS) == [
+        "none", *EXPECTED, "clock-drift", "credit-too-coarse", "credit-too-optimistic",
+        "interrupt-storm", "interrupt-lost", "short-transfers", "split-retry-mishandled",
+        "header-miscounted",
+    ]  # fmt: skip

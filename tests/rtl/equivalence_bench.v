@@ -137,7 +137,7 @@ module equivalence_bench;
                 .clk(clk), .rst(LINK ? rst_link : rst), .tap_valid(taps[m*69+68]), .tap_kind(taps[m*69+64 +: 4]),
                 .tap_data(taps[m*69 +: 64]), .word_valid(words[m*69+68]), .word_kind(words[m*69+64 +: 4]),
                 .word_data(words[m*69 +: 64]), .now(LINK ? now_link : now_bus), .arm(LINK ? arm_link : arm_bus),
-                .triggered(LINK ? triggered_link : triggered_bus), .causes(LINK ? latched_link : latched_bus),
+                .triggered_next(1'b0), .triggered(LINK ? triggered_link : triggered_bus), .causes(LINK ? latched_link : latched_bus),
                 .since(LINK ? since_link : since_bus), .drain(LINK ? drain_link : drain_bus),
                 .cfg_kinds(kinds[m*16 +: 16]), .cfg_post(post[m*32 +: 32]), .wr_en(wr_en), .wr_slot(wr_slot),
                 .wr_record(wr_record), .stat_write_ptr(write_ptr), .stat_wrapped(wrapped), .stat_stored(stored),

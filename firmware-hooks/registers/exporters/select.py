@@ -18,7 +18,7 @@ PAGE_WORDS = 512  # registers that are no banks and no windows stand below
 
 # Registers the template answers from a signal, or takes a write of.
 NAMED = (
-    "id.boot_nonce", "id.bus_errors", "ctl.generation", "ctl.state", "ctl.arm", "ctl.freeze",
+    "id.boot_nonce", "id.bus_errors", "id.bus_error_addr", "ctl.generation", "ctl.state", "ctl.arm", "ctl.freeze",
     "ctl.causes", "ctl.cause_mask", "ctl.options", "ctl.kinds", "ctl.post",
     "ctl.snapshot_log2", "ctl.sample_period", "trigger.config", "trigger.term.value_lo", "trigger.term.value_hi",
     "trigger.term.mask_lo", "trigger.term.mask_hi", "trigger.term.kinds", "memory.write_ptr", "pair.first_number",
@@ -29,7 +29,6 @@ WRITTEN = (
     "ctl.freeze",
     "ctl.cause_mask",
     "ctl.options",
-    "ctl.kinds",
     "ctl.post",
     "trigger.config",
 )

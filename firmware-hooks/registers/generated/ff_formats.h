@@ -335,11 +335,14 @@ enum ff_event_source {
     FF_EVENT_SOURCE_RECORDER = 5
 };
 
-/* code of a DESC event: the descriptor was posted by the host, its data transfer began, the packet stands whole in the outgoing FIFO. */
+/* code of a DESC event: the descriptor was posted by the host, its data transfer began, the packet stands whole in the outgoing FIFO; a read of its data was retried or disconnected (length: payload words still to be fetched); the first of the host's writes of it arrived. */
 enum ff_desc_code {
     FF_DESC_CODE_POSTED = 1,
     FF_DESC_CODE_STARTED = 2,
-    FF_DESC_CODE_DONE = 3
+    FF_DESC_CODE_DONE = 3,
+    FF_DESC_CODE_RETRIED = 4,
+    FF_DESC_CODE_DISCONNECTED = 5,
+    FF_DESC_CODE_POSTING = 6
 };
 
 /* code of a NOTE event; value is the packet's sequence number. */
@@ -369,13 +372,15 @@ enum ff_pressure_code {
     FF_PRESSURE_CODE_END = 2
 };
 
-/* code of a LINK event; value is the lane. */
+/* code of a LINK event; value is the lane. underflow, overflow: of the lane's synchronization FIFO. */
 enum ff_link_code {
     FF_LINK_CODE_IDLE_INSERTED = 1,
     FF_LINK_CODE_IDLE_REMOVED = 2,
     FF_LINK_CODE_SYNC_LOST = 3,
     FF_LINK_CODE_SYNC_FOUND = 4,
-    FF_LINK_CODE_TRAINED = 5
+    FF_LINK_CODE_TRAINED = 5,
+    FF_LINK_CODE_UNDERFLOW = 6,
+    FF_LINK_CODE_OVERFLOW = 7
 };
 
 /* State machines: code of a STATE event, index of the state registers. */

@@ -1,0 +1,220 @@
+"""Analysis ``dma``: what the DMA engines of each card did on the bus, and what their hosts were told.
+
+Source: FORTH paper, sections 2.6, 4.1 and 4.2; docs/analyzers.md says what it can and cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Intervals, Material
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.dma_chunks import LogRow
+from freezeframe.analyzers.dma_figures import bus_figures, interrupt_figures, read_figures
+from freezeframe.analyzers.dma_interrupts import Interrupts, interrupts_analyzer, interrupts_of
+from freezeframe.analyzers.dma_rates import rate_figures
+from freezeframe.analyzers.dma_reads import Read, reads_analyzer
+from freezeframe.analyzers.dma_transfers import Transfers, transfers_of
+from freezeframe.capture.registers.layouts import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["DMA", "DMA_KINDS", "device_rows", "dma"]
+
+DMA_KINDS = (Kind.DESC, Kind.NOTE, Kind.IRQ, Kind.STATE)
+"""What the event log must record for all of this to be told."""
+
+_KEPT = frozenset(kind.name for kind in (*DMA_KINDS, Kind.LOSS))
+_SHOWN = 12  # rows of evidence of one finding
+
+
+def dma(material: Material) -> AnalysisResult:
+    """Look at every device of a capture; see `DMA`."""
+    view, trace = material.view, material.trace
+    figures: list[Figure] = []
+    intervals: list[Intervals] = []
+    findings: list[Finding] = []
+    notes: list[str] = []
+    reads: dict[str, list[Read]] = {}
+    transfers: dict[str, Transfers] = {}
+    for device in view.names:
+        log = view.logs[device]
+        missing = [kind.name for kind in DMA_KINDS if not log.recorded(kind)]
+        if missing:
+            notes.append(
+                f"{device}: its event log did not record {', '.join(missing)}; what rests on them is "
+                "not told"
+            )
+        if log.gaps:
+            notes.append(f"{device}: a part of its event log was not read")
+        rows = device_rows(trace, device)
+        found = reads_analyzer()
+        pieces = found.finish(found.step(found.init(), rows))
+        reads[device] = [read for read in pieces.items if read.from_host]
+        transfers[device] = transfers_of(view, device)
+        rounds = interrupts_analyzer()
+        end_cycle = rows[-1].cycle if rows else 0
+        told = interrupts_of(rounds.finish(rounds.step(rounds.init(), rows)), end_cycle)
+        figures += bus_figures(view, device)
+        figures += read_figures(device, reads[device])
+        figures += rate_figures(view, device)
+        figures += transfers[device].figures()
+        figures += interrupt_figures(view, device, told)
+        intervals.append(transfers[device].intervals())
+        findings += _findings(device, told)
+        notes += transfers[device].notes
+    return AnalysisResult(
+        "dma",
+        figures=tuple(figures),
+        intervals=tuple(track for track in intervals if len(track.t_ps)),
+        findings=tuple(findings),
+        tables=_tables(reads, transfers),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+DMA = Analysis(
+    id="dma",
+    title="DMA and interrupts",
+    summary="What the DMA engines did on the bus (data cycles, split waits, retries), and whether each "
+    "transfer was finished, told to its host and interrupted for.",
+    run=dma,
+)
+
+
+def device_rows(trace: Trace, device: str) -> list[LogRow]:
+    """Return the rows of a device's event log that DMA is judged by, in the order of the log."""
+    events = trace.events
+    kind = events["kind"].astype(str).to_numpy()
+    wanted = (events["source"] == f"{device}.event_log").to_numpy() & np.isin(kind, list(_KEPT))
+    at = np.flatnonzero(wanted)
+    chosen = events.iloc[at]
+    columns = zip(
+        at.tolist(),
+        chosen["t_ps"].tolist(),
+        chosen["cycle"].tolist(),
+        kind[at].tolist(),
+        chosen["code"].tolist(),
+        chosen["flow"].tolist(),
+        chosen["value"].tolist(),
+        strict=True,
+    )
+    return [LogRow(*row) for row in columns]
+
+
+def _findings(device: str, told: Interrupts) -> Iterator[Finding]:
+    """Tell what is wrong with interrupts, each with the events that show it."""
+    if told.again:
+        count, ratio = len(told.again), told.per_completion or 0.0
+        yield Finding(
+            "interrupt-storm",
+            f"{device} raised {count} more interrupts before a handler had masked the line, while two or "
+            f"more completions waited: {told.raised} interrupts for {told.completions} completions "
+            f"({ratio:.2f} each).",
+            device=device,
+            t_ps=told.again[0].t_ps,
+            confidence=0.95,
+            evidence=(
+                Evidence(
+                    "Interrupts that came on top of one that was not masked.", device, "event_log",
+                    tuple(_row(device, row, "interrupt raised") for row in told.again[:_SHOWN]),
+                ),
+            ),
+        )  # fmt: skip
+    for lost in told.lost[:_SHOWN]:
+        late = "and none came in the rest of the recording"
+        rows = [_row(device, lost.cause, "completion waiting")]
+        if lost.raised is not None:
+            cycles = lost.raised.cycle - lost.cause.cycle
+            late = f"and it came {cycles:,} bus cycles later, with another completion"
+            rows.append(_row(device, lost.raised, "interrupt raised"))
+        yield Finding(
+            "interrupt-lost",
+            f"{device} had a completion waiting and its line enabled, but raised no interrupt at once, "
+            f"{late}.",
+            device=device,
+            t_ps=lost.cause.t_ps,
+            confidence=0.9 if lost.raised is not None else 0.8,
+            evidence=(
+                Evidence("The event after which the line should have been raised.", device,
+                         "event_log", tuple(rows)),
+            ),
+        )  # fmt: skip
+
+
+def _row(device: str, row: LogRow, label: str) -> Row:
+    return Row(
+        "events", f"{device}.event_log", label, row.value, row=row.row, cycle=row.cycle, t_ps=row.t_ps
+    )  # fmt: skip
+
+
+def _tables(
+    reads: dict[str, list[Read]], transfers: dict[str, Transfers]
+) -> dict[str, pd.DataFrame]:
+    import pandas as pd
+
+    rows = [
+        {
+            "t_ps": r.t_ps, "device": device, "seq": r.seq, "flow": r.flow,
+            "length_words": r.length_words, "fetch_cycle": r.fetch, "request_cycle": r.request,
+            "data_cycle": r.data, "done_cycle": r.done, "cycles": r.cycles,
+            "first_split_cycles": r.split_cycles[0], "splits": len(r.split_cycles),
+            "retries": r.retries, "disconnects": r.disconnects, "events_row": r.row,
+        }
+        for device, found in reads.items()
+        for r in found
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    for name in ("fetch_cycle", "request_cycle", "data_cycle", "cycles"):
+        if name in table:
+            table[name] = table[name].astype("Int64")
+    return {
+        "reads": table,
+        "reads_by_length": _by_length(reads),
+        "splits": _split_histogram(reads),
+        "transfers": pd.concat([t.table() for t in transfers.values()], ignore_index=True)
+        if transfers
+        else pd.DataFrame(),
+    }
+
+
+def _by_length(reads: dict[str, list[Read]]) -> pd.DataFrame:
+    """Return transfers by size: how many, and what the smooth ones cost on the bus."""
+    import pandas as pd
+
+    rows = []
+    for device, found in reads.items():
+        for length in sorted({read.length_words for read in found}):
+            group = [read for read in found if read.length_words == length]
+            cycles = [read.cycles for read in group if read.cycles is not None]
+            rows.append(
+                {
+                    "device": device,
+                    "length_words": length,
+                    "reads": len(group),
+                    "smooth": len(cycles),
+                    "mean_cycles": float(np.mean(cycles)) if cycles else float("nan"),
+                    "data_share": length * len(cycles) / sum(cycles) if cycles else float("nan"),
+                    "retries": sum(read.retries for read in group),
+                    "disconnects": sum(read.disconnects for read in group),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _split_histogram(reads: dict[str, list[Read]]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for device, found in reads.items():
+        waits = np.array([c for read in found for c in read.split_cycles], np.int64)
+        cycles, counts = np.unique(waits, return_counts=True)
+        rows += [
+            {"device": device, "split_cycles": cycle, "splits": count}
+            for cycle, count in zip(cycles.tolist(), counts.tolist(), strict=True)
+        ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,168 @@
+"""Figures of the analysis ``dma``: the bus by its counters, reads by their events, interrupts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from freezeframe.analyzers.analysis import Figure
+from freezeframe.analyzers.dma_interrupts import Interrupts
+from freezeframe.analyzers.dma_reads import Read
+
+if TYPE_CHECKING:
+    from freezeframe.analyzers.view import CaptureView
+
+__all__ = ["bus_figures", "interrupt_figures", "read_figures"]
+
+_SINCE = "counter, since power-up"
+_COUNTERS = (
+    ("bus.owned", "bus_cycles", "cycles in which it owned the bus", "cycles"),
+    ("bus.data", "bus_data_cycles", "bus cycles that carried a word", "cycles"),
+    ("bus.split_wait", "split_wait_cycles", "cycles of waiting for split completions", "cycles"),
+    ("bus.retries", "bus_retries", "transactions that were retried", ""),
+    ("bus.disconnects", "bus_disconnects", "transactions that were disconnected", ""),
+    ("descriptors", "descriptors", "descriptors posted", ""),
+    ("notifications", "notifications", "notifications written", ""),
+    ("interrupts", "interrupts", "interrupts", ""),
+)
+
+
+def bus_figures(view: CaptureView, device: str) -> list[Figure]:
+    """Return what the frozen counters say of the bus; a counter that was not read has no value."""
+    figures = []
+    values: dict[str, int | None] = {}
+    for key, counter, label, unit in _COUNTERS:
+        values[key] = view.counter(device, counter)
+        note = _SINCE if values[key] is not None else f"frozen_counters.{counter} was not read"
+        figures.append(Figure(f"{device}.{key}", f"{device} {label}", values[key], unit, note=note))
+    owned, data = values["bus.owned"], values["bus.data"]
+    share = 100 * data / owned if owned and data is not None else None
+    figures.append(
+        Figure(
+            f"{device}.bus.efficiency", f"{device} data cycles of all cycles owned", share, "%",
+            note="waiting for a split completion does not own the bus"
+            if share is not None
+            else "no cycle was owned, or the counters were not read",
+        )
+    )  # fmt: skip
+    return figures
+
+
+def read_figures(device: str, reads: Sequence[Read]) -> list[Figure]:
+    """Return what the reads of the transmit engine in the event log cost."""
+    if not reads:
+        note = "the event log holds no whole read of host memory"
+        return [Figure(f"{device}.reads", f"{device} reads recorded", 0, note=note)]
+    smooth = [read for read in reads if read.cycles is not None]
+    splits = np.array([c for read in reads for c in read.split_cycles], np.int64)
+    figures = [
+        Figure(f"{device}.reads", f"{device} reads recorded", len(reads)),
+        Figure(
+            f"{device}.reads.retries", f"{device} retries of recorded reads",
+            sum(read.retries for read in reads),
+        ),
+        Figure(
+            f"{device}.reads.disconnects", f"{device} disconnects of recorded reads",
+            sum(read.disconnects for read in reads),
+        ),
+    ]  # fmt: skip
+    for key, value in (
+        ("mean", float(splits.mean())),
+        ("min", int(splits.min())),
+        ("p50", int(np.sort(splits)[(len(splits) - 1) // 2])),
+        ("max", int(splits.max())),
+    ):
+        figures.append(
+            Figure(
+                f"{device}.split.{key}", f"{device} split wait, {key}", value, "cycles",
+                note="from the accepted request to the completion on the bus",
+            )
+        )  # fmt: skip
+    if smooth:
+        figures += _smooth_figures(device, smooth)
+    return figures
+
+
+def _smooth_figures(device: str, smooth: Sequence[Read]) -> list[Figure]:
+    """Return what reads cost that one completion answered, and the longest of them on their own."""
+    longest = max(read.length_words for read in smooth)
+    chosen = [read for read in smooth if read.length_words == longest]
+    cycles = [read.cycles for read in chosen if read.cycles is not None]
+    figures = []
+    for key, label, values, note in (
+        ("arbitration", "taking a descriptor to accepted request",
+         [r.arbitration_cycles for r in smooth], "waits for room in the FIFO or for the bus are in it"),
+        ("first_word", "accepted request to first word", [r.first_word_cycles for r in smooth], ""),
+        ("start", "taking a descriptor to first word", [r.start_cycles for r in smooth], ""),
+    ):  # fmt: skip
+        known = [value for value in values if value is not None]
+        if known:
+            figures.append(
+                Figure(
+                    f"{device}.read.{key}", f"{device} {label}, mean", float(np.mean(known)),
+                    "cycles", note=note,
+                )
+            )  # fmt: skip
+    note = f"{len(chosen)} reads without retry or disconnect"
+    figures += [
+        Figure(f"{device}.read.longest.words", f"{device} longest reads", longest, "words"),
+        Figure(
+            f"{device}.read.longest.cycles", f"{device} longest reads, mean", float(np.mean(cycles)),
+            "cycles", note=note,
+        ),
+        Figure(
+            f"{device}.read.longest.cycles.min", f"{device} longest reads, least", min(cycles),
+            "cycles",
+        ),
+        Figure(
+            f"{device}.read.longest.cycles.max", f"{device} longest reads, most", max(cycles),
+            "cycles",
+        ),
+        Figure(
+            f"{device}.read.longest.efficiency", f"{device} longest reads, data cycles of all",
+            100 * longest * len(cycles) / sum(cycles), "%", note=note,
+        ),
+    ]  # fmt: skip
+    return figures
+
+
+def interrupt_figures(view: CaptureView, device: str, told: Interrupts) -> list[Figure]:
+    """Return interrupts against completions, of the recording and of the counters."""
+    figures = [
+        Figure(f"{device}.completions.recorded", f"{device} completions recorded", told.completions),
+        Figure(f"{device}.interrupts.recorded", f"{device} interrupts recorded", told.raised),
+        Figure(
+            f"{device}.interrupts.per_completion", f"{device} interrupts a completion",
+            told.per_completion,
+            note="" if told.completions else "no completion was recorded",
+        ),
+        Figure(
+            f"{device}.interrupts.unmasked", f"{device} interrupts on top of one not masked",
+            len(told.again),
+        ),
+        Figure(
+            f"{device}.interrupts.lost", f"{device} completions without their interrupt",
+            len(told.lost),
+        ),
+    ]  # fmt: skip
+    interrupts, notes = view.counter(device, "interrupts"), view.counter(device, "notifications")
+    if interrupts is not None and notes:
+        figures.append(
+            Figure(
+                f"{device}.interrupts.per_notification",
+                f"{device} interrupts a notification",
+                interrupts / notes,
+                note="counters, since power-up; local notifications are in it",
+            )
+        )
+    if told.response_cycles:
+        figures.append(
+            Figure(
+                f"{device}.interrupts.response",
+                f"{device} interrupt to handler, mean",
+                float(np.mean(told.response_cycles)),
+                "cycles",
+            )
+        )
+    return figures

@@ -1,0 +1,204 @@
+"""Did the interrupt handler run: each interrupt of a card beside what its computer's trace says of it.
+
+An interrupt has its handler when one was entered after it and before the next interrupt, within what the two
+clocks are known to agree. Where the trace lost lines, or does not reach so far, nothing is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Intervals, Material
+from freezeframe.analyzers.result_parts import (
+    IntervalRow,
+    distribution_figures,
+    interval_track,
+    joined_notes,
+)
+from freezeframe.capture.registers.layouts import Kind
+
+if TYPE_CHECKING:
+    from freezeframe.decoders.host.table import HostEvents
+
+__all__ = ["HOST", "InterruptRow", "handled"]
+
+RAN, NEVER, UNKNOWN = "ran", "never", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptRow:
+    """One interrupt: when it was raised, and what became of it (``ran``, ``never``, ``unknown``).
+
+    ``row`` is that of the table ``events``, ``host_row`` that of ``host`` (-1: none).
+    """
+
+    t_ps: int
+    outcome: str
+    entered_ps: int
+    left_ps: int
+    unc_ps: int
+    row: int
+    host_row: int
+
+
+def handled(events: pd.DataFrame, host: pd.DataFrame, device: str, irq: int) -> list[InterruptRow]:
+    """Return what became of each interrupt of a card.
+
+    Args:
+        events: table ``events`` of the capture.
+        host: table ``host``, its clock related.
+        irq: the line of the card.
+    """
+    mine = (
+        (events["device"] == device)
+        & (events["kind"] == Kind.IRQ.name)
+        & (events["code"] == "raised")
+    )
+    raised = events[mine.to_numpy()]
+    of_card = host[(host["device"] == device).to_numpy()]
+    entries = of_card[(of_card["kind"] == "irq_handler_entry") & (of_card["irq"] == irq)]
+    exits = of_card[(of_card["kind"] == "irq_handler_exit") & (of_card["irq"] == irq)]
+    lost = of_card[of_card["kind"] == "lost"]["t_ps"].to_numpy()
+    timed = of_card[of_card["t_unc_ps"] >= 0]["t_ps"].to_numpy()
+    if not len(timed):
+        return []
+    entered, left = entries["t_ps"].to_numpy(), exits["t_ps"].to_numpy()
+    unc = entries["t_unc_ps"].to_numpy()
+    times = raised["t_ps"].to_numpy()
+    until = np.append(times[1:], int(max(timed[-1], times[-1] if len(times) else 0)) + 1)
+    found = []
+    for row, t_ps, end_ps in zip(
+        raised.index.tolist(), times.tolist(), until.tolist(), strict=True
+    ):
+        around = int(unc.max()) if len(unc) else 0
+        first = int(np.searchsorted(entered, t_ps - around))
+        if first < len(entered) and entered[first] < end_ps + around:
+            after = int(np.searchsorted(left, entered[first]))
+            left_ps = int(left[after]) if after < len(left) else -1
+            found.append(
+                InterruptRow(
+                    t_ps, RAN, int(entered[first]), left_ps, int(unc[first]), row,
+                    int(entries.index[first]),
+                )
+            )  # fmt: skip
+            continue
+        # Silence means something only where the trace was running and lost nothing.
+        silent = timed[0] <= t_ps and end_ps + around <= timed[-1]
+        gap = ((lost >= t_ps - around) & (lost <= end_ps + around)).any()
+        outcome = NEVER if silent and not gap else UNKNOWN
+        found.append(InterruptRow(t_ps, outcome, -1, -1, around, row, -1))
+    return found
+
+
+def _run(material: Material) -> AnalysisResult:
+    if not material.folder.host:
+        return AnalysisResult(
+            "host",
+            notes=(
+                "the capture holds no trace of a host; pull with --host-trace FILE (trace-cmd report, "
+                "ftrace or dmesg)",
+            ),
+        )
+    from freezeframe.decoders.host.table import host_events
+
+    host = host_events(material.folder, material.trace)
+    figures: list[Figure] = []
+    tracks: list[Intervals] = []
+    tables = {"host": host.table}
+    notes = list(host.notes)
+    for device, clock in host.clocks.items():
+        if clock.relation is None:
+            figures.append(
+                Figure(f"{device}.interrupts.handled", "handlers that ran", None, note=clock.note)
+            )
+            continue
+        rows = handled(material.trace.events, host.table, device, clock.irq)
+        tables[f"interrupts.{device}"] = pd.DataFrame(rows, columns=list(InterruptRow.__slots__))
+        figures += _figures(device, rows)
+        tracks.append(_track(device, clock.irq, rows))
+        notes += _silent(device, rows)
+    tracks += _messages(host)
+    return AnalysisResult(
+        "host", tuple(figures), (), tuple(tracks), (), tables, joined_notes(notes)
+    )
+
+
+def _figures(device: str, rows: list[InterruptRow]) -> list[Figure]:
+    counts = {
+        outcome: sum(row.outcome == outcome for row in rows) for outcome in (RAN, NEVER, UNKNOWN)
+    }
+    ran = [row for row in rows if row.outcome == RAN]
+    lag = np.array([row.entered_ps - row.t_ps for row in ran], np.int64)
+    unc = max((row.unc_ps for row in ran), default=0)
+    return [
+        Figure(f"{device}.interrupts", f"{device}: interrupts raised", len(rows)),
+        Figure(f"{device}.interrupts.handled", f"{device}: handlers that ran", counts[RAN]),
+        Figure(f"{device}.interrupts.never", f"{device}: interrupts without a handler", counts[NEVER]),
+        Figure(
+            f"{device}.interrupts.unknown",
+            f"{device}: of which the trace says nothing",
+            counts[UNKNOWN],
+        ),
+        *distribution_figures(
+            f"{device}.entry", f"{device}: from the interrupt to its handler", lag, "ps", unc,
+            "the host's trace has no handler of this card" if not ran else "",
+        ),
+    ]  # fmt: skip
+
+
+def _track(device: str, irq: int, rows: list[InterruptRow]) -> Intervals:
+    intervals: list[IntervalRow] = []
+    for row in rows:
+        if row.outcome == RAN:
+            end_ps = row.left_ps if row.left_ps >= 0 else row.entered_ps
+            intervals.append(
+                (
+                    row.entered_ps,
+                    end_ps,
+                    "handler",
+                    f"irq {irq} handler",
+                    -1,
+                    False,
+                    row.left_ps < 0,
+                )
+            )
+        else:
+            what = "no handler ran" if row.outcome == NEVER else "trace says nothing"
+            intervals.append((row.t_ps, row.t_ps + 1, row.outcome, what, -1, False, False))
+    intervals.sort()
+    return interval_track(
+        f"{device}.handlers", f"{device}: interrupt handlers of the host", intervals
+    )
+
+
+def _messages(host: HostEvents) -> list[Intervals]:
+    said = host.table[(host.table["kind"] == "message").to_numpy() & (host.table["t_unc_ps"] >= 0)]
+    if not len(said):
+        return []
+    rows: list[IntervalRow] = [
+        (t_ps, t_ps + 1, "message", text, -1, False, False)
+        for t_ps, text in zip(said["t_ps"].tolist(), said["text"].tolist(), strict=True)
+    ]
+    return [interval_track("host.messages", "messages of the host's kernel", rows)]
+
+
+def _silent(device: str, rows: list[InterruptRow]) -> list[str]:
+    never = [row for row in rows if row.outcome == NEVER]
+    if not never:
+        return []
+    return [
+        f"{device}: {len(never)} of {len(rows)} interrupts had no handler; the first was raised at "
+        f"{never[0].t_ps} ps (row {never[0].row} of events)"
+    ]
+
+
+HOST = Analysis(
+    "host",
+    "Interrupts and their handlers",
+    "Whether the host's handler ran for each interrupt of the card, and how long it took to be entered.",
+    _run,
+)
+"""Needs a capture that was pulled with ``--host-trace``."""

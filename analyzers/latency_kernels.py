@@ -1,0 +1,281 @@
+"""The loops of the latency analyzer: events to messages, messages to durations, at memory speed.
+
+A message is told by a key that may come again (a 16-bit sequence number, a transaction number): an
+event whose stage does not come after the last stage of that key begins the key's next message. For
+each key a state keeps the *open* message, and the *head*: a message whose beginning may lie before
+the state's first event, to be joined with what came before.
+
+Only the order of the events of one key matters; those of different keys may stand in any order.
+"""
+
+from __future__ import annotations
+
+from typing import no_type_check
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "BEGAN_BEFORE",
+    "BINS",
+    "COMPLETE",
+    "COUNTS",
+    "INCOMPLETE",
+    "MANTISSA_BITS",
+    "NEGATIVE",
+    "STILL_OPEN",
+    "bin_edges",
+    "close_all",
+    "join",
+    "match",
+]
+
+MANTISSA_BITS = 7
+"""A bin is at most 1/128 of its value wide."""
+
+_OCTAVES = 48  # up to 2^48 ps, 281 s; longer ones share the last bin
+BINS = (_OCTAVES << MANTISSA_BITS) + 1
+
+# Places in the array of counts; from MISSING on one for each stage: incomplete messages that lack it.
+COMPLETE, INCOMPLETE, BEGAN_BEFORE, STILL_OPEN, NEGATIVE = range(5)
+COUNTS = 5
+
+_STAGES = (1 << 16) - 1  # a bit for each event that the open message has met
+_KNOWN = (
+    1 << 16
+)  # a message of this key is over: what follows does not continue an earlier recording
+_GATHERED = 256
+# A duration's bin is the exponent and the highest bits of the mantissa of its double.
+_SHIFT = 52 - MANTISSA_BITS
+_BIAS = 1023 << MANTISSA_BITS
+
+
+def bin_edges(number: int) -> tuple[int, int]:
+    """Return the half-open range of durations that a bin holds; bin 0 is everything below 1."""
+    if number == 0:
+        return 0, 1
+    octave, part = divmod(number - 1, 1 << MANTISSA_BITS)
+    base = (1 << MANTISSA_BITS) + part
+
+    def edge(value: int) -> int:
+        scaled = value << octave
+        return -(-scaled >> MANTISSA_BITS) if octave < MANTISSA_BITS else scaled >> MANTISSA_BITS
+
+    return edge(base), edge(base + 1)
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def match(t_ps, key, stage, phases, keys, totals, slow):
+    """Take events in order; complete messages go into the totals.
+
+    Args:
+        t_ps, key, stage: ``(n,)`` int64, int32 below the number of keys, uint8 below that of stages.
+        phases: ``(p, 2)`` int64, stages between which a phase lies.
+        keys, totals, slow: the arrays of a state, altered.
+    Returns:
+        how many were taken: fewer than there are where one has a key or stage that there is not.
+    """
+    times, mask, head_times, head_mask = keys
+    stages = times.shape[1]
+    known_keys = np.uint32(len(mask))
+    final, full = stages - 1, (1 << stages) - 1
+    # Complete messages are gathered: summing up phase by phase is twice as fast as message by message.
+    rows = np.empty((stages, _GATHERED), np.int64)
+    which = np.empty(_GATHERED, np.int64)
+    held = 0
+    for i in range(len(t_ps)):
+        k = np.uint32(key[i])
+        s = np.int64(stage[i])
+        if k >= known_keys or s > final:
+            return i
+        seen = np.int64(mask[k])
+        if (seen & _STAGES) >> s:
+            _close(k, times, mask, head_times, head_mask, phases, totals, slow)
+            seen = _KNOWN
+        if s < final:
+            times[k, s] = t_ps[i]
+            mask[k] = seen | 1 << s
+        elif (seen | 1 << s) & _STAGES == full:
+            mask[k] = _KNOWN
+            for j in range(final):
+                rows[j, held] = times[k, j]
+            rows[final, held] = t_ps[i]
+            which[held] = k
+            held += 1
+            if held == _GATHERED:
+                _add_all(held, rows, which, phases, totals, slow)
+                held = 0
+        else:
+            times[k, s] = t_ps[i]
+            mask[k] = seen | 1 << s
+            _close(k, times, mask, head_times, head_mask, phases, totals, slow)
+    _add_all(held, rows, which, phases, totals, slow)
+    return len(t_ps)
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def _close(k, times, mask, head_times, head_mask, phases, totals, slow):
+    """End the open message of a key: it is counted, or kept as the head."""
+    seen = np.int64(mask[k])
+    mask[k] = _KNOWN
+    if not seen & (_KNOWN | 1):
+        head_mask[k] = seen
+        head_times[k] = times[k]
+    else:
+        _judge(k, times[k], seen & _STAGES, phases, totals, slow)
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def _judge(k, row, seen, phases, totals, slow):
+    """Count a message that is over, complete or not."""
+    stages = len(row)
+    if seen == (1 << stages) - 1:
+        _add(k, row, phases, totals, slow)
+        return
+    counts = totals[0]
+    counts[INCOMPLETE] += 1
+    for s in range(stages):
+        if not seen >> s & 1:
+            counts[COUNTS + s] += 1
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def _add(k, row, phases, totals, slow):
+    """Add one complete message."""
+    rows = np.empty((len(row), 1), np.int64)
+    rows[:, 0] = row
+    which = np.empty(1, np.int64)
+    which[0] = k
+    _add_all(1, rows, which, phases, totals, slow)
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def _add_all(n, rows, which, phases, totals, slow):
+    """Add complete messages, phase by phase; the whole way is the last."""
+    counts, sums, least, most, histogram = totals
+    counts[COMPLETE] += n
+    last = len(rows) - 1
+    p = len(phases)
+    durations = np.empty(n, np.int64)
+    for phase in range(p + 1):
+        begin, end = 0, last
+        if phase < p:
+            begin, end = phases[phase, 0], phases[phase, 1]
+        total, low, high = np.int64(0), least[phase], most[phase]
+        bins = histogram[phase]
+        for i in range(n):
+            duration = rows[end, i] - rows[begin, i]
+            durations[i] = duration
+            total += duration
+            low = min(low, duration)
+            high = max(high, duration)
+        for i in range(n):
+            duration = durations[i]
+            if duration < 1:
+                bins[0] += 1
+                counts[NEGATIVE] += duration < 0
+            else:
+                bits = np.float64(duration).view(np.int64)
+                bins[np.uint64(min((bits >> _SHIFT) - _BIAS + 1, BINS - 1))] += 1
+        sums[phase] += total
+        least[phase] = low
+        most[phase] = high
+    enough = slow[1][-1]
+    for i in range(n):
+        whole = rows[last, i] - rows[0, i]
+        if whole >= enough:
+            _keep_slow(whole, which[i], rows[:, i], slow)
+            enough = slow[1][-1]
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def _keep_slow(whole, k, row, slow):
+    """Put a message among the slowest: longest first, then the earlier, then the lower key."""
+    slow_times, slow_whole, slow_key = slow
+    n = len(slow_whole)
+    at = n
+    while at > 0:
+        other = slow_whole[at - 1]
+        if other > whole:
+            break
+        if other == whole:
+            begin = slow_times[at - 1, 0]
+            if begin < row[0] or (begin == row[0] and slow_key[at - 1] <= k):
+                break
+        at -= 1
+    if at == n:
+        return
+    for j in range(n - 1, at, -1):
+        slow_times[j] = slow_times[j - 1]
+        slow_whole[j] = slow_whole[j - 1]
+        slow_key[j] = slow_key[j - 1]
+    slow_times[at] = row
+    slow_whole[at] = whole
+    slow_key[at] = k
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def join(phases, keys, later, totals, slow):
+    """Join the open messages of a state with the beginnings of the state right after it.
+
+    ``keys`` becomes that of both; complete messages go into ``totals`` and ``slow``.
+    """
+    times, mask, head_times, head_mask = keys
+    next_times, next_mask, next_head_times, next_head_mask = later
+    for k in range(len(mask)):
+        if not next_mask[k]:
+            continue  # nothing of this key came
+        here, there = np.int64(mask[k]) & _STAGES, np.int64(next_mask[k]) & _STAGES
+        # What comes first may continue what is open here, unless it begins with the first stage.
+        is_over = bool(next_mask[k] & _KNOWN)
+        first = np.int64(next_head_mask[k]) if is_over else (np.int64(0) if there & 1 else there)
+        if first and here and not here >> _lowest(first):
+            row = next_head_times[k] if is_over else next_times[k]
+            for s in range(len(row)):
+                if first >> s & 1:
+                    times[k, s] = row[s]
+            mask[k] |= first
+            if not is_over:
+                continue
+            _close(k, times, mask, head_times, head_mask, phases, totals, slow)
+        else:
+            if here:
+                _close(k, times, mask, head_times, head_mask, phases, totals, slow)
+            if first and is_over:
+                times[k] = next_head_times[k]
+                mask[k] |= first
+                _close(k, times, mask, head_times, head_mask, phases, totals, slow)
+        mask[k] = (mask[k] | next_mask[k]) & _KNOWN | there
+        times[k] = next_times[k]
+
+
+@no_type_check
+@njit(cache=True, nogil=True, inline="always")
+def _lowest(bits):
+    """Return the number of the lowest bit that is set."""
+    s = 0
+    while not bits >> s & 1:
+        s += 1
+    return s
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def close_all(keys, counts):
+    """Count what is not over at either end of the recording."""
+    _, mask, _, head_mask = keys
+    for k in range(len(mask)):
+        if head_mask[k]:
+            counts[BEGAN_BEFORE] += 1
+        if mask[k] & _STAGES:
+            if not mask[k] & (_KNOWN | 1):
+                counts[BEGAN_BEFORE] += 1
+            else:
+                counts[STILL_OPEN] += 1

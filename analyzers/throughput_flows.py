@@ -1,0 +1,82 @@
+"""Words by flow: from the traces of the taps at the link, and from the counters of the freeze bank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.analyzers.streams import Stream
+from freezeframe.analyzers.view import CaptureView
+
+__all__ = ["FlowCount", "FlowRates", "flow_counts", "flow_rates"]
+
+Int64 = npt.NDArray[np.int64]
+
+_BINS = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowRates:
+    """Words of each flow at one tap, over the time its memory reaches back.
+
+    Attributes:
+        flows: ``(f,)`` int64, -1 for words whose header is not in the recording.
+        words: ``(f, b)`` int64 in b bins of equal length; edges_ps: ``(b + 1,)`` int64.
+        missing: words between were not read, so these are too few.
+    """
+
+    device: str
+    tap: str
+    flows: Int64
+    words: Int64
+    edges_ps: Int64
+    missing: bool
+
+    @property
+    def span_ps(self) -> int:
+        return int(self.edges_ps[-1] - self.edges_ps[0])
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCount:
+    """Words of one flow since power-up or link start, 32 bits, as one card counted them."""
+
+    device: str
+    flow: int
+    sent: int | None
+    received: int | None
+
+
+def flow_rates(stream: Stream, period_ps: int) -> FlowRates | None:
+    """Return the words of each flow in a stream; None for one without words.
+
+    Args:
+        period_ps: one cycle of the tap's clock: how long the last word lasts.
+    """
+    if not len(stream):
+        return None
+    flow = np.full(len(stream), -1, np.int64)
+    for packet in stream.packets:
+        if packet.header is not None and packet.header_ok is not False and packet.flow is not None:
+            flow[packet.start : packet.end] = packet.flow
+    first, end = int(stream.t_ps[0]), int(stream.t_ps[-1]) + max(period_ps, 1)
+    bins = max(1, min(_BINS, (end - first) // max(period_ps, 1)))
+    edges = first + np.arange(bins + 1, dtype=np.int64) * (end - first) // bins
+    place = np.clip(np.searchsorted(edges, stream.t_ps, side="right") - 1, 0, bins - 1)
+    flows = np.unique(flow)
+    words = np.zeros((len(flows), bins), np.int64)
+    np.add.at(words, (np.searchsorted(flows, flow), place), 1)
+    return FlowRates(stream.device, stream.tap, flows, words, edges, bool(stream.breaks))
+
+
+def flow_counts(view: CaptureView) -> list[FlowCount]:
+    """Return the counts of every flow that any card of the view used."""
+    found = []
+    for device in view.devices:
+        for flow in range(device.identity.flows_count):
+            sent = view.value(device.name, "frozen_flow.words_sent", flow)
+            received = view.value(device.name, "frozen_flow.words_received", flow)
+            if sent or received:
+                found.append(FlowCount(device.name, flow, sent, received))
+    return found

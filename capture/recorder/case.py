@@ -1,0 +1,166 @@
+"""Several targets in one capture: both ends of a link in computers of their own, and what the host saw.
+
+Each target is pulled as alone, all at the same time; the folder is written when all have answered, or not at
+all. How their time lines relate is not decided here: packets and pairs of instants say it when the capture
+is decoded.
+
+Source: docs/formats.md, section 7, "Several targets".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from freezeframe.capture.errors import FreezeframeError, InputError
+from freezeframe.capture.folder import CaptureWriter, DeviceCapture, HostTrace
+from freezeframe.capture.folder.manifest import host_file
+from freezeframe.capture.recorder.pull import Gathering, Progress, PullReport, report_of
+from freezeframe.capture.registers.layouts import DOMAIN_NAMES
+from freezeframe.capture.targets.base import Target
+
+__all__ = ["SameTime", "pull_case"]
+
+_MOST_HOST_B = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class SameTime:
+    """Two instants that are one: a cycle of a clock of one device, and one of another's, within ``unc_ps``."""
+
+    a: tuple[str, str, int]
+    b: tuple[str, str, int]
+    unc_ps: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> SameTime:
+        """Read ``A.bus:12345=B.bus:67890+-100``: device, clock, cycle; then the uncertainty in ns.
+
+        Raises:
+            InputError: it is not of that form; the message says what is missing.
+        """
+        pair, _, within = text.partition("+-")
+        left, equals, right = pair.partition("=")
+        if not equals or (within and not within.strip().isdigit()):
+            raise InputError(
+                f"--same-time {text!r}: write A.bus:CYCLE=B.bus:CYCLE, and behind it +-NANOSECONDS "
+                "where they agree only within so much"
+            )
+        return cls(_instant(left, text), _instant(right, text), 1000 * int(within or 0))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"a": list(self.a), "b": list(self.b), "unc_ps": self.unc_ps}
+
+
+def pull_case(
+    targets: Sequence[Target],
+    path: Path | str,
+    *,
+    freeze: bool = False,
+    wait_s: float = 30.0,
+    progress: Callable[[Sequence[Progress]], None] | None = None,
+    overwrite: bool = False,
+    reopen: Sequence[Callable[[], Target]] | None = None,
+    same_time: Sequence[SameTime] = (),
+    host: Callable[[], Sequence[HostTrace]] = tuple,
+) -> PullReport:
+    """Pull one or several targets into one capture folder; devices are named in the order of the targets.
+
+    Args:
+        progress: called with the progress of each target, from several threads.
+        same_time: instants of clocks of different targets that are known to be the same.
+        host: returns traces of the computers the cards are in, which are kept as they are; called when all
+            recorders have been read, so that the traces reach as far as the recordings.
+        others: as of `freezeframe.capture.recorder.pull.pull`.
+    Raises:
+        InputError: a pair or a trace names a device that is not there, a trace is empty or above 1 GiB,
+            or the folder cannot be written.
+        RecorderStateError, DeviceUnknownError, TargetError: as `pull`, of whichever target failed first;
+            nothing is written then.
+    """
+    sources = list(dict.fromkeys(target.url.partition("?")[0] for target in targets))
+    writer = CaptureWriter(path, source=", ".join(sources), overwrite=overwrite)
+    seen: list[Progress] = [Progress("identity", 0, 0, 0, 0)] * len(targets)
+
+    def told(number: int) -> Callable[[Progress], None]:
+        def tell(now: Progress) -> None:
+            seen[number] = now
+            if progress is not None:
+                progress(tuple(seen))
+
+        return tell
+
+    gatherings = [
+        Gathering(target, told(n), wait_s, reopen[n] if reopen else None)
+        for n, target in enumerate(targets)
+    ]
+    with ThreadPoolExecutor(max(1, len(targets)), "pull") as pool:
+        running = [pool.submit(one.run, freeze) for one in gatherings]
+        failed = [error for one in running if (error := one.exception()) is not None]
+    for error in failed:
+        if isinstance(error, FreezeframeError):
+            raise error
+    found = [one.result() for one in running]
+    devices = _named(found)
+    for device in devices:
+        writer.add_device(device)
+    _state(writer, devices, sources if len(targets) > 1 else [], same_time, host())
+    return report_of(writer.commit(), gatherings)
+
+
+def _named(found: Sequence[Sequence[DeviceCapture]]) -> list[DeviceCapture]:
+    devices = [(number, device) for number, of in enumerate(found) for device in of]
+    return [
+        replace(device, index=index, target=number)
+        for index, (number, device) in enumerate(devices)
+    ]
+
+
+def _state(
+    writer: CaptureWriter,
+    devices: Sequence[DeviceCapture],
+    sources: Sequence[str],
+    same_time: Sequence[SameTime],
+    host: Sequence[HostTrace],
+) -> None:
+    known = [device.name for device in devices]
+    for pair in same_time:
+        for name, _, _ in (pair.a, pair.b):
+            _must_know(name, known, "--same-time")
+    if sources:
+        writer.add_statement("targets", list(sources))
+    if same_time:
+        writer.add_statement("time_pairs", [pair.to_json() for pair in same_time])
+    if host:
+        entries, files = [], {}
+        for number, trace in enumerate(host):
+            _must_know(trace.device, known, "--host-trace")
+            if not trace.text.strip():
+                raise InputError(f"--host-trace {trace.name}: is empty")
+            if len(trace.text) > _MOST_HOST_B:
+                raise InputError(
+                    f"--host-trace {trace.name}: {len(trace.text)} B are more than {_MOST_HOST_B} B; "
+                    "cut it to the time around the fault"
+                )
+            files[host_file(number)] = trace.text
+            entries.append({"name": trace.name, "device": trace.device, "file": host_file(number)})
+        writer.add_statement("host", entries, files)
+
+
+def _must_know(name: str, known: Sequence[str], option: str) -> None:
+    if name not in known:
+        raise InputError(f"{option}: no device {name!r}; the capture holds {', '.join(known)}")
+
+
+def _instant(text: str, whole: str) -> tuple[str, str, int]:
+    clock, colon, cycle = text.strip().partition(":")
+    device, dot, domain = clock.partition(".")
+    if not colon or not dot or domain not in DOMAIN_NAMES or not cycle.strip().isdigit():
+        raise InputError(
+            f"--same-time {whole!r}: {text.strip()!r} is no instant; write DEVICE.CLOCK:CYCLE with "
+            f"CLOCK {' or '.join(DOMAIN_NAMES)}, as in A.bus:12345"
+        )
+    return device, domain, int(cycle)

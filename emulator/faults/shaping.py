@@ -1,0 +1,59 @@
+"""What faults ask of the hosts so that their symptom can come: a busy flow, a slow receiver, bursts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from freezeframe.emulator.traffic import MEAN_GAPS_PS, Plan
+
+if TYPE_CHECKING:
+    from freezeframe.emulator.faults.base import Fault
+
+__all__ = ["burst", "keep_busy", "quiet_other_way", "slow_down"]
+
+_LARGE_MIXES = ((0.1, 0.2, 0.7), (0.2, 0.4, 0.4), (0.05, 0.05, 0.9))
+# A receiver has to be slower than what is sent, and less is sent at a light load.
+_PAUSE_FACTOR = {"light": 3, "medium": 1, "saturating": 1}
+
+
+def keep_busy(fault: Fault, plan: Plan, slow: bool) -> int:
+    """Let A use mostly one of its flows, with mostly large messages, B never stop, and (``slow``) B take words
+    at a fraction of what A sends; return the flow.
+
+    The load is the one that was asked for; where none was, A saturates the flow. Two faults get two flows.
+    """
+    draw, sending = fault.draw, plan.sending[0]
+    place = draw.randrange(len(sending.flows))
+    if sending.flows[place] in plan.busy:
+        place = (place + 1) % len(sending.flows)
+    plan.busy.append(sending.flows[place])
+    sending.load = plan.load or "saturating"
+    sending.gap_ps = MEAN_GAPS_PS[sending.load]
+    sending.mix = draw.choice(_LARGE_MIXES)
+    if slow and sending.load == "light":
+        sending.mix = _LARGE_MIXES[-1]  # there must be something to be slow with
+    sending.weights = tuple(
+        draw.uniform(0.85, 0.95) if flow in plan.busy else 0.08 for flow in sending.flows
+    )
+    plan.receiving[1].stops = []
+    if slow:
+        slow_down(fault, plan, 400, 700)
+    quiet_other_way(plan)
+    return sending.flows[place]
+
+
+def slow_down(fault: Fault, plan: Plan, least: int, most: int) -> None:
+    """Let B pause after each burst, by bus cycles of a saturating load; longer where the load is lighter."""
+    factor = _PAUSE_FACTOR[plan.sending[0].load]
+    plan.receiving[1].pause_cycles = fault.draw.randrange(least, most) * factor
+
+
+def quiet_other_way(plan: Plan) -> None:
+    """Leave the direction from B only as much as has to be there: it shares the buses and would slow A down."""
+    plan.sending[1].load = "light"
+    plan.sending[1].gap_ps = MEAN_GAPS_PS["light"]
+
+
+def burst(fault: Fault, plan: Plan, least: int, most: int) -> None:
+    """Let A post its messages several at a time, at the same mean rate."""
+    plan.sending[0].burst = fault.draw.randint(least, most)

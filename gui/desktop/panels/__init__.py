@@ -1,0 +1,1 @@
+"""The parts of the window beside the time line; each shows something and computes nothing."""

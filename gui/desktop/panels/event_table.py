@@ -1,0 +1,387 @@
+"""The table of events: every table of every source, with find and filter by expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.gui.desktop.panels.table_model import FrameModel
+from freezeframe.gui.desktop.query import ExpressionError, matching, parse
+from freezeframe.gui.desktop.sources.opened import Opened, Place
+from freezeframe.gui.desktop.widgets import (
+    ExpressionEdit,
+    beside,
+    button,
+    named,
+    plain_label,
+    table_view,
+)
+from freezeframe.gui.text import printable
+from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
+from PyQt6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from freezeframe.gui.desktop.progress import Progress
+    from freezeframe.gui.desktop.sources.opened import Table
+    from freezeframe.gui.desktop.workers import Job, Jobs
+
+__all__ = ["EventTable"]
+
+Bools = npt.NDArray[np.bool_]
+
+_PAUSE_MS = 250  # after the last key, before a long table is searched
+_HINT_FIND = "Find: kind == CREDIT and flow = 2, seq >= 0x10, code ~ refused"
+_HINT_FILTER = "Filter: only the rows that match, here and on the time line"
+_WIDEST_PX = 420
+
+
+class EventTable(QWidget):
+    """One table at a time; which is chosen above it.
+
+    Signals: ``chosen`` a `Place` by the user; ``hits`` and ``filtered`` (source, table, matches or
+    None) when a search or a filter has been evaluated.
+    """
+
+    chosen = pyqtSignal(object)
+    activated = pyqtSignal(object)
+    hits = pyqtSignal(str, str, object)
+    filtered = pyqtSignal(str, str, object)
+
+    def __init__(self, jobs: Jobs) -> None:
+        super().__init__()
+        self._jobs = jobs
+        self._sources: dict[str, Opened] = {}
+        self._found: Bools | None = None
+        self._filters: dict[tuple[str, str], tuple[str, Bools]] = {}
+        self._searching: dict[str, Job] = {}
+        self._quiet = False  # the selection is moved by the window, not by the user
+        self.model = FrameModel()
+        self.view = table_view("events")
+        self.view.setModel(self.model)
+        self.which = named(QComboBox(), "table", "Which table is shown.")
+        self.find = ExpressionEdit("find", _HINT_FIND)
+        self.filter = ExpressionEdit("filter", _HINT_FILTER)
+        self.trouble = plain_label("error in the expression")
+        self.trouble.hide()
+        self.count = plain_label("number of rows")
+        self.count.setWordWrap(False)
+        self.previous = button("Previous", "previous hit", lambda: self.step(-1), "Shift+F3")
+        self.next = button("Next", "next hit", lambda: self.step(1), "F3")
+        self._pages = beside(
+            button("Earlier rows", "page before", lambda: self._turn(-1)),
+            button("Later rows", "page after", lambda: self._turn(1)),
+        )
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 4, 4, 4)
+        word = QLabel("&Table")
+        word.setBuddy(self.which)
+        column.addWidget(beside(word, self.which, self.filter, self.count, stretch=2))
+        column.addWidget(beside(self.find, self.previous, self.next, stretch=0))
+        column.addWidget(self.trouble)
+        column.addWidget(self.view, 1)
+        column.addWidget(self._pages)
+        self._pages.hide()
+        self._timers = {
+            name: self._timer(edit, act)
+            for name, edit, act in (
+                ("find", self.find, self.search),
+                ("filter", self.filter, self.apply_filter),
+            )
+        }
+        self.find.returnPressed.connect(lambda: self._entered("find", lambda: self.step(1)))
+        self.filter.returnPressed.connect(lambda: self._entered("filter", lambda: None))
+        self.which.currentIndexChanged.connect(lambda _: self._show())
+        selection = self.view.selectionModel()
+        if selection is not None:
+            selection.currentRowChanged.connect(self._moved)
+        self.view.activated.connect(self._activated)
+
+    # What is shown
+
+    def set_sources(self, sources: list[Opened]) -> None:
+        """Offer the tables of these sources; the one that is shown stays."""
+        self._sources = {source.key: source for source in sources}
+        before = self.which.currentData()
+        self.which.blockSignals(True)
+        self.which.clear()
+        several = len(sources) > 1
+        for source in sources:
+            for table in source.tables.values():
+                title = f"{source.name}: {table.key}" if several else table.key
+                self.which.addItem(printable(f"{title} ({len(table):,})"), (source.key, table.key))
+        at = self.which.findData(before) if before is not None else -1
+        self.which.setCurrentIndex(max(at, 0) if self.which.count() else -1)
+        self.which.blockSignals(False)
+        for key in [key for key in self._filters if key[0] not in self._sources]:
+            del self._filters[key]
+        if at < 0 or before is None:
+            self._show()
+
+    @property
+    def shown(self) -> tuple[Opened, Table] | None:
+        """The source and the table that are shown."""
+        data = self.which.currentData()
+        if data is None:
+            return None
+        source = self._sources.get(data[0])
+        return (
+            None
+            if source is None or data[1] not in source.tables
+            else (source, source.tables[data[1]])
+        )
+
+    def show_table(self, source: str, table: str) -> None:
+        """Show a table; one that is not there changes nothing."""
+        at = self.which.findData((source, table))
+        if at >= 0:
+            self.which.setCurrentIndex(at)
+
+    def refresh(self, source: str, table: str) -> None:
+        """Show the frame of a table anew where it is the one that is shown (live mode)."""
+        shown = self.shown
+        if shown is not None and (shown[0].key, shown[1].key) == (source, table):
+            line = self.view.currentIndex().row()
+            self._show()
+            if line >= 0:
+                self._go(min(line, self.model.rowCount() - 1), tell=False)
+
+    def show_place(self, place: Place) -> bool:
+        """Select a row; return whether it is there and the filter does not hide it."""
+        self.show_table(place.source, place.table)
+        line = self.model.line_of(place.row)
+        if line is None:
+            return False
+        self._go(line, tell=False)
+        return True
+
+    def current_row(self) -> int | None:
+        """Return the row of the frame that is selected."""
+        line = self.view.currentIndex().row()
+        return self.model.row_at(line) if line >= 0 else None
+
+    # Find and filter
+
+    def search(self, then: Callable[[], None] | None = None) -> None:
+        """Find the rows that the find line matches, in a worker."""
+        self._evaluate("find", self.find, self._searched, then)
+
+    def apply_filter(self, then: Callable[[], None] | None = None) -> None:
+        """Show only what the filter line matches, in a worker."""
+        self._evaluate("filter", self.filter, self._filtered, then)
+
+    def step(self, by: int) -> None:
+        """Go to the next or previous hit, around the end; without a search to the next row."""
+        shown = self.shown
+        if shown is None:
+            return
+        if self.find.text().strip() and self._found is None:
+            self.search(lambda: self.step(by) if self._found is not None else None)
+            return
+        rows = self._hit_rows()
+        if not len(rows):
+            return
+        current = self.current_row()
+        if current is None:
+            at = 0 if by > 0 else len(rows) - 1
+        else:
+            side = "right" if by > 0 else "left"
+            at = int(np.searchsorted(rows, current, side))
+            at = at if by > 0 else at - 1
+        line = self.model.line_of(int(rows[at % len(rows)]))
+        if line is not None:
+            self._go(line, tell=True)
+
+    def _hit_rows(self) -> npt.NDArray[np.int64]:
+        """Return the rows that are hits and are shown."""
+        shown = self.shown
+        visible = None if shown is None else self._filters.get((shown[0].key, shown[1].key))
+        if self._found is None:
+            match = np.ones(self.model.total, np.bool_) if visible is None else visible[1]
+        else:
+            match = self._found if visible is None else self._found & visible[1]
+        return np.flatnonzero(match)
+
+    def _evaluate(
+        self,
+        name: str,
+        edit: ExpressionEdit,
+        use: Callable[[Opened, Table, str, Bools | None], None],
+        then: Callable[[], None] | None,
+    ) -> None:
+        self._timers[name].stop()
+        running = self._searching.pop(name, None)
+        if running is not None:
+            running.cancel()
+        shown = self.shown
+        text = edit.text().strip()
+        if shown is None:
+            return
+        source, table = shown
+        edit.unmark()
+        self._say("")
+        if not text:
+            use(source, table, "", None)
+            return
+
+        def work(progress: Progress) -> Bools | ExpressionError:
+            progress.report(0, 0, text)
+            try:
+                return matching(table.frame, text)
+            except ExpressionError as error:
+                return error
+
+        def done(result: Bools | ExpressionError) -> None:
+            if isinstance(result, ExpressionError):
+                lead = len(edit.text()) - len(edit.text().lstrip())
+                edit.mark(result.at + lead, result.end + lead)
+                self._say(f"{name}: {result}")
+                return
+            use(source, table, text, result)
+            if then is not None:
+                then()
+
+        job = self._jobs.start(f"{name} in {table.key}", work)
+        self._searching[name] = job
+        job.done.connect(done)
+        job.failed.connect(self._say)
+
+    def _searched(self, source: Opened, table: Table, text: str, found: Bools | None) -> None:
+        self._found = found
+        self._tell_count()
+        self.hits.emit(source.key, table.key, found)
+
+    def _filtered(self, source: Opened, table: Table, text: str, found: Bools | None) -> None:
+        key = (source.key, table.key)
+        if found is None:
+            self._filters.pop(key, None)
+        else:
+            self._filters[key] = (text, found)
+        current = self.current_row()
+        self.model.show_rows(None if found is None else np.flatnonzero(found))
+        self._tell_count()
+        self.filtered.emit(source.key, table.key, found)
+        line = None if current is None else self.model.line_of(current)
+        if line is not None:
+            self._go(line, tell=False)
+
+    def _timer(self, edit: ExpressionEdit, act: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(_PAUSE_MS)
+        timer.timeout.connect(act)
+
+        def typed(text: str) -> None:
+            if edit is self.find:
+                self._found = None
+            edit.unmark()
+            timer.start()
+
+        edit.textChanged.connect(typed)
+        return timer
+
+    def _entered(self, name: str, then: Callable[[], None]) -> None:
+        """Enter: evaluate at once where that is not done, then go on."""
+        edit = self.find if name == "find" else self.filter
+        text = edit.text().strip()
+        try:
+            if text:
+                parse(text)
+        except ExpressionError as error:
+            edit.setCursorPosition(min(error.at, len(edit.text())))
+        if name == "find" and not self._timers[name].isActive() and self._found is not None:
+            then()
+        elif name == "find":
+            self.search(then)
+        else:
+            self.apply_filter(then)
+
+    # Internals
+
+    def _show(self) -> None:
+        shown = self.shown
+        self._found = None
+        if shown is None:
+            import pandas as pd
+
+            self.model.show_frame(pd.DataFrame())
+            self._tell_count()
+            return
+        source, table = shown
+        words = None
+        if table.text is not None:
+
+            def words(row: int) -> str:
+                assert table.text is not None
+                return table.text(table.row(row))
+
+        self.model.show_frame(table.frame, words)
+        text, match = self._filters.get((source.key, table.key), ("", None))
+        if match is not None and len(match) == len(table.frame):
+            self.model.show_rows(np.flatnonzero(match))
+        self.filter.blockSignals(True)
+        self.filter.setText(text)
+        self.filter.blockSignals(False)
+        for column in range(self.model.columnCount()):
+            self.view.setColumnWidth(column, self._width(column))
+        self._tell_count()
+        self.hits.emit(source.key, table.key, None)
+        if self.find.text().strip():
+            self.search()
+
+    def _width(self, column: int) -> int:
+        """Return a width from the first rows: measuring all would cost what the table costs."""
+        metrics = self.view.fontMetrics()
+        texts = [self.model.column_names()[column]]
+        texts += [
+            self.model.cell(self.model.row_at(n), column)
+            for n in range(min(30, self.model.rowCount()))
+        ]
+        return min(max(metrics.horizontalAdvance(text) for text in texts) + 18, _WIDEST_PX)
+
+    def _tell_count(self) -> None:
+        shown, total = self.model.shown, self.model.total
+        text = f"{total:,} rows" if shown == total else f"{shown:,} of {total:,} rows"
+        if self._found is not None:
+            text += f", {len(self._hit_rows()):,} hits"
+        self._pages.setVisible(self.model.pages > 1)
+        if self.model.pages > 1:
+            text += f", part {self.model.page + 1} of {self.model.pages}"
+        self.count.setText(text)
+
+    def _say(self, text: str) -> None:
+        self.trouble.setText(printable(text))
+        self.trouble.setVisible(bool(text))
+
+    def _turn(self, by: int) -> None:
+        self.model.show_page(self.model.page + by)
+        self._tell_count()
+
+    def _go(self, line: int, *, tell: bool) -> None:
+        self._tell_count()
+        index = self.model.index(line, 0)
+        selection = self.view.selectionModel()
+        if selection is None:
+            return
+        flags = QItemSelectionModel.SelectionFlag
+        self._quiet = not tell
+        selection.setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+        self._quiet = False
+        self.view.scrollTo(index)
+
+    def _place(self, line: int) -> Place | None:
+        shown = self.shown
+        if shown is None or not 0 <= line < self.model.rowCount():
+            return None
+        return Place(shown[0].key, shown[1].key, self.model.row_at(line))
+
+    def _moved(self, index: QModelIndex, before: QModelIndex) -> None:
+        place = self._place(index.row())
+        if place is not None and not self._quiet:
+            self.chosen.emit(place)
+
+    def _activated(self, index: QModelIndex) -> None:
+        place = self._place(index.row())
+        if place is not None:
+            self.activated.emit(place)

@@ -1,0 +1,193 @@
+"""What went wrong: the findings of every capture, and for the chosen one the evidence it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from freezeframe.gui.desktop.sources.opened import Opened, Place
+from freezeframe.gui.desktop.widgets import fill_tree, item, named, text_box, tree
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.text import printable
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from freezeframe.analyzers.contract import Evidence, Finding, Row
+
+__all__ = ["FindingsPanel"]
+
+_MASK = (1 << 64) - 1
+_PLACE = Qt.ItemDataRole.UserRole
+
+
+class FindingsPanel(QWidget):
+    """Findings above, their text and evidence below.
+
+    Signals: ``chosen`` (source, number of the finding) and ``evidence_chosen`` a `Place`.
+    """
+
+    chosen = pyqtSignal(str, int)
+    evidence_chosen = pyqtSignal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: list[tuple[str, int, Finding | None]] = []
+        self.list = named(QListWidget(), "findings", "Choose one to see its evidence in all views.")
+        self.list.setWordWrap(True)
+        self.text = text_box("finding in words")
+        self.evidence = tree("evidence", ("evidence", "where", "time", "recorded", "expected"))
+        self.evidence.setWordWrap(False)
+        split = QSplitter(Qt.Orientation.Vertical)
+        for widget in (self.list, self.text, self.evidence):
+            split.addWidget(widget)
+        split.setSizes([90, 110, 220])
+        split.setChildrenCollapsible(False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 4, 4, 4)
+        column.addWidget(split)
+        self.list.currentRowChanged.connect(self._chosen)
+        self.list.itemActivated.connect(lambda _: self._chosen(self.list.currentRow()))
+        self.evidence.currentItemChanged.connect(lambda now, _: self._evidence(now))
+        self.evidence.itemActivated.connect(lambda now, _: self._evidence(now))
+
+    def set_sources(self, sources: Sequence[Opened], working: bool) -> None:
+        """Show the findings of these sources; ``working``: some are still being explained."""
+        before = self._current()
+        several = len(sources) > 1
+        entries: list[tuple[str, int, Finding | None]] = []
+        texts = []
+        for source in sources:
+            if source.kind != "capture":
+                continue
+            for number, finding in enumerate(source.findings):
+                entries.append((source.key, number, finding))
+                texts.append(_title(finding, source.name if several else ""))
+            if not source.findings:
+                entries.append((source.key, -1, None))
+                state = (
+                    "is being explained"
+                    if not source.loaded and working
+                    else (
+                        "no finding: nothing in the recording contradicts a card without a fault"
+                        if source.loaded
+                        else "was not explained to the end"
+                    )
+                )
+                texts.append(f"{source.name}: {state}")
+        if [(k, n) for k, n, _ in entries] == [
+            (k, n) for k, n, _ in self._entries
+        ] and texts == self._texts():
+            self._entries = entries
+            return
+        self._entries = entries
+        self.list.blockSignals(True)
+        self.list.clear()
+        self.list.addItems([printable(text) for text in texts])
+        self.list.blockSignals(False)
+        if before is not None and before[:2] in [(k, n) for k, n, _ in entries]:
+            self.select(*before[:2])
+        else:
+            self._show(None)
+
+    def select(self, source: str, number: int, *, tell: bool = False) -> None:
+        """Show a finding; ``tell``: as if the user had chosen it."""
+        for line, (key, at, _) in enumerate(self._entries):
+            if (key, at) == (source, number):
+                self.list.blockSignals(not tell)
+                self.list.setCurrentRow(line)
+                self.list.blockSignals(False)
+                self._show(self._entries[line][2])
+
+    def _texts(self) -> list[str]:
+        found = [self.list.item(line) for line in range(self.list.count())]
+        return [one.text() for one in found if one is not None]
+
+    def _current(self) -> tuple[str, int, Finding | None] | None:
+        line = self.list.currentRow()
+        return self._entries[line] if 0 <= line < len(self._entries) else None
+
+    def _chosen(self, line: int) -> None:
+        if not 0 <= line < len(self._entries):
+            return
+        source, number, finding = self._entries[line]
+        self._show(finding)
+        if finding is not None:
+            self.chosen.emit(source, number)
+
+    def _show(self, finding: Finding | None) -> None:
+        self.evidence.blockSignals(True)
+        if finding is None:
+            self.text.setPlainText("")
+            fill_tree(self.evidence, [])
+        else:
+            self.text.setPlainText(_words(finding))
+            fill_tree(self.evidence, [_of_evidence(one) for one in finding.evidence], expanded=True)
+            self.evidence.setColumnWidth(0, min(self.evidence.columnWidth(0), 340))
+        self.evidence.blockSignals(False)
+
+    def _evidence(self, now: QTreeWidgetItem | None) -> None:
+        current = self._current()
+        if now is None or current is None:
+            return
+        held = now.data(0, _PLACE)
+        if held is not None:
+            table, row = held
+            self.evidence_chosen.emit(Place(current[0], table, row))
+
+
+def _title(finding: Finding, source: str) -> str:
+    parts = [finding.diagnosis]
+    if finding.device is not None:
+        parts.append(f"{finding.device}.{finding.tap}" if finding.tap else finding.device)
+    if finding.flow is not None:
+        parts.append(f"flow {finding.flow}")
+    if finding.packet is not None:
+        parts.append(f"packet {finding.packet}")
+    if finding.word is not None:
+        parts.append(f"word {finding.word}")
+    if finding.t_ps is not None:
+        parts.append(format_ps(finding.t_ps))
+    if finding.candidates:
+        parts.append(f"one of {', '.join(finding.candidates)}")
+    parts.append(f"{100 * finding.confidence:.0f} % sure")
+    return (f"{source}: " if source else "") + ", ".join(parts)
+
+
+def _words(finding: Finding) -> str:
+    when = "at no time that can be told"
+    if finding.t_ps is not None:
+        unc = finding.t_uncertainty_ps
+        when = f"at {format_ps(finding.t_ps)}"
+        when += "" if unc is None else f" ± {format_ps(unc)}"
+    return f"{finding.diagnosis}, {when}, {100 * finding.confidence:.0f} % sure.\n\n{finding.text}"
+
+
+def _of_evidence(evidence: Evidence) -> QTreeWidgetItem:
+    where = ".".join(part for part in (evidence.device, evidence.tap) if part)
+    made = item([evidence.text, where, "", "", ""], [_of_row(row) for row in evidence.rows])
+    first = next((row for row in evidence.rows if row.row is not None), None)
+    if first is not None:
+        made.setData(0, _PLACE, (first.table, first.row))
+    return made
+
+
+def _of_row(row: Row) -> QTreeWidgetItem:
+    def word(value: int | None) -> str:
+        if value is None:
+            return ""
+        return f"{value & _MASK:#018x}" if row.table == "words" else f"{value} ({value:#x})"
+
+    wrong = row.expected is not None and row.value != row.expected
+    made = item(
+        [
+            row.label,
+            row.source,
+            "" if row.t_ps is None else format_ps(row.t_ps),
+            word(row.value),
+            word(row.expected) + (" ≠" if wrong else ""),
+        ]
+    )
+    if row.row is not None and row.table in ("words", "events"):
+        made.setData(0, _PLACE, (row.table, row.row))
+    return made

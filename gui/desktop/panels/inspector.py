@@ -1,0 +1,129 @@
+"""The inspector: the chosen row with all its fields; of a packet the words, their bits, and the checks."""
+
+from __future__ import annotations
+
+from freezeframe.gui.desktop.inspection import Field, InspectedWord, Inspection
+from freezeframe.gui.desktop.widgets import fill_tree, item, plain_label, tree
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.text import printable
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QFontDatabase
+from PyQt6.QtWidgets import QTreeWidgetItem, QVBoxLayout, QWidget
+
+__all__ = ["InspectorPanel"]
+
+_WORD = Qt.ItemDataRole.UserRole
+
+
+class InspectorPanel(QWidget):
+    """A heading, a tree, and the bits of the chosen word. ``word_chosen`` has the row of a word."""
+
+    word_chosen = pyqtSignal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title = plain_label("what is inspected", "Nothing is chosen.")
+        self.tree = tree("inspected fields", ("field", "value", "expected", "bits"))
+        self.bits = plain_label("bits of the chosen word")
+        self.bits.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.bits.setWordWrap(False)
+        self.bits.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 4, 4, 4)
+        column.addWidget(self.title)
+        column.addWidget(self.tree, 1)
+        column.addWidget(self.bits)
+        self._words: dict[int, InspectedWord] = {}
+        self.tree.currentItemChanged.connect(lambda now, _: self._moved(now))
+
+    def show_inspection(self, what: Inspection, row: int | None = None) -> None:
+        """Show it; ``row``: the word that is chosen, by its row of the table ``words``."""
+        self.title.setText(printable(what.title))
+        self._words = {word.row: word for word in what.words}
+        items = []
+        if what.verdicts:
+            items.append(item(["checks", "", "", ""], [_line(field) for field in what.verdicts]))
+        chosen = None
+        if what.words:
+            words = [_word(word) for word in what.words]
+            chosen = next((one for one in words if one.data(0, _WORD) == row), None)
+            items.append(item([f"{len(words)} words", "", "", ""], words))
+        fields = [_line(field) for field in what.fields]
+        items += [item(["row", "", "", ""], fields)] if what.words else fields
+        self.tree.blockSignals(True)
+        fill_tree(self.tree, items)
+        for one in items[: 2 if what.words else 0]:
+            one.setExpanded(True)
+        for column, most in ((0, 220), (1, 260), (2, 200)):
+            self.tree.setColumnWidth(column, min(self.tree.columnWidth(column), most))
+        if chosen is not None:
+            chosen.setExpanded(True)
+            self.tree.setCurrentItem(chosen)
+            self.tree.scrollToItem(chosen)
+        self.tree.blockSignals(False)
+        self._show_bits(None if row is None else self._words.get(row))
+
+    def _moved(self, now: QTreeWidgetItem | None) -> None:
+        while now is not None and now.data(0, _WORD) is None:
+            now = now.parent()
+        if now is not None:
+            row = int(now.data(0, _WORD))
+            self._show_bits(self._words.get(row))
+            self.word_chosen.emit(row)
+
+    def _show_bits(self, word: InspectedWord | None) -> None:
+        self.bits.setVisible(word is not None)
+        if word is None:
+            return
+        lines = ["bit  63       55       47       39       31       23       15       7"]
+        lines.append(f"     {word.bits}")
+        if word.wrong:
+            wanted = f"{word.expected:064b}"
+            wrong = f"{word.wrong:064b}"
+            lines.append(
+                "     " + " ".join(wanted[at : at + 8] for at in range(0, 64, 8)) + " expected"
+            )
+            marks = " ".join(
+                wrong[at : at + 8].replace("0", " ").replace("1", "^") for at in range(0, 64, 8)
+            )
+            count = word.wrong.bit_count()
+            lines.append(f"     {marks} {count} bit{'s' if count > 1 else ''} differ")
+        self.bits.setText("\n".join(lines))
+
+
+def _line(field: Field) -> QTreeWidgetItem:
+    bits = (
+        ""
+        if field.lsb is None or field.width is None
+        else (
+            f"[{field.lsb}]" if field.width == 1 else f"[{field.lsb + field.width - 1}:{field.lsb}]"
+        )
+    )
+    wrong = " ≠" if field.wrong and field.expected else ""
+    made = item([field.name, field.value, field.expected + wrong, bits])
+    if field.wrong:
+        _bold(made)
+    return made
+
+
+def _word(word: InspectedWord) -> QTreeWidgetItem:
+    expected = (
+        ""
+        if word.expected is None
+        else ("as it should be" if not word.wrong else f"{word.expected:#018x} ≠")
+    )
+    made = item(
+        [f"{word.name}, {format_ps(word.t_ps)}", f"{word.value:#018x}", expected, "[63:0]"],
+        [_line(field) for field in word.fields],
+    )
+    made.setData(0, _WORD, word.row)
+    if word.wrong:
+        _bold(made)
+    return made
+
+
+def _bold(made: QTreeWidgetItem) -> None:
+    font = made.font(0)
+    font.setBold(True)
+    for column in range(made.columnCount()):
+        made.setFont(column, font)

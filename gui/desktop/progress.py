@@ -1,0 +1,65 @@
+"""How work in a thread tells how far it is, hands over parts, and ends when it is no longer wanted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Cancelled", "Progress"]
+
+_LEAST_S = 0.05  # between two reports: a reader may call for every piece
+
+
+class Cancelled(Exception):
+    """The work is no longer wanted; not an error."""
+
+
+class Progress:
+    """One piece of work. Everything may be called from any thread."""
+
+    def __init__(
+        self,
+        report: Callable[[int, int, str], None] = lambda done, total, note: None,
+        give: Callable[[Any], None] = lambda part: None,
+    ) -> None:
+        """``report`` gets what is done, of how much (0: not known), and what; ``give`` gets parts."""
+        self._report = report
+        self._give = give
+        self._cancelled = threading.Event()
+        self._last_s = 0.0
+        self._note = ""
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Ask the work to end; it does at its next report."""
+        self._cancelled.set()
+
+    def check(self) -> None:
+        """Raise `Cancelled` where the work is no longer wanted."""
+        if self._cancelled.is_set():
+            raise Cancelled
+
+    def report(self, done: int, total: int = 0, note: str | None = None) -> None:
+        """Say how far it is; raises `Cancelled` as `check` does."""
+        self.check()
+        now_s = time.monotonic()
+        if note is not None and note != self._note:
+            self._note = note
+        elif now_s - self._last_s < _LEAST_S and done < total:
+            return
+        self._last_s = now_s
+        self._report(done, total, self._note)
+
+    def counted(self, done: int, total: int) -> None:
+        """`report` in the form that readers of files call."""
+        self.report(done, total)
+
+    def give(self, part: Any) -> None:
+        """Hand over a part of the result that can be shown already."""
+        self.check()
+        self._give(part)

@@ -1,0 +1,289 @@
+"""Which rows of a table an expression matches: one pass a comparison over whole columns.
+
+A text column of few different texts is compared once a text. What is null matches no comparison
+except with ``null``. Opaque words are compared as unsigned numbers, as they are shown.
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import re
+from collections.abc import Callable
+from fnmatch import translate
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.gui.desktop.query.parse import (
+    And,
+    Comparison,
+    ExpressionError,
+    Node,
+    Not,
+    Null,
+    Number,
+    Operand,
+    Or,
+    Text,
+    Truth,
+    Word,
+    parse,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["OPAQUE", "matching", "text_column"]
+
+OPAQUE = frozenset(("data", "dest"))
+"""Columns of 64-bit words, stored as int64 bit patterns (docs/formats.md section 8)."""
+
+Bools = npt.NDArray[np.bool_]
+_ORDER: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt,
+    "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def matching(table: pd.DataFrame, expression: str) -> Bools:
+    """Return ``(n,)`` bool: whether each row matches.
+
+    Raises:
+        ExpressionError: the expression is malformed, names no column of the table, or compares
+            what cannot be compared; it says where.
+    """
+    return _rows(parse(expression), table)
+
+
+def text_column(column: pd.Series[Any]) -> bool:
+    """Return whether a column holds texts, and no numbers or truths."""
+    import pandas.api.types as kinds
+
+    dtype = column.dtype
+    return not (kinds.is_bool_dtype(dtype) or kinds.is_numeric_dtype(dtype))
+
+
+def _rows(node: Node, table: pd.DataFrame) -> Bools:
+    if isinstance(node, Not):
+        return ~_rows(node.of, table)
+    if isinstance(node, And | Or):
+        # Every part is evaluated, also where the answer stands: an error in it must be told.
+        parts = [_rows(part, table) for part in node.of]
+        join = np.logical_and if isinstance(node, And) else np.logical_or
+        found: Bools = join.reduce(parts)
+        return found
+    return _compared(node, table)
+
+
+def _compared(node: Comparison, table: pd.DataFrame) -> Bools:
+    left, sign, right = node.left, node.sign, node.right
+    if right is None:
+        return _alone(left, table)
+    if not _is_column(left, table):
+        if not isinstance(left, Word) and _is_column(right, table) and sign not in ("~", "!~"):
+            left, right, sign = right, left, _FLIPPED.get(sign, sign)
+        else:
+            raise _no_column(left, table)
+    column = table[_column_name(left, table)]
+    if sign in ("~", "!~"):
+        found = _like(column, right)
+        return ~found if sign == "!~" else found
+    if isinstance(right, Null):
+        missing: Bools = column.isna().to_numpy()
+        return missing if sign == "==" else ~missing
+    if _is_column(right, table):
+        return _between(column, sign, table[_column_name(right, table)], right)
+    if text_column(column):
+        return _text(column, sign, right)
+    return _number(column, sign, right)
+
+
+def _alone(operand: Operand, table: pd.DataFrame) -> Bools:
+    """A column of truths, or a value that any column may hold."""
+    import pandas.api.types as kinds
+
+    if isinstance(operand, Truth):
+        return np.full(len(table), operand.value)
+    if isinstance(operand, Null):
+        raise ExpressionError(
+            "null alone asks nothing; column == null does", operand.at, operand.end
+        )
+    if _is_column(operand, table):
+        column = table[_column_name(operand, table)]
+        if not kinds.is_bool_dtype(column.dtype):
+            raise ExpressionError(
+                f"{column.name} is no yes or no; compare it: {column.name} == ...",
+                operand.at, operand.end,
+            )  # fmt: skip
+        return _true(column)
+    found = np.zeros(len(table), np.bool_)
+    if isinstance(operand, Number):
+        for name in table.columns:
+            column = table[name]
+            if not text_column(column) and not kinds.is_bool_dtype(column.dtype):
+                found |= _number(column, "==", operand)
+        return found
+    for name in table.columns:
+        if text_column(table[name]):
+            found |= _like(table[name], operand)
+    return found
+
+
+def _like(column: pd.Series[Any], operand: Operand) -> Bools:
+    """Text that contains another, capital and small letters being equal; ``*`` and ``?`` match any."""
+    # A bracket is no pattern here: the names of bus bits have some.
+    wanted = _shown(operand).replace("[", "[[]")
+    match = re.compile(translate(f"*{wanted}*"), re.IGNORECASE).match
+    return _by_text(column, lambda text: match(text) is not None)
+
+
+def _text(column: pd.Series[Any], sign: str, operand: Operand) -> Bools:
+    if isinstance(operand, Truth):
+        raise ExpressionError(
+            f"{column.name} holds texts, not true or false", operand.at, operand.end
+        )
+    wanted = _shown(operand)
+    compare = _ORDER[sign]
+    return _by_text(column, lambda text: bool(compare(text, wanted)))
+
+
+def _shown(operand: Operand) -> str:
+    if isinstance(operand, Word):
+        return operand.name
+    if isinstance(operand, Text):
+        return operand.value
+    if isinstance(operand, Number):
+        return str(operand.value)
+    return str(getattr(operand, "value", "")).lower()
+
+
+def _by_text(column: pd.Series[Any], test: Callable[[str], bool]) -> Bools:
+    """Apply a test once to each different text of a column; null never passes."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes = column.cat.codes.to_numpy()
+        texts = column.cat.categories
+    else:
+        codes, texts = pd.factorize(_hashable(column))
+    passed = np.array([test(str(text)) for text in texts] + [False], np.bool_)
+    found: Bools = passed[codes]  # -1, null, is the last
+    return found
+
+
+def _hashable(column: pd.Series[Any]) -> Any:
+    """Bytes and lists as the texts that a table shows."""
+    import pandas as pd
+
+    if column.dtype != object:
+        return column
+    values = [
+        None if value is None else value if isinstance(value, str) else _object_text(value)
+        for value in column
+    ]
+    return pd.Series(values, dtype=object)
+
+
+def _object_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, np.ndarray | list | tuple):
+        return " ".join(str(one) for one in value)
+    return str(value)
+
+
+def _number(column: pd.Series[Any], sign: str, operand: Operand) -> Bools:
+    import pandas.api.types as kinds
+
+    if kinds.is_bool_dtype(column.dtype):
+        if not isinstance(operand, Truth) or sign not in ("==", "!="):
+            raise ExpressionError(
+                f"{column.name} is true or false; write {column.name} == true",
+                operand.at,
+                operand.end,
+            )
+        known: Bools = column.notna().to_numpy()
+        return known & (_true(column) == (operand.value == (sign == "==")))
+    if not isinstance(operand, Number):
+        raise ExpressionError(
+            f"{column.name} holds numbers; {_shown(operand)!r} is none", operand.at, operand.end
+        )
+    values, known = _values(column)
+    wanted = operand.value
+    if column.name in OPAQUE or (operand.hexadecimal and wanted >= 1 << 63):
+        values = values.view(np.uint64) if values.dtype == np.int64 else values
+    if isinstance(wanted, Fraction):
+        if values.dtype.kind in "iu":
+            return known & _against_fraction(values, sign, wanted)
+        return known & np.asarray(_ORDER[sign](values, float(wanted)), np.bool_)
+    return known & np.asarray(_ORDER[sign](values, wanted), np.bool_)
+
+
+def _against_fraction(values: npt.NDArray[Any], sign: str, wanted: Fraction) -> Bools:
+    """Compare whole numbers exactly with what is none."""
+    below = wanted.numerator // wanted.denominator
+    if sign in ("==", "!="):
+        return np.full(len(values), sign == "!=")
+    found = values <= below if sign in ("<", "<=") else values > below
+    return np.asarray(found, np.bool_)
+
+
+def _between(left: pd.Series[Any], sign: str, right: pd.Series[Any], place: Operand) -> Bools:
+    """Compare two columns row by row."""
+    import pandas.api.types as kinds
+
+    if text_column(left) != text_column(right):
+        raise ExpressionError(
+            f"{left.name} and {right.name} cannot be compared: one holds texts", place.at, place.end
+        )
+    known: Bools = (left.notna() & right.notna()).to_numpy()
+    if text_column(left) or kinds.is_bool_dtype(left.dtype):
+        one, other = left.astype(str).to_numpy(), right.astype(str).to_numpy()
+    else:
+        one, other = _values(left)[0], _values(right)[0]
+    return known & np.asarray(_ORDER[sign](one, other), np.bool_)
+
+
+def _values(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Bools]:
+    """Return the numbers of a column and which are known; an integer is never made a float."""
+    known: Bools = column.notna().to_numpy()
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy(), known
+    kind = np.int64 if "int" in str(column.dtype).lower() else np.float64
+    return column.fillna(0).to_numpy(dtype=kind), known
+
+
+def _true(column: pd.Series[Any]) -> Bools:
+    if isinstance(column.dtype, np.dtype):
+        return np.asarray(column.to_numpy(), np.bool_)
+    found: Bools = column.fillna(False).to_numpy(dtype=np.bool_)
+    return found
+
+
+def _is_column(operand: Operand | None, table: pd.DataFrame) -> bool:
+    return isinstance(operand, Word) and _find(operand.name, table) is not None
+
+
+def _column_name(operand: Operand, table: pd.DataFrame) -> str:
+    assert isinstance(operand, Word)
+    found = _find(operand.name, table)
+    assert found is not None
+    return found
+
+
+def _find(name: str, table: pd.DataFrame) -> str | None:
+    if name in table.columns:
+        return name
+    return next((column for column in table.columns if str(column).lower() == name.lower()), None)
+
+
+def _no_column(operand: Operand, table: pd.DataFrame) -> ExpressionError:
+    names = [str(name) for name in table.columns]
+    if not isinstance(operand, Word):
+        return ExpressionError("a column should stand on one side of this", operand.at, operand.end)
+    near = difflib.get_close_matches(operand.name, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else f"; there is {', '.join(names)}"
+    return ExpressionError(f"there is no column {operand.name!r}{hint}", operand.at, operand.end)

@@ -1,0 +1,161 @@
+"""What a named analysis found, as tracks and tables: read from its result, nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.gui.desktop.sources.opened import Table
+from freezeframe.gui.desktop.timeline.lanes import split_lanes
+from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SeriesTrack, SliceTrack, Track
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
+
+__all__ = ["figures_table", "result_tables", "result_tracks"]
+
+_MOST_CLASSES = 16
+_ROLES = ("a", "b", "c", "d", "e", "f", "g", "h")
+
+
+def result_tracks(
+    key: str, name: str, result: AnalysisResult
+) -> Iterator[tuple[Track, str | None]]:
+    """Yield a track for each series and each set of intervals, and for each dated table."""
+    for number, series in enumerate(result.series):
+        if len(series.t_ps):
+            yield _series(key, name, result.name, series, _ROLES[number % len(_ROLES)]), None
+    for number, intervals in enumerate(result.intervals):
+        if len(intervals.t_ps):
+            for lane in split_lanes(_intervals(key, name, result.name, intervals, number)):
+                yield lane, intervals_key(result, number)
+    for title, table in result.tables.items():
+        track = _table_track(key, name, result.name, title, table)
+        if track is not None:
+            for lane in split_lanes(track):
+                yield lane, f"{result.name}: {title}"
+
+
+def intervals_key(result: AnalysisResult, number: int) -> str:
+    """Return the name of the table that lists a set of intervals."""
+    return f"{result.name}: {result.intervals[number].label}"
+
+
+def result_tables(result: AnalysisResult) -> Iterator[Table]:
+    """Yield the figures, the intervals and the tables of a result as tables of the window."""
+    import pandas as pd
+
+    if result.figures:
+        yield Table(f"{result.name}: figures", figures_table(result), doc="numbers of the analysis")
+    for number, one in enumerate(result.intervals):
+        frame = pd.DataFrame(
+            {
+                "t_ps": one.t_ps,
+                "kind": pd.Categorical(list(one.kind)),
+                "t_end_ps": one.t_end_ps,
+                "flow": one.flow,
+                "text": list(one.text),
+                "open_start": one.open_start,
+                "open_end": one.open_end,
+            }
+        )
+        yield Table(intervals_key(result, number), frame, lambda row: str(row["text"]))
+    for title, table in result.tables.items():
+        yield Table(f"{result.name}: {title}", table.reset_index(drop=True))
+
+
+def figures_table(result: AnalysisResult) -> pd.DataFrame:
+    """Return the figures of a result, one a row; a value that the capture lacks is empty."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "name": [figure.name for figure in result.figures],
+            "label": [figure.label for figure in result.figures],
+            "amount": pd.Series([figure.value for figure in result.figures], dtype=object),
+            "unit": [figure.unit for figure in result.figures],
+            "plus_minus": pd.Series(
+                [figure.uncertainty for figure in result.figures], dtype=object
+            ),
+            "note": [figure.note for figure in result.figures],
+        }
+    )
+
+
+def _series(key: str, name: str, analysis: str, series: Series, role: str) -> SeriesTrack:
+    values = series.value
+    if values.dtype.kind not in "iuf":
+        values = values.astype(np.float64)
+    return SeriesTrack(
+        key=f"{key}/{analysis}/series/{series.name}",
+        name=series.label or series.name,
+        source=name,
+        t_ps=series.t_ps,
+        value=values,
+        step=series.step,
+        unit=series.unit,
+        limit=series.limit,
+        limit_label=series.limit_label,
+        role=role,
+        note=f"Of the analysis {analysis}.",
+    )
+
+
+def _intervals(key: str, name: str, analysis: str, one: Intervals, number: int) -> IntervalTrack:
+    order = np.argsort(one.t_ps, kind="stable").astype(np.int64)
+    classes = tuple(dict.fromkeys(one.kind))
+    if len(classes) > _MOST_CLASSES:
+        classes = (*classes[: _MOST_CLASSES - 1], "other")
+    code = {kind: at for at, kind in enumerate(classes)}
+    colour = np.array([code.get(one.kind[at], len(classes) - 1) for at in order], np.uint8)
+    return IntervalTrack(
+        key=f"{key}/{analysis}/intervals/{number}/{one.name}",
+        name=one.label or one.name,
+        source=name,
+        t_ps=one.t_ps[order],
+        t_end_ps=np.maximum(one.t_end_ps[order], one.t_ps[order]),
+        rows=order,
+        colour=colour,
+        classes=classes or ("",),
+        label=lambda item: one.text[order[item]],
+        open_start=one.open_start[order],
+        open_end=one.open_end[order],
+        note=f"Of the analysis {analysis}.",
+    )
+
+
+def _table_track(
+    key: str, name: str, analysis: str, title: str, table: pd.DataFrame
+) -> SliceTrack | None:
+    """Return a track of a table whose rows begin and end at known times; None for another."""
+    if not {"t_ps", "t_end_ps"} <= set(table.columns) or not len(table):
+        return None
+    known = (table["t_ps"].notna() & table["t_end_ps"].notna()).to_numpy()
+    rows = np.flatnonzero(known).astype(np.int64)
+    begin = _whole(table["t_ps"], rows)
+    end = np.maximum(_whole(table["t_end_ps"], rows), begin)
+    order = np.argsort(begin, kind="stable")
+    rows, begin, end = rows[order], begin[order], end[order]
+    words = [column for column in ("text", "kind", "label", "name") if column in table.columns]
+    column = table[words[0]] if words else None
+
+    def label(item: int) -> str:
+        return f"row {rows[item]}" if column is None else str(column.iloc[rows[item]])
+
+    return SliceTrack(
+        key=f"{key}/{analysis}/table/{title}",
+        name=f"{analysis}: {title}",
+        source=name,
+        t_ps=begin,
+        t_end_ps=end,
+        rows=rows,
+        label=label,
+        note=f"The table {title} of the analysis {analysis}.",
+    )
+
+
+def _whole(column: pd.Series[int], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return column.iloc[rows].to_numpy(dtype=np.int64)

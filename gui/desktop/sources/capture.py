@@ -1,0 +1,188 @@
+"""Opening a capture folder: the recording first, then what went wrong, then each analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from freezeframe.capture.errors import CaptureFormatError, FreezeframeError
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.analysis_tracks import result_tables, result_tracks
+from freezeframe.gui.desktop.sources.capture_tracks import finding_track, recording_tracks
+from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
+from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, Track
+from freezeframe.gui.text import folder_title
+
+if TYPE_CHECKING:
+    from freezeframe.analyzers.registry import AnalysisRegistry
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["load_capture"]
+
+_DOCS = {
+    "packets": "packets as they crossed each tap",
+    "words": "every word that was recorded",
+    "events": "the event logs, and what is wrong with the recording itself",
+    "intervals": "when a flow waited for credit",
+    "descriptors": "what became of each descriptor",
+    "credits": "credits sent, taken and refused",
+    "states": "changes of the state machines",
+}
+
+
+def load_capture(
+    key: str, path: Path, progress: Progress, registry: AnalysisRegistry | None = None
+) -> Opened:
+    """Return a capture as it can be shown at once; findings and analyses follow as `Part`.
+
+    Args:
+        progress: gets the `Opened` as soon as it is decoded, then a `Part` for each step.
+        registry: the analyses; by default all that are installed.
+    Raises:
+        CaptureFormatError, CaptureVersionError: as `CaptureFolder.open`.
+        Cancelled: it is no longer wanted.
+    """
+    progress.report(0, 0, "checking the evidence")
+    folder = CaptureFolder.open(path)
+    progress.report(0, 0, "decoding")
+    trace = _trace(folder)
+    progress.check()
+    name = folder_title(path)
+    opened = Opened(
+        key,
+        name,
+        str(path),
+        "capture",
+        path,
+        tables={table.key: table for table in _tables(trace)},
+        remarks=[*folder.lost, *trace.notes, *(str(problem) for problem in trace.problems)],
+        facts=_facts(folder),
+        folder=folder,
+        trace=trace,
+    )
+    part = Part(
+        tracks=[*recording_tracks(key, name, folder, trace), *_sampler(key, name, folder, trace)]
+    )
+    opened.absorb(part)
+    progress.give(opened)
+    progress.give(_explained(key, name, folder, progress))
+    for found in _analyses(key, name, folder, trace, registry, progress):
+        progress.give(found)
+    return opened
+
+
+def _trace(folder: CaptureFolder) -> Trace:
+    """Return the tables that are kept where they are right, else decoded; nothing is written."""
+    from freezeframe.decoders.trace.decode import Trace, decode_capture
+
+    try:
+        return Trace.load(folder)
+    except CaptureFormatError as error:
+        trace = decode_capture(folder)
+        if (folder.path / "tables").exists():
+            trace.notes.append(f"the kept tables were not used: {error}")
+        return trace
+
+
+def _tables(trace: Trace) -> list[Table]:
+    frames = {
+        "packets": trace.packets,
+        "events": trace.events,
+        "words": trace.words,
+        "intervals": trace.intervals,
+        "descriptors": trace.descriptors(),
+        "credits": trace.credits(),
+        "states": trace.states(),
+    }
+    return [
+        Table(key, frame.reset_index(drop=True), doc=_DOCS[key])
+        for key, frame in frames.items()
+        if len(frame) or key in ("packets", "events", "words")
+    ]
+
+
+def _facts(folder: CaptureFolder) -> dict[str, str]:
+    manifest = folder.manifest
+    said = {"source": manifest.get("source"), "pulled by": manifest.get("tool")}
+    facts = {name: str(value) for name, value in said.items() if value}
+    for device in folder.devices:
+        memories = ", ".join(
+            f"{name} {len(memory.records)} records" for name, memory in device.memories.items()
+        )
+        facts[f"device {device.name}"] = memories
+    return facts
+
+
+def _sampler(
+    key: str, name: str, folder: CaptureFolder, trace: Trace
+) -> list[tuple[Track, str | None]]:
+    """Return the throughput sampler of each device as series; a value not read is a gap."""
+    from freezeframe.gui.report.throughput import throughput_series
+
+    made: list[tuple[Track, str | None]] = []
+    for device in folder.devices:
+        for role, series in zip("ab", throughput_series(device, trace.timebase), strict=False):
+            t_ps = np.array([t for t, _ in series.points], np.int64)
+            held = [v for _, v in series.points[1:]]
+            value = np.array([np.nan if v is None else v for v in held], np.float64)
+            track = SeriesTrack(
+                key=f"{key}/sampler/{device.name}/{series.css}",
+                name=f"{series.label} (sampler)",
+                source=name,
+                t_ps=t_ps[:-1],
+                value=value,
+                unit="MB/s",
+                role=role,
+                end_ps=int(t_ps[-1]),
+                note="As the throughput sampler of the device counted it, a value for each period.",
+            )
+            made.append((track, None))
+    return made
+
+
+def _explained(key: str, name: str, folder: CaptureFolder, progress: Progress) -> Part:
+    from freezeframe.analyzers.explain import explain
+
+    progress.report(0, 0, "explaining")
+    explanation = explain(folder)
+    progress.check()
+    findings = list(explanation.findings)
+    return Part(
+        tracks=[(finding_track(key, name, findings), None)],
+        findings=findings,
+        remarks=list(explanation.notes),
+    )
+
+
+def _analyses(
+    key: str,
+    name: str,
+    folder: CaptureFolder,
+    trace: Trace,
+    registry: AnalysisRegistry | None,
+    progress: Progress,
+) -> Iterator[Part]:
+    """Run every analysis; one that fails is a remark and stops none of the others."""
+    from freezeframe.analyzers.analysis import Material
+    from freezeframe.analyzers.registry import load_analyses
+
+    known = load_analyses() if registry is None else registry
+    material = Material(folder)
+    material.__dict__["trace"] = trace  # what is decoded already is not decoded again
+    yield Part(remarks=[f"analysis {n} does not load: {why}" for n, why in known.broken.items()])
+    for number, analysis in enumerate(known.analyses.values()):
+        progress.report(number, len(known.analyses), f"analysis {analysis.id}")
+        try:
+            result = analysis.run(material)
+        except FreezeframeError as error:
+            yield Part(remarks=[f"analysis {analysis.id}: {error}"])
+            continue
+        yield Part(
+            tables=list(result_tables(result)),
+            tracks=list(result_tracks(key, name, result)),
+            analyses=[result],
+            remarks=[f"{analysis.id}: {note}" for note in result.notes],
+        )

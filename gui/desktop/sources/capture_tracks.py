@@ -1,0 +1,269 @@
+"""The tracks of a decoded recording: packets and words of each tap, events, states, back-pressure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES, Kind
+from freezeframe.decoders.trace.schema import ERROR
+from freezeframe.gui.desktop.timeline.lanes import split_lanes
+from freezeframe.gui.desktop.timeline.tracks import (
+    IntervalTrack,
+    MarkTrack,
+    SliceTrack,
+    StateTrack,
+    Track,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from freezeframe.analyzers.contract import Finding
+    from freezeframe.capture.folder import CaptureFolder
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["finding_track", "recording_tracks"]
+
+Int64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_LINK_TAPS = ("tx_deq", "rx_enq")  # docs/formats.md section 6
+_PS_PER_S = 10**12
+_MOST_CLASSES = 16
+_WORD_ROLES = ("b", "a", "c")  # HEAD, BODY, TAIL
+
+
+def recording_tracks(
+    key: str, name: str, folder: CaptureFolder, trace: Trace
+) -> Iterator[tuple[Track, str]]:
+    """Yield the tracks with the tables that they show, in the order of the window."""
+    yield from _packets(key, name, trace)
+    yield from _pressure(key, name, trace)
+    yield from _states(key, name, trace)
+    yield from _events(key, name, trace)
+    yield from _words(key, name, folder, trace)
+
+
+def finding_track(key: str, name: str, findings: Sequence[Finding]) -> MarkTrack:
+    """Return the findings that have a time as marks; ``rows`` are their places in the list."""
+    dated = [(f.t_ps, at, f) for at, f in enumerate(findings) if f.t_ps is not None]
+    dated.sort(key=lambda one: one[:2])
+    return MarkTrack(
+        key=f"{key}/findings",
+        name="findings",
+        source=name,
+        t_ps=np.array([t for t, _, _ in dated], np.int64),
+        rows=np.array([at for _, at, _ in dated], np.int64),
+        text=tuple(f.diagnosis for _, _, f in dated),
+        role=("error",) * len(dated),
+        unc_ps=np.array([f.t_uncertainty_ps or 0 for _, _, f in dated], np.int64),
+        note="What is wrong, by 'explain'. The band is the uncertainty of the time.",
+    )
+
+
+def _packets(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
+    table = trace.packets
+    kinds = [str(kind) for kind in table["kind"].cat.categories]
+    kind_codes = table["kind"].cat.codes.to_numpy()
+    seq, flow = table["seq"].to_numpy(), table["flow"].to_numpy()
+    bad = np.zeros(len(table), np.bool_)
+    for verdict in ("header_ok", "payload_ok", "length_ok"):
+        bad |= (table[verdict] == False).fillna(False).to_numpy(dtype=np.bool_)  # noqa: E712
+    starts, ends = table["t_ps"].to_numpy(), table["t_end_ps"].to_numpy()
+    for source, rows in _by_source(table):
+        order = _sorted(starts, rows)
+
+        def label(item: int, order: Int64 = order) -> str:
+            row = order[item]
+            return f"{kinds[kind_codes[row]]} {seq[row]} f{flow[row]}"
+
+        track = SliceTrack(
+            key=f"{key}/packets/{source}",
+            name=f"{source} packets",
+            source=name,
+            t_ps=starts[order],
+            t_end_ps=np.maximum(ends[order], starts[order]),
+            rows=order,
+            colour=kind_codes[order].astype(np.uint8),
+            classes=tuple(kinds),
+            error=bad[order],
+            label=label,
+            note=f"Packets as they crossed {source}; one that fails a check is in error.",
+        )
+        yield track, "packets"
+
+
+def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator[tuple[Track, str]]:
+    table = trace.words
+    kinds = [str(kind) for kind in table["kind"].cat.categories]
+    kind_codes, data = table["kind"].cat.codes.to_numpy(), table["data"].to_numpy()
+    starts = table["t_ps"].to_numpy()
+    for source, rows in _by_source(table):
+        order = _sorted(starts, rows)
+        begin = starts[order]
+        end = begin + _cycle_ps(folder, source)
+        # A word lasts a cycle; where two stand closer (a clock that was drifted), to the next.
+        end[:-1] = np.maximum(begin[:-1], np.minimum(end[:-1], begin[1:]))
+
+        def label(item: int, order: Int64 = order) -> str:
+            return f"{int(data[order[item]]) & (1 << 64) - 1:016x}"
+
+        yield (
+            SliceTrack(
+                key=f"{key}/words/{source}",
+                name=f"{source} words",
+                source=name,
+                t_ps=begin,
+                t_end_ps=end,
+                rows=order,
+                colour=kind_codes[order].astype(np.uint8),
+                classes=tuple(kinds),
+                roles=_WORD_ROLES[: len(kinds)] if len(kinds) == len(_WORD_ROLES) else (),
+                label=label,
+                note=f"Every word that was recorded at {source}, as read.",
+            ),
+            "words",
+        )
+
+
+def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
+    """One track for each kind of a device's events that no track of its own shows."""
+    table = trace.events
+    skipped = (Kind.STATE.name, Kind.PRESSURE.name, Kind.TIME.name)
+    kinds, starts = _texts(table["kind"]), table["t_ps"].to_numpy()
+    codes, flow, value = _texts(table["code"]), table["flow"].to_numpy(), table["value"].to_numpy()
+    for source, rows in _by_source(table):
+        for kind in dict.fromkeys(kinds[rows].tolist()):
+            if kind in skipped:
+                continue
+            order = _sorted(starts, rows[kinds[rows] == kind])
+            classes, colour = _classes(codes[order])
+            lost = kind in (ERROR, Kind.LOSS.name)
+            error = np.char.startswith(codes[order], "refused") | lost
+
+            def label(item: int, order: Int64 = order) -> str:
+                row = order[item]
+                of = f" f{flow[row]}" if flow[row] >= 0 else ""
+                return f"{codes[row]}{of} {value[row]}"
+
+            yield (
+                SliceTrack(
+                    key=f"{key}/events/{source}/{kind}",
+                    name=f"{source} {kind}",
+                    source=name,
+                    t_ps=starts[order],
+                    t_end_ps=starts[order],
+                    rows=order,
+                    colour=colour,
+                    classes=classes,
+                    error=error if error.any() else None,
+                    label=label,
+                    note=f"Events of kind {kind}; an event is a moment.",
+                ),
+                "events",
+            )
+
+
+def _states(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
+    events = trace.events
+    view = trace.states()
+    if not len(view):
+        return
+    place = events.index.get_indexer(view.index)
+    sources = _texts(events["source"])[place]
+    machines, new = view["machine"].to_numpy().astype(np.str_), view["new"].to_numpy()
+    last_ps = int(events["t_ps"].max())
+    names = tuple(dict.fromkeys((*MACHINE_STATE_NAMES, *(str(n) for n in new))))[:_MOST_CLASSES]
+    number = {text: code for code, text in enumerate(names)}
+    t_ps = view["t_ps"].to_numpy()
+    for source in dict.fromkeys(sources.tolist()):
+        for machine in dict.fromkeys(machines[sources == source].tolist()):
+            mine = np.flatnonzero((sources == source) & (machines == machine))
+            mine = mine[np.argsort(t_ps[mine], kind="stable")]
+            yield (
+                StateTrack(
+                    key=f"{key}/state/{source}/{machine}",
+                    name=f"{source.partition('.')[0]} {machine}",
+                    source=name,
+                    t_ps=t_ps[mine],
+                    rows=place[mine].astype(np.int64),
+                    state=np.array(
+                        [number.get(str(n), len(names) - 1) for n in new[mine]], np.uint8
+                    ),
+                    names=names,
+                    end_ps=last_ps,
+                    note=f"State machine {machine}; before its first change the state is not known.",
+                ),
+                "events",
+            )
+
+
+def _pressure(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
+    table = trace.intervals
+    starts, flow = table["t_ps"].to_numpy(), table["flow"].to_numpy()
+    for source, rows in _by_source(table):
+        order = _sorted(starts, rows)
+
+        def label(item: int, order: Int64 = order) -> str:
+            return f"flow {flow[order[item]]}"
+
+        whole = IntervalTrack(
+            key=f"{key}/intervals/{source}",
+            name=f"{source.partition('.')[0]} blocked",
+            source=name,
+            t_ps=starts[order],
+            t_end_ps=np.maximum(table["t_end_ps"].to_numpy()[order], starts[order]),
+            rows=order,
+            classes=("a flow waits for credit",),
+            roles=("warn",),
+            label=label,
+            open_start=table["open_start"].to_numpy()[order],
+            open_end=table["open_end"].to_numpy()[order],
+            note="Times at which a flow had a packet to send and no credit for it.",
+        )
+        for lane in split_lanes(whole):
+            yield lane, "intervals"
+
+
+def _cycle_ps(folder: CaptureFolder, source: str) -> int:
+    device, _, tap = source.partition(".")
+    identity = folder.device(device).identity
+    clk_hz = identity.clk_link if tap in _LINK_TAPS else identity.clk_bus
+    return -(-_PS_PER_S // clk_hz)
+
+
+def _by_source(table: pd.DataFrame) -> Iterator[tuple[str, Int64]]:
+    """Yield each source of a table with its rows, in order of first appearance."""
+    if not len(table):
+        return
+    codes = table["source"].cat.codes.to_numpy()
+    names = table["source"].cat.categories
+    for code in dict.fromkeys(codes.tolist()):
+        if code >= 0:
+            yield str(names[code]), np.flatnonzero(codes == code).astype(np.int64)
+
+
+def _sorted(t_ps: Int64, rows: Int64) -> Int64:
+    """Return rows in order of time; a memory whose times go back stands in order all the same."""
+    mine = t_ps[rows]
+    if not np.any(mine[1:] < mine[:-1]):
+        return rows
+    return rows[np.argsort(mine, kind="stable")]
+
+
+def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
+    return column.astype(str).to_numpy().astype(np.str_)
+
+
+def _classes(texts: npt.NDArray[np.str_]) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
+    """Return at most 16 classes and the class of each text; the rarest share the last one."""
+    names, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
+    if len(names) <= _MOST_CLASSES:
+        return tuple(str(n) for n in names), codes.astype(np.uint8)
+    order = np.argsort(-counts, kind="stable")
+    place = np.full(len(names), _MOST_CLASSES - 1)
+    place[order[: _MOST_CLASSES - 1]] = np.arange(_MOST_CLASSES - 1)
+    kept = tuple(str(names[at]) for at in order[: _MOST_CLASSES - 1])
+    return (*kept, "other"), place[codes].astype(np.uint8)

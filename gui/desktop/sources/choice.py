@@ -1,0 +1,45 @@
+"""What an argument of ``freezeframe open`` is: a capture folder, samples, or something live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.desktop.sources.opened import SourceKind
+
+__all__ = ["kind_of"]
+
+
+def kind_of(what: str) -> SourceKind:
+    """Return what kind of source a path or URL is; nothing is read but the beginning of a folder.
+
+    Raises:
+        InputError: there is no such file, and it is no URL of a target or of counters.
+    """
+    from freezeframe.capture.files.open import is_capture
+
+    if not what.strip():
+        raise InputError("nothing is named; give a capture folder, a file, or the URL of a card")
+    path = Path(what)
+    try:
+        there = path.exists()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{what}: cannot be looked at: {error}") from None
+    if there:
+        if is_capture(path):
+            return "samples"
+        if path.is_dir():
+            if not (path / "manifest.json").is_file():
+                raise InputError(
+                    f"{what}: is a directory, but not a capture folder: it has no manifest.json; "
+                    "give the folder NAME.ff that a pull wrote, or a capture file"
+                )
+            return "capture"
+        raise InputError(f"{what}: is neither a file nor a folder")
+    scheme, colon, _ = what.partition(":")
+    if colon and scheme.isidentifier() and "/" not in scheme:
+        return "live"
+    raise InputError(
+        f"{what}: there is no such file or folder, and it is no target "
+        "(etherbone://192.0.2.7, netdev:eth0)"
+    )

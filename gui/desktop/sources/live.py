@@ -1,0 +1,265 @@
+"""A live card, or counters of this machine: read by a thread of its own, kept as series that grow.
+
+Times begin when the source was opened. While it does not answer, its series have a gap and it is stale.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections import deque
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from freezeframe.capture.counters.monitor import Event, Monitor, Watched
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.dashboard.actions import arm, freeze
+from freezeframe.gui.places import refuse_evidence
+from freezeframe.capture.counters.reader import SourceReader
+from freezeframe.capture.counters.sources import open_source
+from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
+from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SeriesTrack, Track
+
+if TYPE_CHECKING:
+    from freezeframe.capture.counters.contract import Counter, CounterSource, Sample
+
+__all__ = ["LiveSource", "open_live"]
+
+_NS_PS = 1000
+_KEPT = 36_000  # samples of a series: an hour at ten a second; older ones are let go
+_COUNTERS, _LOG = "counters", "log"
+
+
+def open_live(key: str, url: str, period_s: float, progress: Progress) -> LiveSource:
+    """Open a target or another source of counters and begin to read it.
+
+    Raises:
+        InputError: it names no source.
+        TargetError: it cannot be reached.
+    """
+    progress.report(0, 0, "connecting")
+    source = open_source(url)
+    if progress.cancelled:
+        source.close()
+        progress.check()
+    reader = SourceReader(source, partial(open_source, url), period_s)
+    return LiveSource(key, url, reader)
+
+
+class _Series:
+    """The values of one counter as they came; a gap is NaN."""
+
+    def __init__(self, is_gauge: bool) -> None:
+        self.is_gauge = is_gauge
+        self.t_ps = array("q")
+        self.value = array("d")
+        self.moved = False
+        self.last: tuple[int, int] | None = None  # t_ns, value
+
+    def add(self, t_ps: int, t_ns: int, value: int) -> None:
+        before, self.last = self.last, (t_ns, value)
+        if self.is_gauge:
+            shown = float(value)
+            self.moved = self.moved or (before is not None and before[1] != value)
+        elif before is None:
+            return
+        else:
+            grown, since_ns = value - before[1], t_ns - before[0]
+            # One that went back began anew with its device: how fast it grew is not known.
+            known = grown >= 0 and since_ns > 0
+            shown = grown * 1e9 / since_ns if known else float("nan")
+            self.moved = self.moved or grown != 0
+        self._append(t_ps, shown)
+
+    def gap(self, t_ps: int) -> None:
+        self.last = None
+        if len(self.value):
+            self._append(t_ps, float("nan"))
+
+    def _append(self, t_ps: int, value: float) -> None:
+        self.t_ps.append(t_ps)
+        self.value.append(value)
+        if len(self.t_ps) > _KEPT + _KEPT // 8:
+            del self.t_ps[: len(self.t_ps) - _KEPT]
+            del self.value[: len(self.value) - _KEPT]
+
+
+class LiveSource:
+    """One source in live mode: call `poll` often, from the thread of the window; it reads nothing itself."""
+
+    def __init__(self, key: str, url: str, reader: SourceReader) -> None:
+        self.reader = reader
+        self.monitor = Monitor([reader])
+        self.opened = Opened(key, url, url, "live")
+        self.start_ns = time.monotonic_ns()
+        self._series: dict[str, _Series] = {}
+        self._log: list[tuple[int, Event]] = []
+        self._changed: set[str] = set()
+        self._log_changed = True
+        self._pulled: deque[Path] = deque()
+        self.busy = ""
+        """What was asked and is not answered yet; meanwhile nothing is read."""
+        self.opened.loaded = True
+        reader.start()
+
+    @property
+    def watched(self) -> Watched:
+        """The newest sample, what is wrong, and since when."""
+        return self.monitor.sources[0]
+
+    @property
+    def counters(self) -> Mapping[str, Counter]:
+        return self.reader.source.counters
+
+    def close(self) -> None:
+        """Stop reading."""
+        self.reader.stop(0.5)
+
+    def ask(self, what: str, into: Path) -> None:
+        """Let the source arm, freeze or be pulled into a folder below ``into``, between two readings.
+
+        The answer is an event of kind ``note``; a pulled folder is handed over by `taken`.
+        """
+        self.busy = what
+        action = {"arm": arm, "freeze": freeze, "pull": partial(self._pull, into)}[what]
+        self.reader.ask(action)
+
+    def taken(self) -> list[Path]:
+        """Return the folders that were pulled since the last call."""
+        found = []
+        while self._pulled:
+            found.append(self._pulled.popleft())
+        return found
+
+    def _pull(self, into: Path, source: CounterSource) -> str:
+        """Pull a frozen card; runs in the thread that reads it."""
+        from freezeframe.capture.counters.card import CardSource
+        from freezeframe.capture.recorder.pull import pull
+
+        if not isinstance(source, CardSource):
+            raise InputError(f"{source.url} is no card of ours: nothing can be pulled from it")
+        refuse_evidence(into)
+        number = 1
+        while (path := into / f"open-{number:04d}.ff").exists():
+            number += 1
+        report = pull(source.target, path)
+        self._pulled.append(report.path)
+        part = "" if report.complete else f", only a part: {'; '.join(report.lost)}"
+        return f"pulled {report.words:,} of {report.words_total:,} words into {report.path}{part}"
+
+    def poll(self) -> list[Event]:
+        """Take what was read since the last call; return what changed."""
+        now_ns = time.monotonic_ns()
+        was_stale = self.watched.stale
+        samples, events = self.monitor.poll(now_ns)
+        for _, sample in samples:
+            self._take(sample)
+        if self.watched.stale and not was_stale:
+            t_ps = self._ps(now_ns)
+            for key, series in self._series.items():
+                series.gap(t_ps)
+                self._changed.add(key)
+        for event in events:
+            self._log.append((self._ps(event.t_ns), event))
+            self._log_changed = True
+            if event.kind == "note":
+                self.busy = ""
+        return events
+
+    def part(self) -> Part | None:
+        """Return the tracks and tables that have changed since the last call; None without any."""
+        if not self._changed and not self._log_changed:
+            return None
+        tracks: list[tuple[Track, str | None]] = [
+            (self._track(key), None) for key in sorted(self._changed) if self._series[key].moved
+        ]
+        tables = [self._table()]
+        if self._log_changed:
+            tracks.append((self._marks(), _LOG))
+            tables.append(self._log_table())
+        self._changed.clear()
+        self._log_changed = False
+        return Part(tracks=tracks, tables=tables)
+
+    def _take(self, sample: Sample) -> None:
+        t_ps = self._ps(sample.t_ns)
+        for key, value in sample.values.items():
+            series = self._series.get(key)
+            if series is None:
+                counter = self.counters.get(key)
+                series = _Series(counter is not None and counter.kind == "gauge")
+                self._series[key] = series
+            series.add(t_ps, sample.t_ns, value)
+            self._changed.add(key)
+
+    def _ps(self, t_ns: int) -> int:
+        return max(t_ns - self.start_ns, 0) * _NS_PS
+
+    def _track(self, key: str) -> SeriesTrack:
+        series = self._series[key]
+        counter = self.counters.get(key)
+        unit = "" if counter is None else counter.unit
+        return SeriesTrack(
+            key=f"{self.opened.key}/live/{key}",
+            name=key,
+            source=self.opened.name,
+            # Copies: the arrays grow, and what is drawn must not.
+            t_ps=np.array(series.t_ps, np.int64),
+            value=np.array(series.value, np.float64),
+            step=True,
+            unit=unit if series.is_gauge else f"{unit}/s",
+            note="" if counter is None else counter.help,
+        )
+
+    def _marks(self) -> MarkTrack:
+        dated = sorted(self._log, key=lambda one: one[0])
+        return MarkTrack(
+            key=f"{self.opened.key}/live-log",
+            name="changes",
+            source=self.opened.name,
+            t_ps=np.array([t for t, _ in dated], np.int64),
+            text=tuple(event.text for _, event in dated),
+            role=tuple(
+                "error" if event.begins and event.kind != "note" else "note" for _, event in dated
+            ),
+            across=False,
+            note="What changed when: freezes, alarms, broken laws, outages.",
+        )
+
+    def _table(self) -> Table:
+        import pandas as pd
+
+        watched = self.watched
+        values = {} if watched.sample is None else watched.sample.values
+        counters = self.counters
+        rates = [watched.rate(key) for key in values]
+        frame = pd.DataFrame(
+            {
+                "counter": list(values),
+                "value": pd.array(list(values.values()), dtype=object),
+                "per_s": pd.array(
+                    [float("nan") if r is None else r for r in rates], dtype="float64"
+                ),
+                "unit": [counters[k].unit if k in counters else "" for k in values],
+                "help": [counters[k].help if k in counters else "" for k in values],
+            }
+        )
+        return Table(_COUNTERS, frame, doc="every counter, newest value and rate")
+
+    def _log_table(self) -> Table:
+        import pandas as pd
+
+        dated = sorted(self._log, key=lambda one: one[0])
+        frame = pd.DataFrame(
+            {
+                "t_ps": np.array([t for t, _ in dated], np.int64),
+                "kind": [event.kind for _, event in dated],
+                "text": [event.text for _, event in dated],
+                "begins": np.array([event.begins for _, event in dated], np.bool_),
+            }
+        )
+        return Table(_LOG, frame, doc="what changed when")

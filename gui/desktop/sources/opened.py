@@ -1,0 +1,137 @@
+"""What is open: tables, tracks, findings and remarks of one source, whatever it was made from.
+
+A source is put together in a worker and handed over whole; the window only reads it. Times are those
+of the source itself; ``offset_ps`` says where its zero lies on the window's time base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SliceTrack, Track
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from freezeframe.analyzers.analysis import AnalysisResult
+    from freezeframe.analyzers.contract import Finding
+    from freezeframe.capture.folder import CaptureFolder
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["Opened", "Part", "Place", "SourceKind", "Table", "shifted"]
+
+SourceKind = Literal["capture", "samples", "live"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table of events as the window shows it.
+
+    ``text`` puts a row (column -> value) into words; None where its columns say all. ``tracks`` are
+    the keys of the tracks that show its rows, with the rows that each holds where it is not all.
+    """
+
+    key: str
+    frame: pd.DataFrame
+    text: Callable[[Mapping[str, Any]], str] | None = None
+    doc: str = ""
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Return a row as column -> value."""
+        return {str(name): self.frame[name].iloc[number] for name in self.frame.columns}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row of a table of a source: what table, time line and inspector select together."""
+
+    source: str
+    table: str
+    row: int
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """What a worker adds to a source that is shown already. ``tracks`` go with their tables."""
+
+    tables: list[Table] = field(default_factory=list)
+    tracks: list[tuple[Track, str | None]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    analyses: list[AnalysisResult] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    specs: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Opened:
+    """A source that is open.
+
+    Attributes:
+        key: names it in the window, for good: ``1``, ``2``... by order of opening.
+        name: what people call it; ``where`` is the path or URL that opens it again.
+        tables: by key, in the order they are offered. ``shown_by`` says which table a track shows.
+        remarks: what a reader should know: losses, doubts of times, what an analysis lacks.
+        specs: the decoders that samples were decoded with.
+        loaded: whether all of it is there; a capture is shown while its analyses still run.
+    """
+
+    key: str
+    name: str
+    where: str
+    kind: SourceKind
+    path: Path | None = None
+    tables: dict[str, Table] = field(default_factory=dict)
+    tracks: list[Track] = field(default_factory=list)
+    shown_by: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    analyses: dict[str, AnalysisResult] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    specs: list[str] = field(default_factory=list)
+    channels: tuple[str, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+    folder: CaptureFolder | None = None
+    trace: Trace | None = None
+    offset_ps: int = 0
+    loaded: bool = False
+
+    def absorb(self, part: Part) -> None:
+        """Take what a worker has added; a track or table of a key that is there is replaced."""
+        tracks = {track.key: track for track in self.tracks}
+        for track, table in part.tracks:
+            tracks[track.key] = track
+            if table is not None:
+                self.shown_by[track.key] = table
+        self.tracks = list(tracks.values())
+        self.tables |= {table.key: table for table in part.tables}
+        self.findings += part.findings
+        self.analyses |= {result.name: result for result in part.analyses}
+        self.specs += part.specs
+        self.remarks = list(dict.fromkeys([*self.remarks, *part.remarks]))
+
+    def placed(self) -> list[Track]:
+        """Return the tracks on the window's time base."""
+        return [shifted(track, self.offset_ps) for track in self.tracks]
+
+    def tracks_of(self, table: str) -> list[str]:
+        """Return the keys of the tracks that show rows of a table."""
+        return [track.key for track in self.tracks if self.shown_by.get(track.key) == table]
+
+
+def shifted(track: Track, offset_ps: int) -> Track:
+    """Return a track with all its times later by so much; the track itself for 0."""
+    if not offset_ps:
+        return track
+    by = np.int64(offset_ps)
+    moved: dict[str, Any] = {"t_ps": track.t_ps + by}
+    if isinstance(track, SliceTrack | IntervalTrack):
+        moved["t_end_ps"] = track.t_end_ps + by
+    end = getattr(track, "end_ps", None)
+    if end is not None:
+        moved["end_ps"] = end + offset_ps
+    return replace(track, **moved)

@@ -1,0 +1,215 @@
+"""Opening a capture of a logic analyzer: its signals as waves and buses, then what decoders make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges, join, samples_to_ps
+from freezeframe.capture.files.source import ReadSettings
+from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
+from freezeframe.gui.desktop.timeline.lanes import split_lanes
+from freezeframe.gui.desktop.timeline.tracks import BusTrack, SliceTrack, Track, WaveTrack
+from freezeframe.gui.text import folder_title
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from freezeframe.decoders.registry import Registry
+
+__all__ = ["MOST_CHANNELS", "decode_samples", "load_samples", "table_tracks"]
+
+MOST_CHANNELS = 2 * PLANE_CHANNELS
+_MOST_CLASSES = 16
+
+
+def load_samples(
+    key: str, path: Path, progress: Progress, choice: SourceChoice | None = None
+) -> Opened:
+    """Return the signals of a file or sample folder.
+
+    Args:
+        choice: format, names, thresholds and cut, where the file does not say.
+    Raises:
+        InputError: it cannot be read, or has no channel; also its subclasses.
+        Cancelled: it is no longer wanted.
+    """
+    progress.report(0, 0, "reading")
+    notes: list[str] = []
+    wanted = replace(choice or SourceChoice(), note=notes.append)
+    source = wanted.open(path, ReadSettings(progress=progress.counted))
+    header = source.header
+    names = header.channels[:MOST_CHANNELS]
+    if not names:
+        why = "; ".join(f"{name}: {reason}" for name, reason in list(header.refused.items())[:3])
+        raise InputError(f"{path}: there is no channel that can be read. {why}".rstrip())
+    pieces = []
+    for piece in source.read(names):
+        progress.check()
+        pieces.append(piece)
+    edges = join(pieces)
+    progress.report(0, 0, "waves")
+    opened = Opened(
+        key, folder_title(path), str(path), "samples", path, channels=tuple(header.channels)
+    )
+    opened.remarks += notes
+    opened.remarks += [f"{name} is not shown: {why}" for name, why in header.refused.items()]
+    if len(header.channels) > len(names):
+        left = len(header.channels) - len(names)
+        opened.remarks.append(
+            f"{left} further channels are not shown; {MOST_CHANNELS} are possible"
+        )
+    opened.facts["sample rate"] = f"{edges.samplerate_hz:,} Hz"
+    opened.facts["samples"] = f"{edges.end_sample:,}"
+    opened.facts["changes"] = f"{len(edges):,}"
+    opened.absorb(
+        Part(tracks=[(track, None) for track in _signals(key, opened.name, edges, progress)])
+    )
+    opened.loaded = True
+    return opened
+
+
+def decode_samples(
+    opened: Opened,
+    specs: Sequence[str],
+    progress: Progress,
+    registry: Registry,
+    choice: SourceChoice | None = None,
+) -> Part:
+    """Return the tables and tracks that decoders make of an opened source.
+
+    Raises:
+        InputError: a spec is wrong or does not fit.
+        Cancelled: it is no longer wanted.
+    """
+    from freezeframe.decoders.blame import texts_of
+    from freezeframe.decoders.run import decode_file
+
+    if opened.path is None:
+        raise InputError(f"{opened.where}: is no file and cannot be decoded")
+    progress.report(0, 0, f"decoding {', '.join(specs)}")
+    made = decode_file(
+        opened.path, specs, progress=progress.counted, registry=registry, source=choice
+    )
+    part = Part(specs=list(specs))
+    for name, rows in made:
+        progress.check()
+        title = _unused(name, [*opened.tables, *(table.key for table in part.tables)])
+        top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
+        frame = rows.to_pandas()
+        text = texts_of(registry.find(top))
+        part.tables.append(Table(title, frame, text, doc=f"decoded by {name}"))
+        part.tracks += [
+            (t, title) for t in table_tracks(opened.key, opened.name, title, frame, text)
+        ]
+        if not len(frame):
+            part.remarks.append(f"{title}: nothing that this decoder knows is in the capture")
+    return part
+
+
+def table_tracks(
+    key: str,
+    name: str,
+    title: str,
+    frame: pd.DataFrame,
+    text: Callable[[Mapping[str, Any]], str] | None,
+) -> list[SliceTrack]:
+    """Return a decoded table as slices: by kind coloured, errors marked, texts made on demand."""
+    import pandas as pd
+
+    if not len(frame):
+        return []
+    starts = frame["t_ps"].to_numpy()
+    order = np.argsort(starts, kind="stable").astype(np.int64)
+    ends = frame["t_end_ps"].to_numpy()[order] if "t_end_ps" in frame.columns else starts[order]
+    codes, kinds = pd.factorize(frame["kind"].astype(str))
+    classes = tuple(str(kind) for kind in kinds[:_MOST_CLASSES])
+    if len(kinds) > _MOST_CLASSES:
+        classes = (*classes[:-1], "other")
+    colour = np.minimum(codes[order], len(classes) - 1).astype(np.uint8)
+    error = (frame["kind"].astype(str) == "error").to_numpy()[order]
+    columns = [str(column) for column in frame.columns]
+
+    def label(item: int) -> str:
+        row = order[item]
+        values = {column: frame[column].iloc[row] for column in columns}
+        return str(values["kind"]) if text is None else text(values)
+
+    whole = SliceTrack(
+        key=f"{key}/table/{title}",
+        name=title,
+        source=name,
+        t_ps=starts[order],
+        t_end_ps=np.maximum(ends, starts[order]),
+        rows=order,
+        colour=colour,
+        classes=classes,
+        error=error if error.any() else None,
+        label=label,
+        note=f"Decoded by {title}.",
+    )
+    return list(split_lanes(whole))
+
+
+def _signals(key: str, name: str, edges: Edges, progress: Progress) -> list[Track]:
+    t_ps = edges.t_ps()
+    end = np.array([edges.end_sample], np.int64)
+    end_ps = int(samples_to_ps(end, edges.samplerate_hz)[0])
+    made: list[Track] = []
+    in_bus = {channel for bus in edges.buses for channel in bus.channels}
+    for bus in edges.buses:
+        progress.check()
+        value = edges.bus(bus.name)
+        keep = _changes(value)
+        made.append(
+            BusTrack(
+                key=f"{key}/bus/{bus.name}",
+                name=bus.name,
+                source=name,
+                t_ps=t_ps[keep],
+                value=value[keep],
+                width_bits=len(bus.channels),
+                end_ps=end_ps,
+                note=f"{len(bus.channels)} lines as one number.",
+            )
+        )
+    for at, channel in enumerate(edges.channels):
+        if channel in in_bus:
+            continue
+        progress.report(at, len(edges.channels), "waves")
+        plane = edges.value if at < PLANE_CHANNELS or edges.high is None else edges.high
+        level = (plane >> np.uint64(at % PLANE_CHANNELS) & np.uint64(1)).astype(np.uint8)
+        keep = _changes(level)
+        made.append(
+            WaveTrack(
+                key=f"{key}/wave/{channel}",
+                name=channel,
+                source=name,
+                t_ps=t_ps[keep],
+                level=level[keep],
+                end_ps=end_ps,
+                note="A line as it was sampled.",
+            )
+        )
+    return made
+
+
+def _changes(value: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return where a column has another value than before, the first place with them."""
+    keep = np.ones(len(value), np.bool_)
+    np.not_equal(value[1:], value[:-1], out=keep[1:])
+    return np.flatnonzero(keep)
+
+
+def _unused(name: str, taken: Sequence[str]) -> str:
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}#{number}"
+    return free

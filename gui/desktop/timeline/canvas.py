@@ -1,0 +1,367 @@
+"""The drawn time line: tracks, the range in view, scrolling, and painting; no selection yet.
+
+Drawing a step costs milliseconds whatever the zoom: it asks the pyramids and paints with kernels.
+Nothing here reads a whole column; that is the builder's work, in its own thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from freezeframe.gui.desktop.timeline import export
+from freezeframe.gui.desktop.timeline.builder import Builder
+from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX, draw_gutter
+from freezeframe.gui.desktop.timeline.layout import Layout, Row
+from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
+from freezeframe.gui.desktop.timeline.palette import DARK, THEMES, Theme
+from freezeframe.gui.desktop.timeline.prepared import Prepared
+from freezeframe.gui.desktop.timeline.raster import Raster
+from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
+from freezeframe.gui.desktop.timeline.scroll_strip import STRIP_PX, ScrollStrip
+from freezeframe.gui.desktop.timeline.tracks import Track
+from freezeframe.gui.desktop.timeline.window import Window
+from PyQt6.QtCore import QCoreApplication, QPointF, QRectF, Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
+from PyQt6.QtWidgets import QWidget
+
+__all__ = ["TimelineCanvas"]
+
+_REFRESH_MS = (
+    40  # pictures while a pyramid grows: often enough to see, seldom enough to cost nothing
+)
+_ZOOM_STEP = 1.5
+
+
+class TimelineCanvas(QWidget):
+    """Tracks over one axis of time."""
+
+    range_changed = pyqtSignal(object, object)
+    tracks_changed = pyqtSignal()
+    build_progress = pyqtSignal(object, object)
+    build_finished = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setMinimumSize(GUTTER_PX + 120, RULER_PX + 60)
+        self._window = Window()
+        self._layout = Layout()
+        self._prepared: dict[str, Prepared] = {}
+        self._theme: Theme = DARK
+        self._raster = Raster()
+        self._stale = True
+        self._fitted: tuple[int, int] | None = None  # what fitted when everything was shown last
+        self._scale_in_view = False
+        self._focus: str | None = None
+        self._bar = ScrollStrip(self)
+        self._bar.valueChanged.connect(self._refresh)
+        self._builder = Builder(self)
+        self._builder.advanced.connect(self._built_some)
+        self._builder.finished.connect(self._built_all)
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self._builder.shutdown)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(_REFRESH_MS)
+        self._later.timeout.connect(self._refresh)
+
+    # tracks
+
+    def set_tracks(self, tracks: Sequence[Track], keep_range: bool = False) -> None:
+        """Show these tracks; those shown already keep their place and what was built of them.
+
+        Args:
+            tracks: in the order wanted; keys are unique.
+            keep_range: stay where the view is, else show everything.
+        Raises:
+            ValueError: two tracks have the same key.
+        """
+        self._layout.set_tracks(tracks)
+        self._prepared = {track.key: self._reused(track) for track in tracks}
+        self._measure_extent()
+        if not keep_range:
+            self._fit()
+        if self._focus not in self._prepared:
+            self._focus = self._layout.rows[0].key if self._layout.rows else None
+        self._start_build()
+        self._relaid()
+        self.range_changed.emit(self._window.t0_ps, self._window.t1_ps)
+
+    def replace_track(self, track: Track) -> None:
+        """Put new columns in the place of the track with the same key. Raises: KeyError."""
+        self._layout.replace(track)
+        self._prepared[track.key] = self._reused(track)
+        self._measure_extent()
+        self._start_build()
+        self._relaid()
+
+    def tracks(self) -> tuple[Track, ...]:
+        """Return the tracks from top to bottom, hidden ones too."""
+        return tuple(self._prepared[key].track for key in self._layout.order())
+
+    def order(self) -> list[str]:
+        """Return the keys from top to bottom, hidden ones too."""
+        return self._layout.order()
+
+    def set_order(self, keys: Iterable[str]) -> None:
+        """Put the tracks into an order; keys not known are skipped, those not named come last."""
+        self._layout.set_order(keys)
+        self._relaid()
+
+    def set_collapsed(self, key: str, collapsed: bool) -> None:
+        """Make a track a thin strip, or open it. Raises: KeyError."""
+        self._layout.set_collapsed(key, collapsed)
+        self._relaid()
+
+    def set_hidden(self, keys: Iterable[str]) -> None:
+        """Hide exactly these tracks."""
+        self._layout.set_hidden(keys)
+        self._relaid()
+
+    def move_track(self, key: str, step: int) -> None:
+        """Move a track up (-1) or down (+1). Raises: KeyError."""
+        if self._layout.move(key, step):
+            self._relaid()
+            self.tracks_changed.emit()
+
+    def visible_items(self, key: str) -> tuple[int, int]:
+        """Return the half-open range of items of a track that are in view. Raises: KeyError."""
+        return self._prepared[key].visible(self._window.t0_ps, self._window.t1_ps)
+
+    def cancel_build(self) -> None:
+        """Stop building pyramids; what is built stays visible, the rest is hatched."""
+        self._builder.cancel()
+
+    def shutdown(self) -> None:
+        """Stop the building thread and wait for it; for the end of a window's life."""
+        self._builder.shutdown()
+
+    def is_building(self) -> bool:
+        """Return whether pyramids are being built."""
+        return self._builder.busy
+
+    def memory_B(self) -> int:
+        """Return the bytes of all pyramids."""
+        return sum(prepared.memory_B() for prepared in self._prepared.values())
+
+    # the range in view
+
+    def extent(self) -> tuple[int, int]:
+        """Return the half-open range of time that the tracks cover."""
+        return self._window.extent
+
+    def range(self) -> tuple[int, int]:
+        """Return the half-open range of time in view."""
+        return self._window.t0_ps, self._window.t1_ps
+
+    def set_range(self, t0_ps: int, t1_ps: int) -> None:
+        """Show a range; it is widened or moved when it is too narrow or beside all data."""
+        self._window.show(t0_ps, t1_ps)
+        self._ranged()
+
+    def zoom_fit(self) -> None:
+        """Show everything."""
+        self._fit()
+        self._ranged()
+
+    def zoom_by(self, factor: float, at_ps: int | None = None) -> None:
+        """Show ``1 / factor`` of the time; what is at ``at_ps`` (else the middle) stays in place."""
+        self._window.zoom(factor, at_ps)
+        self._ranged()
+
+    def zoom_step(self, steps: int) -> None:
+        """Zoom in (+1) or out (-1) by one step."""
+        self.zoom_by(_ZOOM_STEP**steps)
+
+    def pan_by(self, fraction: float) -> None:
+        """Move by a fraction of what is in view."""
+        self._window.pan(fraction)
+        self._ranged()
+
+    def drag_by(self, dx: float) -> None:
+        """Move by pixels."""
+        self._window.move(self.time_at(GUTTER_PX + dx) - self._window.t0_ps)
+        self._ranged()
+
+    def go_to_end(self, *, first: bool) -> None:
+        """Show the start or the end at the present zoom."""
+        start, end = self._window.extent
+        span = self._window.span_ps
+        margin = span // 50
+        self.set_range(*((start - margin, start - margin + span) if first
+                         else (end + margin - span, end + margin)))  # fmt: skip
+
+    def show_time(self, t_ps: int) -> None:
+        """Bring a time into view, to the middle when it is not there yet, without zooming."""
+        t0, t1 = self.range()
+        margin = (t1 - t0) // 20
+        if not t0 + margin <= t_ps < t1 - margin:
+            self.set_range(t_ps - (t1 - t0) // 2, t_ps - (t1 - t0) // 2 + (t1 - t0))
+
+    def toggle_scale(self) -> None:
+        """Scale series to what is in view, or to all of their values; the label column says which."""
+        self._scale_in_view = not self._scale_in_view
+        self._refresh()
+
+    # places
+
+    def time_at(self, x: float) -> int:
+        """Return the time at a position of the widget."""
+        return self._window.time_at(x - GUTTER_PX, self._area_width())
+
+    def x_of(self, t_ps: int) -> float:
+        """Return the position in the widget of a time."""
+        return GUTTER_PX + self._window.x_of(t_ps, self._area_width())
+
+    def row_at(self, y: float) -> Row | None:
+        """Return the track at a position of the widget."""
+        return None if y < RULER_PX else self._layout.row_at(int(y) - RULER_PX + self._bar.value())
+
+    def row_center(self, key: str) -> int:
+        """Return the height in the widget of the middle of a track. Raises: KeyError."""
+        row = self._layout.row(key)
+        if row is None:
+            raise KeyError(key)
+        return RULER_PX + row.y - self._bar.value() + row.height // 2
+
+    def scroll_by(self, pages: float) -> None:
+        """Scroll the tracks by a part of the height."""
+        self._bar.setValue(self._bar.value() + round(pages * self._area_height()))
+
+    def show_track(self, key: str) -> None:
+        """Scroll until a track is in view."""
+        row = self._layout.row(key)
+        if row is None:
+            return
+        top, bottom = self._bar.value(), self._bar.value() + self._area_height()
+        if row.y - 20 < top:
+            self._bar.setValue(row.y - 20)
+        elif row.y + row.height > bottom:
+            self._bar.setValue(row.y + row.height - self._area_height())
+
+    # looks
+
+    def set_theme(self, name: str) -> None:
+        """Use the colours ``dark`` or ``light``. Raises: ValueError."""
+        if name not in THEMES:
+            raise ValueError(f"no theme {name!r}; there are {', '.join(sorted(THEMES))}")
+        self._theme = THEMES[name]
+        self._bar.set_colours(self._theme)
+        self._refresh()
+
+    def render_image(self, width: int | None = None, height: int | None = None) -> QImage:
+        """Return what is seen as an image, in the size of the widget or another one."""
+        size = (width or self.width(), height or self.height())
+        return export.image(self._scene(*size), self._overlay(), size)
+
+    def save_png(self, path: Path) -> None:
+        """Write what is seen. Raises: InputError: the file cannot be written."""
+        export.write_png(self.render_image(), path)
+
+    def save_svg(self, path: Path) -> None:
+        """Write what is seen as lines and text. Raises: InputError: the file cannot be written."""
+        size = (self.width(), self.height())
+        export.write_svg(self._scene(*size), self._overlay(), size, path)
+
+    # Qt
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint the tracks when they changed, and what lies above them."""
+        scene = self._scene(self.width(), self.height())
+        painter = QPainter(self)
+        if self._stale:
+            self._raster.paint(scene, self.devicePixelRatioF())
+            self._stale = False
+        painter.drawImage(QPointF(GUTTER_PX, RULER_PX), self._raster.image)
+        corner = QRectF(GUTTER_PX + scene.width, 0, self._bar_width(), RULER_PX)
+        painter.fillRect(corner, QColor(self._theme.gutter))
+        overlay = self._overlay()
+        painter.translate(GUTTER_PX, 0)
+        draw_ruler(painter, scene, overlay)
+        painter.translate(0, RULER_PX)
+        draw_overlay(painter, scene, overlay)
+        painter.translate(-GUTTER_PX, -RULER_PX)
+        draw_gutter(painter, scene, self._focus, self.hasFocus())
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Give the scroll bar its place."""
+        self._relaid()
+
+    # for the class above this one
+
+    def _overlay(self) -> Overlay:
+        return Overlay(focus=self._focus)
+
+    def _scene(self, width: int, height: int) -> Scene:
+        area_height = max(height - RULER_PX, 1)
+        scroll = self._bar.value()
+        rows = tuple(
+            (row, self._prepared[row.key])
+            for row in self._layout.rows
+            if row.y < scroll + area_height and row.y + row.height > scroll
+        )
+        area_width = max(width - GUTTER_PX - self._bar_width(), 1)
+        return Scene(
+            self._window, self._theme, rows, area_width, area_height, scroll, self._scale_in_view
+        )
+
+    def _refresh(self) -> None:
+        self._stale = True
+        self.update()
+
+    def _area_width(self) -> int:
+        return max(self.width() - GUTTER_PX - self._bar_width(), 1)
+
+    def _area_height(self) -> int:
+        return max(self.height() - RULER_PX, 1)
+
+    def _bar_width(self) -> int:
+        return STRIP_PX
+
+    def _reused(self, track: Track) -> Prepared:
+        known = self._prepared.get(track.key)
+        return known if known is not None and known.track is track else Prepared(track)
+
+    def _start_build(self) -> None:
+        order = [key for key in self._layout.order() if key not in self._layout.hidden]
+        order += [key for key in self._layout.order() if key in self._layout.hidden]
+        self._builder.build([self._prepared[key] for key in order])
+
+    def _fit(self) -> None:
+        self._window.fit()
+        self._fitted = self.range()
+
+    def _measure_extent(self) -> None:
+        spans = [span for p in self._prepared.values() if (span := p.extent_ps())]
+        if spans:
+            self._window.set_extent(min(s[0] for s in spans), max(s[1] for s in spans))
+
+    def _relaid(self) -> None:
+        width = self._bar_width()
+        self._bar.setGeometry(self.width() - width, RULER_PX, width, self._area_height())
+        self._bar.setRange(0, max(self._layout.height - self._area_height(), 0))
+        self._bar.setPageStep(self._area_height())
+        self._bar.setSingleStep(20)
+        self._refresh()
+
+    def _ranged(self) -> None:
+        self._refresh()
+        self.range_changed.emit(self._window.t0_ps, self._window.t1_ps)
+
+    def _built_some(self, done: int, total: int) -> None:
+        if not self._later.isActive():
+            self._later.start()
+        self.build_progress.emit(done, total)
+
+    def _built_all(self) -> None:
+        fitted = self.range() == self._fitted
+        self._measure_extent()
+        if fitted:
+            self.zoom_fit()
+        self._refresh()
+        self.build_finished.emit()

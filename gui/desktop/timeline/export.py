@@ -1,0 +1,81 @@
+"""What is seen, as an image or as SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX, draw_gutter
+from freezeframe.gui.desktop.timeline.overlay import RULER_PX, Overlay, draw_overlay, draw_ruler
+from freezeframe.gui.desktop.timeline.raster import Raster
+from freezeframe.gui.desktop.timeline.scene import Scene
+from freezeframe.gui.desktop.timeline.vector import draw_rows
+from freezeframe.gui.plots.axis import format_ps
+from PyQt6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRect, QSize
+from PyQt6.QtGui import QColor, QImage, QPainter
+from PyQt6.QtSvg import QSvgGenerator
+
+__all__ = ["image", "svg", "write_png", "write_svg"]
+
+
+def image(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> QImage:
+    """Return a scene with its labels and axis as an image of ``size`` pixels."""
+    made = QImage(*size, QImage.Format.Format_RGB32)
+    made.fill(QColor(scene.theme.gutter))
+    painter = QPainter(made)
+    painter.drawImage(QPointF(GUTTER_PX, RULER_PX), Raster().paint(scene))
+    _draw_around(painter, scene, overlay)
+    painter.end()
+    return made
+
+
+def svg(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> bytes:
+    """Return a scene with its labels and axis as an SVG document with a title and a description."""
+    held = QByteArray()
+    buffer = QBuffer(held)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    generator.setSize(QSize(*size))
+    generator.setViewBox(QRect(0, 0, *size))
+    generator.setTitle("Time line")
+    span = f"{format_ps(scene.window.t0_ps)} to {format_ps(scene.window.t1_ps)}"
+    generator.setDescription(f"{len(scene.rows)} tracks, {span}")
+    painter = QPainter(generator)
+    painter.fillRect(0, 0, *size, QColor(scene.theme.gutter))
+    painter.translate(GUTTER_PX, RULER_PX)
+    draw_rows(painter, scene)
+    painter.translate(-GUTTER_PX, -RULER_PX)
+    _draw_around(painter, scene, overlay)
+    painter.end()
+    return held.data()
+
+
+def write_png(made: QImage, path: Path) -> None:
+    """Write an image. Raises: InputError: the file cannot be written."""
+    held = QByteArray()
+    buffer = QBuffer(held)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    made.save(buffer, "PNG")
+    _write(path, held.data())
+
+
+def write_svg(scene: Scene, overlay: Overlay, size: tuple[int, int], path: Path) -> None:
+    """Write a scene as SVG. Raises: InputError: the file cannot be written."""
+    _write(path, svg(scene, overlay, size))
+
+
+def _draw_around(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
+    painter.translate(GUTTER_PX, 0)
+    draw_ruler(painter, scene, overlay)
+    painter.translate(0, RULER_PX)
+    draw_overlay(painter, scene, overlay)
+    painter.translate(-GUTTER_PX, -RULER_PX)
+    draw_gutter(painter, scene, overlay.focus, focused=False)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,105 @@
+"""The column of labels beside the tracks: names, sources, and the scale of each series."""
+
+from __future__ import annotations
+
+from freezeframe.gui.desktop.timeline.layout import HEADING_PX
+from freezeframe.gui.desktop.timeline.overlay import RULER_PX
+from freezeframe.gui.desktop.timeline.prepared import Prepared
+from freezeframe.gui.desktop.timeline.raster import value_range
+from freezeframe.gui.desktop.timeline.scene import Scene
+from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
+from freezeframe.gui.text import printable
+from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+
+__all__ = ["GUTTER_PX", "draw_gutter", "short_number"]
+
+GUTTER_PX = 190
+_LINE_PX = 15
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def draw_gutter(painter: QPainter, scene: Scene, focus: str | None, focused: bool) -> None:
+    """Draw the labels beside the rows of a scene: GUTTER_PX wide, from the ruler's top down.
+
+    ``focus`` is the track that keys act on; it is framed while the time line has the keyboard.
+    """
+    theme = scene.theme
+    painter.save()
+    height = RULER_PX + scene.height
+    painter.fillRect(QRectF(0, 0, GUTTER_PX, height), QColor(theme.gutter))
+    painter.setClipRect(QRectF(0, RULER_PX, GUTTER_PX, scene.height))
+    name_font, small = QFont(painter.font()), QFont(painter.font())
+    name_font.setPixelSize(12)
+    small.setPixelSize(10)
+    heading_font = QFont(name_font)
+    heading_font.setBold(True)
+    for row, prepared in scene.rows:
+        top = RULER_PX + row.y - scene.scroll
+        if row.heading:
+            painter.setFont(heading_font)
+            _line(painter, 6, top - HEADING_PX, GUTTER_PX - 10, HEADING_PX, row.heading, theme.text)
+        area = QRectF(0, top, GUTTER_PX, row.height)
+        if row.key == focus:
+            painter.fillRect(area, QColor(theme.stripe))
+            painter.fillRect(QRectF(0, top, 3, row.height), QColor(theme.role("a")))
+            if focused:
+                painter.setPen(QColor(theme.role("a")))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(area.adjusted(0.5, 0.5, -1.5, -0.5))
+        painter.setFont(small if row.collapsed else name_font)
+        ink = theme.role("error") if prepared.failed else theme.text
+        name_height = row.height if row.collapsed or row.height < 2 * _LINE_PX + 6 else _LINE_PX + 5
+        room = GUTTER_PX - 24
+        if not row.collapsed and isinstance(prepared.track, SeriesTrack) and row.height >= 40:
+            painter.setFont(small)
+            room -= _draw_scale(painter, scene, prepared, top, row.height)
+            painter.setFont(name_font)
+        _line(painter, 12, top, room, name_height, prepared.track.name, ink)
+    painter.setClipping(False)
+    painter.setPen(QColor(theme.grid))
+    painter.drawLine(QPointF(GUTTER_PX - 0.5, 0), QPointF(GUTTER_PX - 0.5, height))
+    painter.restore()
+
+
+def short_number(value: float) -> str:
+    """Return a value with at most four digits and a prefix: ``1.25 G``, ``312``, ``0.05``."""
+    for size, prefix in _PREFIXES:
+        if abs(value) >= size:
+            return f"{value / size:.4g} {prefix}"
+    return f"{value:.4g}"
+
+
+def _draw_scale(
+    painter: QPainter, scene: Scene, prepared: Prepared, top: int, height: int
+) -> float:
+    """Write the values at top and bottom and the unit; return the width that is taken."""
+    track = prepared.track
+    columns = None
+    if scene.scale_in_view:
+        columns = prepared.columns(scene.window.t0_ps, scene.window.t1_ps, scene.width)
+    span = value_range(scene, prepared, columns)  # type: ignore[arg-type] # a series has series columns
+    if span is None or not isinstance(track, SeriesTrack):
+        return 0.0
+    metrics = QFontMetricsF(painter.font())
+    texts = (short_number(span[1]), short_number(span[0]))
+    widest = max(metrics.horizontalAdvance(text) for text in texts)
+    painter.setPen(QColor(scene.theme.dim))
+    for text, y in zip(texts, (top + 11, top + height - 4), strict=True):
+        x = GUTTER_PX - 6 - metrics.horizontalAdvance(text)
+        painter.drawText(QPointF(x, y), text)
+    unit = printable(track.unit) + (" (scale: in view)" if scene.scale_in_view else "")
+    _line(
+        painter, 12, top + height - 17, GUTTER_PX - 24 - widest, 15, unit.strip(), scene.theme.dim
+    )
+    return widest + 6
+
+
+def _line(
+    painter: QPainter, x: float, y: float, room: float, height: float, text: str, ink: int
+) -> None:
+    metrics = QFontMetricsF(painter.font())
+    shown = metrics.elidedText(printable(text), Qt.TextElideMode.ElideMiddle, room)
+    painter.setPen(QColor(ink))
+    flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+    painter.drawText(QRectF(x, y, room, height), int(flags), shown)

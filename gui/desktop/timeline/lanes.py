@@ -1,0 +1,73 @@
+"""Tracks of slices that overlap, made into tracks in which none does."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SliceTrack
+
+__all__ = ["lanes_of", "split_lanes"]
+
+Int64 = npt.NDArray[np.int64]
+
+
+def lanes_of(t_ps: Int64, t_end_ps: Int64) -> npt.NDArray[np.int64]:
+    """Return for each slice the first lane that is free when it begins.
+
+    Args:
+        t_ps: ``(n,)`` int64, not decreasing.
+        t_end_ps: ``(n,)`` int64.
+    Returns:
+        ``(n,)`` int64 lanes from 0; as few lanes as the largest number of slices at one time.
+    """
+    lanes = np.zeros(len(t_ps), np.int64)
+    if not len(t_ps) or bool((t_end_ps[:-1] <= t_ps[1:]).all()):
+        return lanes
+    free: list[int] = []
+    busy: list[tuple[int, int]] = []  # (end, lane)
+    used = 0
+    for i, (start, end) in enumerate(zip(t_ps.tolist(), t_end_ps.tolist(), strict=True)):
+        while busy and busy[0][0] <= start:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        if free:
+            lane = heapq.heappop(free)
+        else:
+            lane = used
+            used += 1
+        lanes[i] = lane
+        heapq.heappush(busy, (end, lane))
+    return lanes
+
+
+def split_lanes(track: SliceTrack) -> list[SliceTrack]:
+    """Return the track itself, or one track a lane (``key/2``, ``name (2)``) when slices overlap.
+
+    The label, tip and rows of every slice stay what they were.
+    """
+    lanes = lanes_of(track.t_ps, track.t_end_ps)
+    if not lanes.any():
+        return [track]
+    return [_lane(track, lane, np.flatnonzero(lanes == lane)) for lane in range(lanes.max() + 1)]
+
+
+def _lane(track: SliceTrack, lane: int, items: Int64) -> SliceTrack:
+    label, tip = track.label, track.tip
+    changes = {
+        "key": track.key if lane == 0 else f"{track.key}/{lane + 1}",
+        "name": track.name if lane == 0 else f"{track.name} ({lane + 1})",
+        "t_ps": track.t_ps[items],
+        "t_end_ps": track.t_end_ps[items],
+        "rows": items if track.rows is None else track.rows[items],
+        "colour": None if track.colour is None else track.colour[items],
+        "error": None if track.error is None else track.error[items],
+        "label": None if label is None else (lambda i: label(int(items[i]))),
+        "tip": None if tip is None else (lambda i: tip(int(items[i]))),
+    }
+    if isinstance(track, IntervalTrack):
+        for name in ("open_start", "open_end"):
+            column = getattr(track, name)
+            changes[name] = None if column is None else column[items]
+    return replace(track, **changes)

@@ -1,0 +1,148 @@
+"""Where each track stands: order, collapsed and hidden tracks, headings of sources, scrolling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from freezeframe.gui.desktop.timeline.tracks import (
+    BusTrack,
+    IntervalTrack,
+    MarkTrack,
+    SeriesTrack,
+    SliceTrack,
+    Track,
+    WaveTrack,
+)
+
+__all__ = ["COLLAPSED_PX", "HEADING_PX", "Layout", "Row"]
+
+COLLAPSED_PX = 10
+HEADING_PX = 20
+_USUAL_PX = (
+    (SeriesTrack, 64),
+    (WaveTrack, 30),
+    (BusTrack, 28),
+    (IntervalTrack, 26),
+    (SliceTrack, 28),
+    (MarkTrack, 24),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One track in the drawing; ``y`` from the top of all tracks, before scrolling.
+
+    ``heading`` is the source's name when this is the first of its tracks; it stands in the
+    HEADING_PX above ``y``.
+    """
+
+    key: str
+    y: int
+    height: int
+    collapsed: bool
+    heading: str = ""
+
+
+class Layout:
+    """Rows of tracks, in logical pixels."""
+
+    def __init__(self) -> None:
+        self._tracks: dict[str, Track] = {}
+        self._order: list[str] = []
+        self.collapsed: set[str] = set()
+        self.hidden: set[str] = set()
+        self.rows: list[Row] = []
+        self.height = 0
+
+    def set_tracks(self, tracks: Sequence[Track]) -> None:
+        """Take tracks: those known keep their place, new ones stand below the rest of their source.
+
+        Raises:
+            ValueError: two tracks have the same key.
+        """
+        fresh = {track.key: track for track in tracks}
+        if len(fresh) != len(tracks):
+            keys = [track.key for track in tracks]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ValueError(f"two tracks have the key {twice!r}")
+        order = [key for key in self._order if key in fresh]
+        for track in tracks:
+            if track.key in order:
+                continue
+            same = [i for i, key in enumerate(order) if fresh[key].source == track.source]
+            order.insert(same[-1] + 1 if same else len(order), track.key)
+        self._tracks = fresh
+        self._order = order
+        self._place()
+
+    def replace(self, track: Track) -> None:
+        """Put new columns in the place of a track. Raises: KeyError."""
+        if track.key not in self._tracks:
+            raise KeyError(track.key)
+        self._tracks[track.key] = track
+        self._place()
+
+    def order(self) -> list[str]:
+        """Return all keys from top to bottom, hidden tracks too."""
+        return list(self._order)
+
+    def set_order(self, keys: Iterable[str]) -> None:
+        """Put tracks into an order; keys that are not known are skipped, those not named come last."""
+        wanted = [key for key in dict.fromkeys(keys) if key in self._tracks]
+        self._order = wanted + [key for key in self._order if key not in set(wanted)]
+        self._place()
+
+    def move(self, key: str, step: int) -> bool:
+        """Move a track past the next visible one; False when there is none. Raises: KeyError."""
+        shown = [k for k in self._order if k not in self.hidden]
+        if key not in self._tracks:
+            raise KeyError(key)
+        if key not in shown or not 0 <= shown.index(key) + step < len(shown):
+            return False
+        other = shown[shown.index(key) + step]
+        self._order.remove(key)
+        self._order.insert(self._order.index(other) + (1 if step > 0 else 0), key)
+        self._place()
+        return True
+
+    def set_collapsed(self, key: str, collapsed: bool) -> None:
+        """Make a track a thin strip, or open it again. Raises: KeyError."""
+        if key not in self._tracks:
+            raise KeyError(key)
+        (self.collapsed.add if collapsed else self.collapsed.discard)(key)
+        self._place()
+
+    def set_hidden(self, keys: Iterable[str]) -> None:
+        """Hide exactly these tracks."""
+        self.hidden = set(keys)
+        self._place()
+
+    def row(self, key: str) -> Row | None:
+        """Return the row of a track; None when it is hidden or not known."""
+        return next((row for row in self.rows if row.key == key), None)
+
+    def row_at(self, y: int) -> Row | None:
+        """Return the row at a height below the top of all tracks."""
+        return next((row for row in self.rows if row.y <= y < row.y + row.height), None)
+
+    def _place(self) -> None:
+        self.rows = []
+        y = 0
+        source = ""
+        for key in self._order:
+            if key in self.hidden:
+                continue
+            track = self._tracks[key]
+            heading = track.source if track.source != source else ""
+            source = track.source
+            y += HEADING_PX if heading else 0
+            collapsed = key in self.collapsed
+            height = COLLAPSED_PX if collapsed else track.height_px or _usual_px(track)
+            self.rows.append(Row(key, y, height, collapsed, heading))
+            y += height
+        self.height = y
+
+
+def _usual_px(track: Track) -> int:
+    return next((px for kind, px in _USUAL_PX if isinstance(track, kind)), 28)

@@ -1,0 +1,272 @@
+"""A track together with its pyramid: what to draw, what stands where, what comes next.
+
+A worker calls `Prepared.build`; from the first built piece on (`ready`) the window may ask everything
+else, and gets answers about the part that is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.desktop.timeline.positions import Selection
+from freezeframe.gui.desktop.timeline.tracks import (
+    BusTrack,
+    MarkTrack,
+    SeriesTrack,
+    SliceTrack,
+    StateTrack,
+    Track,
+    WaveTrack,
+    roles_of,
+)
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.plots.pyramid import SeriesColumns, SeriesPyramid
+from freezeframe.gui.plots.slices import SliceColumns, SlicePyramid, WaveColumns, WavePyramid
+from freezeframe.gui.text import printable
+
+__all__ = ["Columns", "Prepared"]
+
+Columns = SeriesColumns | SliceColumns | WaveColumns
+
+_LABELS_KEPT = 4096  # texts kept for a track, so that a pan does not ask for them again
+
+
+class Prepared:
+    """One track, drawable.
+
+    Attributes:
+        ready: `build` came as far as a first part and compiled every kernel that draws it.
+        failed: why it cannot be drawn; empty when it can.
+    """
+
+    def __init__(self, track: Track) -> None:
+        self.track = track
+        self.ready = False
+        self.failed = ""
+        self.pyramid = None if isinstance(track, MarkTrack) else _pyramid_of(track)
+        self.roles = _roles(track)
+        self._labels: dict[int, str] = {}
+        self._extremes: tuple[int, tuple[float, float] | None] = (-1, None)
+
+    @property
+    def done(self) -> bool:
+        """Whether all of the track can be drawn."""
+        return self.ready and (self.pyramid is None or self.pyramid.done or bool(self.failed))
+
+    @property
+    def said(self) -> str:
+        """Return what stands in the row of a track that has nothing to draw; empty when it has."""
+        if self.failed:
+            return self.failed
+        if not len(self.track):
+            return "nothing in it"
+        return "" if self.ready else "being prepared ..."
+
+    @property
+    def built_until_ps(self) -> int | None:
+        """Return the time up to which the track is built; None when all of it is."""
+        if self.pyramid is None or self.pyramid.done or not self.ready:
+            return None
+        return int(self.track.t_ps[self.pyramid.built - 1])
+
+    def build(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> None:
+        """Build the pyramid; what is wrong with the columns is kept in `failed`.
+
+        Raises:
+            BuildCancelled: ``cancelled()`` was true.
+        """
+        if self.pyramid is None or not len(self.track):
+            self.ready = True
+            return
+
+        def piece_done(done: int, total: int) -> None:
+            if not self.ready:
+                self._warm()
+                self.ready = True
+            if progress is not None:
+                progress(done, total)
+
+        try:
+            self.pyramid.build(piece_done, cancelled)
+        except FreezeframeError as error:
+            self.failed = str(error)
+        self.ready = True
+
+    def columns(self, t0_ps: int, t1_ps: int, width: int, wide_px: int = 28) -> Columns | None:
+        """Return what fills each column of pixels; None for marks and for what cannot be drawn."""
+        if self.failed or not self.ready or not len(self.track):
+            return None
+        if isinstance(self.pyramid, SlicePyramid):
+            return self.pyramid.columns(t0_ps, t1_ps, width, wide_px)
+        if isinstance(self.pyramid, SeriesPyramid | WavePyramid):
+            return self.pyramid.columns(t0_ps, t1_ps, width)
+        return None
+
+    def extremes(self) -> tuple[float, float] | None:
+        """Return the smallest and largest value of a series, its limit included; None for none."""
+        if not isinstance(self.pyramid, SeriesPyramid) or not self.ready:
+            return None
+        if self._extremes[0] != self.pyramid.built:
+            self._extremes = (self.pyramid.built, self.pyramid.extremes())
+        span = self._extremes[1]
+        limit = self.track.limit if isinstance(self.track, SeriesTrack) else None
+        if span is None or limit is None:
+            return span
+        return min(span[0], limit), max(span[1], limit)
+
+    def extent_ps(self) -> tuple[int, int] | None:
+        """Return the range that the track covers; exact once all of it is built."""
+        span = self.track.extent_ps()
+        if span is None or not isinstance(self.pyramid, SlicePyramid) or not self.pyramid.done:
+            return span
+        return span[0], max(span[1], self.pyramid.latest_end_ps)
+
+    def label(self, item: int) -> str:
+        """Return the text of an item in one line without control characters."""
+        text = self._labels.get(item)
+        if text is None:
+            if len(self._labels) >= _LABELS_KEPT:
+                self._labels.clear()
+            text = self._labels[item] = printable(self.track.label_of(item))
+        return text
+
+    def tip(self, item: int) -> str:
+        """Return what is shown when the mouse rests on an item: plain text, several lines."""
+        track = self.track
+        start, end = int(track.t_ps[item]), track.end_of(item)
+        lines = [printable(track.name), self.label(item), format_ps(start)]
+        if end > start:
+            lines[-1] += f" .. {format_ps(end)}  ({format_ps(end - start)})"
+        if isinstance(track, MarkTrack) and track.unc_ps is not None and track.unc_ps[item]:
+            lines[-1] += f"  ± {format_ps(int(track.unc_ps[item]))}"
+        if self.is_wrong(item):
+            lines.append("in error")
+        if track.tip is not None:
+            lines += [printable(line) for line in track.tip(item).split("\n")]
+        return "\n".join(line for line in lines if line)
+
+    def is_wrong(self, item: int) -> bool:
+        """Return whether an item is marked as an error."""
+        error = getattr(self.track, "error", None)
+        return error is not None and bool(error[item])
+
+    def selection(self, item: int) -> Selection:
+        """Return an item as a selection."""
+        track = self.track
+        return Selection(
+            track.key, item, track.row_of(item), int(track.t_ps[item]), track.end_of(item)
+        )
+
+    def item_at(self, t_ps: int, slack_ps: int) -> int | None:
+        """Return the item that stands at a time, or begins or ends within ``slack_ps`` of it."""
+        if not self._usable():
+            return None
+        if isinstance(self.pyramid, SlicePyramid):
+            return self.pyramid.item_at(t_ps, slack_ps)
+        times = self.track.t_ps
+        after = int(np.searchsorted(times, t_ps, side="right"))
+        if isinstance(self.track, MarkTrack) or not getattr(self.track, "step", True):
+            near = [i for i in (after - 1, after) if 0 <= i < len(times)]
+            best = min(near, key=lambda i: abs(int(times[i]) - t_ps))
+            return best if abs(int(times[best]) - t_ps) <= slack_ps else None
+        extent = self.track.extent_ps()
+        held = after and extent is not None and t_ps < extent[1] + slack_ps
+        return after - 1 if held else None
+
+    def edge_near(self, t_ps: int, within_ps: int) -> int | None:
+        """Return the start or end of an item that is closest to a time; None when none is near."""
+        if not self._usable():
+            return None
+        after = int(np.searchsorted(self.track.t_ps, t_ps))
+        items = [i for i in range(after - 2, after + 2) if 0 <= i < len(self.track)]
+        standing = self.item_at(t_ps, 0)
+        items += [] if standing is None else [standing]
+        edges = [int(self.track.t_ps[i]) for i in items] + [self.track.end_of(i) for i in items]
+        best = min(edges, key=lambda edge: abs(edge - t_ps))
+        return best if abs(best - t_ps) <= within_ps else None
+
+    def next_edge(self, t_ps: int, step: int) -> int | None:
+        """Return the first start or end of an item after (+1) or before (-1) a time."""
+        if not self._usable():
+            return None
+        after = int(np.searchsorted(self.track.t_ps, t_ps))
+        items = [i for i in range(after - 3, after + 3) if 0 <= i < len(self.track)]
+        edges = [int(self.track.t_ps[i]) for i in items] + [self.track.end_of(i) for i in items]
+        if step > 0:
+            return min((edge for edge in edges if edge > t_ps), default=None)
+        return max((edge for edge in edges if edge < t_ps), default=None)
+
+    def neighbour(self, t_ps: int, item: int | None, step: int) -> int | None:
+        """Return the item after (+1) or before (-1) an item, without one that of a time."""
+        if not self._usable():
+            return None
+        if item is None:
+            side = int(np.searchsorted(self.track.t_ps, t_ps, side="left"))
+            found = side if step > 0 else side - 1
+        else:
+            found = item + step
+        return found if 0 <= found < len(self.track) else None
+
+    def visible(self, t0_ps: int, t1_ps: int) -> tuple[int, int]:
+        """Return the half-open range of items that begin in a range of time or stand at its start."""
+        first, last = (int(i) for i in np.searchsorted(self.track.t_ps, [t0_ps, t1_ps]))
+        if first and self.track.end_of(first - 1) > t0_ps:
+            first -= 1
+        return first, last
+
+    def memory_B(self) -> int:
+        """Return the bytes of the pyramid."""
+        return 0 if self.pyramid is None else self.pyramid.memory_B()
+
+    def _usable(self) -> bool:
+        return self.ready and not self.failed and len(self.track) > 0
+
+    def _warm(self) -> None:
+        """Compile and load here, in the worker, every kernel that the window will call."""
+        first = int(self.track.t_ps[0])
+        if isinstance(self.pyramid, SlicePyramid):
+            self.pyramid.columns(first, first + 16, 4)
+            self.pyramid.item_at(first)
+        elif isinstance(self.pyramid, SeriesPyramid | WavePyramid):
+            self.pyramid.columns(first, first + 16, 4)
+
+
+def _pyramid_of(track: Track) -> SeriesPyramid | SlicePyramid | WavePyramid:
+    if isinstance(track, SeriesTrack):
+        return SeriesPyramid(track.t_ps, track.value, step=track.step, end_ps=track.end_ps)
+    if isinstance(track, WaveTrack):
+        return WavePyramid(track.t_ps, track.level, end_ps=track.end_ps)
+    if isinstance(track, SliceTrack):
+        return SlicePyramid(
+            track.t_ps,
+            track.t_end_ps,
+            colour=track.colour,
+            classes=len(track.classes),
+            error=track.error,
+        )
+    if isinstance(track, StateTrack):
+        return SlicePyramid(
+            track.t_ps,
+            None,
+            end_ps=track.end_ps,
+            colour=track.state,
+            classes=len(track.names),
+            error=track.error,
+        )
+    if isinstance(track, BusTrack):
+        return SlicePyramid(track.t_ps, None, end_ps=track.end_ps, error=track.error)
+    raise TypeError(f"{track.key}: no pyramid for a {type(track).__name__}")
+
+
+def _roles(track: Track) -> tuple[str, ...]:
+    if isinstance(track, SliceTrack):
+        return roles_of(len(track.classes), track.roles)
+    if isinstance(track, StateTrack):
+        return roles_of(len(track.names), track.roles)
+    return (getattr(track, "role", "a"),) if not isinstance(track, MarkTrack) else ()

@@ -1,0 +1,70 @@
+"""What is to be drawn now: the range, the rows in view, and what stands above them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.gui.desktop.timeline.layout import Row
+from freezeframe.gui.desktop.timeline.palette import Theme
+from freezeframe.gui.desktop.timeline.positions import Cursor, Selection
+from freezeframe.gui.desktop.timeline.prepared import Prepared
+from freezeframe.gui.desktop.timeline.window import AxisLabels, Window, axis_labels
+
+__all__ = ["LABEL_PX", "PAD_PX", "Overlay", "Scene", "pixels_hit"]
+
+PAD_PX = 3  # free above and below what a row shows
+LABEL_PX = 11  # font size inside slices
+_TICK_PX = 110  # room for the label of one tick
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What lies above the tracks."""
+
+    selection: Selection | None = None
+    hits: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict)  # key -> rising times
+    cursors: tuple[Cursor, ...] = ()
+    band: tuple[int, int] | None = None  # the selected stretch of time
+    zoom_box: tuple[int, int] | None = None
+    snapped_ps: int | None = None
+    focus: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The time area: ``width`` x ``height`` logical pixels, rows scrolled up by ``scroll``."""
+
+    window: Window
+    theme: Theme
+    rows: tuple[tuple[Row, Prepared], ...]
+    width: int
+    height: int
+    scroll: int = 0
+    scale_in_view: bool = False  # series: from the smallest to the largest value in view
+
+    def x_of(self, t_ps: int) -> float:
+        """Return the logical pixel position of a time."""
+        return self.window.x_of(t_ps, self.width)
+
+    def inside(self, row: Row) -> tuple[int, int]:
+        """Return top and bottom of what a row shows, logical pixels of the time area."""
+        pad = 1 if row.collapsed else PAD_PX
+        return row.y - self.scroll + pad, row.y - self.scroll + row.height - pad
+
+    def axis(self) -> AxisLabels:
+        """Return the round times of the axis."""
+        return axis_labels(self.window.t0_ps, self.window.t1_ps, max(self.width // _TICK_PX, 1))
+
+
+def pixels_hit(times: npt.NDArray[np.int64], window: Window, width: int) -> npt.NDArray[np.int64]:
+    """Return the pixel columns, rising, in which at least one of ``times`` (rising) lies.
+
+    The cost follows the width, not the number of times.
+    """
+    whole, rest = divmod(window.span_ps, width)
+    px = np.arange(width + 1, dtype=np.int64)
+    edges = window.t0_ps + whole * px + (rest * px + width - 1) // width
+    return np.flatnonzero(np.diff(np.searchsorted(times, edges))).astype(np.int64)

@@ -1,0 +1,178 @@
+"""Small controls that the panels share: named for screen readers, and of plain text only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from freezeframe.gui.text import printable
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QColor, QFontDatabase, QInputMethodEvent, QTextCharFormat
+from PyQt6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QTableView,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
+
+__all__ = [
+    "ExpressionEdit",
+    "beside",
+    "button",
+    "fill_tree",
+    "item",
+    "named",
+    "plain_label",
+    "table_view",
+    "text_box",
+    "tree",
+]
+
+Control = TypeVar("Control", bound=QWidget)
+_ERROR_LINE = QColor("#e0603a")
+
+
+def named(widget: Control, name: str, description: str = "") -> Control:
+    """Give a control the name, and the description, that a screen reader says; return it."""
+    widget.setAccessibleName(name)
+    if description:
+        widget.setAccessibleDescription(description)
+        widget.setStatusTip(description)
+    return widget
+
+
+def plain_label(name: str, text: str = "") -> QLabel:
+    """Return a label that shows markup as it stands and can be selected with the keyboard."""
+    made = named(QLabel(), name)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(True)
+    made.setTextInteractionFlags(
+        Qt.TextInteractionFlag.TextSelectableByMouse
+        | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    )
+    made.setText(text)
+    return made
+
+
+def button(
+    text: str, name: str, clicked: Callable[[], object], description: str = ""
+) -> QPushButton:
+    """Return a push button; ``&`` in the text marks its key."""
+    made = named(QPushButton(text), name, description)
+    made.setAutoDefault(False)
+    made.clicked.connect(lambda _checked=False: clicked())
+    return made
+
+
+def text_box(name: str) -> QPlainTextEdit:
+    """Return a box of plain text that can be read and copied."""
+    made = named(QPlainTextEdit(), name)
+    made.setReadOnly(True)
+    made.setTabChangesFocus(True)
+    return made
+
+
+def tree(name: str, columns: Sequence[str]) -> QTreeWidget:
+    """Return a tree with these columns."""
+    made = named(QTreeWidget(), name)
+    made.setColumnCount(len(columns))
+    made.setHeaderLabels(list(columns))
+    made.setUniformRowHeights(True)
+    made.setAllColumnsShowFocus(True)
+    made.setAlternatingRowColors(True)
+    made.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+    return made
+
+
+def item(texts: Sequence[str], children: Sequence[QTreeWidgetItem] = ()) -> QTreeWidgetItem:
+    """Return a line of a tree, control characters shown as such."""
+    made = QTreeWidgetItem([printable(text) for text in texts])
+    made.addChildren(list(children))
+    return made
+
+
+def fill_tree(
+    widget: QTreeWidget, items: Sequence[QTreeWidgetItem], *, expanded: bool = False
+) -> None:
+    """Replace all lines of a tree; its columns become as wide as what they hold."""
+    widget.clear()
+    widget.addTopLevelItems(list(items))
+    if expanded:
+        for one in items:
+            one.setExpanded(True)
+    for column in range(widget.columnCount() - 1):
+        widget.resizeColumnToContents(column)
+
+
+def table_view(name: str) -> QTableView:
+    """Return a view for tables of any length: rows of one height, nothing measured."""
+    made = named(QTableView(), name)
+    made.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+    made.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+    made.setTabKeyNavigation(False)
+    made.setAlternatingRowColors(True)
+    made.setWordWrap(False)
+    made.setShowGrid(False)
+    made.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+    made.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+    header = made.verticalHeader()
+    if header is not None:
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setDefaultSectionSize(made.fontMetrics().height() + 4)
+    return made
+
+
+def beside(*widgets: QWidget, stretch: int = -1) -> QWidget:
+    """Return widgets in a line; ``stretch`` is the number of the one that takes the room."""
+    box = QWidget()
+    line = QHBoxLayout(box)
+    line.setContentsMargins(0, 0, 0, 0)
+    for number, widget in enumerate(widgets):
+        line.addWidget(widget, 1 if number == stretch else 0)
+    return box
+
+
+class ExpressionEdit(QLineEdit):
+    """A line for an expression; what is wrong in it is underlined at its place."""
+
+    def __init__(self, name: str, hint: str) -> None:
+        super().__init__()
+        named(self, name, hint)
+        self.setPlaceholderText(hint)
+        self.setClearButtonEnabled(True)
+        self.wrong: tuple[int, int] | None = None
+        """The part ``[at, end)`` that is underlined."""
+
+    def mark(self, at: int, end: int) -> None:
+        """Underline a part of the text; at its end, where something is missing, the last character."""
+        length = len(self.text())
+        self.wrong = (at, end)
+        first = max(min(at, length - 1), 0)
+        self._underline([(first, max(min(end, length) - first, 1))] if length else [])
+
+    def unmark(self) -> None:
+        """Take the underline away."""
+        if self.wrong is not None:
+            self.wrong = None
+            self._underline([])
+
+    def _underline(self, parts: list[tuple[int, int]]) -> None:
+        look = QTextCharFormat()
+        look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+        look.setUnderlineColor(_ERROR_LINE)
+        look.setFontUnderline(True)
+        kind = QInputMethodEvent.AttributeType.TextFormat
+        at = self.cursorPosition()
+        # The one way to a format within a QLineEdit: as of text that an input method composes.
+        event = QInputMethodEvent(
+            "",
+            [QInputMethodEvent.Attribute(kind, first - at, count, look) for first, count in parts],
+        )
+        QApplication.sendEvent(self, event)

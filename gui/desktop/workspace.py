@@ -1,0 +1,325 @@
+"""What is open, and everything that opens, decodes, notes and saves it: without a window of its own.
+
+All work that may take long runs in jobs; what they give is taken here, in the thread of the window.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.desktop.notes import NoteBook, notes_path, read_notes, write_notes
+from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.choice import kind_of
+from freezeframe.gui.desktop.sources.live import LiveSource, open_live
+from freezeframe.gui.desktop.sources.opened import Opened, Part
+from freezeframe.gui.desktop.workers import Job, Jobs
+from freezeframe.gui.text import printable
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+
+if TYPE_CHECKING:
+    from freezeframe.capture.files.choice import SourceChoice
+    from freezeframe.decoders.registry import Registry
+
+__all__ = ["Workspace"]
+
+_POLL_MS = 200
+_SAVE_MS = 400  # after the last change of a note
+
+
+class Workspace(QObject):
+    """The open sources.
+
+    Signals: ``added``, ``removed`` a key; ``changed`` a key and what has changed ("all", "live",
+    "findings", "notes"); ``trouble`` a line to show; ``said`` a line for the status bar.
+    """
+
+    added = pyqtSignal(str)
+    changed = pyqtSignal(str, str)
+    removed = pyqtSignal(str)
+    trouble = pyqtSignal(str)
+    said = pyqtSignal(str)
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        *,
+        period_s: float = 0.5,
+        into: Path | None = None,
+        choice: SourceChoice | None = None,
+        registry: Registry | None = None,
+    ) -> None:
+        """``into``: where pulled captures go; ``choice``: how files of samples are read."""
+        super().__init__(parent)
+        self.jobs = Jobs(self)
+        self.sources: dict[str, Opened] = {}
+        self.books: dict[str, NoteBook] = {}
+        self.live: dict[str, LiveSource] = {}
+        self._opening: dict[str, Job] = {}
+        self._choice = choice
+        self._registry = registry
+        self._period_s = period_s
+        self._into = into or Path()
+        self._count = 0
+        self._poll = QTimer(self)
+        self._poll.setInterval(_POLL_MS)
+        self._poll.timeout.connect(self._poll_live)
+        self._unsaved: set[str] = set()
+        self._saving: Job | None = None
+        self._save_soon = QTimer(self)
+        self._save_soon.setSingleShot(True)
+        self._save_soon.setInterval(_SAVE_MS)
+        self._save_soon.timeout.connect(self._save)
+
+    # Opening and closing
+
+    def open(self, what: str, specs: tuple[str, ...] = ()) -> str | None:
+        """Begin to open a path or URL; return the key it will have. What it is not, is said as trouble."""
+        try:
+            kind = kind_of(what)
+        except FreezeframeError as error:
+            self.trouble.emit(printable(str(error)))
+            return None
+        self._count += 1
+        key = str(self._count)
+        if kind == "live":
+            job = self.jobs.start(
+                f"open {what}", lambda progress: open_live(key, what, self._period_s, progress)
+            )
+            job.done.connect(self._live_opened)
+        else:
+            path = Path(what)
+            job = self.jobs.start(
+                f"open {path.name}", lambda progress: self._load(kind, key, path, progress)
+            )
+            job.part.connect(lambda part: self._take(key, part))
+            job.done.connect(lambda _: self._loaded(key, specs))
+        self._opening[key] = job
+        job.failed.connect(lambda line: self._failed(key, line))
+        job.ended.connect(lambda: self._ended(key))
+        return key
+
+    def close_source(self, key: str) -> None:
+        """Take a source out; its work ends."""
+        job = self._opening.pop(key, None)
+        if job is not None:
+            job.cancel()
+        live = self.live.pop(key, None)
+        if live is not None:
+            live.close()
+        if not self.live:
+            self._poll.stop()
+        if self.sources.pop(key, None) is not None:
+            self.removed.emit(key)
+
+    @property
+    def opening(self) -> bool:
+        """Whether something is still being opened."""
+        return bool(self._opening)
+
+    def stop(self) -> None:
+        """End all work: notes that are not saved yet are saved first."""
+        self._save_soon.stop()
+        if self._saving is not None:
+            self._saving.wait(5.0)
+        for key in sorted(self._unsaved):
+            try:
+                write_notes(self.books[key])
+            except FreezeframeError as error:
+                self.trouble.emit(printable(str(error)))
+        self._unsaved.clear()
+        self._poll.stop()
+        for live in self.live.values():
+            live.close()
+        self.live.clear()
+        self.jobs.stop()
+
+    # Decoding, offsets
+
+    def registry(self) -> Registry:
+        """Return the decoders that are installed; costly the first time."""
+        if self._registry is None:
+            from freezeframe.decoders.registry import load_decoders
+
+            self._registry = load_decoders()
+        return self._registry
+
+    def propose(self, key: str, use: Callable[[list[Any], str], None]) -> Job | None:
+        """Look in a worker which decoders fit a source of samples; ``use`` gets them, or why there are none."""
+        opened = self.sources[key]
+        path = opened.path
+        if path is None:
+            return None
+
+        def work(progress: Progress) -> list[Any]:
+            from freezeframe.capture.files.choice import SourceChoice
+            from freezeframe.capture.files.source import ReadSettings
+            from freezeframe.decoders.guess.propose import guess
+
+            progress.report(0, 0, "looking at the signals")
+            source = (self._choice or SourceChoice()).open(path, ReadSettings(progress=progress.counted))
+            return list(guess(source, self.registry()).proposals)
+
+        job = self.jobs.start(f"propose decoders for {opened.name}", work)
+        job.done.connect(lambda found: use(found, ""))
+        job.failed.connect(lambda why: use([], why))
+        return job
+
+    def decode(self, key: str, specs: tuple[str, ...]) -> Job:
+        """Decode a source of samples in a worker."""
+        from freezeframe.gui.desktop.sources.samples import decode_samples
+
+        opened = self.sources[key]
+        job = self.jobs.start(
+            f"decode {opened.name}",
+            lambda progress: decode_samples(opened, specs, progress, self.registry(), self._choice),
+        )
+        job.done.connect(lambda part: self._take(key, part))
+        job.failed.connect(self.trouble)
+        return job
+
+    def set_offset(self, key: str, offset_ps: int) -> None:
+        """Put a source elsewhere on the time base of the window."""
+        opened = self.sources.get(key)
+        if opened is not None and opened.offset_ps != offset_ps:
+            opened.offset_ps = offset_ps
+            self.changed.emit(key, "all")
+
+    # Live
+
+    def act(self, key: str, what: str) -> None:
+        """Arm, freeze or pull a live card; the answer is said when it is there."""
+        live = self.live.get(key)
+        if live is None:
+            return
+        self.said.emit(f"{what}: asked")
+        live.ask(what, self._into)
+        self.changed.emit(key, "live")
+
+    def _live_opened(self, live: LiveSource) -> None:
+        key = live.opened.key
+        self.live[key] = live
+        self.sources[key] = live.opened
+        self.books[key] = NoteBook(None)
+        self._poll.start()
+        self.added.emit(key)
+
+    def _poll_live(self) -> None:
+        for key, live in list(self.live.items()):
+            for event in live.poll():
+                self.said.emit(printable(f"{event.source}: {event.text}"))
+                if event.kind == "note" and event.text.startswith("failed: "):
+                    self.trouble.emit(printable(event.text))
+            for pulled in live.taken():
+                self.open(str(pulled))
+            part = live.part()
+            if part is not None:
+                live.opened.absorb(part)
+            self.changed.emit(key, "live")
+
+    # What jobs give
+
+    def _load(self, kind: str, key: str, path: Path, progress: Progress) -> None:
+        book = _read_book(path)
+        opened: Opened
+        if kind == "capture":
+            from freezeframe.gui.desktop.sources.capture import load_capture
+
+            progress.give(book)
+            load_capture(key, path, progress)
+        else:
+            from freezeframe.gui.desktop.sources.samples import load_samples
+
+            opened = load_samples(key, path, progress, self._choice)
+            progress.give(book)
+            progress.give(opened)
+
+    def _take(self, key: str, part: Opened | Part | NoteBook) -> None:
+        if isinstance(part, NoteBook):
+            self.books[key] = part
+        elif isinstance(part, Opened):
+            self.sources[key] = part
+            self.books.setdefault(key, NoteBook(None))
+            self.added.emit(key)
+        elif key in self.sources:
+            self.sources[key].absorb(part)
+            self.changed.emit(key, "all" if part.tracks or part.tables else "findings")
+
+    def _loaded(self, key: str, specs: tuple[str, ...]) -> None:
+        if key in self.sources:
+            self.sources[key].loaded = True
+            self.changed.emit(key, "findings")
+            if specs and self.sources[key].kind == "samples":
+                self.decode(key, specs)
+
+    def _failed(self, key: str, line: str) -> None:
+        if key in self.sources:
+            self.sources[key].absorb(Part(remarks=[line]))
+            self.changed.emit(key, "findings")
+        self.trouble.emit(line)
+
+    def _ended(self, key: str) -> None:
+        job = self._opening.pop(key, None)
+        opened = self.sources.get(key)
+        if job is not None and job.progress.cancelled and opened is not None and not opened.loaded:
+            opened.absorb(Part(remarks=["was not analysed to the end: it was cancelled"]))
+            self.changed.emit(key, "findings")
+
+    # Notes
+
+    def notes_changed(self, key: str) -> None:
+        """Save the notes of a source soon, in a worker."""
+        self.changed.emit(key, "notes")
+        if self.books[key].path is None:
+            self.said.emit("a live source has no file of notes: these are kept in this window only")
+            return
+        self._unsaved.add(key)
+        self._save_soon.start()
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether notes are still on their way to the disk."""
+        return bool(self._unsaved) or self._saving is not None
+
+    def _save(self) -> None:
+        if self._saving is not None:
+            self._save_soon.start()
+            return
+        if not self._unsaved:
+            return
+        key = self._unsaved.pop()
+        book = self.books[key]
+        # A copy: the notes may change while they are written.
+        held = NoteBook(book.path, list(book.notes), copy.deepcopy(book.views), book.digest, book.trouble)
+
+        def work(progress: Progress) -> str:
+            write_notes(held)
+            return held.digest
+
+        job = self.jobs.start("save notes", work)
+        self._saving = job
+
+        def done(digest: str) -> None:
+            book.digest = digest
+            self.said.emit(printable(f"notes saved: {book.path}"))
+
+        def ended() -> None:
+            self._saving = None
+            if self._unsaved:
+                self._save_soon.start()
+
+        job.done.connect(done)
+        job.failed.connect(self.trouble)
+        job.ended.connect(ended)
+
+
+def _read_book(path: Path) -> NoteBook:
+    """Return the notes of a source; what is wrong with them must not keep the capture from opening."""
+    place = notes_path(path)
+    try:
+        return read_notes(place)
+    except FreezeframeError as error:
+        return NoteBook(place, trouble=str(error))

@@ -1,0 +1,224 @@
+"""Pyramids: what a drawing needs of a hundred million items, in a few per cent of their memory.
+
+A pyramid is built piece by piece (in a worker: progress, cancel), can be drawn up to where it is
+built, and never copies the columns it stands on. The answers are exact: every column of pixels knows
+the true extremes and every error of the items in it, at any zoom.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.capture.errors import FreezeframeError
+
+__all__ = [
+    "BuildCancelled",
+    "Pyramid",
+    "SeriesColumns",
+    "SeriesPyramid",
+    "TrackError",
+    "level_bases",
+    "readable",
+]
+
+Int64 = npt.NDArray[np.int64]
+
+_BLOCK = 64  # items a block of the lowest level: 2-3 % of memory; half of it scanned per column
+_PIECE = 1 << 22  # items built at a time: 10-40 ms, then progress is told and a cancel is seen
+
+
+class TrackError(FreezeframeError):
+    """The columns of a track contradict themselves; the message names the first such item."""
+
+
+class BuildCancelled(Exception):
+    """The build of a pyramid was given up because it was asked to stop."""
+
+
+class SeriesColumns(NamedTuple):
+    """What a line passes in each column of pixels, each ``(width,)``.
+
+    ``low`` and ``high`` float64 (``inf, -inf``: no line there), ``gap`` int64 values that are not
+    known, ``count`` int64 points in the column.
+    """
+
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    gap: Int64
+    count: Int64
+
+
+class Pyramid(ABC):
+    """The part all pyramids share: building in pieces.
+
+    Attributes:
+        built: how many items can be drawn already.
+        total: how many there are.
+    """
+
+    def __init__(self, t_ps: Int64) -> None:
+        self.t_ps = readable(t_ps)
+        self.total = len(t_ps)
+        self.built = 0
+        self.block = _BLOCK
+        self.coarse: Int64 = np.empty(0, np.int64)
+
+    @property
+    def done(self) -> bool:
+        """Whether everything is built."""
+        return self.built == self.total
+
+    def build(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> None:
+        """Build what is not built yet.
+
+        Raises:
+            TrackError: the columns contradict themselves.
+            BuildCancelled: ``cancelled()`` was true; a later call goes on from there.
+        """
+        self._allocate()
+        while self.built < self.total:
+            if cancelled is not None and cancelled():
+                raise BuildCancelled
+            end = min(self.built + _PIECE, self.total)
+            self._reduce(self.built, end)
+            self.built = end
+            if progress is not None:
+                progress(end, self.total)
+        self._finish()
+
+    @abstractmethod
+    def memory_B(self) -> int:
+        """Return the bytes that the pyramid takes beside the columns it stands on."""
+
+    @abstractmethod
+    def _allocate(self) -> None: ...
+
+    @abstractmethod
+    def _reduce(self, begin: int, end: int) -> None: ...
+
+    def _finish(self) -> None:  # noqa: B027 - a pyramid may have nothing left to do
+        """Do what can only be done when all items are known."""
+
+    def _refuse_disorder(self, item: int) -> None:
+        if item >= 0:
+            raise TrackError(
+                f"item {item:,}: its time {self.t_ps[item]:,} ps is earlier than that of the item "
+                f"before it ({self.t_ps[item - 1]:,} ps); a track has to be in order of time"
+            )
+
+
+class SeriesPyramid(Pyramid):
+    """Extremes of a quantity over time."""
+
+    def __init__(
+        self, t_ps: Int64, value: npt.NDArray[Any], *, step: bool = True, end_ps: int | None = None
+    ) -> None:
+        """Take the columns without a copy.
+
+        Args:
+            t_ps: ``(n,)`` int64, not decreasing.
+            value: ``(n,)`` integers or floats; NaN where the value is not known.
+            step: a value holds until the next time, else points are joined by lines.
+            end_ps: until when the last value holds (step).
+        """
+        super().__init__(t_ps)
+        self.value = readable(value)
+        self.step = step
+        last = int(t_ps[-1]) + 1 if len(t_ps) else 0
+        self.end_ps = last if end_ps is None else max(end_ps, last)
+        kind = np.finfo(value.dtype) if value.dtype.kind == "f" else np.iinfo(value.dtype)
+        floats = value.dtype.kind == "f"
+        self._empty_low = value.dtype.type(np.inf if floats else kind.max)
+        self._empty_high = value.dtype.type(-np.inf if floats else kind.min)
+
+    def _allocate(self) -> None:
+        if len(self.coarse):
+            return
+        self.bases, size = level_bases(self.total, self.block)
+        blocks = -(-self.total // self.block)
+        self.low = np.full(size, self._empty_low, self.value.dtype)
+        self.high = np.full(size, self._empty_high, self.value.dtype)
+        self.gaps = np.zeros(blocks + 1, np.int64 if self.total > 1 << 31 else np.int32)
+        self.coarse = np.zeros(blocks, np.int64)
+
+    def _reduce(self, begin: int, end: int) -> None:
+        from freezeframe.gui.plots.kernels import reduce_series
+
+        wrong = reduce_series(
+            self.t_ps, self.value, begin, end, self.block, self._empty_low, self._empty_high,
+            self.coarse, self.low, self.high, self.bases, self.gaps,
+        )  # fmt: skip
+        self._refuse_disorder(wrong)
+
+    def extremes(self) -> tuple[float, float] | None:
+        """Return the smallest and largest value of what is built; None without any number."""
+        if not self.built:
+            return None
+        blocks = -(-self.built // self.block)
+        low, high = float(self.low[:blocks].min()), float(self.high[:blocks].max())
+        if low > high or np.isinf(low) or np.isinf(high):
+            return None
+        return low, high
+
+    def columns(self, t0_ps: int, t1_ps: int, width: int) -> SeriesColumns:
+        """Return what the line passes in each of ``width`` columns of ``[t0_ps, t1_ps)``."""
+        from freezeframe.gui.plots.kernels import series_columns
+
+        low, high = np.full(width, np.inf), np.full(width, -np.inf)
+        gap, count = np.zeros(width, np.int64), np.zeros(width, np.int64)
+        if self.built:
+            end_ps = self.end_ps if self.done else int(self.t_ps[self.built - 1]) + 1
+            series_columns(
+                self.t_ps, self.value, self.built, self.coarse, self.low, self.high, self.bases,
+                self.gaps, self.block, self.step, end_ps, t0_ps, t1_ps - t0_ps, low, high, gap, count,
+            )  # fmt: skip
+        return SeriesColumns(low, high, gap, count)
+
+    def memory_B(self) -> int:
+        """Return the bytes of all levels."""
+        if not len(self.coarse):
+            return 0
+        return self.low.nbytes + self.high.nbytes + self.gaps.nbytes + self.coarse.nbytes
+
+
+def level_bases(items: int, block: int) -> tuple[Int64, int]:
+    """Return where each level of a pyramid begins in its one array, and the length of that."""
+    from freezeframe.gui.plots.kernels import FAN
+
+    bases = [0]
+    size = blocks = max(-(-items // block), 1)
+    while blocks > FAN:
+        bases.append(size)
+        blocks = -(-blocks // FAN)
+        size += blocks
+    return np.array(bases, np.int64), size
+
+
+class _Writable:
+    """The memory of an array under another flag: numba compiles a kernel again for read-only ones."""
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        self.array = array  # keeps the memory alive
+        self.__array_interface__ = {
+            **array.__array_interface__,
+            "data": (array.__array_interface__["data"][0], False),
+        }
+
+
+def readable(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a column as the kernels take it: contiguous, and of one type whether it may be written.
+
+    A copy only when it is not contiguous. The kernels do not write it.
+    """
+    dense = np.ascontiguousarray(column)
+    if dense.flags.writeable or not len(dense):
+        return dense
+    return np.asarray(_Writable(dense))

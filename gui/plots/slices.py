@@ -1,0 +1,223 @@
+"""Pyramids of things that last, and of lines that are high or low."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.gui.plots.pyramid import Pyramid, TrackError, level_bases, readable
+
+__all__ = ["NOTHING", "SliceColumns", "SlicePyramid", "WaveColumns", "WavePyramid"]
+
+Int64 = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+NOTHING = 255  # the class of a column in which there is no slice
+
+_SHARE = 0.15  # of the columns' memory that the sums may take; 0.20 is the limit with all the rest
+
+
+class SliceColumns(NamedTuple):
+    """What stands in each column of pixels, each ``(width,)``, and the items wide enough to name.
+
+    ``colour`` uint8: the class that takes most of the time, NOTHING for none. ``cover`` float64: the
+    share of the column that is taken. ``wrong`` int64: slices in error that begin or stand there.
+    ``starts`` int64: slices that begin there. ``wide``: ``(k,)`` int64 items, in order.
+    """
+
+    colour: Bytes
+    cover: npt.NDArray[np.float64]
+    wrong: Int64
+    starts: Int64
+    wide: Int64
+
+
+class WaveColumns(NamedTuple):
+    """Levels in each column of pixels (bit 0 low, bit 1 high, bit 2 not known) and edges in it."""
+
+    bits: Bytes
+    count: Int64
+
+
+class SlicePyramid(Pyramid):
+    """Slices with a class and an error flag."""
+
+    def __init__(
+        self,
+        t_ps: Int64,
+        t_end_ps: Int64 | None,
+        *,
+        end_ps: int | None = None,
+        colour: Bytes | None = None,
+        classes: int = 1,
+        error: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Take the columns without a copy.
+
+        Args:
+            t_ps: ``(n,)`` int64, not decreasing.
+            t_end_ps: ``(n,)`` int64; None: each holds until the next begins.
+            end_ps: until when the last holds, without ``t_end_ps``.
+            colour: ``(n,)`` uint8 below ``classes``; None: all 0.
+            error: ``(n,)`` bool; None: none.
+        """
+        super().__init__(t_ps)
+        self.ends = self.t_ps[1:] if t_end_ps is None else readable(t_end_ps)
+        last = int(t_ps[-1]) if len(t_ps) else 0
+        self.last_end = last if end_ps is None else max(end_ps, last)
+        self._colour = np.zeros(1, np.uint8) if colour is None else readable(colour)
+        self._error = np.zeros(1, np.uint8) if error is None else readable(error).view(np.uint8)
+        if len(t_ps) == 1:  # one entry means "the same for all", which is the same thing here
+            self._colour, self._error = self._colour[:1], self._error[:1]
+        self.classes = classes if colour is not None else 1
+        self._columns_B = sum(c.nbytes for c in (self.t_ps, self._colour, self._error))
+        self._columns_B += 0 if t_end_ps is None else self.ends.nbytes
+        while self.total and self.total / self.block * 8 * (self.classes + 2.5) > (
+            _SHARE * self._columns_B
+        ):
+            self.block *= 2
+            if self.block >= 1 << 16:
+                break
+        self.bases: Int64 = np.empty(0, np.int64)
+        self.latest_end_ps = self.end_of(self.total - 1) if self.total else 0
+
+    def _allocate(self) -> None:
+        if len(self.coarse):
+            return
+        blocks = -(-self.total // self.block)
+        self._all_bases, size = level_bases(self.total, self.block)
+        self.spent = np.zeros((blocks + 1, self.classes), np.int64)
+        self.errors = np.zeros(blocks + 1, np.int64 if self.total > 1 << 31 else np.int32)
+        self.latest = np.zeros(size, np.int64)
+        self._faults = np.full(4, -1, np.int64)
+        self.coarse = np.zeros(blocks, np.int64)
+
+    def _reduce(self, begin: int, end: int) -> None:
+        from freezeframe.gui.plots.kernels_slices import reduce_slices
+
+        reduce_slices(
+            self.t_ps, self.ends, self.last_end, self._colour, self._error, begin, end, self.block,
+            self.coarse, self.spent, self.errors, self.latest, self._faults,
+        )  # fmt: skip
+        disorder, backward, unknown, _ = (int(fault) for fault in self._faults)
+        self._refuse_disorder(disorder)
+        if backward >= 0:
+            raise TrackError(
+                f"item {backward:,}: it ends at {self.end_of(backward):,} ps, before it begins at "
+                f"{self.t_ps[backward]:,} ps"
+            )
+        if unknown >= 0:
+            raise TrackError(
+                f"item {unknown:,}: class {self._colour[unknown]} of {self.classes} (0.."
+                f"{self.classes - 1})"
+            )
+
+    def _finish(self) -> None:
+        self.latest_end_ps = int(self.latest[: len(self.coarse)].max()) if self.total else 0
+        if self._faults[3] < 0:  # the ends are in order: the item before is the only candidate
+            self.latest = np.empty(0, np.int64)
+            return
+        from freezeframe.gui.plots.kernels import FAN
+
+        bases = self._all_bases
+        for level in range(1, len(bases)):
+            top = bases[level + 1] if level + 1 < len(bases) else len(self.latest)
+            below = self.latest[bases[level - 1] : bases[level]]
+            starts = np.arange(0, len(below), FAN)
+            self.latest[bases[level] : top] = np.maximum.reduceat(below, starts)
+        self.bases = bases
+
+    def end_of(self, item: int) -> int:
+        """Return where an item ends."""
+        return int(self.ends[item]) if item < len(self.ends) else self.last_end
+
+    def item_at(self, t_ps: int, slack_ps: int = 0) -> int | None:
+        """Return the item that stands at a time, else one that begins within ``slack_ps`` of it."""
+        from freezeframe.gui.plots.kernels_slices import last_reaching
+
+        if not self.built:
+            return None
+        times = self.t_ps[: self.built]
+        after = int(np.searchsorted(times, t_ps, side="right"))
+        found = int(
+            last_reaching(
+                self.ends, self.last_end, self.latest, self.bases, self.block, after, t_ps
+            )
+        )
+        if found >= 0:
+            return found
+        near = [i for i in (after - 1, after) if 0 <= i < self.built]
+        best = min(near, key=lambda i: self._apart(i, t_ps), default=None)
+        return best if best is not None and self._apart(best, t_ps) <= slack_ps else None
+
+    def columns(self, t0_ps: int, t1_ps: int, width: int, wide_px: int = 16) -> SliceColumns:
+        """Return what stands in each of ``width`` columns of ``[t0_ps, t1_ps)``."""
+        from freezeframe.gui.plots.kernels_slices import slice_columns
+
+        colour = np.full(width, NOTHING, np.uint8)
+        cover = np.zeros(width)
+        wrong, starts = np.zeros(width, np.int64), np.zeros(width, np.int64)
+        wide = np.empty(width // max(wide_px, 1) + 1, np.int64)
+        found = 0
+        if self.built:
+            found = slice_columns(
+                self.t_ps, self.ends, self.last_end, self._colour, self._error, self.built,
+                self.coarse, self.spent, self.errors, self.latest, self.bases, self.block, t0_ps,
+                t1_ps - t0_ps, wide_px, colour, cover, wrong, starts, wide,
+            )  # fmt: skip
+        return SliceColumns(colour, cover, wrong, starts, wide[:found])
+
+    def memory_B(self) -> int:
+        """Return the bytes of all sums."""
+        if not len(self.coarse):
+            return 0
+        parts = (self.spent, self.errors, self.latest, self.coarse)
+        return sum(part.nbytes for part in parts)
+
+    def _apart(self, item: int, t_ps: int) -> int:
+        return max(int(self.t_ps[item]) - t_ps, t_ps - self.end_of(item), 0)
+
+
+class WavePyramid(Pyramid):
+    """Edges of one line."""
+
+    def __init__(self, t_ps: Int64, level: Bytes, *, end_ps: int | None = None) -> None:
+        """Take the columns without a copy; ``level`` 0, 1, or 2 for not known."""
+        super().__init__(t_ps)
+        self.level = readable(level)
+        last = int(t_ps[-1]) + 1 if len(t_ps) else 0
+        self.end_ps = last if end_ps is None else max(end_ps, last)
+        self._most = 0
+
+    def _allocate(self) -> None:
+        if len(self.coarse):
+            return
+        blocks = -(-self.total // self.block)
+        self.seen = np.zeros(blocks, np.uint8)
+        self.coarse = np.zeros(blocks, np.int64)
+
+    def _reduce(self, begin: int, end: int) -> None:
+        from freezeframe.gui.plots.kernels import reduce_wave
+
+        wrong = reduce_wave(self.t_ps, self.level, begin, end, self.block, self.coarse, self.seen)
+        self._refuse_disorder(wrong)
+        piece = self.seen[begin // self.block : -(-end // self.block)]
+        self._most |= int(np.bitwise_or.reduce(piece))
+
+    def columns(self, t0_ps: int, t1_ps: int, width: int) -> WaveColumns:
+        """Return the levels in each of ``width`` columns of ``[t0_ps, t1_ps)``."""
+        from freezeframe.gui.plots.kernels import wave_columns
+
+        bits, count = np.zeros(width, np.uint8), np.zeros(width, np.int64)
+        if self.built:
+            end_ps = self.end_ps if self.done else int(self.t_ps[self.built - 1]) + 1
+            wave_columns(
+                self.t_ps, self.level, self.built, self.coarse, self.seen, self.block, self._most,
+                end_ps, t0_ps, t1_ps - t0_ps, bits, count,
+            )  # fmt: skip
+        return WaveColumns(bits, count)
+
+    def memory_B(self) -> int:
+        """Return the bytes of the index."""
+        return self.seen.nbytes + self.coarse.nbytes if len(self.coarse) else 0
