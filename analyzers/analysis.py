@@ -6,6 +6,7 @@ desktop, the report and plots all read the one `AnalysisResult`; none of them co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -99,7 +100,7 @@ class Series:
             "label": self.label,
             "unit": self.unit,
             "t_ps": self.t_ps.tolist(),
-            "value": [None if v != v else v for v in self.value.tolist()],
+            "value": [_known(value) for value in self.value.tolist()],
             "step": self.step,
             "limit": self.limit,
             "limit_label": self.limit_label,
@@ -198,3 +199,8 @@ class Analysis:
     title: str
     summary: str
     run: Callable[[Material], AnalysisResult]
+
+
+def _known(value: Any) -> Any:
+    """Return a value for JSON: what is not known, NaN, is null."""
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -60,7 +60,8 @@ def flights(view: CaptureView, account: FlowAccount) -> Flights:
     delays = [t - s for s, t in pairs_ps]
     margin = view.cycles_ps(account.sender, bus=_SLACK_BUS, link=_SLACK_LINK) + (doubt or 0)
     matched_sent, matched_taken = {i for i, _ in pairs}, {j for _, j in pairs}
-    lost, still_open = [], []
+    lost: list[int] = []
+    still_open: list[int] = []
     for i in range(len(sent)):
         if i in matched_sent:
             continue
@@ -69,7 +70,8 @@ def flights(view: CaptureView, account: FlowAccount) -> Flights:
         earliest = t_ps + min(delays, default=0) - (doubt or 0)
         covered = bool(delays) and doubt is not None and _covered(taking, earliest, latest)
         (lost if covered else still_open).append(i)
-    repeated, foreign = [], []
+    repeated: list[int] = []
+    foreign: list[int] = []
     for j in range(len(taken)):
         if j in matched_taken:
             continue

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["Outlook", "Slip", "outlook", "poisson_limits", "slips"]
+__all__ = ["Outlook", "Slip", "fullest", "outlook", "poisson_limits", "slips"]
 
 _WRAP = 1 << 32
+_BINS = 16
 _SIDES = (
     ("sent", "frozen_flow.words_sent", "tx_deq"),
     ("received", "frozen_flow.words_received", "rx_enq"),
@@ -107,36 +108,37 @@ def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
     return found, notes
 
 
-def outlook(slip: Slip, limit: int, largest: int, depth: int | None, in_use: int) -> Outlook | None:
-    """Return where a slip ends for a flow; None without a slip.
+def outlook(slip: Slip, words_left: int) -> Outlook | None:
+    """Return when a slip has used up some words; None without a slip, or a time in which it happened.
 
-    A sender that counts too few words believes in room that is not there; one that counts too many, or a receiver
-    that counts too few as received, runs out of credit.
-
-    Args:
-        limit: the flow's start-up credit. largest: words of the largest packet.
-        depth: words of the receiver's FIFO, None where it is not known.
-        in_use: words that all flows together may have outstanding there by their limits.
+    A sender that counts too few words believes in room that is not there, and ends in an overflow. One that counts
+    too many, or a receiver that counts too few, runs out of credit and stalls.
     """
-    if not slip.slipped or not slip.ran_s or slip.side != "sent":
+    if not slip.slipped or slip.ran_s <= 0:
         return None
-    overflows = slip.slipped < 0
-    if overflows and depth is None:
-        return None
-    left = (
-        max(0, (depth or 0) - in_use + slip.slipped)
-        if overflows
-        else max(0, limit - largest - slip.slipped)
-    )
+    left = max(0, words_left)
     rate = abs(slip.slipped) / slip.ran_s
     low, high = slip.low / slip.ran_s, slip.high / slip.ran_s
     return Outlook(
-        "overflow" if overflows else "stall",
+        "overflow" if slip.slipped < 0 and slip.side == "sent" else "stall",
         left,
         left / rate,
         left / high,
         left / low if low > 0 else math.inf,
     )
+
+
+def fullest(view: CaptureView, device: str) -> int | None:
+    """Return the most words that its incoming FIFO held when a sample was taken, rounded up to a sixteenth of it."""
+    capture = view.device(device)
+    if capture is None:
+        return None
+    bins = [view.value(device, "occupancy_histogram", i) for i in range(_BINS)]
+    used = [i for i, count in enumerate(bins) if count]
+    if None in bins or not used:
+        return None
+    depth = capture.identity.rx_fifo
+    return min(depth, -(-(max(used) + 1) * depth // _BINS))
 
 
 def poisson_limits(count: int, confidence: float = 0.95) -> tuple[float, float]:

@@ -12,7 +12,13 @@ import numpy as np
 from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Intervals, Material
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.dma_chunks import LogRow
-from freezeframe.analyzers.dma_figures import bus_figures, interrupt_figures, read_figures
+from freezeframe.analyzers.dma_figures import (
+    bus_figures,
+    interrupt_figures,
+    read_figures,
+    received_figures,
+    received_lengths,
+)
 from freezeframe.analyzers.dma_interrupts import Interrupts, interrupts_analyzer, interrupts_of
 from freezeframe.analyzers.dma_rates import rate_figures
 from freezeframe.analyzers.dma_reads import Read, reads_analyzer
@@ -41,6 +47,7 @@ def dma(material: Material) -> AnalysisResult:
     notes: list[str] = []
     reads: dict[str, list[Read]] = {}
     transfers: dict[str, Transfers] = {}
+    lengths: list[pd.DataFrame] = []
     for device in view.names:
         log = view.logs[device]
         missing = [kind.name for kind in DMA_KINDS if not log.recorded(kind)]
@@ -62,6 +69,8 @@ def dma(material: Material) -> AnalysisResult:
         figures += bus_figures(view, device)
         figures += read_figures(device, reads[device])
         figures += rate_figures(view, device)
+        lengths.append(received_lengths(view, device))
+        figures += received_figures(view, device, lengths[-1])
         figures += transfers[device].figures()
         figures += interrupt_figures(view, device, told)
         intervals.append(transfers[device].intervals())
@@ -72,7 +81,7 @@ def dma(material: Material) -> AnalysisResult:
         figures=tuple(figures),
         intervals=tuple(track for track in intervals if len(track.t_ps)),
         findings=tuple(findings),
-        tables=_tables(reads, transfers),
+        tables=_tables(reads, transfers, lengths),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -153,7 +162,7 @@ def _row(device: str, row: LogRow, label: str) -> Row:
 
 
 def _tables(
-    reads: dict[str, list[Read]], transfers: dict[str, Transfers]
+    reads: dict[str, list[Read]], transfers: dict[str, Transfers], lengths: list[pd.DataFrame]
 ) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
@@ -162,20 +171,21 @@ def _tables(
             "t_ps": r.t_ps, "device": device, "seq": r.seq, "flow": r.flow,
             "length_words": r.length_words, "fetch_cycle": r.fetch, "request_cycle": r.request,
             "data_cycle": r.data, "done_cycle": r.done, "cycles": r.cycles,
-            "first_split_cycles": r.split_cycles[0], "splits": len(r.split_cycles),
+            "first_split_cycles": r.split_cycles[0] if r.split_cycles else None, "splits": len(r.split_cycles),
             "retries": r.retries, "disconnects": r.disconnects, "events_row": r.row,
         }
         for device, found in reads.items()
         for r in found
     ]  # fmt: skip
     table = pd.DataFrame(rows)
-    for name in ("fetch_cycle", "request_cycle", "data_cycle", "cycles"):
+    for name in ("fetch_cycle", "request_cycle", "data_cycle", "cycles", "first_split_cycles"):
         if name in table:
             table[name] = table[name].astype("Int64")
     return {
         "reads": table,
         "reads_by_length": _by_length(reads),
         "splits": _split_histogram(reads),
+        "received_by_length": pd.concat(lengths, ignore_index=True) if lengths else pd.DataFrame(),
         "transfers": pd.concat([t.table() for t in transfers.values()], ignore_index=True)
         if transfers
         else pd.DataFrame(),

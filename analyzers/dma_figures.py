@@ -9,13 +9,24 @@ import numpy as np
 from freezeframe.analyzers.analysis import Figure
 from freezeframe.analyzers.dma_interrupts import Interrupts
 from freezeframe.analyzers.dma_reads import Read
+from freezeframe.capture.timebase import PS_PER_S
 
 if TYPE_CHECKING:
+    import pandas as pd
     from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["bus_figures", "interrupt_figures", "read_figures"]
+__all__ = [
+    "bus_figures",
+    "interrupt_figures",
+    "read_figures",
+    "received_figures",
+    "received_lengths",
+]
 
 _SINCE = "counter, since power-up"
+_BINS = 16  # of the length histogram: bin b holds lengths of b bits
+_LONGEST = 512  # words of a message: docs/formats.md section 3
+_WORD_B, _MB = 8, 1 << 20
 _COUNTERS = (
     ("bus.owned", "bus_cycles", "cycles in which it owned the bus", "cycles"),
     ("bus.data", "bus_data_cycles", "bus cycles that carried a word", "cycles"),
@@ -56,6 +67,7 @@ def read_figures(device: str, reads: Sequence[Read]) -> list[Figure]:
         return [Figure(f"{device}.reads", f"{device} reads recorded", 0, note=note)]
     smooth = [read for read in reads if read.cycles is not None]
     splits = np.array([c for read in reads for c in read.split_cycles], np.int64)
+    overlapped = sum(read.overlapped for read in reads)
     figures = [
         Figure(f"{device}.reads", f"{device} reads recorded", len(reads)),
         Figure(
@@ -66,7 +78,13 @@ def read_figures(device: str, reads: Sequence[Read]) -> list[Figure]:
             f"{device}.reads.disconnects", f"{device} disconnects of recorded reads",
             sum(read.disconnects for read in reads),
         ),
+        Figure(
+            f"{device}.reads.overlapped", f"{device} reads that overlapped another", overlapped,
+            note="their own waits are not told apart" if overlapped else "",
+        ),
     ]  # fmt: skip
+    if not len(splits):
+        return figures
     for key, value in (
         ("mean", float(splits.mean())),
         ("min", int(splits.min())),
@@ -165,4 +183,52 @@ def interrupt_figures(view: CaptureView, device: str, told: Interrupts) -> list[
                 "cycles",
             )
         )
+    return figures
+
+
+def received_lengths(view: CaptureView, device: str) -> pd.DataFrame:
+    """Return the device's histogram of the lengths of good packets, since power-up, as a table.
+
+    ``from_words`` to ``to_words``, both ends included; without rows where it was not read.
+    """
+    import pandas as pd
+
+    counts = [view.value(device, "length_histogram", number) for number in range(_BINS)]
+    return pd.DataFrame(
+        [
+            {
+                "device": device,
+                "from_words": 1 << number >> 1,
+                "to_words": min(_LONGEST, (1 << number) - 1),
+                "packets": count,
+            }
+            for number, count in enumerate(counts)
+            if count is not None and 1 << number >> 1 <= _LONGEST
+        ]
+    )
+
+
+def received_figures(view: CaptureView, device: str, lengths: pd.DataFrame) -> list[Figure]:
+    """Return how many packets came and how much payload those of full length brought in a second."""
+    if not len(lengths):
+        return []
+    figures = [
+        Figure(
+            f"{device}.received.packets", f"{device} good packets received",
+            int(lengths["packets"].sum()), note=_SINCE,
+        )
+    ]  # fmt: skip
+    whole = lengths[lengths["from_words"] == _LONGEST]["packets"]
+    capture = view.device(device)
+    frozen = None if capture is None else capture.registers.value64("frozen.freeze_cycle_")
+    if len(whole) and capture is not None and frozen and capture.identity.clk_bus:
+        count = int(whole.iloc[0])
+        time_ps = frozen * PS_PER_S // capture.identity.clk_bus
+        figures += [
+            Figure(f"{device}.received.full", f"{device} packets of {_LONGEST} words received", count,
+                   note=_SINCE),
+            Figure(f"{device}.received.full.rate", f"{device} payload of full packets, mean",
+                   count * _LONGEST * _WORD_B / _MB * PS_PER_S / time_ps, "MB/s",
+                   note="from power-up to the freeze, what came before the first packet included"),
+        ]  # fmt: skip
     return figures

@@ -28,6 +28,7 @@ from freezeframe.capture.registers.layouts import (
 __all__ = ["Read", "reads_analyzer"]
 
 _ENGINE = "tx_dma"
+_LENGTH = DESC_VALUE_LENGTH_MASK
 _HEADS = 2  # words that enter the FIFO before the first word of data
 
 
@@ -41,6 +42,7 @@ class Read:
         data: the first word of data crossed the bus.
         done: the packet stood whole in the outgoing FIFO.
         split_cycles: each split wait, from the accepted request to the completion on the bus.
+        overlapped: another read was asked for before this one was answered; its own times are not told.
         certain: no event of it was lost.
     """
 
@@ -57,12 +59,13 @@ class Read:
     split_cycles: tuple[int, ...]
     retries: int
     disconnects: int
+    overlapped: bool
     certain: bool
 
     @property
     def from_host(self) -> bool:
         """It was read over the bus: patterns and injected packets are made in the card."""
-        return bool(self.split_cycles) and not self.flags & (
+        return bool(self.length_words) and not self.flags & (
             PacketFlag.PATTERN | PacketFlag.INJECTED
         )
 
@@ -74,6 +77,7 @@ class Read:
             and self.certain
             and not self.retries
             and not self.disconnects
+            and not self.overlapped
             and len(self.split_cycles) == 1
         )
 
@@ -118,7 +122,7 @@ def _judge(rows: Sequence[LogRow]) -> Read:
     splits: list[int] = []
     asked: int | None = None
     retries = disconnects = 0
-    certain = True
+    certain, overlapped = True, False
     # A log of one cycle is in the order of the machine: its state changes before the event is told.
     for row in rows[1:]:
         if row.kind == Kind.LOSS.name:
@@ -128,6 +132,9 @@ def _judge(rows: Sequence[LogRow]) -> Read:
             if state == "fetch" and fetch is None:
                 fetch = row.cycle
             elif state == "split_wait":
+                overlapped = (
+                    overlapped or asked is not None or (data is not None and not disconnects)
+                )
                 asked = row.cycle
                 request = row.cycle if request is None else request
             elif state == "data" and asked is not None:
@@ -140,20 +147,23 @@ def _judge(rows: Sequence[LogRow]) -> Read:
                 retries += 1
             elif row.code == "disconnected":
                 disconnects += 1
+    # A read that was asked for while another was under way has its request in that one's piece.
+    overlapped = overlapped or (data is not None and request is None and done.value & _LENGTH > 0)
     return Read(
         row=done.row,
         t_ps=done.t_ps,
         seq=done.value >> DESC_VALUE_SEQ_LSB & DESC_VALUE_SEQ_MASK,
         flow=done.flow,
-        length_words=done.value & DESC_VALUE_LENGTH_MASK,
+        length_words=done.value & _LENGTH,
         flags=done.value >> DESC_VALUE_FLAGS_LSB & DESC_VALUE_FLAGS_MASK,
-        fetch=fetch,
-        request=request,
+        fetch=None if overlapped else fetch,
+        request=None if overlapped else request,
         data=data,
         done=done.cycle,
-        split_cycles=tuple(splits),
+        split_cycles=() if overlapped else tuple(splits),
         retries=retries,
         disconnects=disconnects,
+        overlapped=overlapped,
         certain=certain,
     )
 

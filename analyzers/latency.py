@@ -18,6 +18,7 @@ from freezeframe.analyzers.analysis import (
     Material,
     Series,
 )
+from freezeframe.analyzers.latency_bursts import burst_figures, bursts_of
 from freezeframe.analyzers.latency_match import EventBatch, PhaseAnalyzer, PhaseResult, PhaseStats
 from freezeframe.analyzers.latency_messages import Messages, sightings_of
 from freezeframe.analyzers.latency_phases import Phase, PhaseTable, phase_table
@@ -60,6 +61,9 @@ def latency(material: Material) -> AnalysisResult:
         name = f"{sender}->{receiver}"
         sources, told = sightings_of(trace, sender, receiver)
         notes += told
+        if not sources:
+            notes.append(f"{name}: nothing was recorded of this direction")
+            continue
         table = _comparable(declared, [s.event for s in sources], name, notes)
         if table is None:
             notes.append(f"{name}: no phase can be measured: its events were not recorded")
@@ -74,6 +78,8 @@ def latency(material: Material) -> AnalysisResult:
     figures: list[Figure] = []
     for direction in measured:
         figures += _figures(direction)
+        for bursts in bursts_of(direction.messages, direction.complete):
+            figures += burst_figures(direction.name, direction.table, bursts, trace.timebase)
         if not direction.result.complete:
             notes.append(
                 f"{direction.name}: no message was recorded at all of "
@@ -137,7 +143,7 @@ def _related(
 
 
 def _measure(name: str, table: PhaseTable, messages: Messages, timebase: TimeBase) -> _Direction:
-    complete = messages.seen.all(axis=1)
+    complete: Bool = np.asarray(messages.seen.all(axis=1))
     analyzer = PhaseAnalyzer(table, keys=max(1, len(messages.number)), slowest=_SLOWEST)
     # Message by message, each in the order of its way: no order between the two cards is needed.
     message, stage = np.nonzero(messages.seen)

@@ -29,7 +29,7 @@ from freezeframe.analyzers.pressure_blame import (
 )
 from freezeframe.analyzers.pressure_model import fitted, measured_path, run_again
 from freezeframe.analyzers.result_parts import interval_track, joined_notes
-from freezeframe.analyzers.sent_counts import Loaded, loaded_packets, sent_counts
+from freezeframe.analyzers.sent_counts import Loaded, loaded_packets, seen_unit, sent_counts
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.timebase import PS_PER_S
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["PRESSURE", "run"]
 
 _SMALLEST_UNIT = 8
+_OFF_PERCENT = 30  # beyond it the model misses what matters, and its gain means nothing
 _KINDS = (RECEIVER, GRANULARITY, ROUND_TRIP, LOST, UNKNOWN)
 _MEANING = {
     RECEIVER: "the receiver's FIFO had not been emptied far enough",
@@ -121,7 +122,7 @@ def _blamed(
 def _figures(direction: str, waits: Sequence[Blame], span_ps: int) -> Iterator[Figure]:
     name = f"{direction}.pressure"
     total = sum(wait.wait_ps for wait in waits)
-    over = f"in the {span_ps / 1e6:.1f} us that the event log reaches back"
+    over = f"in the {_us(span_ps)} that the event log reaches back"
     yield Figure(f"{name}.count", f"{direction}, waits for credit", len(waits), note=over)
     yield Figure(f"{name}.total", f"{direction}, time waited", total, "ps")
     longest = max((wait.wait_ps for wait in waits), default=0)
@@ -146,7 +147,7 @@ def _figures(direction: str, waits: Sequence[Blame], span_ps: int) -> Iterator[F
         note = f"{count} waits mostly so: {_MEANING[kind]}"
         if kind == ROUND_TRIP:
             queued = sum(wait.queued_ps for wait in waits)
-            note += f"; {queued} ps of it a credit that was due waited for a packet to pass"
+            note += f"; {_us(queued)} of it a credit that was due waited for a packet to pass"
         share = 100 * spent / total if total else 0.0
         yield Figure(
             f"{name}.{kind}",
@@ -179,6 +180,10 @@ def _counted(view: CaptureView, sender: str, direction: str) -> Iterator[Figure]
         "cycles",
         note=note,
     )
+
+
+def _us(t_ps: int) -> str:
+    return f"{t_ps / 1e6:,.3f} us"
 
 
 def _part(wait: Blame, kind: str) -> int:
@@ -234,7 +239,7 @@ def _finer(
     """Return what finer credit units would gain, by the model, and what keeps it from telling."""
     limits = {a.flow: a.limit for a in accounts if a.limit}
     whole = [p for p in packets if p.started_ps is not None and p.flow in limits]
-    unit = next((a.credit_unit for a in accounts if a.credit_unit), None)
+    unit = max((seen_unit(a) or 0 for a in accounts), default=0) or None
     if unit is None or not whole or view.device(accounts[0].receiver) is None:
         return [], []
     largest = max(p.words for p in whole)
@@ -249,31 +254,42 @@ def _finer(
     span_ps = whole[-1].done_ps - whole[0].done_ps
     words_per_s = sum(p.words for p in whole[1:]) * PS_PER_S / span_ps
     as_is = run_again(path, whole, limits, unit)
+    off = 100 * (as_is.words_per_s / words_per_s - 1)
+    if abs(off) > _OFF_PERCENT:
+        return [], [
+            f"{direction}: a model of the transfers is {off:+.0f} % off what was recorded, because it knows neither a "
+            "bus that others use nor pauses of the hosts; no estimate of finer credits."
+        ]
+    note = (
+        f"{direction}: with the card's own unit the model of finer credits is {off:+.0f} % off what was recorded; "
+        "it knows neither a bus that others use nor pauses of the hosts."
+    )
     bound = fitted(path, whole, limits, unit, words_per_s)
     bound_as_is = run_again(bound, whole, limits, unit)
     figures = []
     finer = unit // 2
     while finer >= _SMALLEST_UNIT:
-        gain = 100 * (run_again(path, whole, limits, finer).words_per_s / as_is.words_per_s - 1)
-        least = 100 * (
-            run_again(bound, whole, limits, finer).words_per_s / bound_as_is.words_per_s - 1
-        )
+        rate = run_again(path, whole, limits, finer).words_per_s
+        gain = 100 * (rate / as_is.words_per_s - 1)
+        if (
+            off < 0
+        ):  # too slow at something: what it says of the recorded rate is less, and never overstated
+            other = max(0.0, 100 * (rate / words_per_s - 1))
+            gain, other = other, gain
+        else:
+            slowed = run_again(bound, whole, limits, finer).words_per_s
+            other = 100 * (slowed / bound_as_is.words_per_s - 1)
         figures.append(
             Figure(
                 f"{direction}.credit_unit.{finer}.gain",
                 f"{direction}, credits every {finer} instead of {unit} words",
                 gain,
                 "%",
-                abs(gain - least),
+                abs(gain - other),
                 "more throughput, by a model of the transfers in the event log",
             )
         )
         finer //= 2
-    off = 100 * (as_is.words_per_s / words_per_s - 1)
-    note = (
-        f"{direction}: with the card's own unit the model of finer credits is {off:+.0f} % off what was recorded; "
-        "it knows neither a busier bus nor pauses of the hosts."
-    )
     return figures, [note] if figures else []
 
 

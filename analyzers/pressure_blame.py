@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from freezeframe.analyzers.credit_ledger import FlowAccount
-from freezeframe.analyzers.sent_counts import PressureEnd, SentCounts
+from freezeframe.analyzers.sent_counts import PressureEnd, SentCounts, seen_unit
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import (
@@ -148,7 +148,10 @@ def _one(
         end.t_ps,
         account.flow,
         max(parts, key=lambda kind: parts[kind]),
-        *parts.values(),
+        receiver_ps=parts[RECEIVER],
+        granularity_ps=parts[GRANULARITY],
+        round_trip_ps=parts[ROUND_TRIP],
+        lost_ps=parts[LOST],
         queued_ps=queued,
         exact=end.packet is not None,
         packet=end.packet,
@@ -161,7 +164,7 @@ def _due(account: FlowAccount, critical: int, first: int) -> int:
     Credits become due at multiples of the unit. Where the counts wrap at no multiple of it, those after the first
     wrap are not known, and the last possible count is taken.
     """
-    unit, modulus = account.credit_unit or 1, account.modulus or 1
+    unit, modulus = seen_unit(account) or 1, account.modulus or 1
     up = -critical % unit if modulus % unit == 0 else unit - 1
     told = int(account.sent_credits.freed[first])
     return (critical + min(up, (told - critical) % modulus)) % modulus

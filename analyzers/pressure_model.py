@@ -28,6 +28,7 @@ __all__ = ["Path", "Run", "fitted", "measured_path", "run_again"]
 _CREDIT_CYCLES = 2  # of the way back that a credit takes: its word and the idle behind it
 
 _FIT_PS = 1000
+_LONG = 0.9  # of the longest packet: what counts as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class Path:
         think_ps: before each packet, how long the DMA had no descriptor.
         link_word_ps, gap_ps: of a word on the link and between packets.
         latency_ps: of a word from tx_deq to rx_enq; back_ps: of a credit, due to taken.
-        drain_ps, drain_word_ps: of a packet, and each word, out of the incoming FIFO.
+        first_ps, last_ps: the first and the last word of a long packet stay so long in the incoming FIFO at least;
+            a DMA that moves whole bursts waits for the words of one. drain_word_ps: of each word out of it.
         tx_fifo: words of the outgoing FIFO.
     """
 
@@ -50,6 +52,8 @@ class Path:
     gap_ps: int
     latency_ps: int
     back_ps: int
+    first_ps: int
+    last_ps: int
     drain_word_ps: float
     tx_fifo: int
 
@@ -79,6 +83,7 @@ def measured_path(
         return f"{sender}->{receiver}: no packet is recorded at both ends of the link, so its latency is not known."
     back = [t - s for account in accounts for s, t in flights(view, account).pairs_ps]
     drain = _drain_word_ps(view, accounts)
+    first, last = _stay_ps(view, receiver)
     if not back or drain is None:
         return (
             f"{sender}->{receiver}: too few credits are in both event logs to measure their way and "
@@ -105,6 +110,8 @@ def measured_path(
         gap_ps=round(link_ps),
         latency_ps=latency,
         back_ps=median(back) + _queue_ps(view, receiver, returning),
+        first_ps=first,
+        last_ps=last,
         drain_word_ps=drain,
         tx_fifo=capture.identity.tx_fifo,
     )
@@ -156,8 +163,11 @@ def run_again(path: Path, packets: Sequence[Loaded], limits: Mapping[int, int], 
         end_ps = ready_ps + packet.words * path.link_word_ps
         left.append((ready_ps, gone))
         link_ps = end_ps + path.gap_ps
-        begin_ps = max(ready_ps + path.latency_ps, drain_ps)
-        drain_ps = max(begin_ps + packet.words * path.drain_word_ps, end_ps + path.latency_ps)
+        held_ps = min(path.first_ps, packet.words * path.link_word_ps + path.last_ps)
+        begin_ps = max(ready_ps + path.latency_ps + held_ps, drain_ps)
+        drain_ps = max(
+            begin_ps + packet.words * path.drain_word_ps, end_ps + path.latency_ps + path.last_ps
+        )
         before = freed[packet.flow]
         freed[packet.flow] = before + packet.words
         while due[packet.flow] <= freed[packet.flow]:
@@ -215,6 +225,22 @@ def _drain_word_ps(view: CaptureView, accounts: Sequence[FlowAccount]) -> float 
     busy_ps = int(np.clip(shared, 0, None).sum())
     words = sum(int((np.diff(a.sent_credits.freed) % (a.modulus or 1)).sum()) for a in known)
     return busy_ps / words if busy_ps and words else None
+
+
+def _stay_ps(view: CaptureView, receiver: str) -> tuple[int, int]:
+    """Return how long the first and the last word of a long packet stay in the incoming FIFO at least; 0 unknown."""
+    into, out = view.stream(receiver, "rx_enq"), view.stream(receiver, "rx_deq")
+    if into is None or out is None:
+        return 0, 0
+    entered = {p.seq: p for p in into.packets if p.header_ok and p.whole}
+    both = [
+        (entered[p.seq], p) for p in out.packets if p.header_ok and p.whole and p.seq in entered
+    ]
+    longest = max((b.end - b.start for _, b in both), default=0)
+    long = [(a, b) for a, b in both if b.end - b.start >= _LONG * longest]
+    firsts = [int(out.t_ps[b.start]) - int(into.t_ps[a.start]) for a, b in long]
+    lasts = [int(out.t_ps[b.end - 1]) - int(into.t_ps[a.end - 1]) for a, b in long]
+    return max(0, min(firsts, default=0)), max(0, min(lasts, default=0))
 
 
 def _queue_ps(view: CaptureView, receiver: str, packets: Sequence[Loaded]) -> int:

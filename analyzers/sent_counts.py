@@ -35,6 +35,7 @@ __all__ = [
     "PressureEnd",
     "SentCounts",
     "loaded_packets",
+    "seen_unit",
     "sent_counts",
 ]
 
@@ -44,6 +45,7 @@ CROSSING_BUS, CROSSING_LINK = 6, 4
 FRAME_WORDS = 3
 """Words of a packet beside its payload: header, address, tail."""
 
+_FEW_STEPS = 4  # steps from which on the smallest says something of the unit
 _WAITING = 16  # packets of a flow that may stand in the outgoing FIFO before the one that waits
 
 
@@ -179,3 +181,14 @@ def _ends(log: EventLog, account: FlowAccount, crossing_ps: int) -> list[Pressur
             PressureEnd(int(log.t_ps[position]), account.flow, free, sent, credited, credit)
         )
     return found
+
+
+def seen_unit(account: FlowAccount) -> int | None:
+    """Return the words freed between two credits: as the card says, or more where all credits tell more.
+
+    A receiver may return credits in larger lumps than it states.
+    """
+    steps = np.diff(account.sent_credits.freed) % (account.modulus or 1)
+    steps = steps[steps > 0]
+    least = int(steps.min()) if len(steps) >= _FEW_STEPS else 0
+    return max(account.credit_unit or 0, least) or None

@@ -18,7 +18,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import Decoder
 from freezeframe.decoders.registry import Registry, load_decoders
 
-__all__ = ["load_with_plugins", "with_plugin"]
+__all__ = ["load_for", "load_with_plugins", "with_plugin"]
 
 
 def load_with_plugins(files: Sequence[str | Path]) -> Registry:
@@ -31,6 +31,26 @@ def load_with_plugins(files: Sequence[str | Path]) -> Registry:
     for file in files:
         registry = with_plugin(registry, file)
     return registry
+
+
+def load_for(specs: Sequence[str], consumes: str, files: Sequence[str | Path]) -> Registry:
+    """Return as many decoders as these stacks on ``consumes`` need; all where one does not fit.
+
+    What is wrong is told with the names of all that there are, so it is left to others.
+
+    Raises:
+        InputError: as `with_plugin`.
+    """
+    from freezeframe.decoders.spec import parse_spec, step_names
+
+    if files:
+        return load_with_plugins(files)
+    registry = load_decoders(only={name for spec in specs for name in step_names(spec)})
+    try:
+        fits = all(parse_spec(spec, registry).consumes == consumes for spec in specs)
+    except InputError:
+        fits = False
+    return registry if fits else load_decoders()
 
 
 def with_plugin(registry: Registry, file: str | Path) -> Registry:

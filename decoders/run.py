@@ -21,17 +21,17 @@ from freezeframe.decoders.blame import blamed
 from freezeframe.decoders.contract import CAPTURE, EDGES, Decoder
 from freezeframe.decoders.registry import Registry, load_decoders, shortened
 from freezeframe.decoders.spec import Stack, Step, match_channels, parse_spec
-from freezeframe.decoders.srd.stacking import joined
-from freezeframe.decoders.srd.stream import SrdStream
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
     from freezeframe.capture.files.source import CaptureHeader
+    from freezeframe.decoders.srd.stream import SrdStream
 
 __all__ = ["Decoded", "StackRun", "decode_file"]
 
+_SIGROK = "srd-"  # what the ids of its decoders begin with
 _EDGES_AT_ONCE = 1 << 16  # calling a decoder costs as much as some thousand edges
 _SAMPLES_AT_ONCE = 1 << 26  # a worker goes through all samples; it must not wait for many edges
 
@@ -48,8 +48,8 @@ class StackRun:
 
     def __init__(self, stack: Stack) -> None:
         self._name = stack.name
-        self._stack = stack = joined(stack)
-        self._states = [_new_state(step) for step in stack.steps]
+        self._stack, self._states, self._streams = _prepared(stack)
+        stack = self._stack
         self._tables: dict[str, list[pa.Table]] = {
             output.kind: [] for output in stack.steps[-1].decoder.produces
         }
@@ -85,19 +85,17 @@ class StackRun:
     @property
     def in_worker(self) -> bool:
         """Whether a process of its own does the work, so that others can go on meanwhile."""
-        return any(isinstance(state, SrdStream) for state in self._states)
+        return bool(self._streams)
 
     def stop(self) -> None:
         """Let a `feed` that is under way in another thread fail soon."""
-        for state in self._states:
-            if isinstance(state, SrdStream):
-                state.stop()
+        for stream in self._streams:
+            stream.stop()
 
     def close(self) -> None:
         """End what works for this run; after an error nothing must be left."""
-        for state in self._states:
-            if isinstance(state, SrdStream):
-                state.close()
+        for stream in self._streams:
+            stream.close()
 
     def tables(self) -> list[Decoded]:
         """Hand over all rows so far, one table for each kind that the decoder on top makes.
@@ -185,6 +183,8 @@ def _run_edges(
     if workers and settings.max_samples is None:
         # A worker goes through all samples, also where the file holds only changes.
         settings = replace(settings, max_samples=DEFAULT_MAX_SAMPLES)
+    if not workers:
+        settings = replace(settings, few_changes=_EDGES_AT_ONCE)
     chosen_source = source.open(path, settings)
     there = chosen_source.header.channels
     probes = [_probes(stack, chosen_source.header) for stack in stacks]
@@ -192,7 +192,7 @@ def _run_edges(
     # At least one: a decoder all of whose channels are optional and absent still gets time.
     names = [name for name in there if name in wanted] or there[:1]
     straight = any(stack.steps[0].decoder.decode_samples is not None for stack in stacks)
-    pieces: Iterator[Edges] | Iterator[Samples] = (
+    pieces: Iterator[Edges] | Iterator[Samples | Edges] = (
         chosen_source.read_samples(names) if straight else None
     ) or chosen_source.read(names)
     at_once = _SAMPLES_AT_ONCE if workers else None
@@ -240,7 +240,7 @@ def _probes(stack: Stack, header: CaptureHeader) -> tuple[str | None, ...]:
 
 
 def _gathered(
-    pieces: Iterator[Edges] | Iterator[Samples], samples_at_once: int | None
+    pieces: Iterator[Edges] | Iterator[Samples | Edges], samples_at_once: int | None
 ) -> Iterator[tuple[Edges | Samples, bool]]:
     """Join small pieces, of not many more samples than that, and add an empty last one.
 
@@ -289,6 +289,19 @@ def _check_fit(path: Path, kind: str, stacks: Sequence[Stack], registry: Registr
             f"{path} is {what}, but {stack.steps[0].decoder.id} takes {stack.consumes}{hint}; "
             f"decoders for {what}: {shortened(fitting)}"
         )
+
+
+def _prepared(stack: Stack) -> tuple[Stack, list[Any], list[SrdStream]]:
+    """Return the stack with sigrok's decoders in one worker, its states, and those of workers."""
+    if not any(step.decoder.id.startswith(_SIGROK) for step in stack.steps):
+        return stack, [_new_state(step) for step in stack.steps], []
+    # Only here: what drives the workers takes a while to import.
+    from freezeframe.decoders.srd.stacking import joined
+    from freezeframe.decoders.srd.stream import SrdStream
+
+    stack = joined(stack)
+    states = [_new_state(step) for step in stack.steps]
+    return stack, states, [state for state in states if isinstance(state, SrdStream)]
 
 
 def _new_state(step: Step) -> Any:

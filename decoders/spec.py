@@ -14,7 +14,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import Decoder, OptionValues
 from freezeframe.decoders.registry import Registry
 
-__all__ = ["Stack", "Step", "match_channels", "parse_spec"]
+__all__ = ["Stack", "Step", "match_channels", "parse_spec", "step_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,11 @@ def parse_spec(spec: str, registry: Registry) -> Stack:
                 f"{below.decoder.id} makes {', '.join(kinds)}"
             )
     return Stack(spec, steps)
+
+
+def step_names(spec: str) -> tuple[str, ...]:
+    """Return the names of the decoders in a spec, whether there are such or not."""
+    return tuple(_plain(_split(part, ":")[0]).strip() for part in _split(spec, "+"))
 
 
 def match_channels(

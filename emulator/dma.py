@@ -1,41 +1,28 @@
-"""The two DMA engines of a card and the writer of notifications, on the bus they share.
-
-The transmit engine fetches a message by split reads and puts the whole packet into the outgoing FIFO; the
-receive engine empties the incoming FIFO in bursts, checks what it carries once more, and frees the words for
-credits.
-"""
+"""The transmit DMA engine of a card: fetches a message by split reads, puts the whole packet into the outgoing FIFO."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import simpy
 from freezeframe.capture.registers.layouts import (
-    Cause,
     DescCode,
-    Domain,
     EventSource,
     Kind,
     Machine,
     MachineState,
     Memory,
-    NoteCode,
-    PacketFlag,
-    PacketType,
 )
 from freezeframe.decoders.trace.encode import desc_value
-from freezeframe.emulator.incoming import skipped_of
-from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.memory import Words
 from freezeframe.emulator.packet import (
     FRAME_WORDS,
     HEAD_WORDS,
     Packet,
-    Verdict,
-    inspect,
     leave_out,
     make_packet,
     raw_packet,
@@ -43,10 +30,9 @@ from freezeframe.emulator.packet import (
 from freezeframe.emulator.stages import Process, Signal
 
 if TYPE_CHECKING:
-    from freezeframe.emulator.incoming import Incoming
     from freezeframe.emulator.nic import Nic
 
-__all__ = ["Descriptor", "NoteWriter", "RxDma", "TxDma", "empty_payload"]
+__all__ = ["Descriptor", "TxDma", "empty_payload"]
 
 
 @dataclass(slots=True)
@@ -119,29 +105,42 @@ class TxDma:
             while not self.queue:
                 nic.enter(Machine.TX_DMA, MachineState.IDLE)
                 yield self.posted.wait()
-            descriptor = self.queue.popleft()
-            self.taken.give()
+            descriptor, packet = self._next()
             self.working, self.fetched_words, self.run_cycle = descriptor, 0, 0
-            if descriptor.raw is not None:
-                packet = raw_packet(descriptor.raw)
-            else:
-                self.started_seq = descriptor.seq + 1 & 0xFFFF
-                packet = make_packet(
-                    descriptor.type, descriptor.flags, descriptor.flow, descriptor.seq,
-                    descriptor.dest, descriptor.words,
-                )  # fmt: skip
             nic.enter(Machine.TX_DMA, MachineState.FETCH)
             yield from self._room(packet.room)
             if descriptor.from_host and len(descriptor.words):
                 yield from self._fetch(descriptor, packet)
             else:
-                cycle = nic.bus.next_cycle() + 1
-                self._enter(descriptor, packet, cycle, 0, len(packet.words))
-                yield nic.bus.until(cycle + len(packet.words))
-            self.tell(DescCode.DONE, descriptor)
-            self.working = None
-            packet.ready_ps = nic.now_ps
-            nic.tx_link.push(packet)
+                yield from self._make(descriptor, packet)
+            self._finish(descriptor, packet)
+
+    def _next(self) -> tuple[Descriptor, Packet]:
+        """Take the next descriptor off the queue, with its packet as it is to be."""
+        descriptor = self.queue.popleft()
+        self.taken.give()
+        if descriptor.raw is not None:
+            return descriptor, raw_packet(descriptor.raw)
+        self.started_seq = descriptor.seq + 1 & 0xFFFF
+        packet = make_packet(
+            descriptor.type, descriptor.flags, descriptor.flow, descriptor.seq,
+            descriptor.dest, descriptor.words,
+        )  # fmt: skip
+        return descriptor, packet
+
+    def _make(self, descriptor: Descriptor, packet: Packet) -> Process:
+        """Put a packet into the FIFO that needs nothing from the host's memory."""
+        bus = self.nic.bus
+        cycle = bus.next_cycle() + 1
+        self._enter(descriptor, packet, cycle, 0, len(packet.words))
+        yield bus.until(cycle + len(packet.words))
+
+    def _finish(self, descriptor: Descriptor, packet: Packet) -> None:
+        """The packet stands whole in the outgoing FIFO."""
+        self.tell(DescCode.DONE, descriptor)
+        self.working = None
+        packet.ready_ps = self.nic.now_ps
+        self.nic.tx_link.push(packet)
 
     def _room(self, words: int) -> Process:
         """Wait until a packet of ``words`` fits into the outgoing FIFO, as this side of it can see."""
@@ -156,19 +155,12 @@ class TxDma:
         first, length = 0, len(descriptor.words)
         while first < length:
             nic.enter(Machine.TX_DMA, MachineState.FETCH)
-            with bus.lock.request() as grant:
-                yield grant
-                cycle = bus.next_cycle()
-                bus.owned.add(cycle, profile.bus_overhead_cycles)
-                yield bus.until(cycle + profile.bus_overhead_cycles)
-            if draw.randrange(1_000_000) < profile.bus_retries_ppm:
-                nic.counts["bus_retries"] += 1
-                self.tell(DescCode.RETRIED, descriptor, length=length - first)
-                yield bus.until(bus.next_cycle() + draw.randrange(4, 17))
+            retried = yield from self._request(descriptor, length - first)
+            if retried:
                 length -= self._resume(descriptor, packet, first)
                 continue
             nic.enter(Machine.TX_DMA, MachineState.SPLIT_WAIT)
-            wait = draw.randrange(profile.bus_split_min_cycles, profile.bus_split_max_cycles + 1)
+            wait = self._split_cycles(length - first)
             nic.split_wait.add(bus.next_cycle(), wait)
             yield bus.until(bus.next_cycle() + wait)
             count = length - first
@@ -178,24 +170,57 @@ class TxDma:
                 nic.counts["bus_disconnects"] += 1
             with bus.lock.request() as grant:
                 yield grant
-                nic.enter(Machine.TX_DMA, MachineState.DATA)
-                data = bus.next_cycle() + profile.bus_completion_cycles
-                bus.owned.add(bus.next_cycle(), profile.bus_completion_cycles + count)
-                bus.carried.add(data, count)
-                # HEAD words go in while the completion is announced, TAIL right after the last word.
-                begin = 0 if first == 0 else HEAD_WORDS + first
-                end = HEAD_WORDS + first + count
-                end += first + count == length
-                cycle = data - (HEAD_WORDS if first == 0 else 0)
-                self.fetched_words, self.run_cycle = len(descriptor.words) - length + first, data
-                self._enter(descriptor, packet, cycle, begin, end)
-                yield bus.until(data + count)
+                yield from self._take(descriptor, packet, first, length, count)
             first += count
             if disconnected:
                 self.tell(DescCode.DISCONNECTED, descriptor, length=length - first)
                 length -= self._resume(descriptor, packet, first)
             self.fetched_words, self.run_cycle = len(descriptor.words) - length + first, 0
         yield bus.until(bus.next_cycle() + 1)  # the TAIL's own cycle
+
+    def _request(self, descriptor: Descriptor, words: int) -> Generator[simpy.Event, Any, bool]:
+        """Ask for ``words`` words over the bus; return whether the bus had it retried, after a pause."""
+        nic, bus, draw = self.nic, self.nic.bus, self.nic.draw
+        overhead = nic.profile.bus_overhead_cycles
+        with bus.lock.request() as grant:
+            yield grant
+            cycle = bus.next_cycle()
+            self.tell(DescCode.REQUESTED, descriptor, cycle, length=words)
+            bus.owned.add(cycle, overhead)
+            yield bus.until(cycle + overhead)
+        if draw.randrange(1_000_000) >= nic.profile.bus_retries_ppm:
+            return False
+        nic.counts["bus_retries"] += 1
+        self.tell(DescCode.RETRIED, descriptor, length=words)
+        yield bus.until(bus.next_cycle() + draw.randrange(4, 17))
+        return True
+
+    def _split_cycles(self, words: int) -> int:
+        """Return how long the bridge takes until it begins to complete a read of ``words`` words."""
+        profile = self.nic.profile
+        latency = self.nic.draw.randrange(
+            profile.bus_split_min_cycles, profile.bus_split_max_cycles + 1
+        )
+        return latency + min(words, profile.bus_split_block_words)
+
+    def _take(
+        self, descriptor: Descriptor, packet: Packet, first: int, length: int, count: int
+    ) -> Process:
+        """Take ``count`` words from payload word ``first`` on off the bus, which this engine has."""
+        nic, bus = self.nic, self.nic.bus
+        completion = nic.profile.bus_completion_cycles
+        nic.enter(Machine.TX_DMA, MachineState.DATA)
+        data = bus.next_cycle() + completion
+        bus.owned.add(bus.next_cycle(), completion + count)
+        bus.carried.add(data, count)
+        # HEAD words go in while the completion is announced, TAIL right after the last word.
+        begin = 0 if first == 0 else HEAD_WORDS + first
+        end = HEAD_WORDS + first + count
+        end += first + count == length
+        cycle = data - (HEAD_WORDS if first == 0 else 0)
+        self.fetched_words, self.run_cycle = len(descriptor.words) - length + first, data
+        self._enter(descriptor, packet, cycle, begin, end)
+        yield bus.until(data + count)
 
     def _resume(self, descriptor: Descriptor, packet: Packet, first: int) -> int:
         """Go on with payload word ``first`` after a retry or disconnect; return the words that are left out."""
@@ -213,166 +238,6 @@ class TxDma:
             nic.enter(Machine.TX_DMA, MachineState.DATA)
             self.tell(DescCode.STARTED, descriptor, cycle)
         nic.taps[Memory.TX_ENQ].feed(cycle, packet.kinds[begin:end], packet.words[begin:end])
-
-
-class RxDma:
-    """Empties the incoming FIFO in bursts over the bus, packet by packet, as soon as a burst's words are there."""
-
-    def __init__(self, nic: Nic) -> None:
-        self.nic = nic
-        self.queue: deque[Incoming] = deque()
-        self.arrived = Signal(nic.env)
-        self.allowed = Signal(nic.env)
-        self.pause_cycles = 0  # between bursts: a slow host
-        self.host_stopped = False
-
-    @property
-    def stopped(self) -> bool:
-        """The host, or the register that provokes it, takes no words."""
-        return self.host_stopped or self.nic.config.rx_stop
-
-    def push(self, incoming: Incoming) -> None:
-        """A packet has begun to enter the incoming FIFO."""
-        self.queue.append(incoming)
-        self.arrived.give()
-
-    def run(self) -> Process:
-        nic = self.nic
-        while True:
-            while not self.queue:
-                nic.enter(Machine.RX_DMA, MachineState.IDLE)
-                yield self.arrived.wait()
-            incoming = self.queue.popleft()
-            incoming.set_order(nic.fault.reading(incoming, nic))
-            yield from self._drain(incoming)
-
-    def _drain(self, incoming: Incoming) -> Process:
-        nic, bus = self.nic, self.nic.bus
-        verdict: Verdict | None = None
-        done = 0
-        while True:
-            while (
-                incoming.readable() < done + nic.profile.bus_write_burst_words and not incoming.over
-            ):
-                yield incoming.more.wait()
-            end = min(incoming.readable(), done + nic.profile.bus_write_burst_words)
-            if end == done:
-                break
-            seen = bus.clock.crossed(nic.link.edge_ps(incoming.cycle_of(end - 1)))
-            yield bus.until(seen)
-            if incoming.readable() < end:
-                continue  # the sender was held in the middle of the packet
-            while self.stopped:
-                nic.enter(Machine.RX_DMA, MachineState.STOPPED)
-                yield self.allowed.wait()
-            words, kinds = incoming.read(end)
-            if verdict is None or verdict.payload_at is None:
-                verdict = inspect(words, kinds)
-            nic.enter(Machine.RX_DMA, MachineState.DATA)
-            if (
-                verdict.header_bad and end >= HEAD_WORDS
-            ):  # nothing is written, so the bus is not needed
-                cycle = bus.next_cycle() + 1
-                self._leave(incoming, verdict, cycle, done, words, kinds)
-                yield bus.until(cycle + end - done)
-            else:
-                with bus.lock.request() as grant:
-                    yield grant
-                    cycle = bus.next_cycle() + nic.profile.bus_overhead_cycles
-                    bus.owned.add(bus.next_cycle(), nic.profile.bus_overhead_cycles + end - done)
-                    bus.carried.add(cycle, end - done)
-                    self._leave(incoming, verdict, cycle, done, words, kinds)
-                    yield bus.until(cycle + end - done)
-            if self.pause_cycles:
-                yield bus.until(bus.next_cycle() + self.pause_cycles)
-            done = end
-        if verdict is not None:
-            self._finish(incoming, verdict)
-
-    def _leave(
-        self,
-        incoming: Incoming,
-        verdict: Verdict,
-        cycle: int,
-        done: int,
-        words: Words,
-        kinds: Kinds,
-    ) -> None:
-        """Words ``done`` to the end leave the FIFO from ``cycle`` on: tap, checks, credits."""
-        nic = self.nic
-        nic.taps[Memory.RX_DEQ].feed(cycle, kinds[done:], words[done:])
-        if verdict.header_bad:
-            if done <= verdict.header_at < len(words):
-                self._blame(
-                    Cause.HDR_CRC, "header_errors", incoming, cycle + verdict.header_at - done
-                )
-        elif verdict.payload_at is not None and done <= verdict.payload_at < len(words):
-            at = cycle + verdict.payload_at - done
-            if verdict.payload_bad:
-                self._blame(Cause.PAY_CRC, "payload_errors", incoming, at)
-            if verdict.length_bad:
-                self._blame(Cause.LENGTH, "length_errors", incoming, at)
-        if incoming.flow is not None:
-            first, last = skipped_of(kinds[done:], incoming.uncounted, done == 0)
-            for due in incoming.flow.free_run(cycle + first, len(words) - done - first - last):
-                nic.at(
-                    nic.link.edge_ps(nic.link.crossed(nic.bus.clock.edge_ps(due))),
-                    partial(nic.tx_link.credit_due, incoming.flow),
-                )
-
-    def _blame(self, cause: Cause, counter: str, incoming: Incoming, cycle: int) -> None:
-        """A check fails on the word of ``cycle``: its cause is that of the next, counted once for each packet."""
-        nic = self.nic
-
-        def failed() -> None:
-            if counter not in incoming.counted:
-                incoming.counted.add(counter)
-                nic.counts[counter] += 1
-            nic.freeze.raise_cause(cause, Domain.BUS)
-
-        nic.at(nic.bus.clock.edge_ps(cycle + 1), failed)
-
-    def _finish(self, incoming: Incoming, verdict: Verdict) -> None:
-        nic = self.nic
-        if verdict.bad or verdict.header is None:
-            nic.counts["drops"] += 1
-            return
-        nic.length_histogram[min(15, verdict.header.length.bit_length())] += 1
-        told = verdict.header.flags & PacketFlag.NOTIFY_REMOTE
-        if told or verdict.header.type != PacketType.RDMA_WRITE:
-            nic.notes.post(NoteCode.REMOTE, verdict.header.seq, verdict.header.flow)
-
-
-class NoteWriter:
-    """Writes notifications into host memory, one word over the bus each."""
-
-    def __init__(self, nic: Nic) -> None:
-        self.nic = nic
-        self._queue: deque[tuple[NoteCode, int, int]] = deque()
-        self._posted = Signal(nic.env)
-
-    def post(self, code: NoteCode, seq: int, flow: int) -> None:
-        """Queue a notification of the packet with this sequence number."""
-        self._queue.append((code, seq, flow))
-        self._posted.give()
-
-    def run(self) -> Process:
-        nic, bus = self.nic, self.nic.bus
-        while True:
-            while not self._queue:
-                yield self._posted.wait()
-            code, seq, flow = self._queue.popleft()
-            with bus.lock.request() as grant:
-                yield grant
-                cycle = bus.next_cycle()
-                bus.owned.add(cycle, nic.profile.bus_overhead_cycles + 1)
-                bus.carried.add(cycle + nic.profile.bus_overhead_cycles, 1)
-                yield bus.until(cycle + nic.profile.bus_overhead_cycles + 1)
-            source = EventSource.TX_DMA if code == NoteCode.LOCAL else EventSource.RX_DMA
-            nic.event(Kind.NOTE, source, code, seq, flow)
-            nic.counts["notifications"] += 1
-            if code == NoteCode.REMOTE:
-                nic.host.complete((seq, flow))
 
 
 def empty_payload() -> Words:

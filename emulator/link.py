@@ -33,6 +33,7 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.decoders.trace.encode import credit_crc_ok, credit_parity_ok, credit_word
 from freezeframe.emulator.credit import Flow
+from freezeframe.emulator.credit_copies import SENT, TAKEN
 from freezeframe.emulator.incoming import Incoming, skipped_of
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import Packet, Verdict, inspect
@@ -190,6 +191,7 @@ class TxLink:
         flow.reported = flow.freed.at(nic.bus.clock.cycle_at(nic.now_ps)) & flow.mask
         word = credit_word(number, flow.reported)
         nic.counts["credits_sent"] += 1
+        nic.credit_copies.add(word, SENT)
         nic.link_event(
             Kind.CREDIT, EventSource.TX_LINK, CreditCode.SENT, word & _VALUE_MASK, number
         )
@@ -394,6 +396,7 @@ class RxLink:
             code = CreditCode.TAKEN
             flow = nic.flow(number)
             flow.credited = word >> CREDIT_FREED_LSB & CREDIT_FREED_MASK & flow.mask
+            nic.credit_copies.add(word, TAKEN)
             nic.tx_link.credit_taken()
         nic.counts["credits_taken" if code == CreditCode.TAKEN else "credits_refused"] += 1
         nic.link_event(Kind.CREDIT, EventSource.RX_LINK, code, word & _VALUE_MASK, number)

@@ -20,6 +20,7 @@ from freezeframe.emulator.nic import Nic
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import LOADS, make_plan
 from freezeframe.emulator.truth import Truth
+from freezeframe.emulator.workloads import workload_plan
 
 __all__ = ["Pair"]
 
@@ -42,6 +43,7 @@ class Pair:
         *,
         apart: bool = False,
         load: str | None = None,
+        workload: str | None = None,
         host_logs: Sequence[HostLog] = (),
     ) -> None:
         """Power up, armed and with the link trained.
@@ -51,15 +53,21 @@ class Pair:
             truth_path: where the injections are written; None writes nothing.
             nonce: boot nonce of A (B has the next); None draws one, as a power-up does.
             load: one of `freezeframe.emulator.traffic.LOADS` for both hosts; None: by the seed.
+            workload: one of `freezeframe.emulator.workloads.WORKLOADS`, in place of traffic by the seed.
             host_logs: take down what either host does.
             apart: each card says that it is the only one of its target, and keeps a time line of its own.
         Raises:
-            InputError: unknown fault or load, or the truth file cannot be written.
+            InputError: unknown fault, load or workload, or the truth file cannot be written.
         """
         if load is not None and load not in LOADS:
             raise InputError(f"load {load!r} does not exist; there are {', '.join(LOADS)}")
+        if workload is not None and (load is not None or fault != "none"):
+            raise InputError(
+                f"workload {workload!r}: a workload is there to measure; it has no load and no fault"
+            )
         self.profile = profile
         self.load = load
+        self.workload = workload
         self.seed = seed
         self.fault = make_fault(fault)
         self.truth = Truth(self.fault.name, seed, profile.name, truth_path)
@@ -162,7 +170,10 @@ class Pair:
         fault, run = self.fault, self.runs
         self.runs += 1
         fault.begin(self.seed, run, self.now_ps, self.truth.add)
-        plan = make_plan(self.profile, self.seed, run, fault.name, self.load)
+        if self.workload is None:
+            plan = make_plan(self.profile, self.seed, run, fault.name, self.load)
+        else:
+            plan = workload_plan(self.profile, self.seed, run, self.workload)
         fault.shape(plan, self.profile)
         for nic, sending, receiving in zip(self.nics, plan.sending, plan.receiving, strict=True):
             nic.start(sending, receiving, random.Random(f"{self.seed}/{run}/{nic.name}/card"))

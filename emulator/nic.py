@@ -30,7 +30,10 @@ from freezeframe.emulator.bank import Bank, latch
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.counters import Sampler, Snapshots
 from freezeframe.emulator.credit import Flow
-from freezeframe.emulator.dma import NoteWriter, RxDma, TxDma
+from freezeframe.emulator.credit_copies import CreditCopies
+from freezeframe.emulator.dma import TxDma
+from freezeframe.emulator.dma_pipelined import PipelinedTxDma
+from freezeframe.emulator.dma_receive import NoteWriter, RxDma
 from freezeframe.emulator.eventlog import EventLog
 from freezeframe.emulator.faults.base import Fault
 from freezeframe.emulator.freeze import FreezeControl
@@ -191,7 +194,7 @@ class Nic:
         for run in (
             self.tx_dma.run, self.tx_link.run, self.rx_dma.run, self.notes.run, self.pattern.run,
             self.rx_link.run_clock_correction, self.host.run_posting, self.host.run_handler,
-            self.host.run_stops,
+            self.host.run_stops, self.host.run_answering,
         ):  # fmt: skip
             self.process(run())
 
@@ -244,12 +247,13 @@ class Nic:
     def _make_stages(self, sending: Sending, receiving: Receiving, draw: random.Random) -> None:
         profile = self.profile
         self.draw = draw
-        self.tx_dma = TxDma(self)
+        self.tx_dma = TxDma(self) if profile.bus_outstanding_reads == 1 else PipelinedTxDma(self)
         self.tx_link = TxLink(self)
         self.rx_link = RxLink(self)
         self.rx_dma = RxDma(self)
         self.notes = NoteWriter(self)
         self.pattern = PatternSource(self)
+        self.credit_copies = CreditCopies(bool(profile.flows_copy_credits))
         self.host = Host(self, sending, receiving)
         width, unit = profile.credit_w, profile.flows_credit_unit_words
         self.flows = [

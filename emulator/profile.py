@@ -14,8 +14,12 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["Profile", "load_profile", "profile_names"]
+__all__ = ["DESCRIPTOR_WORDS", "Profile", "load_profile", "profile_names"]
 
+DESCRIPTOR_WORDS = 4
+"""32-bit words of a descriptor."""
+
+_MOST_BASES = 4
 _FOLDER = Path(__file__).parent / "profiles"
 _POWERS_OF_TWO = ("trace.tap_depth", "trace.event_depth", "trace.event_fifo")
 
@@ -35,8 +39,11 @@ class Profile:
     bus_overhead_cycles: int
     bus_split_min_cycles: int
     bus_split_max_cycles: int
+    bus_split_block_words: int
     bus_completion_cycles: int
-    bus_post_cycles: int
+    bus_outstanding_reads: int
+    bus_write_cycles: int
+    bus_burst_overhead_cycles: int
     bus_write_burst_words: int
     bus_retries_ppm: int
     bus_disconnects_ppm: int
@@ -52,6 +59,7 @@ class Profile:
     flows_count: int
     flows_active: int
     flows_credit_unit_words: int
+    flows_copy_credits: int
 
     trace_mode: str
     trace_tap_depth: int
@@ -68,6 +76,7 @@ class Profile:
     trace_stall_limit_cycles: int
 
     host_ring_descriptors: int
+    host_combining_words: int
     host_interrupt_latency_ns: int
     host_completion_ns: int
 
@@ -80,6 +89,11 @@ class Profile:
     def credit_share_words(self) -> int:
         """Words of the peer's incoming FIFO that belong to one active flow."""
         return self.fifo_rx_words // self.flows_active
+
+    @property
+    def combined_descriptors(self) -> int:
+        """Descriptors that fit the host's write-combining buffer; 0: every word is written by itself."""
+        return self.host_combining_words // DESCRIPTOR_WORDS
 
     @property
     def quad(self) -> bool:
@@ -95,8 +109,11 @@ _RANGES: dict[str, tuple[int, int]] = {
     "bus.overhead_cycles": (1, 1000),
     "bus.split_min_cycles": (0, 10_000),
     "bus.split_max_cycles": (0, 10_000),
+    "bus.split_block_words": (0, 512),
     "bus.completion_cycles": (2, 1000),
-    "bus.post_cycles": (1, 1000),
+    "bus.outstanding_reads": (1, 16),
+    "bus.write_cycles": (1, 1000),
+    "bus.burst_overhead_cycles": (1, 1000),
     "bus.write_burst_words": (4, 1024),
     "bus.retries_ppm": (0, 500_000),
     "bus.disconnects_ppm": (0, 500_000),
@@ -109,6 +126,7 @@ _RANGES: dict[str, tuple[int, int]] = {
     "flows.count": (1, 128),
     "flows.active": (1, 128),
     "flows.credit_unit_words": (1, 65_536),
+    "flows.copy_credits": (0, 1),
     "trace.tap_depth": (64, 16_384),
     "trace.event_depth": (64, 16_384),
     "trace.chunk_records": (1, 16_384),
@@ -122,6 +140,7 @@ _RANGES: dict[str, tuple[int, int]] = {
     "trace.sync_period_cycles": (64, 1 << 24),
     "trace.stall_limit_cycles": (0, 1 << 31),
     "host.ring_descriptors": (1, 1024),
+    "host.combining_words": (0, 64),
     "host.interrupt_latency_ns": (0, 1_000_000_000),
     "host.completion_ns": (0, 1_000_000_000),
 }
@@ -140,9 +159,27 @@ def load_profile(name: str) -> Profile:
         InputError: no such profile, not TOML, an unknown or missing key, a value out of range, or values that
             contradict each other; the message names file, key, value and what is allowed.
     """
+    path, raw = _read(name)
+    chain = [raw]
+    while (base := chain[-1].pop("extends", None)) is not None:
+        if not isinstance(base, str) or len(chain) > _MOST_BASES:
+            raise InputError(
+                f"profile {path.stem}: extends = {base!r}; it must name another profile, "
+                f"at most {_MOST_BASES} one behind the other"
+            )
+        chain.append(_read(base)[1])
+    merged: dict[str, Any] = {}
+    for one in reversed(chain):
+        for key, value in one.items():
+            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+            merged[key] = merged[key] | value if both else value
+    return _checked(path.stem, merged)
+
+
+def _read(name: str) -> tuple[Path, dict[str, Any]]:
     path = Path(name) if name.endswith(".toml") else _FOLDER / f"{name}.toml"
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        return path, tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         known = ", ".join(profile_names())
         raise InputError(
@@ -152,7 +189,6 @@ def load_profile(name: str) -> Profile:
         raise InputError(f"profile {name!r} cannot be read: {error}") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"profile {name!r} is not valid TOML: {error}") from error
-    return _checked(path.stem, raw)
 
 
 def _checked(name: str, raw: dict[str, Any]) -> Profile:
@@ -226,6 +262,11 @@ def _check_together(name: str, v: dict[str, Any]) -> None:
             v["bus.split_min_cycles"] <= v["bus.split_max_cycles"],
             f"bus.split_min_cycles = {v['bus.split_min_cycles']} is more than bus.split_max_cycles = "
             f"{v['bus.split_max_cycles']}",
+        ),
+        (
+            v["host.combining_words"] % DESCRIPTOR_WORDS == 0,
+            f"host.combining_words = {v['host.combining_words']} must hold whole descriptors of "
+            f"{DESCRIPTOR_WORDS} words, or be 0",
         ),
         *(
             (

@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.targets.base import Target
 from freezeframe.capture.targets.server import EtherboneServer, poll_any
 from freezeframe.emulator.apart import cards_apart
 from freezeframe.emulator.target import EmulatorTarget
@@ -89,6 +90,8 @@ def emulate(
     *,
     speed: float | None = DEFAULT_SPEED,
     nonce: int | None = None,
+    load: str | None = None,
+    workload: str | None = None,
     apart: bool = False,
     host_traces: Mapping[str, Path] | None = None,
     stop: Callable[[], bool] | None = None,
@@ -101,7 +104,7 @@ def emulate(
             for each card, with a blank between them.
         speed: simulated seconds a second; None is as fast as one core goes.
         nonce: boot nonce; None draws a new one, as a power-up does.
-        host_traces: as `EmulatorTarget`.
+        load, workload, host_traces: as `EmulatorTarget`.
         apart: each card has a port and a time line of its own: B's port is the next after A's, or any
             free one where that of A was.
     Raises:
@@ -112,9 +115,10 @@ def emulate(
     if speed is not None and speed <= 0:
         raise InputError(f"speed {speed}: simulated seconds a second must be above 0")
     target = EmulatorTarget(
-        profile, fault, seed, truth, access_ps=0, nonce=nonce, apart=apart, host_traces=host_traces
-    )
-    served = cards_apart(target) if apart else (target,)
+        profile, fault, seed, truth, access_ps=0, nonce=nonce,
+        apart=apart, load=load, workload=workload, host_traces=host_traces,
+    )  # fmt: skip
+    served: Sequence[Target] = cards_apart(target) if apart else (target,)
     with ExitStack() as closing:
         closing.callback(target.close)
         servers = []

@@ -26,7 +26,7 @@ ACCESS_PS = 20_000_000
 """Simulated time of one call: 20 us, about what a register access over a local network costs."""
 
 _TOP = 1 << 32
-_FORM = "emu:?profile=forth&fault=NAME&load=NAME&seed=N&truth=FILE"
+_FORM = "emu:?profile=forth&fault=NAME&load=NAME&workload=NAME&seed=N&truth=FILE"
 
 
 class EmulatorTarget:
@@ -43,6 +43,7 @@ class EmulatorTarget:
         nonce: int | None = None,
         apart: bool = False,
         load: str | None = None,
+        workload: str | None = None,
         host_traces: Mapping[str, Path | str] | None = None,
     ) -> None:
         """Power the pair up.
@@ -55,10 +56,12 @@ class EmulatorTarget:
             access_ps: simulated time that passes with each call.
             nonce: boot nonce; None draws a new one, as a power-up does. All else follows from the seed.
             load: "light", "medium" or "saturating" for both hosts; None: by the seed.
+            workload: a name of `freezeframe.emulator.workloads.WORKLOADS`, in place of load and fault.
             apart: as `Pair`; `freezeframe.emulator.apart` offers each card as a target of its own.
             host_traces: files for what the computers of ``A``, ``B`` trace, as trace-cmd prints it.
         Raises:
-            InputError: unknown profile, fault or load, a negative seed, or a truth file that cannot be written.
+            InputError: unknown profile, fault, load or workload, a negative seed, or a truth file that
+                cannot be written.
         """
         if seed < 0:
             raise InputError(f"seed {seed}: a seed is a whole number from 0 on")
@@ -69,7 +72,8 @@ class EmulatorTarget:
         }
         self.pair = Pair(
             load_profile(profile), fault, seed, path, nonce,
-            apart=apart, load=load, host_logs=[wanted.get(name) or HostLog() for name in ("A", "B")],
+            apart=apart, load=load, workload=workload,
+            host_logs=[wanted.get(name) or HostLog() for name in ("A", "B")],
         )  # fmt: skip
         self._access_ps = access_ps
         self._files = [RegisterFile(nic) for nic in self.pair.nics]
@@ -79,6 +83,8 @@ class EmulatorTarget:
             options["truth"] = str(truth_path)
         if load is not None:
             options["load"] = load
+        if workload is not None:
+            options["workload"] = workload
         self._url = "emu:?" + urlencode(options, safe="/")
 
     @property
@@ -180,7 +186,7 @@ class EmulatorTarget:
 
 
 def open_emulator(url: str) -> EmulatorTarget:
-    """Open ``emu:`` with options ``profile``, ``fault``, ``load``, ``seed``, ``truth``.
+    """Open ``emu:`` with options ``profile``, ``fault``, ``load``, ``workload``, ``seed``, ``truth``.
 
     Raises:
         InputError: an unknown or repeated option, or a value that is none; the message says which there are.
@@ -191,7 +197,7 @@ def open_emulator(url: str) -> EmulatorTarget:
         raise InputError(f"{url!r}: an emulated pair is written {_FORM}")
     options: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
-        if name not in ("profile", "fault", "load", "seed", "truth"):
+        if name not in ("profile", "fault", "load", "workload", "seed", "truth"):
             raise InputError(
                 f"{url!r}: unknown option {name!r}; an emulated pair is written {_FORM}"
             )
@@ -207,6 +213,7 @@ def open_emulator(url: str) -> EmulatorTarget:
         int(seed),
         options.get("truth") or None,
         load=options.get("load") or None,
+        workload=options.get("workload") or None,
     )
 
 

@@ -8,7 +8,7 @@ receiver meets one.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +19,7 @@ from freezeframe.emulator.profile import Profile
 __all__ = [
     "LOADS",
     "MEAN_GAPS_PS",
+    "WAIT",
     "Entropy",
     "Message",
     "Plan",
@@ -43,6 +44,9 @@ MEAN_GAPS_PS = {"light": 25 * _US, "medium": 6 * _US, "saturating": 0}
 """Mean gap between two postings of a host, by load."""
 
 LOADS = tuple(MEAN_GAPS_PS)
+
+WAIT = -1
+"""In the place of a gap: until fewer requests than the window are unanswered."""
 
 
 class Entropy:
@@ -94,6 +98,7 @@ class Sending:
         special: share of packets that are no RDMA write (notification, interrupt).
         start_ps: from the start of the run to the first posting.
         updates: small messages to fixed addresses between the others.
+        window: requests that may be unanswered; 0: nothing is answered.
     """
 
     random: random.Random
@@ -110,6 +115,7 @@ class Sending:
     special: float = 0.02
     start_ps: int = 0
     updates: Updates | None = None
+    window: int = 0
 
     @classmethod
     def silent(cls) -> Sending:
@@ -140,6 +146,10 @@ class Sending:
                 gap_ps,
                 Message(kind, int(flags), flow, source, dest, self.entropy.take(length)),
             )
+
+    def answer(self, seq: int, flow: int) -> Sequence[Message]:
+        """Return what is sent in answer to a message that was received with a notification."""
+        return ()
 
     def _length(self) -> int:
         draw = self.random

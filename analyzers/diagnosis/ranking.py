@@ -10,8 +10,11 @@ from freezeframe.analyzers.diagnosis import (
     credit_lost,
     credit_start_too_large,
     header_corrupted,
+    interrupts,
     lane_misaligned,
     payload_bit_flip,
+    short_transfers,
+    split_retry_mishandled,
     sync_fifo_empty,
     word_duplicated,
     word_omitted,
@@ -26,20 +29,21 @@ from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
 
 __all__ = ["NAMES", "rank"]
 
-NAMES: tuple[str, ...] = tuple(
-    module.NAME
-    for module in (
-        word_omitted,
-        word_duplicated,
-        sync_fifo_empty,
-        lane_misaligned,
-        payload_bit_flip,
-        header_corrupted,
-        credit_corrupted,
-        credit_lost,
-        wrap_unhandled,
-        credit_start_too_large,
-    )
+NAMES: tuple[str, ...] = (
+    word_omitted.NAME,
+    word_duplicated.NAME,
+    sync_fifo_empty.NAME,
+    lane_misaligned.NAME,
+    payload_bit_flip.NAME,
+    header_corrupted.NAME,
+    credit_corrupted.NAME,
+    credit_lost.NAME,
+    wrap_unhandled.NAME,
+    credit_start_too_large.NAME,
+    interrupts.STORM,
+    interrupts.LOST,
+    short_transfers.NAME,
+    split_retry_mishandled.NAME,
 )
 """The faults that can be named."""
 
@@ -70,6 +74,9 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
         *credit_lost.diagnose(facts, waits),
         *wrap_unhandled.diagnose(facts, sent),
         *credit_start_too_large.diagnose(facts, sent),
+        *split_retry_mishandled.diagnose(facts),
+        *interrupts.diagnose(facts),
+        *short_transfers.diagnose(facts),
     ]
     notes = [stall.text for stall in waits if stall.verdict == "healthy"]
     findings = sorted(_without_consequences(facts, found), key=_order)

@@ -12,12 +12,14 @@ A law is a sum of terms that lies within bounds. Terms are written with a dot, b
 ``recorded.X``     what the trace of that memory holds: words, events, records, packets, header_bad
 ``histogram.X``    the sum of the bins: lengths, occupancy
 ``sampler.X``      out, in: the newest sample; taken: their number; age: link cycles from it to the freeze
+``slack.X``        by how many words X may be late (a level crosses clock domains); 0 where nothing moved
 ``way.X``          at most so many words or credits can be on the way between the two cards at their freezes
 ``peer.``          before any of these: of the card at the other end
 =================  ============================================================================================
 
-Counts of the two clock domains are those of one moment in a freeze bank. In a live snapshot they stand a few
-cycles apart; `laws` gives the slack for that, and bounds for the terms that no snapshot holds.
+Counts of the two clock domains are those of one moment in a freeze bank; a FIFO's level is what the bus domain saw of
+it, a few words late while they move. In a live snapshot the counts, too, stand a few cycles apart; `laws` gives the
+slack for that, and bounds for the terms that no snapshot holds.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class CardLaw:
         scope: what it holds for: each ``device``, each ``flow`` of it, each ``tap`` memory, the ``event-log``, each
             direction of a ``link`` (the device is the sender) and each flow of it.
         balance: terms with ``+`` and ``-`` between them.
-        least, most: a number, a term, or empty where there is no such bound.
+        least, most: a number, a term, either with ``-`` before it, or empty where there is no such bound.
         modulus: ``word``: counts wrap at 2^32; ``credit``: at the width of the credit counters; empty: never.
         needs: ``first-arm`` (counters run since power-up, memories since arm), ``all-kinds`` (the tap recorded every
             word), ``unwrapped`` (the memory still holds everything since arm).
@@ -63,11 +65,11 @@ _HOLD = "-16"
 CARD_LAWS: tuple[CardLaw, ...] = (
     CardLaw(
         "outgoing FIFO, words", "What went into the outgoing FIFO came out or is still in it.", "device",
-        "counter.tx_enq_words - counter.tx_deq_words - frozen.tx_level",
+        "counter.tx_enq_words - counter.tx_deq_words - frozen.tx_level", "-slack.tx_level",
     ),
     CardLaw(
         "incoming FIFO, words", "What went into the incoming FIFO came out or is still in it.", "device",
-        "counter.rx_enq_words - counter.rx_deq_words - frozen.rx_level",
+        "counter.rx_enq_words - counter.rx_deq_words - frozen.rx_level", "0", "slack.rx_level",
     ),
     CardLaw(
         "outgoing FIFO, packets", "Packets that went in came out, or their words are still there.", "device",
@@ -87,7 +89,7 @@ CARD_LAWS: tuple[CardLaw, ...] = (
     ),
     CardLaw(
         "words waiting, by flow", "What the flows received and did not free is in the incoming FIFO.", "device",
-        "frozen.rx_level - flows.waiting",
+        "frozen.rx_level - flows.waiting", "-8",
     ),
     CardLaw(
         "packets received", "A packet that left the incoming FIFO was delivered or dropped.", "device",
@@ -96,10 +98,6 @@ CARD_LAWS: tuple[CardLaw, ...] = (
     CardLaw(
         "descriptors", "A descriptor that is not waiting was sent, or is the one being worked on.", "device",
         "counter.descriptors - frozen.descriptors_waiting - counter.tx_enq_packets", "", "1",
-    ),
-    CardLaw(
-        "interrupts", "An interrupt is for a notification.", "device",
-        "counter.notifications - counter.interrupts", "0", "",
     ),
     CardLaw(
         "bus cycles", "A data cycle is a bus cycle.", "device",
@@ -130,7 +128,7 @@ CARD_LAWS: tuple[CardLaw, ...] = (
         "flow.words_received - flow.received", modulus="credit",
     ),
     CardLaw(
-        "credit", "What a flow was granted is consumed or free: it sent no more than its limit beyond what was credited.",
+        "credit", "What a flow was granted is consumed or free: no more than its limit is sent and not credited.",
         "flow", "flow.sent - flow.credited", "0", "flow.limit", modulus="credit",
     ),
     CardLaw(
@@ -154,7 +152,7 @@ CARD_LAWS: tuple[CardLaw, ...] = (
         "peer.flow.reported - flow.credited", "0", "peer.parameter.rx_fifo", modulus="credit",
     ),
     CardLaw(
-        "words on the way", "What was sent arrived, found a full FIFO and was counted as lost, or is on the way.", "link",
+        "words on the way", "What was sent arrived, was counted as lost at a full FIFO, or is on the way.", "link",
         "counter.tx_deq_words - peer.counter.rx_enq_words - peer.counter.rx_fifo_overflows", _HOLD, "way.words",
     ),
     CardLaw(
@@ -170,7 +168,7 @@ CARD_LAWS: tuple[CardLaw, ...] = (
         "memory.stored - recorded.records", needs=("unwrapped",),
     ),
     CardLaw(
-        "counted words", "A tap's counter counts every word its memory was offered, and goes on until the freeze.", "tap",
+        "counted words", "A tap's counter counts every word its memory was offered, and goes on to the freeze.", "tap",
         "counter.TAP_words - memory.offered", "0", "", needs=("first-arm", "all-kinds"),
     ),
     CardLaw(
@@ -178,7 +176,7 @@ CARD_LAWS: tuple[CardLaw, ...] = (
         "counter.header_errors - recorded.header_bad", "0", "", needs=("first-arm",),
     ),
     CardLaw(
-        "recorded events", "An event log that has not wrapped holds every event it was offered and did not count as lost.",
+        "recorded events", "An event log that has not wrapped holds every event offered, but those counted lost.",
         "event-log", "memory.offered - memory.lost - recorded.events", needs=("unwrapped",),
     ),
 )  # fmt: skip
@@ -187,6 +185,8 @@ CARD_LAWS: tuple[CardLaw, ...] = (
 LIVE_BOUNDS: dict[str, tuple[str, str]] = {
     "frozen.tx_level": ("0", "parameter.tx_fifo"),
     "frozen.rx_level": ("0", "parameter.rx_fifo"),
+    "slack.tx_level": ("0", "0"),
+    "slack.rx_level": ("0", "0"),
 }
 """Between what a term lies that a live snapshot does not hold."""
 

@@ -69,6 +69,9 @@ def _live(law: CardLaw, device: str, parameters: Mapping[str, int]) -> Law | Non
 
 def _bound(text: str, parameters: Mapping[str, int]) -> int | None:
     """Return a bound as a number: of a term that no snapshot holds, the most it can be."""
+    if text.startswith("-"):
+        positive = _bound(text[1:], parameters)
+        return None if positive is None else -positive
     if text in LIVE_BOUNDS:
         text = LIVE_BOUNDS[text][1]
     return parameters.get(text) if text in parameters else int(text) if text.isdecimal() else None

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import zipfile
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Self, TypeVar
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from isal import isal_zlib
 
 __all__ = ["ZipMembers"]
+
+_T = TypeVar("_T")
 
 _LOCAL_HEADER_B = 30
 _END_SEARCH_B = 22 + 0xFFFF  # the end record and the longest comment after it
@@ -77,17 +79,24 @@ class ZipMembers:
             raise CaptureFormatError(
                 f"{self.path}: {name} declares {info.file_size} B; at most {limit_B} B make sense"
             )
-        return b"".join(self._whole(info, self._packed(info)))
+        return b"".join(self._whole(info, self._packed(info), _unchanged))
 
     def stream(self, names: Sequence[str]) -> Iterator[bytes]:
         """Yield the bytes of these members, one after the other, in pieces of at most 4 MiB.
+
+        Raises what `stream_of` does.
+        """
+        return self.stream_of(names, _unchanged)
+
+    def stream_of(self, names: Sequence[str], made: Callable[[bytes], _T]) -> Iterator[_T]:
+        """Yield what ``made`` makes of each piece; mostly on the threads that unpack.
 
         Raises:
             CaptureFormatError: a member is cut, has a wrong checksum, is not of its declared size,
                 is encrypted, or is packed by another method than deflate. What was yielded of the
                 member before that is not to be believed.
         """
-        waiting: deque[tuple[str, Future[list[bytes]] | None]] = deque()
+        waiting: deque[tuple[str, Future[list[_T]] | None]] = deque()
         todo = deque(names)
         with ThreadPoolExecutor(_THREADS) as pool:
             try:
@@ -100,7 +109,7 @@ class ZipMembers:
                         waiting.append(
                             (
                                 name,
-                                pool.submit(self._whole, info, self._packed(info))
+                                pool.submit(self._whole, info, self._packed(info), made)
                                 if small
                                 else None,
                             )
@@ -108,7 +117,7 @@ class ZipMembers:
                     name, unpacked = waiting.popleft()
                     if unpacked is None:
                         info = self._infos[name]
-                        yield from self._unpacked(info, self._read(info))
+                        yield from map(made, self._unpacked(info, self._read(info)))
                     else:
                         yield from unpacked.result()
             finally:
@@ -206,9 +215,9 @@ class ZipMembers:
             raise self._cut(info, len(packed))
         return packed
 
-    def _whole(self, info: zipfile.ZipInfo, packed: bytes) -> list[bytes]:
+    def _whole(self, info: zipfile.ZipInfo, packed: bytes, made: Callable[[bytes], _T]) -> list[_T]:
         # Not as one: memory of that size is fetched anew each time, which costs as much as to unpack.
-        return list(self._unpacked(info, iter((packed,))))
+        return [made(piece) for piece in self._unpacked(info, iter((packed,)))]
 
     def _read(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
         """Yield the packed bytes of a member."""
@@ -279,3 +288,7 @@ class ZipMembers:
 
     def _cut(self, info: zipfile.ZipInfo, got_B: int) -> CaptureFormatError:
         return self._wrong(info, f"{got_B} B are there of {info.compress_size} B packed")
+
+
+def _unchanged(piece: bytes) -> bytes:
+    return piece

@@ -56,8 +56,10 @@ class OpenSource:
             buses = tuple(bus for bus in piece.buses if set(bus.channels) <= set(probes))
             yield replace(piece, channels=tuple(probes), buses=buses)
 
-    def read_samples(self, probes: Sequence[str]) -> Iterator[Samples] | None:
+    def read_samples(self, probes: Sequence[str]) -> Iterator[Samples | Edges] | None:
         """Yield these channels as samples; None where the file, or what is wanted of it, has none.
+
+        Pieces with fewer changes than the settings say may come as edges.
 
         Raises:
             InputError: as `open.read_samples`.

@@ -173,6 +173,32 @@ class EdgeReducer:
         """The bytes at the end of what was fed that do not make a whole sample."""
         return self._units.rest_B
 
+    def few(
+        self, samples: npt.NDArray[np.unsignedinteger], limit: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]] | None:
+        """Return the edges of a piece that stands alone, counted from its begin, its first sample
+        being one; None where there are ``limit`` or more, or no sample."""
+        from freezeframe.capture.files._edge_kernels import changes, count_changes, gather_bits
+
+        if not len(samples):
+            return None
+        samples = samples.view()
+        samples.setflags(write=False)
+        # Its lowest bit the other way makes the first sample an edge.
+        mask, before = (
+            np.uint64(self._mask),
+            np.uint64(samples[0]) ^ np.uint64(self._mask & -self._mask),
+        )
+        count = count_changes(samples, mask, before)
+        if count >= limit:
+            return None
+        edges = np.zeros(count, dtype=np.int64), np.empty(count, dtype=np.uint64)
+        if count == 1:
+            edges[1][0] = np.uint64(samples[0]) & mask
+        else:
+            changes(samples, mask, before, 0, edges)
+        return edges[0], edges[1] if self._straight else gather_bits(edges[1], self._bits)
+
     def feed(
         self, data: bytes | memoryview
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -40,6 +41,12 @@ FORMATS: Mapping[str, str] = {
     "folder": "capture folder of samples (.ff), made by import or capture",
 }
 _HEAD_B = 1 << 12
+_MODULES = {  # of the formats that are not read by the module of their name
+    "ghw": "fst",
+    "csv": "csv_table",
+    "binary": "raw_binary",
+    "folder": "sample_folder",
+}
 _BY_NAME = {".sr": "sr", ".vcd": "vcd", ".fst": "fst", ".csv": "csv", ".tsv": "csv"}
 
 
@@ -57,7 +64,7 @@ class _SampledFormat(_Format, Protocol):
 
     def read_samples(
         self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
-    ) -> Iterator[Samples] | None: ...
+    ) -> Iterator[Samples | Edges] | None: ...
 
 
 def is_capture(path: str | Path) -> bool:
@@ -151,8 +158,10 @@ def read_samples(
     probes: Sequence[str] | None = None,
     settings: ReadSettings | None = None,
     format: str | None = None,
-) -> Iterator[Samples] | None:
+) -> Iterator[Samples | Edges] | None:
     """Yield a capture as samples, as `read_edges` does; None where its format has none.
+
+    Pieces with fewer changes than the settings say may come as edges.
 
     Raises:
         InputError: as `read_edges`.
@@ -200,33 +209,14 @@ def _is_fst(head: bytes) -> bool:
 
 
 def _reader(path: str | Path, format: str | None) -> _Format:
-    from freezeframe.capture.files import (
-        csv_table,
-        fst,
-        litescope,
-        raw_binary,
-        saleae,
-        sample_folder,
-        vcd,
-        waveform,
-    )
-
     name = find_format(path) if format is None else format
-    readers: dict[str, _Format] = {
-        "sr": _Session(),
-        "vcd": vcd,
-        "fst": fst,
-        "ghw": fst,
-        "csv": csv_table,
-        "saleae": saleae,
-        "litescope": litescope,
-        "binary": raw_binary,
-        "waveform": waveform,
-        "folder": sample_folder,
-    }
-    if name not in readers:
+    if name not in FORMATS:
         raise InputError(f"--format {name}: not known; there is {', '.join(FORMATS)}")
-    return readers[name]
+    if name == "sr":
+        return _Session()
+    # Only the one: all of them are a third of the start of a verb.
+    reader: _Format = import_module(f"freezeframe.capture.files.{_MODULES.get(name, name)}")
+    return reader
 
 
 class _Session:
@@ -255,10 +245,12 @@ class _Session:
     def read_edges(
         self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
     ) -> Iterator[Edges]:
-        from freezeframe.capture.files.samples import edges_of
+        from freezeframe.capture.files.samples import Samples, edges_of
 
-        samples = self.read_samples(path, probes, settings)
-        return self._with_analog(path, probes, settings) if samples is None else edges_of(samples)
+        pieces = self.read_samples(path, probes, replace(settings, few_changes=0))
+        if pieces is None:
+            return self._with_analog(path, probes, settings)
+        return edges_of(piece for piece in pieces if isinstance(piece, Samples))
 
     def _with_analog(
         self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
@@ -292,7 +284,7 @@ class _Session:
 
     def read_samples(
         self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
-    ) -> Iterator[Samples] | None:
+    ) -> Iterator[Samples | Edges] | None:
         """Yield the logic samples; None where an analog channel is asked for."""
         from freezeframe.capture.files import sigrok_sr
 
@@ -300,10 +292,11 @@ class _Session:
         chosen = check_probes(path, self.read_header(path, settings), probes)
         if set(chosen) - set(sigrok_sr.read_header(path).channels):
             return None
-        return sigrok_sr.read_samples(
+        return sigrok_sr.read_pieces(
             path,
             probes=chosen,
             samplerate_hz=settings.samplerate_hz,
             max_samples=settings.max_samples or sigrok_sr.DEFAULT_MAX_SAMPLES,
             progress=settings.progress,
+            few_changes=settings.few_changes,
         )

@@ -10,14 +10,16 @@ Source: sigrok wiki, File format:Sigrok/v2, and captures written since 0.1.0.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files._zip_members import ZipMembers
-from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, Edges
+from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, EdgeReducer, Edges
 from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.units import UnitReader
 
@@ -27,6 +29,7 @@ __all__ = [
     "parse_samplerate",
     "read_edges",
     "read_header",
+    "read_pieces",
     "read_samples",
 ]
 
@@ -35,6 +38,7 @@ _VERSIONS = ("1", "2")
 _METADATA_LIMIT_B = 1 << 20
 _MAX_UNITSIZE_B = 8
 _PIECE_B = 1 << 22  # 64 MiB of edges when every byte is a sample and every sample an edge
+_FewEdges = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64], int]
 _PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -114,6 +118,31 @@ def read_samples(
             this comes when they are reached, so take no result before the last piece.
         ValueError: a probe is not in the file.
     """
+    pieces = read_pieces(
+        path,
+        probes=probes,
+        samplerate_hz=samplerate_hz,
+        max_samples=max_samples,
+        progress=progress,
+        few_changes=0,
+    )
+    return (piece for piece in pieces if isinstance(piece, Samples))
+
+
+def read_pieces(
+    path: str | Path,
+    *,
+    probes: Sequence[str] | None,
+    samplerate_hz: int | None,
+    max_samples: int,
+    progress: Callable[[int, int], None] | None,
+    few_changes: int,
+) -> Iterator[Samples | Edges]:
+    """Yield the capture as `read_samples` does, but pieces with fewer changes as edges.
+
+    They are made on the threads that unpack, the first sample of a piece being one. Where a unit
+    has 3, 5, 6 or 7 B all are samples.
+    """
     with ZipMembers(path) as members:
         header = _header(members)
         rate_hz = samplerate_hz or header.samplerate_hz
@@ -129,18 +158,21 @@ def read_samples(
             raise ValueError(f"no channel {missing[0]}; there is {', '.join(header.channels)}")
         bits = tuple(header.bits[header.channels.index(name)] for name in channels)
         units = UnitReader(header.unitsize_B)
+        reduced = _Reduced(header.unitsize_B, bits, few_changes)
         done = 0
-        for data in members.stream(header.members):
-            whole = memoryview(data)
-            for at in range(0, len(whole), _PIECE_B):
-                samples = units.feed(whole[at : at + _PIECE_B])
-                begin = done
-                done += len(samples)
+        for data, edges in members.stream_of(header.members, reduced):
+            if edges is not None and not units.rest_B:
+                parts: Iterable[Samples | Edges] = (
+                    Edges(edges[0] + done, edges[1], channels, rate_hz, done, done + edges[2]),
+                )
+            else:
+                parts = _samples(units, data, channels, bits, rate_hz, done)
+            for part in parts:
+                done = part.end_sample
                 _check_max(path, done, max_samples)
                 if progress is not None:
                     progress(done, header.declared_samples)
-                if len(samples):
-                    yield Samples(samples, channels, bits, rate_hz, begin)
+                yield part
         if units.rest_B:
             raise CaptureFormatError(
                 f"{path}: the samples end with {units.rest_B} B of a sample of "
@@ -148,6 +180,45 @@ def read_samples(
             )
         if not done:
             raise CaptureFormatError(f"{path}: there is no sample in it; capture again")
+
+
+class _Reduced:
+    """What the threads that unpack make of a piece: it as it is, and its edges if they are few."""
+
+    def __init__(self, unitsize_B: int, bits: Sequence[int], few_changes: int) -> None:
+        # A unit of 3, 5, 6 or 7 B is no machine word, and may be cut anywhere.
+        self._kind = np.dtype(f"<u{unitsize_B}") if unitsize_B in (1, 2, 4, 8) else None
+        self._reducer = EdgeReducer(unitsize_B, bits) if bits else None
+        self._few_changes = few_changes
+
+    def __call__(self, data: bytes) -> tuple[bytes, _FewEdges | None]:
+        """Return the bytes; and indices, values and number of samples where their edges are few."""
+        if self._kind is None or self._reducer is None or not self._few_changes:
+            return data, None
+        if len(data) % self._kind.itemsize:
+            return data, None
+        samples = np.frombuffer(data, dtype=self._kind)
+        edges = self._reducer.few(samples, self._few_changes)
+        if edges is None:
+            return data, None
+        # Of wider units it is known only later whether the piece begins with a whole one.
+        return data if self._kind.itemsize > 1 else b"", (*edges, len(samples))
+
+
+def _samples(
+    units: UnitReader,
+    data: bytes,
+    channels: tuple[str, ...],
+    bits: tuple[int, ...],
+    rate_hz: int,
+    begin: int,
+) -> Iterator[Samples]:
+    whole = memoryview(data)
+    for at in range(0, len(whole), _PIECE_B):
+        samples = units.feed(whole[at : at + _PIECE_B])
+        if len(samples):
+            yield Samples(samples, channels, bits, rate_hz, begin)
+            begin += len(samples)
 
 
 def parse_samplerate(text: str) -> int:

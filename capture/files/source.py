@@ -56,7 +56,8 @@ class ReadSettings:
     ``layout`` holds the settings of the format (``channels=8``), ``thresholds`` the voltages of
     analog channels, with ``""`` for all that have none of their own. ``max_samples`` None is the
     reader's default. ``progress`` is called with what is done and what there is, in the unit of
-    the format; ``note`` with a line about what had to be assumed.
+    the format; ``note`` with a line about what had to be assumed. A reader of samples may give
+    pieces with fewer than ``few_changes`` as edges.
     """
 
     samplerate_hz: int | None = None
@@ -65,6 +66,7 @@ class ReadSettings:
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
     progress: Callable[[int, int], None] | None = None
     note: Callable[[str], None] | None = None
+    few_changes: int = 0
 
     def say(self, line: str) -> None:
         if self.note is not None:

@@ -434,7 +434,7 @@ EVENT_SOURCE_NAMES: tuple[str, ...] = ("host", "tx_dma", "tx_link", "rx_link", "
 
 
 class DescCode(IntEnum):
-    """code of a DESC event: the descriptor was posted by the host, its data transfer began, the packet stands whole in the outgoing FIFO; a read of its data was retried or disconnected (length: payload words still to be fetched); the first of the host's writes of it arrived."""
+    """code of a DESC event: the descriptor was posted by the host, its data transfer began, the packet stands whole in the outgoing FIFO; a read of its data was retried or disconnected, or has the bus (length: payload words still to be fetched); the host begins to write it."""
 
     POSTED = 1
     STARTED = 2
@@ -442,6 +442,7 @@ class DescCode(IntEnum):
     RETRIED = 4
     DISCONNECTED = 5
     POSTING = 6
+    REQUESTED = 7
 
 
 class NoteCode(IntEnum):

@@ -261,7 +261,7 @@ def _items_of_samples(
     plan = _sample_plan(samples, options, state)
     expected = int(state.density * len(samples) * 1.02)
     taken = items_of_samples(samples, plan, state.clock, state.held, expected=expected)
-    count = taken.count
+    count = taken.items
     if len(samples):
         state.density = count / len(samples)
     if last and count:

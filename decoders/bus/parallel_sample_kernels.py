@@ -60,13 +60,13 @@ class SamplePlan(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What one piece gives: ``count`` clocks with their items, and room for one behind the last.
+    """What one piece gives: so many ``items``, one a clock, and room for one behind the last.
 
     ``t_ps`` is filled only where a sample is a whole number of picoseconds; ``enabled`` is empty
     where there is no line that enables. ``last`` is the last clock as `Clocks` have it.
     """
 
-    count: int
+    items: int
     sample: npt.NDArray[np.int64]
     value: npt.NDArray[np.uint64]
     t_ps: npt.NDArray[np.int64]
@@ -174,7 +174,7 @@ def _begin(
     if first_clock((data, begin_sample, True), plan[2], plan[7], state, last, 0):
         _put(plan, last, room, count)
         count += 1
-    return _go_on(piece, plan, room, last, 0, count)  # type: ignore[no-any-return]
+    return _go_on(piece, plan, room, last, 0, count)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -248,7 +248,7 @@ def _take_whole(
     falling = _ALL if falls else _NONE
     back = _ONE if before else _NONE
     # Unsigned: numba looks whether a signed one counts from the end.
-    first = np.uint64(begin * LANES)
+    first: Any = np.uint64(begin * LANES)
     offset = np.uint64(begin_sample)
     earlier = np.uint64(np.uint64(data[first - _ONE]) & watch != 0)
     here = np.uint64(count)

@@ -22,6 +22,11 @@ _SURE = 0.6
 _USED_BEFORE = 0.4  # what a proposal is worth whose lines a better one explains
 _STACKED = 0.9  # quality of what is put on top
 _IDENTIFIERS = {"sfp": 0x03, "xfp": 0x06}  # SFF-8472 table 5-1, INF-8077i table 47: byte 0
+# The first byte that RDID answers, of those who make such chips (JEP106, bank 1), and log2 of the
+# size in bytes, which is the third: 64 KiB to 256 MiB.
+_FLASH_MAKERS = frozenset(bytes.fromhex("01 1c 1f 20 37 62 68 85 89 8c 9d a1 bf c2 c8 ef f8"))
+_FLASH_SIZES = range(16, 29)
+_FLASH_READS = ("READ", "FAST_READ", "READ4", "FAST_READ4")
 _DOUBT = "others fit as well: which chip it is, the signal does not say"
 _RULES: tuple[Callable[[Evidence], Iterator[Candidate]], ...] = (
     serial_rules.i2c,
@@ -123,11 +128,12 @@ def _with_stacks(chosen: Sequence[Candidate], evidence: Evidence) -> Iterator[Ca
             spec = f"{candidate.spec}+{decoder.id}"
             trial = try_spec(spec, evidence.edges, evidence.registry)
             told = _identified(decoder, trial)
-            if told is False or not (trial.quality >= _STACKED or (told and not trial.bad)):
+            few = not trial.bad and (bool(told) or _few_will_do(decoder, trial))
+            if told is False or not (trial.quality >= _STACKED or few):
                 continue
             why = [f"on top of {name}: {sentence(trial.good, 'events', trial.bad)}"]
             if told:
-                why.append(f"the identifier byte is that of it, {_IDENTIFIERS[decoder.id]:02X}h")
+                why.append(_identity(decoder, trial))
             score = candidate.score * trial.quality
             stacked.append((bool(told), Candidate(spec, score, candidate.probes, tuple(why))))
         stacked.sort(key=lambda each: (not each[0], -each[1].score))
@@ -141,10 +147,40 @@ def _with_stacks(chosen: Sequence[Candidate], evidence: Evidence) -> Iterator[Ca
 
 
 def _identified(decoder: Decoder, trial: Trial) -> bool | None:
-    """Return whether a module says that it is of this decoder's kind; None where nothing is said."""
+    """Return whether a part says that it is of this decoder's kind; None where nothing is said."""
+    if decoder.id == "spiflash" and trial.tables:
+        answers = _flash_answers(trial)
+        return all(map(_is_flash, answers)) if answers else None
     wanted = _IDENTIFIERS.get(decoder.id)
     if wanted is None or not trial.tables:
         return None
     fields = trial.rows(f"{decoder.id}.fields")
     read = fields.loc[(fields["name"] == "identifier") & (fields["kind"] == "field"), "value"]
     return bool((read == wanted).all()) if len(read) else None
+
+
+def _identity(decoder: Decoder, trial: Trial) -> str:
+    if decoder.id == "spiflash":
+        return f"the chip answers RDID with {_flash_answers(trial)[0]:06x}, as a flash does"
+    return f"the identifier byte is that of it, {_IDENTIFIERS[decoder.id]:02X}h"
+
+
+def _flash_answers(trial: Trial) -> list[int]:
+    rows = trial.rows("spiflash")
+    return [int(value) for value in rows.loc[rows["op"] == "RDID", "value"] if value >= 0]
+
+
+def _is_flash(answer: int) -> bool:
+    return answer >> 16 in _FLASH_MAKERS and answer & 0xFF in _FLASH_SIZES
+
+
+def _few_will_do(decoder: Decoder, trial: Trial) -> bool:
+    """Return whether few events are enough: commands of a flash, each of the length that it has.
+
+    One in five first bytes is such a command, so a single one is believed only if it reads.
+    """
+    if decoder.id != "spiflash" or not trial.tables:
+        return False
+    rows = trial.rows("spiflash")
+    reads = rows["op"].isin(_FLASH_READS) & (rows["length_B"] > 0)
+    return trial.good >= 2 or bool(reads.any())

@@ -117,7 +117,8 @@ def ethernet_texts(row: Mapping[str, Any]) -> Texts:
         return Texts(
             "!",
             error,
-            f"{row['direction']} frame of {row['length_B']} B: {error}: {_ERROR_TEXTS[error]}",
+            f"{row['direction']} frame of {row['length_B']} B: {error}: {_ERROR_TEXTS[error]}"
+            f"{_seen(error, row)}",
         )
     normal = f"{row['protocol']}{_ends(row)}"
     tag = "" if row["vlan"] < 0 else f", VLAN {row['vlan']}"
@@ -128,6 +129,13 @@ def ethernet_texts(row: Mapping[str, Any]) -> Texts:
         f"{row['direction']} {row['sender']} -> {row['destination']}{tag}, {row['length_B']} B: "
         f"{normal}{verdict}",
     )
+
+
+def _seen(error: str, row: Mapping[str, Any]) -> str:
+    """Return what a frame should have and what it has, where both are known."""
+    if error == "bad-fcs" and row["fcs"] >= 0:
+        return f": expected {frame_check(row['data']):#010x}, seen {row['fcs']:#010x}"
+    return ""
 
 
 _ERROR_TEXTS = {

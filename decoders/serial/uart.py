@@ -134,13 +134,22 @@ def uart_texts(row: Mapping[str, Any]) -> Texts:
     """Put a row of `uart_schema` into words."""
     if row["kind"] == "error":
         error = str(row["error"])
-        return Texts("!", error, f"{row['source']}: {error}: {_ERROR_TEXTS[error]}")
+        long = f"{row['source']}: {error}: {_ERROR_TEXTS[error]}{_seen(error, row)}"
+        return Texts("!", error, long)
     data = row["data"]
     value = f"{data:02x}"
     char = f" {chr(data)!r}" if 0x20 <= data < 0x7F else ""
     wrong = [name for name in ("parity", "stop") if row[f"{name}_ok"] is False]
     verdict = f", bad {' and '.join(wrong)}" if wrong else ""
     return Texts(value, f"{value}{char}", f"{row['source']}: 0x{value}{char}{verdict}")
+
+
+def _seen(error: str, row: Mapping[str, Any]) -> str:
+    """Return what the line should have said and what it said, where both are known."""
+    if error == "bad-parity" and row["parity"] >= 0:
+        about = f" of {row['data']:#04x}" if row["data"] >= 0 else ""
+        return f": expected {1 - row['parity']}{about}, seen {row['parity']}"
+    return ": expected 1, seen 0" if error == "bad-stop" else ""
 
 
 _ERROR_TEXTS = {

@@ -57,6 +57,8 @@ class Fault:
     """
 
     name = "none"
+    lasting = False
+    """Whether it is there from the beginning and strikes when what it needs has come together."""
     silent = False
     """Whether no check of the hardware finds this fault, so that only the host freezes."""
 

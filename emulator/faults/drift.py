@@ -31,6 +31,7 @@ class ClockDrift(Fault):
     """Both lanes slip together, again and again, at the interval that the clocks' difference gives."""
 
     name = "clock-drift"
+    lasting = True
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """Several faults in one run, each with its own random numbers and its own truth.
 
 Every place is offered to each of them in turn. One that has not struck is only offered a packet that no other has
-touched, so that what it tells of the packet is true. The chance of the later ones begins shortly after that of the
-first, so that they can strike before it freezes the cards; the truth says whether they did.
+touched, so that what it tells of the packet is true. Those that strike at a moment get their chance once the first has
+struck, shortly after, so that they can strike before it freezes the cards; the truth says whether they did.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Together"]
 
-_LATEST_PS = 10_000_000  # from the first chance of the first fault to that of another
+_LATEST_PS = 2_000_000  # from the first fault's strike to the chance of another
+_NEVER_PS = 1 << 62
 _PATIENCE_PS = 300_000_000  # for a fault that only the host can freeze
 _LONG_PATIENCE_PS = 5_000_000_000  # for one that freezes by itself
 
@@ -56,11 +57,19 @@ class Together(Fault):
 
     def begin(self, seed: int, run: int, now_ps: int, tell: Callable[[Injection], None]) -> None:
         draw = random.Random(f"{seed}/{run}/{self.name}")
-        for number, fault in enumerate(self._faults):
+        first, *later = self._faults
+
+        def struck(injection: Injection) -> None:
+            tell(injection)
+            for fault in later:
+                if fault.not_before_ps == _NEVER_PS:
+                    fault.not_before_ps = injection.t_ps + draw.randrange(_LATEST_PS)
+
+        first.begin(seed, run, now_ps, struck)
+        for fault in later:
             fault.begin(seed, run, now_ps, tell)
-            if number:
-                first_ps = self._faults[0].not_before_ps
-                fault.not_before_ps = first_ps + draw.randrange(_LATEST_PS)
+            if not fault.lasting:
+                fault.not_before_ps = _NEVER_PS
 
     def link_ppb(self, card: int, ppb: int, seed: int) -> int:
         for fault in self._faults:
@@ -72,7 +81,7 @@ class Together(Fault):
             fault.started(nic)
 
     def shape(self, plan: Plan, profile: Profile) -> None:
-        for fault in self._faults:
+        for fault in reversed(self._faults):  # the first has the last word, so that it strikes
             fault.shape(plan, profile)
 
     def leaving(self, packet: Packet, nic: Nic) -> tuple[Words, Kinds]:

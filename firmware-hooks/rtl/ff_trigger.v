@@ -49,16 +49,21 @@ module ff_trigger #(
         assign differ[i] = |unlike[2*i +: 2];
     end endgenerate
 
+    // The carry of an addition is their conjunction, in no LUT of its own.
     wire [1:0] same;
+    wire [32:0] all0 = {1'b0, ~differ[31:0]} + 33'd1;
     generate
-        assign same[0] = cfg_kinds[{1'b0, word_kind}] && differ[31:0] == 32'd0;
+        assign same[0] = cfg_kinds[{1'b0, word_kind}] && all0[32];
         if (TERMS == 2) begin : g_second
-            assign same[1] = cfg_kinds[{1'b1, word_kind}] && differ[63:32] == 32'd0;
+            wire [32:0] all1 = {1'b0, ~differ[63:32]} + 33'd1;
+            assign same[1] = cfg_kinds[{1'b1, word_kind}] && all1[32];
+            wire unused = &{1'b0, all1[31:0]};
         end else begin : g_no_second
             assign same[1] = 1'b0;
             wire unused = &{1'b0, unlike[127:64], cfg_kinds[31:16]};
         end
     endgenerate
+    wire unused_sum = &{1'b0, all0[31:0]};
 
     ff_trigger_steps #(.WITH_EDGE(WITH_EDGE), .WITH_SEQUENCE(TERMS - 1), .COUNT_W(COUNT_W), .LIMIT_W(LIMIT_W)) i_steps (
         .clk(clk), .rst(rst), .restart(restart), .cfg_enable(cfg_enable), .cfg_edge(cfg_edge), .cfg_sequence(cfg_sequence),

@@ -147,10 +147,13 @@ def run(
     from freezeframe.capture.files.cut import parse_span
     from freezeframe.capture.files.sigrok_sr import parse_samplerate
     from freezeframe.capture.files.source import ReadSettings
-    from freezeframe.decoders.plugin import load_with_plugins
+    from freezeframe.decoders.contract import EDGES
+    from freezeframe.decoders.plugin import load_for, load_with_plugins
     from freezeframe.decoders.run import decode_file
+    from freezeframe.gui.cli.memory import keep_freed_memory
     from freezeframe.gui.cli.save_tables import check_place, save_all
 
+    keep_freed_memory()
     rate = None if samplerate is None else parse_samplerate(samplerate)
     notes: list[str] = []
     source = SourceChoice(
@@ -165,7 +168,10 @@ def run(
             f"{file}: is a directory, but not a capture folder: it has no manifest.json; give the "
             "folder NAME.ff that a pull wrote, or a capture file"
         )
-    registry = load_with_plugins(plugin or ())
+    if decoder and not file.is_dir():
+        registry = load_for(decoder, EDGES, plugin or ())
+    else:
+        registry = load_with_plugins(plugin or ())
     if not decoder:
         if output is not None:
             raise InputError(f"-o {output}: without a decoder nothing is written; name one with -d")
@@ -263,7 +269,7 @@ def _print_notes(notes: Sequence[str]) -> None:
 
 
 def _print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
-    import pyarrow.compute as pc
+    from freezeframe.decoders.columns import numbers
 
     for name, table in decoded:
         if len(decoded) > 1:
@@ -272,13 +278,29 @@ def _print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
             continue
         words = _texts_of(name, registry)
         # The unit of the latest time for all, so that the column can be read downwards.
-        latest_ps = pc.max(table.column("t_ps")).as_py()
-        sources = len(table.column("source").unique()) > 1
+        latest_ps = max(int(numbers(chunk).max()) for chunk in _chunks(table, "t_ps"))
+        sources = len(_names(table, "source")) > 1
         for row in _rows(table):
             source = f"{row['source']:<12}  " if sources else ""
             mark = "! " if row["kind"] == "error" else ""
             text = printable(f"{source}{mark}{words(row)}")
             print(f"{format_ps(row['t_ps'], latest_ps):>20}  {text}")
+
+
+def _chunks(table: Any, column: str) -> list[Any]:
+    return [chunk for chunk in table.column(column).chunks if len(chunk)]
+
+
+def _names(table: Any, column: str) -> set[str]:
+    """Return the different texts of a column of names."""
+    import numpy as np
+    from freezeframe.decoders.columns import numbers
+
+    return {
+        chunk.dictionary[int(code)].as_py()
+        for chunk in _chunks(table, column)
+        for code in np.unique(numbers(chunk.indices))
+    }
 
 
 def _texts_of(name: str, registry: Registry) -> Callable[[dict[str, Any]], str]:

@@ -45,6 +45,33 @@ ProfileOption = Annotated[
 FaultOption = Annotated[
     str, typer.Option("--fault", metavar="NAME", help="The fault to inject, or 'none'.")
 ]
+FaultsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="NAME",
+        help="The fault to inject; again for a second one in the same run. Default none.",
+        show_default=False,
+    ),
+]
+LoadOption = Annotated[
+    str | None,
+    typer.Option(
+        "--load",
+        metavar="NAME",
+        help="Traffic of both hosts: light, medium, saturating. Default: by the seed.",
+        show_default=False,
+    ),
+]
+WorkloadOption = Annotated[
+    str | None,
+    typer.Option(
+        "--workload",
+        metavar="NAME",
+        help="A workload to measure, in place of traffic by the seed.",
+        show_default=False,
+    ),
+]
 SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Decides everything.")]
 TruthOption = Annotated[
     Path | None,
@@ -92,7 +119,9 @@ def run(
     *,
     listen: ListenOption = "127.0.0.1:1234",
     profile: ProfileOption = "forth",
-    fault: FaultOption = "none",
+    fault: FaultsOption = None,
+    load: LoadOption = None,
+    workload: WorkloadOption = None,
     seed: SeedOption = 0,
     truth: TruthOption = None,
     speed: SpeedOption = None,
@@ -106,17 +135,27 @@ def run(
     see of the fault. The same seed always gives the same run.
 
     Faults: none, word-omitted, word-duplicated, sync-fifo-empty, lane-misaligned, payload-bit-flip,
-    header-corrupted, credit-corrupted, credit-lost, wrap-unhandled, credit-start-too-large.
+    header-corrupted, credit-corrupted, credit-lost, wrap-unhandled, credit-start-too-large,
+    clock-drift, credit-too-optimistic, split-retry-mishandled, header-miscounted; and those that no
+    check of the hardware finds, where you freeze: credit-too-coarse, interrupt-storm,
+    interrupt-lost, short-transfers.
+
+    Profiles: forth, forth-uncombined, forth-combining, forth-coarse, forth-fine.
+    Workloads: single-8B, pair-8B, stream-4KiB, io-head-tail, io-pending-flags.
 
     \b
     Examples:
+      freezeframe emulate --fault clock-drift --fault payload-bit-flip --load light
+      freezeframe emulate --profile forth-combining --workload pair-8B
       freezeframe emulate --fault word-omitted --seed 7
       freezeframe emulate --listen 127.0.0.1:0 --profile forth --fault none --truth truth.json
     """
     from freezeframe.emulator.serve import DEFAULT_SPEED, emulate
 
+    faults = "+".join(fault or ["none"])
+
     def ready(url: str) -> None:
-        words = f"ready {url} profile {profile} fault {fault} seed {seed}"
+        words = f"ready {url} profile {profile} fault {faults} seed {seed}"
         print(printable(words), flush=True)
 
     pace = DEFAULT_SPEED if speed is None else speed or None
@@ -124,11 +163,13 @@ def run(
     emulate(
         listen,
         profile,
-        fault,
+        faults,
         seed,
         truth,
         ready,
         speed=pace,
+        load=load,
+        workload=workload,
         apart=apart,
         host_traces=_host_traces(host_trace or []),
         stop=stop,

@@ -96,8 +96,8 @@ class Quantity:
         label: for people.
         paper: as the paper gives it: one value, or the two ends of a range.
         unit: of all its values.
-        tolerance: how far from the paper's value it still comes out: a share of the value. A range is met
-            inside it; ``tolerance`` widens it.
+        tolerance: how far from the paper's value it still comes out: per cent of the value, and of a
+            quantity in per cent percentage points. A range is met inside it; ``tolerance`` widens it.
         how: analysis and figure, in words.
         experiments: names of those whose captures it needs.
         measure: computes it.
@@ -111,14 +111,19 @@ class Quantity:
     how: str
     experiments: tuple[str, ...]
     measure: Measure
-    tolerance: float = 0.02
+    tolerance: float = 2.0
     about: str = ""
+
+    @property
+    def difference_unit(self) -> str:
+        """What a difference from the paper is given in."""
+        return "points" if self.unit == "%" else "%"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A quantity beside the paper's: ``difference`` in per cent of the paper's (its nearer end); None where
-    it could not be measured, and ``why`` says why.
+    """A quantity beside the paper's: ``difference`` from the paper's (from the nearer end of a range), in
+    the quantity's ``difference_unit``; None where it could not be measured, and ``why`` says why.
     """
 
     quantity: Quantity
@@ -138,8 +143,9 @@ class Outcome:
             "paper_says": q.about,
             "ours": None if m is None else m.value,
             "uncertainty": None if m is None else m.uncertainty,
-            "difference_percent": self.difference,
-            "tolerance_percent": 100 * q.tolerance,
+            "difference": self.difference,
+            "difference_unit": q.difference_unit,
+            "tolerance": q.tolerance,
             "comes_out": self.comes_out,
             "how": q.how,
             "captures": list(q.experiments),
@@ -155,9 +161,10 @@ def run_experiment(experiment: Experiment, path: Path) -> Run:
         TargetError: it ended, or the traffic did not come, or the pull is not complete.
     """
     truth = path.with_suffix(".truth")
-    with card_process(
-        "emulate", "none", experiment.seed, truth, _FAST, experiment.options
-    ) as (url, _):
+    with card_process("emulate", "none", experiment.seed, truth, _FAST, experiment.options) as (
+        url,
+        _,
+    ):
         with open_session(url) as devices:
             _wait(devices[0], experiment)
         _pull(url, path)
@@ -180,10 +187,10 @@ def judge(quantity: Quantity, runs: Mapping[str, Run], failed: Mapping[str, str]
         return Outcome(quantity, None, None, False, f"not measured: {error}")
     low, high = quantity.paper
     nearest = min(max(measured.value, low), high)
-    difference = 100 * (measured.value - nearest) / abs(nearest) if nearest else None
-    around = max(abs(low), abs(high)) * quantity.tolerance
-    comes_out = low - around <= measured.value <= high + around
-    return Outcome(quantity, measured, difference, comes_out)
+    difference = measured.value - nearest
+    if quantity.difference_unit == "%":
+        difference *= 100 / abs(nearest)
+    return Outcome(quantity, measured, difference, abs(difference) <= quantity.tolerance)
 
 
 def _wait(device: Device, experiment: Experiment) -> None:

@@ -34,6 +34,7 @@ _CAPTURE = "A capture"
 
 VERBS: tuple[Verb, ...] = (
     Verb("demo", "Inject a fault into an emulated card, catch it, explain it.", _START),
+    Verb("reproduce", "Measure a paper's numbers on the emulated card.", _START),
     Verb("targets", "List the ways to reach a card, or the devices behind one.", _START),
     Verb("emulate", "Run the emulated pair of cards as an Etherbone server.", _START),
     Verb("sim-board", "Run the example pair in Verilog as an Etherbone server.", _START),
@@ -53,6 +54,10 @@ VERBS: tuple[Verb, ...] = (
     Verb("loopback", "Let a card hear its own link.", _PROVOKE),
     Verb("console", "Read what the C hooks print on a card's serial port.", _DEVICE),
     Verb("explain", "Say what went wrong, where and when, with the evidence.", _CAPTURE),
+    Verb("check", "Check that counters, registers and traces add up.", _CAPTURE),
+    Verb("diff", "Compare a good and a bad run: what differs, and where first.", _CAPTURE),
+    Verb("open", "Show captures, files and live cards in a window.", _CAPTURE),
+    Verb("analyze", "Run analyses: throughput, credits, latency and others.", _CAPTURE),
     Verb("report", "Write the explanation as one HTML file.", _CAPTURE),
     Verb("capture", "Capture from a logic analyzer or an oscilloscope.", _CAPTURE),
     Verb("decode", "Decode a logic-analyzer capture or a capture folder.", _CAPTURE),

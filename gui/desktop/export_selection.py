@@ -100,7 +100,9 @@ def _write(source: Path, form: str, place: Path, tables: dict[str, Any], force: 
         return words or (lambda row: str(row["kind"]))
 
     material = Material(
-        source, tables=[Decoded(f"trace.{name}", table) for name, table in tables.items()], texts=texts
+        source,
+        tables=[Decoded(f"trace.{name}", table) for name, table in tables.items()],
+        texts=texts,
     )
     module, _, function = FORMATS[form].writer.partition(":")
     write = getattr(import_module(f"freezeframe.gui.export.{module}"), function)

@@ -261,13 +261,13 @@ def _event_layout(values: Mapping[str, Any]) -> Layout | None:
     }.get(str(values.get("kind")))
 
 
-def _verdict(name: str, value: Any, why: str = "") -> Field:
+def _verdict(name: str, value: Any, wanted: str = "") -> Field:
     import pandas as pd
 
     if value is None or value is pd.NA:
         return Field(name, "cannot be known from what was recorded")
-    return Field(name, "good") if bool(value) else Field(name, f"bad{why}", wrong=True)
+    return Field(name, "good") if bool(value) else Field(name, "bad", expected=wanted, wrong=True)
 
 
 def _length_text(said: pd.Series[Any]) -> str:
-    return f": the header says {said['length']} words, {said['body_words']} crossed"
+    return f"{said['length']} words by the header, {said['body_words']} crossed"

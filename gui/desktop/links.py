@@ -17,13 +17,19 @@ from freezeframe.gui.desktop.timeline.tracks import MarkTrack, Track
 if TYPE_CHECKING:
     from freezeframe.analyzers.contract import Finding
 
-__all__ = ["Shown", "evidence_stretch", "evidence_rows", "inspection_of", "note_track", "rank_of"]
+__all__ = ["Shown", "evidence_rows", "evidence_stretch", "inspection_of", "note_track", "rank_of"]
 
 Bools = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
 
-_RANKS = ("findings", "notes", "packets", "bus", "wave", "table", "live", "live-log", "sampler",
-          "intervals", "events", "state", "words")  # fmt: skip
+_RANKS = (
+    ("findings", "notes", "compare"),
+    ("bus", "wave", "packets", "words", "table", "live", "live-log"),
+    ("sampler",),
+    ("intervals",),
+    ("events",),
+    ("state",),
+)
 _AROUND_PS = 400_000  # beside the evidence of a finding, so that what came before is seen
 _PACKET_WORDS = 600  # a packet cannot have more; a table that lies is shown row by row
 
@@ -77,10 +83,19 @@ _MOMENT = 200_000  # items that are filtered or moved within a few milliseconds
 
 
 def rank_of(track: Track) -> int:
-    """Return the place of a track among those of its source: findings first, single words last."""
+    """Return the place of a track among those of its source: findings first, analyses last.
+
+    Tracks of one rank stay in the order in which they were made: the words of a tap under its packets.
+    """
     part = track.key.split("/")[1] if "/" in track.key else ""
-    # What an analysis found stands behind the recording's own intervals.
-    return _RANKS.index(part) if part in _RANKS else _RANKS.index("intervals")
+    return next((rank for rank, parts in enumerate(_RANKS) if part in parts), len(_RANKS))
+
+
+def begins_thin(track: Track) -> bool:
+    """Return whether a track is a thin strip until it is needed: single words, further lanes."""
+    parts = track.key.split("/")
+    further = parts[-1].isdigit() and int(parts[-1]) > 1 and track.name.endswith(f"({parts[-1]})")
+    return parts[1] == "words" or further
 
 
 def note_track(opened: Opened, book: NoteBook) -> MarkTrack | None:
@@ -141,12 +156,17 @@ def evidence_stretch(finding: Finding) -> tuple[int, int] | None:
 
 
 def first_evidence(finding: Finding) -> tuple[str, int] | None:
-    """Return the table and row that shows a finding best: a value that differs, else the first row."""
-    rows = [row for one in finding.evidence for row in one.rows if row.row is not None]
-    wrong = [row for row in rows if row.expected is not None and row.expected != row.value]
-    for row in [*wrong, *rows]:
-        if row.table in ("words", "events") and row.row is not None:
-            return row.table, row.row
+    """Return the table and row that shows a finding best: what differs, what has its time, the first."""
+    rows = [
+        (row, row.row)
+        for one in finding.evidence
+        for row in one.rows
+        if row.row is not None and row.table in ("words", "events")
+    ]
+    wrong = [one for one in rows if one[0].expected not in (None, one[0].value)]
+    dated = [one for one in rows if one[0].t_ps is not None and one[0].t_ps == finding.t_ps]
+    for row, number in [*wrong, *dated, *rows]:
+        return row.table, number
     return None
 
 

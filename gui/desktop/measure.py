@@ -105,7 +105,7 @@ def _held(
         return np.empty(0)
     after = int(track.t_ps[last]) if last < len(track) else max(end_ps or 0, int(t_ps[-1]))
     ends = np.append(t_ps[1:], after)
-    inside = np.clip(ends, t0_ps, t1_ps) - np.clip(t_ps, t0_ps, t1_ps)
+    inside: npt.NDArray[np.int64] = np.clip(ends, t0_ps, t1_ps) - np.clip(t_ps, t0_ps, t1_ps)
     return inside.astype(np.float64)
 
 

@@ -26,5 +26,7 @@ def parse_time_ps(text: str) -> int:
     number, unit = match.groups()
     t_ps = round(Fraction(re.sub("[,_]", "", number)) * _UNITS_PS[unit])
     if abs(t_ps) >= _FAR_PS:
-        raise InputError(f"{text!r}: is too far away; times up to {_FAR_PS // 10**12:,} s are possible")
+        raise InputError(
+            f"{text!r}: is too far away; times up to {_FAR_PS // 10**12:,} s are possible"
+        )
     return t_ps

@@ -27,6 +27,7 @@ __all__ = [
     "beside",
     "button",
     "fill_tree",
+    "fit_columns",
     "item",
     "named",
     "plain_label",
@@ -107,6 +108,11 @@ def fill_tree(
     if expanded:
         for one in items:
             one.setExpanded(True)
+    fit_columns(widget)
+
+
+def fit_columns(widget: QTreeWidget) -> None:
+    """Make the columns as wide as what can be seen of them; the last takes the rest."""
     for column in range(widget.columnCount() - 1):
         widget.resizeColumnToContents(column)
 

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.desktop.commands import Commands
+from freezeframe.gui.desktop.compare import Compare
 from freezeframe.gui.desktop.links import (
     Shown,
+    begins_thin,
     evidence_rows,
     evidence_stretch,
     first_evidence,
     inspection_of,
     json_safe,
+    rank_of,
 )
 from freezeframe.gui.desktop.measure import Measured, measure
 from freezeframe.gui.desktop.menus import Menus
@@ -58,13 +62,19 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setWindowTitle("Freezeframe")
         self.workspace = workspace
+        workspace.setParent(self)
         self.allow_write = allow_write
         self.undo = QUndoStack(self)
         self._shown: dict[str, Shown] = {}
         self._given: dict[str, Track] = {}
+        self._known: set[str] = set()  # tracks that were shown before: the user's choices stand
         self._measuring: Any = None
+        self._chosen: Place | None = None
+        self._own_order = False  # the user has moved a track: what comes later is put at the end
         self.theme: Theme = theme
-        self.timeline = named(TimelineView(), "time line", "Arrows move, + and - zoom, F fits, n and p step.")
+        self.timeline = named(
+            TimelineView(), "time line", "Arrows move, + and - zoom, F fits, n and p step."
+        )
         self.table = EventTable(workspace.jobs)
         self.findings = FindingsPanel()
         self.inspector = InspectorPanel()
@@ -76,12 +86,16 @@ class MainWindow(QMainWindow):
         self.jobs_bar = JobsBar(workspace.jobs)
         self.trouble = plain_label("message")
         self._trouble_bar = beside(
-            self.trouble, button("Dismiss", "dismiss message", lambda: self.say_trouble("")), stretch=0
+            self.trouble,
+            button("Dismiss", "dismiss message", lambda: self.say_trouble("")),
+            stretch=0,
         )
         self._trouble_bar.hide()
         self.docks: dict[str, QDockWidget] = {}
         self._lay_out()
-        self.menus = Menus(self)
+        self.compare = Compare(self)
+        self.commands = Commands(self)
+        self.menus = Menus(self, self.commands)
         self._measure_soon = QTimer(self)
         self._measure_soon.setSingleShot(True)
         self._measure_soon.setInterval(_MEASURE_MS)
@@ -101,7 +115,10 @@ class MainWindow(QMainWindow):
         column.addWidget(self.timeline, 1)
         column.addWidget(self.jobs_bar)
         self.setCentralWidget(middle)
-        right, bottom = Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
+        right, bottom = (
+            Qt.DockWidgetArea.RightDockWidgetArea,
+            Qt.DockWidgetArea.BottomDockWidgetArea,
+        )
         self._dock("Events", self.table, bottom)
         self._dock("Findings", self.findings, right)
         self._dock("Inspector", self.inspector, right)
@@ -143,9 +160,10 @@ class MainWindow(QMainWindow):
         self.timeline.item_activated.connect(self._timeline_activated)
         self.timeline.time_selection_changed.connect(lambda _: self._measure_soon.start())
         self.timeline.range_changed.connect(lambda _a, _b: self._measure_soon.start())
-        self.timeline.mark_requested.connect(self.menus.add_note_at)
+        self.timeline.tracks_changed.connect(self._reordered)
+        self.timeline.mark_requested.connect(self.commands.add_note_at)
         self.timeline.find_requested.connect(self.focus_find)
-        self.timeline.context_requested.connect(self.menus.context)
+        self.timeline.context_requested.connect(self.commands.context)
         self.table.chosen.connect(lambda place: self.choose(place, "table"))
         self.table.activated.connect(self.zoom_to)
         self.table.hits.connect(self._hits)
@@ -156,8 +174,8 @@ class MainWindow(QMainWindow):
         self.measurements.track_chosen.connect(lambda _: self.measure())
         self.notes.chosen.connect(self._note_chosen)
         self.notes.changed.connect(self.workspace.notes_changed)
-        self.sources.asked.connect(self.menus.source_asked)
-        self.live.asked.connect(lambda what, key: self.menus.live_asked(what, key))
+        self.sources.asked.connect(self.commands.source_asked)
+        self.live.asked.connect(self.commands.live_asked)
 
     # What the user asks for
 
@@ -199,19 +217,19 @@ class MainWindow(QMainWindow):
         if stretch is not None:
             offset = shown.opened.offset_ps
             self.timeline.set_range(stretch[0] + offset, stretch[1] + offset)
+        best = first_evidence(finding)
+        if best is not None:
+            self.choose(Place(source, *best), "findings")
         hits: dict[str, npt.NDArray[np.int64]] = {}
         for table, rows in evidence_rows(finding).items():
             hits |= shown.hits(table, rows)
         self.timeline.set_hits(hits)
-        best = first_evidence(finding)
-        if best is not None:
-            self.choose(Place(source, *best), "findings")
 
     def focus_find(self) -> None:
         """Put the keyboard into the find line."""
         self.show_panel("Events")
-        self.table.find.setFocus()
-        self.table.find.selectAll()
+        self.table.find_edit.setFocus()
+        self.table.find_edit.selectAll()
 
     def show_panel(self, title: str) -> None:
         """Bring a panel to the front."""
@@ -244,8 +262,8 @@ class MainWindow(QMainWindow):
         state = {
             "timeline": self.timeline.state(),
             "table": None if shown is None else [shown[0].key, shown[1].key],
-            "find": self.table.find.text(),
-            "filter": self.table.filter.text(),
+            "find": self.table.find_edit.text(),
+            "filter": self.table.filter_edit.text(),
             "theme": self.theme,
         }
         held: dict[str, Any] = json_safe(state)
@@ -256,12 +274,16 @@ class MainWindow(QMainWindow):
         table = state.get("table")
         if isinstance(table, list) and len(table) == 2:
             self.table.show_table(str(table[0]), str(table[1]))
-        self.table.find.setText(str(state.get("find", "")))
-        self.table.filter.setText(str(state.get("filter", "")))
+        self.table.find_edit.setText(str(state.get("find", "")))
+        self.table.filter_edit.setText(str(state.get("filter", "")))
         self.table.apply_filter()
         if state.get("theme") in ("dark", "light"):
             self.set_theme(state["theme"])
-        self.timeline.restore(state.get("timeline"))
+        try:
+            self.timeline.restore(state.get("timeline"))
+            self._own_order = True
+        except FreezeframeError as error:
+            self.report_error(error)
 
     # Sources
 
@@ -311,7 +333,7 @@ class MainWindow(QMainWindow):
             by = after[1] - before[1]
             self.timeline.set_range(view[0] if whole else view[0] + by, view[1] + by)
         for table in opened.tables.values():
-            if self.table.which.findData((key, table.key)) < 0:
+            if not self.table.offers(key, table.key):
                 self.table.set_sources(list(self.workspace.sources.values()))
             self.table.refresh(key, table.key)
         self.live.refresh()
@@ -346,13 +368,24 @@ class MainWindow(QMainWindow):
 
     def _give_tracks(self, fit: bool) -> None:
         order = list(self._shown)
-        tracks = sorted(self._given.values(), key=lambda track: order.index(track.key.split("/")[0]))
+        tracks = sorted(
+            self._given.values(), key=lambda t: (order.index(t.key.split("/")[0]), rank_of(t))
+        )
+        thin = {t.key for t in tracks if t.key not in self._known and begins_thin(t)}
+        self._known |= {t.key for t in tracks}
         self.timeline.set_tracks(tracks, keep_range=not fit)
+        if not self._own_order:
+            self.timeline.set_order([track.key for track in tracks])
+        for key in thin:
+            self.timeline.set_collapsed(key, True)
         if fit:
             self.timeline.zoom_fit()
         self.measurements.set_tracks(
             [(t.key, t.name) for t in tracks if not isinstance(t, MarkTrack) or len(t)]
         )
+
+    def _reordered(self) -> None:
+        self._own_order = True
 
     def _refresh_panels(self) -> None:
         sources = list(self.workspace.sources.values())
@@ -413,6 +446,7 @@ class MainWindow(QMainWindow):
             if opened.shown_by.get(track.key) != place.table or track.key not in self._given:
                 continue
             if self._given[track.key].item_of(place.row) is not None:
+                self.timeline.set_collapsed(track.key, False)
                 self.timeline.select(track.key, place.row)
                 self.measurements.choose(track.key)
                 return
@@ -422,9 +456,8 @@ class MainWindow(QMainWindow):
             self.timeline.show_time(int(values["t_ps"]) + opened.offset_ps)
 
     def _word_chosen(self, row: int) -> None:
-        place: Place | None = getattr(self, "_chosen", None)
-        if place is not None:
-            self.choose(Place(place.source, "words", row), "inspector")
+        if self._chosen is not None:
+            self.choose(Place(self._chosen.source, "words", row), "inspector")
 
     def _note_chosen(self, source: str, t_ps: object) -> None:
         opened = self.workspace.sources.get(source)
@@ -438,7 +471,9 @@ class MainWindow(QMainWindow):
         if shown is None or found is None:
             self.timeline.set_hits({})
             return
-        self._in_worker("mark hits", lambda: shown.hits(table, np.flatnonzero(found)), self.timeline.set_hits)
+        self._in_worker(
+            "mark hits", lambda: shown.hits(table, np.flatnonzero(found)), self.timeline.set_hits
+        )
 
     def _filtered(self, source: str, table: str, found: Bools | None) -> None:
         shown = self._shown.get(source)
@@ -484,5 +519,8 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent | None) -> None:
         """End all work; notes are saved."""
+        self._measure_soon.stop()
+        self.table.stop()
         self.workspace.stop()
+        self.timeline.shutdown()
         super().closeEvent(event)

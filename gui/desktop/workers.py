@@ -10,7 +10,7 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.progress import Cancelled, Progress
 from freezeframe.gui.text import printable
 from PyQt6 import sip
-from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 __all__ = ["Job", "Jobs"]
 
@@ -39,7 +39,7 @@ class Job(QObject):
             lambda done, total, note: self._tell("progressed", (done, total, note)),
             lambda part: self._tell("part", part),
         )
-        self._heard.connect(self._relay, Qt.ConnectionType.QueuedConnection)
+        self._heard.connect(self._relay)  # from another thread: queued
         self._thread = threading.Thread(target=self._run, name=title, daemon=True)
 
     def start(self) -> None:
@@ -114,10 +114,14 @@ class Jobs(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.running: list[Job] = []
+        self._stopped = False
 
     def start(self, title: str, work: Callable[[Progress], Any]) -> Job:
         """Make a job; connect its signals, it begins with the next turn of the event loop."""
         job = Job(title, work, self)
+        if self._stopped:
+            job.progress.cancel()  # the window is closing; nothing begins any more
+            return job
         self.running.append(job)
         job.ended.connect(lambda: self._gone(job))
         self.began.emit(job)
@@ -132,6 +136,7 @@ class Jobs(QObject):
 
     def stop(self, wait_s: float = 2.0) -> None:
         """Cancel every job and wait for the threads; one that hangs is left to the end of the process."""
+        self._stopped = True
         jobs = list(self.running)
         self.cancel_all()
         for job in jobs:

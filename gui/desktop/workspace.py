@@ -21,6 +21,7 @@ from freezeframe.gui.text import printable
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 if TYPE_CHECKING:
+    from freezeframe.analyzers.registry import AnalysisRegistry
     from freezeframe.capture.files.choice import SourceChoice
     from freezeframe.decoders.registry import Registry
 
@@ -51,16 +52,21 @@ class Workspace(QObject):
         into: Path | None = None,
         choice: SourceChoice | None = None,
         registry: Registry | None = None,
+        analyses: AnalysisRegistry | None = None,
     ) -> None:
-        """``into``: where pulled captures go; ``choice``: how files of samples are read."""
+        """``into``: where pulled captures go; ``choice``: how files of samples are read.
+
+        ``registry`` and ``analyses``: the decoders and analyses; by default all that are installed.
+        """
         super().__init__(parent)
         self.jobs = Jobs(self)
         self.sources: dict[str, Opened] = {}
         self.books: dict[str, NoteBook] = {}
         self.live: dict[str, LiveSource] = {}
         self._opening: dict[str, Job] = {}
-        self._choice = choice
+        self.choice = choice
         self._registry = registry
+        self._analyses = analyses
         self._period_s = period_s
         self._into = into or Path()
         self._count = 0
@@ -160,7 +166,9 @@ class Workspace(QObject):
             from freezeframe.decoders.guess.propose import guess
 
             progress.report(0, 0, "looking at the signals")
-            source = (self._choice or SourceChoice()).open(path, ReadSettings(progress=progress.counted))
+            source = (self.choice or SourceChoice()).open(
+                path, ReadSettings(progress=progress.counted)
+            )
             return list(guess(source, self.registry()).proposals)
 
         job = self.jobs.start(f"propose decoders for {opened.name}", work)
@@ -175,11 +183,15 @@ class Workspace(QObject):
         opened = self.sources[key]
         job = self.jobs.start(
             f"decode {opened.name}",
-            lambda progress: decode_samples(opened, specs, progress, self.registry(), self._choice),
+            lambda progress: decode_samples(opened, specs, progress, self.registry(), self.choice),
         )
         job.done.connect(lambda part: self._take(key, part))
         job.failed.connect(self.trouble)
         return job
+
+    def add_part(self, key: str, part: Part) -> None:
+        """Add what was made of a source: tables, tracks, remarks."""
+        self._take(key, part)
 
     def set_offset(self, key: str, offset_ps: int) -> None:
         """Put a source elsewhere on the time base of the window."""
@@ -229,11 +241,11 @@ class Workspace(QObject):
             from freezeframe.gui.desktop.sources.capture import load_capture
 
             progress.give(book)
-            load_capture(key, path, progress)
+            load_capture(key, path, progress, self._analyses)
         else:
             from freezeframe.gui.desktop.sources.samples import load_samples
 
-            opened = load_samples(key, path, progress, self._choice)
+            opened = load_samples(key, path, progress, self.choice)
             progress.give(book)
             progress.give(opened)
 
@@ -293,7 +305,9 @@ class Workspace(QObject):
         key = self._unsaved.pop()
         book = self.books[key]
         # A copy: the notes may change while they are written.
-        held = NoteBook(book.path, list(book.notes), copy.deepcopy(book.views), book.digest, book.trouble)
+        held = NoteBook(
+            book.path, list(book.notes), copy.deepcopy(book.views), book.digest, book.trouble
+        )
 
         def work(progress: Progress) -> str:
             write_notes(held)

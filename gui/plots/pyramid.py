@@ -43,13 +43,13 @@ class SeriesColumns(NamedTuple):
     """What a line passes in each column of pixels, each ``(width,)``.
 
     ``low`` and ``high`` float64 (``inf, -inf``: no line there), ``gap`` int64 values that are not
-    known, ``count`` int64 points in the column.
+    known, ``points`` int64 points in the column.
     """
 
     low: npt.NDArray[np.float64]
     high: npt.NDArray[np.float64]
     gap: Int64
-    count: Int64
+    points: Int64
 
 
 class Pyramid(ABC):

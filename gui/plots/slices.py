@@ -37,7 +37,7 @@ class WaveColumns(NamedTuple):
     """Levels in each column of pixels (bit 0 low, bit 1 high, bit 2 not known) and edges in it."""
 
     bits: Bytes
-    count: Int64
+    edges: Int64
 
 
 class SlicePyramid(Pyramid):

@@ -29,13 +29,15 @@ __all__ = ["BODY", "HEAD", "TAIL", "Crossing", "Pair", "Word", "header", "tail",
 
 HEAD, BODY, TAIL = 1, 2, 3
 TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
-KINDS = {"CREDIT": 4, "DESC": 5, "STATE": 8, "PRESSURE": 9, "LINK": 10, "LOSS": 14}
+KINDS = {"CREDIT": 4, "DESC": 5, "NOTE": 6, "IRQ": 7, "STATE": 8, "PRESSURE": 9, "LINK": 10, "LOSS": 14}  # fmt: skip
 CODES = {
     "CREDIT": {"sent": 1, "taken": 2, "refused_parity": 3, "refused_crc": 4},
     "PRESSURE": {"begin": 1, "end": 2},
     "STATE": {"tx_dma": 0, "rx_dma": 1, "tx_link": 2, "rx_link": 3},
-    "DESC": {"posted": 1, "started": 2, "done": 3},
-    "LINK": {"idle_inserted": 1},
+    "DESC": {"posted": 1, "started": 2, "done": 3, "retried": 4, "disconnected": 5, "posting": 6},
+    "NOTE": {"local": 1, "remote": 2},
+    "IRQ": {"raised": 1, "masked": 2, "enabled": 3},
+    "LINK": {"idle_inserted": 1, "trained": 5},
     "LOSS": {"": 0},
 }
 CAUSES: tuple[str, ...] = ("host", "trigger", "hdr-crc", "pay-crc", "length", "credit-parity")

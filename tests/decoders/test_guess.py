@@ -262,3 +262,39 @@ def test_a_module_is_known_by_its_identifier_byte() -> None:
     found = {each.spec: each.reasons for each in guess(source, load_decoders()).proposals}
     assert found["i2c+xfp"][-1] == "the identifier byte is that of it, 06h"
     assert "i2c+sfp" not in found
+
+
+@pytest.mark.parametrize(
+    ("sent", "answered", "says"),
+    [
+        (["9f000000"], ["00ef4018"], "answers RDID with ef4018"),
+        (["9f000000", "0300001000000000"], ["00c22017", "00000000deadbeef"], "RDID with c22017"),
+        (["0300001000000000"], ["00000000deadbeef"], "1 events, no error"),
+        (["06", "0200001001020304", "0500"], ["00", "0000000000000000", "0003"], "3 events"),
+    ],
+    ids=["identity", "identity-and-read", "read", "program"],
+)
+def test_a_flash_is_known_by_few_commands(
+    sent: list[str], answered: list[str], says: str, tmp_path: Path
+) -> None:
+    steps = [
+        step
+        for out, back in zip(sent, answered, strict=True)
+        for step in spi_words(bytes.fromhex(out), bytes.fromhex(back), 0)
+    ]
+    found = proposed(draw(steps, ("cs", "clk", "mosi", "miso")), tmp_path).proposals
+    (flash,) = [each for each in found if each.spec.endswith("+spiflash")]
+    assert any(says in reason for reason in flash.reasons), flash.reasons
+
+
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [(["9f000000"], ["00000000"]), (["9f000000"], ["00ffffff"]), (["a7b3c1d9"], ["00112233"])],
+    ids=["no-answer", "pulled-up", "other-commands"],
+)
+def test_no_flash_is_proposed_where_nothing_answers_as_one(
+    sent: list[str], answered: list[str], tmp_path: Path
+) -> None:
+    steps = spi_words(bytes.fromhex(sent[0]), bytes.fromhex(answered[0]), 0)
+    found = proposed(draw(steps, ("cs", "clk", "mosi", "miso")), tmp_path).proposals
+    assert not [each.spec for each in found if "spiflash" in each.spec]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.blame import blamed
-from freezeframe.decoders.plugin import load_with_plugins
+from freezeframe.decoders.contract import CAPTURE, EDGES
+from freezeframe.decoders.plugin import load_for, load_with_plugins
 
 from tests.decoders.test_adding_a_decoder import PAGE, block, write_bus
 from tests.gui.cli import run_inside
@@ -176,3 +177,18 @@ def test_a_fault_inside_a_decoder_of_ours_keeps_its_traceback() -> None:
     mdio = load_with_plugins(()).find("mdio")
     with pytest.raises(ZeroDivisionError), blamed(mdio, mdio.decode):
         raise ZeroDivisionError
+
+
+def test_only_the_decoders_that_are_asked_for_are_loaded() -> None:
+    found = load_for(["spi:cs=D3+enc28j60", "uart"], EDGES, ())
+    assert sorted(found.decoders) == ["enc28j60", "spi", "uart"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "consumes"),
+    [("spy", EDGES), ("spi+uart", EDGES), ("spi:bits=99", EDGES), ("spi", CAPTURE)],
+)
+def test_where_a_stack_does_not_fit_all_are_loaded_for_the_message(
+    spec: str, consumes: str
+) -> None:
+    assert {"spi", "uart", "trace", "mdio"} <= set(load_for([spec], consumes, ()).decoders)

@@ -86,14 +86,34 @@ def small_register_file(device: Map) -> str:
         f"{MODULE}.v.in",
         {
             "words": "\n".join(words),
-            "readable": inside(readable, 9, "page"),
-            "writable": inside(written, 9, "page"),
+            "rows": _rows(readable, written),
             "lacking": inside(lacking),
             "constants": "\n".join(_constants(device)),
             "snapshot": str(by_name["ctl.snapshot_log2"].reset),
             "period": str(by_name["ctl.sample_period"].reset),
         },
     )
+
+
+def _rows(readable: set[int], written: set[int]) -> str:
+    """Return a table of 32 words a row of the low registers, and ``exists``, which looks into the row's."""
+    lines, rows = [], []
+    for row in range(PAGE_WORDS // 32):
+        table = sum(1 << word % 32 for word in readable if word // 32 == row)
+        table |= sum(1 << 32 + word % 32 for word in written if word // 32 == row)
+        if table:
+            rows.append(row)
+            lines.append(f"    localparam [63:0] ROW_{row} = 64'h{table:016X};")
+    lines.append(f"    (* keep *) wire [{len(rows) - 1}:0] in_row;")
+    lines += [
+        f"    assign in_row[{place}] = ROW_{row}[{{s_we, page[4:0]}}];"
+        for place, row in enumerate(rows)
+    ]
+    inside_row = " || ".join(
+        f"(in_row[{place}] && page[8:5] == 4'd{row})" for place, row in enumerate(rows)
+    )
+    lines.append(f"    wire exists = {inside_row};")
+    return "\n".join(lines)
 
 
 def _constants(device: Map) -> list[str]:

@@ -335,14 +335,15 @@ enum ff_event_source {
     FF_EVENT_SOURCE_RECORDER = 5
 };
 
-/* code of a DESC event: the descriptor was posted by the host, its data transfer began, the packet stands whole in the outgoing FIFO; a read of its data was retried or disconnected (length: payload words still to be fetched); the first of the host's writes of it arrived. */
+/* code of a DESC event: the descriptor was posted by the host, its data transfer began, the packet stands whole in the outgoing FIFO; a read of its data was retried or disconnected, or has the bus (length: payload words still to be fetched); the host begins to write it. */
 enum ff_desc_code {
     FF_DESC_CODE_POSTED = 1,
     FF_DESC_CODE_STARTED = 2,
     FF_DESC_CODE_DONE = 3,
     FF_DESC_CODE_RETRIED = 4,
     FF_DESC_CODE_DISCONNECTED = 5,
-    FF_DESC_CODE_POSTING = 6
+    FF_DESC_CODE_POSTING = 6,
+    FF_DESC_CODE_REQUESTED = 7
 };
 
 /* code of a NOTE event; value is the packet's sequence number. */

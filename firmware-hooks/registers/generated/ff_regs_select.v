@@ -158,52 +158,45 @@ module ff_regs_select #(
     localparam [8:0] MEMORY_WRITE_PTR = 9'h080;
     localparam [8:0] PAIR_FIRST_NUMBER = 9'h0C0;
 
-    // Decode. The address stands still until the answer; what it means is kept in the access's first cycle.
+    // Decode. The address stands still until the answer; the region is kept in the access's first cycle. Which words of a
+    // row of 32 exist, to read and, from bit 32 on, to write, is a table each; kept as nets, so that each is one LUT.
     wire [21:0] word = s_addr[23:2];
     wire [8:0]  page = s_addr[10:2];
+    wire [4:0]  x = page[4:0];
+    wire kinds_here = x >= CTL_KINDS[4:0] && x < CTL_POST[4:0];
+    wire post_here = x >= CTL_POST[4:0] && x < CTL_SNAPSHOT_LOG2[4:0];
     wire mine = s_addr[31:24] == INDEX[7:0] && s_addr[1:0] == 2'd0;
     wire frozen = stat_state == 2'd3;
     wire low = word[21:9] == 13'd0;
-    wire readable = low && ((page & 9'h0F0) == 9'h000
-        || (page & 9'h1B8) == 9'h010
-        || page == 9'h018
-        || (page & 9'h1DE) == 9'h040
-        || (page & 9'h1DC) == 9'h044
-        || (page & 9'h1F8) == 9'h048
-        || page == 9'h062
-        || page == 9'h068
-        || (page & 9'h1FC) == 9'h06C
-        || page == 9'h070
-        || (page & 9'h1E4) == 9'h080
-        || (page & 9'h1E7) == 9'h084
-        || (page & 9'h1FC) == 9'h0A0
-        || page == 9'h0A4
-        || (page & 9'h1F4) == 9'h0C0
-        || (page & 9'h1F6) == 9'h0C4
-        || (page & 9'h1F7) == 9'h0C6
-        || (page & 9'h1FE) == 9'h110
-        || (page & 9'h1F8) == 9'h118
-        || (page & 9'h1FC) == 9'h140
-        || page == 9'h145
-        || page == 9'h146);
+    localparam [63:0] ROW_0 = 64'h0000000001FFFFFF;
+    localparam [63:0] ROW_2 = 64'h000F828C00FFFFF3;
+    localparam [63:0] ROW_3 = 64'h000001F10001F1F7;
+    localparam [63:0] ROW_4 = 64'h000000001F1F1F1F;
+    localparam [63:0] ROW_5 = 64'h000000000000001F;
+    localparam [63:0] ROW_6 = 64'h0000000000007F7F;
+    localparam [63:0] ROW_8 = 64'h00000000FF03FFFF;
+    localparam [63:0] ROW_10 = 64'h000000000000006F;
+    (* keep *) wire [7:0] in_row;
+    assign in_row[0] = ROW_0[{s_we, page[4:0]}];
+    assign in_row[1] = ROW_2[{s_we, page[4:0]}];
+    assign in_row[2] = ROW_3[{s_we, page[4:0]}];
+    assign in_row[3] = ROW_4[{s_we, page[4:0]}];
+    assign in_row[4] = ROW_5[{s_we, page[4:0]}];
+    assign in_row[5] = ROW_6[{s_we, page[4:0]}];
+    assign in_row[6] = ROW_8[{s_we, page[4:0]}];
+    assign in_row[7] = ROW_10[{s_we, page[4:0]}];
+    wire exists = (in_row[0] && page[8:5] == 4'd0) || (in_row[1] && page[8:5] == 4'd2) || (in_row[2] && page[8:5] == 4'd3) || (in_row[3] && page[8:5] == 4'd4) || (in_row[4] && page[8:5] == 4'd5) || (in_row[5] && page[8:5] == 4'd6) || (in_row[6] && page[8:5] == 4'd8) || (in_row[7] && page[8:5] == 4'd10);
     wire lacking = (word & 22'h3FFEC0) == 22'h000400
         || (word & 22'h3FFFC0) == 22'h000600
         || (word & 22'h3FFC00) == 22'h000800
         || (word & 22'h3FFFE0) == 22'h000C00
         || (word & 22'h3FFFFC) == 22'h000C20;
-    wire kinds_here = page >= CTL_KINDS && page < CTL_POST;
-    wire post_here = page >= CTL_POST && page < CTL_SNAPSHOT_LOG2;
-    wire writable = low && ((page & 9'h1FE) == 9'h042
-        || (page & 9'h1F7) == 9'h047
-        || page == 9'h049
-        || (page & 9'h1FC) == 9'h050
-        || (page & 9'h1F7) == 9'h060
-        || (page & 9'h1FC) == 9'h064
-        || (WITH_KINDS != 0 && kinds_here));
     // trace_tx_enq .. trace_rx_deq are the four quarter megabytes from 0x40000 on
     wire trace = word[21:19] == 3'd0 && word[18:16] == {1'b0, stat_tap} + 3'd1 && frozen && word[15:2] >> A == 14'd0;
     wire table_here = WITH_CRC != 0 && word[21:9] == 13'h008 && word[8:6] == {1'b0, stat_tap} && frozen;
-    wire good = mine && (s_we ? writable : readable || lacking || trace);
+    localparam [2:0] ID = 3'd0, CTL = 3'd1, TRIGGER = 3'd2, MEMORY = 3'd3, PAIR = 3'd4, RECORDS = 3'd5, NOTHING = 3'd6, ERROR = 3'd7;
+    (* fsm_encoding = "none" *) reg [2:0] region_q; // a selector, whatever synthesis takes it for
+    wire good = region_q != ERROR;
 
     // An access: 0 what it means, 1 a record's second half, 2 copy, 3 answer; 2 and 3 wait for their turn at the RAM.
     reg  [1:0] phase_q;
@@ -216,18 +209,17 @@ module ff_regs_select #(
         else if (turn || !phase_q[1]) phase_q <= phase_q + 2'd1;
         if (stop) phase_q <= 2'd0;
     end
-    reg  good_q;
     assign s_ack = ack || (sel_crc && crc_ack);
-    assign s_err = WITH_CRC != 0 && sel_crc ? crc_err : !good_q;
-    wire bad = (ack && !good_q) || (sel_crc && crc_ack && crc_err);
-    wire write = ack && s_we && good_q;
+    assign s_err = WITH_CRC != 0 && sel_crc ? crc_err : !good;
+    wire bad = (ack && !good) || (sel_crc && crc_ack && crc_err);
+    wire write = ack && s_we && good;
     reg  [7:0] bus_errors_q;
     always @(posedge clk) if (rst) bus_errors_q <= 8'd0; else if (bad) bus_errors_q <= bus_errors_q + 8'd1;
 
-    // Places of the RAM. The upper half is never written: identity, reset values, 0, all ones. In the lower half the trigger's
+    // Places of the RAM; where a register has a reset value, that stands 32 above. The upper half is never written: identity, reset values, 0, all ones. In the lower half the trigger's
     // term stands at 8 | page[2:0], the pair at 16 to 21.
-    localparam [5:0] ZERO = 6'h28, ONES = 6'h37, NO_MASK = 6'h3F, NO_POST = 6'h3B, ALL_KINDS = 6'h3A, SNAPSHOT = 6'h39,
-        SAMPLE = 6'h3C, GENERATION = 6'h00, POST = 6'h01, KINDS = 6'h02, MASK = 6'h07, LIVE = 6'h18, WHOLE = 6'h19, BYTE = 6'h1A;
+    localparam [5:0] ZERO = 6'h28, ONES = 6'h37, NO_MASK = 6'h3F, NO_POST = 6'h3B, NO_OPTIONS = 6'h3D, ALL_KINDS = 6'h3A, SNAPSHOT = 6'h39,
+        SAMPLE = 6'h3C, GENERATION = 6'h00, POST = 6'h1B, KINDS = 6'h1A, OPTIONS = 6'h1D, CONFIG = 6'h09, NEVER = 6'h0A, MASK = 6'h1F, LIVE = 6'h18, WHOLE = 6'h19;
     function [31:0] constant(input [31:0] place);
         case (place)
             32'h20: constant = 32'h46525A46; // id.magic
@@ -257,67 +249,97 @@ module ff_regs_select #(
             32'h3A: constant = 32'hFFFF; // ctl.kinds
             32'h3B: constant = 32'd64; // ctl.post
             32'h3C: constant = SAMPLE_PERIOD;
+            32'h3D: constant = 32'd1; // ctl.options
             32'h3F: constant = 32'hFFF; // ctl.cause_mask
             default: constant = 32'd0;
         endcase
     endfunction
 
-    // What goes into the RAM; of each only the bits that it has (reach) are written.
-    localparam [2:0] WRITTEN = 3'd0, RECORD = 3'd1, NUMBER = 3'd2, LO = 3'd3, HI = 3'd4, TOP = 3'd5, FLAGS = 3'd6, COUNT = 3'd7;
-    reg  [5:0] place;
-    reg  [2:0] from;
-    reg  live;                             // it is copied first
-    reg  mask_set_q, post_set_q, kinds_set_q; // written since rst; else its reset value is shown
-    reg  pair_q;                           // a toggle was seen since arm
+    reg  [2:0] region;
     always @* begin
-        place = ZERO;
-        from = WRITTEN;
-        live = 1'b0;
-        if (trace) begin
-            live = word[1:0] != 2'd3;
-            if (word[1:0] == 2'd3) place = ZERO;
-            else {place, from} = word[1] ? {BYTE, TOP} : {WHOLE, RECORD};
-        end else if (low) case (page[8:5])
-            4'd0: begin                    // id
-                place = {1'b1, page[4:0]};
-                if (page == ID_BOOT_NONCE) {live, place, from} = {1'b1, LIVE, COUNT};
-                if (page == ID_BUS_ERRORS) {live, place, from} = {1'b1, BYTE, FLAGS};
-                if (WITH_ERROR_ADDR != 0 && page == ID_BUS_ERROR_ADDR) {live, place, from} = {1'b1, WHOLE, RECORD};
-            end
-            CTL_GENERATION[8:5]: begin
-                if (page == CTL_GENERATION || page == CTL_ARM || page == CTL_FREEZE) place = GENERATION;
-                if (page == CTL_STATE) {live, place, from} = {1'b1, LIVE, FLAGS};
-                if (page == CTL_CAUSES) {live, place, from} = {1'b1, LIVE, COUNT};
-                if (page == CTL_OPTIONS) {live, place, from} = {1'b1, BYTE, FLAGS};
-                if (page == CTL_CAUSE_MASK) place = mask_set_q || s_we ? MASK : NO_MASK;
-                if (page == CTL_SNAPSHOT_LOG2) place = SNAPSHOT;
-                if (page == CTL_SAMPLE_PERIOD) place = SAMPLE;
-                if (kinds_here) place = WITH_KINDS != 0 && (kinds_set_q || s_we) ? KINDS : ALL_KINDS;
-                if (post_here) place = post_set_q || s_we ? POST : NO_POST;
-            end
-            TRIGGER_CONFIG[8:5]: begin
-                if (page == TRIGGER_CONFIG) {live, place, from} = {1'b1, BYTE, FLAGS};
-                if (!page[4] && (page[3] ^ page[2])) place = {3'b001, page[2:0]};
-            end
-            MEMORY_WRITE_PTR[8:5]: if (page[4:3] == stat_tap && !page[2]) begin
-                live = 1'b1;
-                {place, from} = page[1:0] == 2'd1 ? {WITH_CRC != 0 ? LIVE : BYTE, FLAGS} : {LIVE, COUNT};
-            end
-            PAIR_FIRST_NUMBER[8:5]: if (page[4:3] == 2'd0) begin
-                if (page[2:1] == 2'd3) {live, place, from} = {1'b1, BYTE, FLAGS};
-                else if (pair_q) place = {3'b010, page[2:0]};
-            end
-            default: ;
-        endcase
-        if (!good) {live, place, from} = {1'b0, ONES, WRITTEN};
+        region = ERROR;
+        if (mine) begin
+            if (!s_we && lacking) region = NOTHING;
+            if (!s_we && trace) region = RECORDS;
+            if (low && (exists || (WITH_KINDS != 0 && s_we && page[8:5] == CTL_KINDS[8:5] && kinds_here))) case (page[8:5])
+                4'd0: region = ID;
+                CTL_GENERATION[8:5]: region = CTL;
+                TRIGGER_CONFIG[8:5]: region = TRIGGER;
+                MEMORY_WRITE_PTR[8:5]: region = page[4:3] == stat_tap && !page[2] ? MEMORY : NOTHING;
+                PAIR_FIRST_NUMBER[8:5]: region = page[4:3] == 2'd0 ? PAIR : NOTHING;
+                default: region = NOTHING;
+            endcase
+        end
     end
-    reg  [5:0] place_q;
-    reg  [2:0] from_q;
-    reg  live_q;
+    always @(posedge clk) if (phase_q == 2'd0) region_q <= region;
+
+    // What goes into the RAM: what is written, half a record, a toggle's number, or something of the fourth kind.
+    localparam [1:0] WRITTEN = 2'd0, RECORD = 2'd1, NUMBER = 2'd2, OTHER = 2'd3;
+    localparam [1:0] HI = 2'd0, TOP = 2'd1, FLAGS = 2'd2, COUNT = 2'd3;
+    reg  mask_set_q, post_set_q, options_set_q, kinds_set_q; // written since rst; else its reset value is shown
+    reg  pair_q;                           // a toggle was seen since arm
+    // The place in ctl's row and in the trigger's row: a table each.
+    reg  [5:0] ctl_place, trigger_place;
+    always @* begin
+        ctl_place = ZERO;
+        if (x == CTL_GENERATION[4:0] || x == CTL_ARM[4:0] || x == CTL_FREEZE[4:0]) ctl_place = GENERATION;
+        if (x == CTL_STATE[4:0] || x == CTL_CAUSES[4:0]) ctl_place = LIVE;
+        if (x == CTL_OPTIONS[4:0]) ctl_place = OPTIONS;
+        if (x == CTL_CAUSE_MASK[4:0]) ctl_place = MASK;
+        if (x == CTL_SNAPSHOT_LOG2[4:0]) ctl_place = SNAPSHOT;
+        if (x == CTL_SAMPLE_PERIOD[4:0]) ctl_place = SAMPLE;
+        if (kinds_here) ctl_place = WITH_KINDS != 0 ? KINDS : ALL_KINDS;
+        if (post_here) ctl_place = POST;
+        trigger_place = x[4] || x[3:2] == 2'd3 ? ZERO : x[3] ^ x[2] ? {3'b001, x[2:0]} : x == 5'd0 ? CONFIG : NEVER;
+    end
+    (* keep *) wire [5:0] in_ctl, in_trigger;
+    assign in_ctl = ctl_place;
+    assign in_trigger = trigger_place;
+    wire unset = !s_we && ((x == CTL_OPTIONS[4:0] && !options_set_q) || (x == CTL_CAUSE_MASK[4:0] && !mask_set_q)
+        || (WITH_KINDS != 0 && kinds_here && !kinds_set_q) || (post_here && !post_set_q));
+    reg  [5:0] place;
+    reg  [1:0] leg, other;
+    reg  live;                             // it is copied first
+    always @* begin
+        leg = s_we ? WRITTEN : OTHER;
+        other = COUNT;
+        case (region_q)
+            ID: begin
+                live = x == ID_BOOT_NONCE[4:0] || x == ID_BUS_ERRORS[4:0] || (WITH_ERROR_ADDR != 0 && x == ID_BUS_ERROR_ADDR[4:0]);
+                place = live ? LIVE : {1'b1, x};
+                if (x[1]) other = FLAGS;   // the errors; the nonce is a count
+                if (WITH_ERROR_ADDR != 0 && x[3]) {place, leg} = live ? {WHOLE, RECORD} : {1'b1, x, OTHER};
+            end
+            CTL: begin
+                live = !s_we && (x == CTL_STATE[4:0] || x == CTL_CAUSES[4:0]);
+                place = {in_ctl[5] || unset, in_ctl[4:0]};
+                if (x[0]) other = FLAGS;   // the state; the causes are a count
+            end
+            TRIGGER: {live, place} = {1'b0, in_trigger};
+            MEMORY: {live, place, other} = {1'b1, LIVE, x[1:0] == 2'd1 ? FLAGS : COUNT};
+            PAIR: begin
+                live = x[2:1] == 2'd3;
+                place = live ? LIVE : pair_q ? {3'b010, x[2:0]} : ZERO;
+                other = FLAGS;
+            end
+            RECORDS: begin
+                live = x[1:0] != 2'd3;
+                place = !x[1] ? WHOLE : x[0] ? ZERO : LIVE;
+                if (!x[1]) leg = RECORD;
+                other = TOP;
+            end
+            ERROR: {live, place} = {1'b0, ONES};
+            default: {live, place} = {1'b0, ZERO};
+        endcase
+    end
     reg  [3:0] top_q;                      // the lower half's four bits, while the upper half is read
+    // What the access is, from its second cycle on: registers, so that the RAM's port is one LUT a bit.
+    reg  [5:0] place_q;
+    (* fsm_encoding = "none" *) reg [1:0] leg_q, other_q;
+    reg  live_q;
     always @(posedge clk) begin
-        if (phase_q == 2'd0) {good_q, place_q, from_q, live_q} <= {good, place, from, live && !s_we};
         if (phase_q == 2'd1) top_q <= rd_half[35:32];
+        {place_q, live_q, leg_q, other_q} <= {place, live, leg, other};
     end
 
     // Arm and freeze: key and generation must match, so a doubled or late write does nothing. The generation comes from the
@@ -327,26 +349,28 @@ module ff_regs_select #(
     wire [15:0] wanted = from_ram[15:0] + {15'd0, is_arm};
     wire [15:0] key = is_arm ? 16'h4152 : 16'h465A;
     reg  match_q;
-    always @(posedge clk) if (!phase_q[0]) match_q <= s_wdata == {key, wanted};
-    wire control = write && page[8:1] == CTL_ARM[8:1] && match_q;
-    assign pulse_arm = control && is_arm;
-    assign pulse_freeze = control && !is_arm;
+    wire [31:0] unlike = s_wdata ^ {key, wanted};
+    (* keep *) wire [8:0] same; // three bits of wdata and three wanted are a LUT; the key's are wdata and is_arm
+    assign same = {unlike[31:27] == 5'd0, unlike[26:22] == 5'd0, unlike[21:16] == 6'd0, unlike[15] == 1'b0, unlike[14:12] == 3'd0,
+        unlike[11:9] == 3'd0, unlike[8:6] == 3'd0, unlike[5:3] == 3'd0, unlike[2:0] == 3'd0};
+    always @(posedge clk) if (!phase_q[0]) match_q <= &same;
+    wire control = write && place_q[4:0] == GENERATION[4:0];
+    assign pulse_arm = control && match_q && is_arm;
+    assign pulse_freeze = control && match_q && !is_arm;
 
     // Configuration that the hardware looks at in every cycle.
     reg         enable_q;
     reg  [1:0]  trigger_tap_q;
     assign cfg_trigger_enable = enable_q && trigger_tap_q == stat_tap;
-    wire trigger_here = page[8:5] == TRIGGER_CONFIG[8:5];
-    wire term_here = trigger_here && (page[3] ^ page[2]);
     always @(posedge clk) begin
-        trigger_written <= write && trigger_here;
-        if (write && page == CTL_CAUSE_MASK) {mask_set_q, cfg_cause_mask} <= {1'b1, s_wdata[11:0]};
-        if (write && page == CTL_OPTIONS) {cfg_tap, cfg_hold} <= {s_wdata[5:4], s_wdata[0]};
-        if (write && post_here) {post_set_q, cfg_post} <= {1'b1, s_wdata[POST_W-1:0]};
-        if (write && page == TRIGGER_CONFIG) {trigger_tap_q, enable_q} <= {s_wdata[5:4], s_wdata[0]};
+        trigger_written <= term_load || (write && place_q[4:0] == CONFIG[4:0]);
+        if (write && place_q[4:0] == MASK[4:0]) {mask_set_q, cfg_cause_mask} <= {1'b1, s_wdata[11:0]};
+        if (write && place_q[4:0] == OPTIONS[4:0]) {options_set_q, cfg_tap, cfg_hold} <= {1'b1, s_wdata[5:4], s_wdata[0]};
+        if (write && place_q[4:0] == POST[4:0]) {post_set_q, cfg_post} <= {1'b1, s_wdata[POST_W-1:0]};
+        if (write && place_q[4:0] == CONFIG[4:0]) {trigger_tap_q, enable_q} <= {s_wdata[5:4], s_wdata[0]};
         if (rst) begin
             {mask_set_q, cfg_cause_mask} <= 13'h0FFF;
-            {cfg_tap, cfg_hold} <= 3'd1;
+            {options_set_q, cfg_tap, cfg_hold} <= 4'd1;
             {post_set_q, cfg_post} <= {1'b0, {POST_W-7{1'b0}}, 7'd64};
             {trigger_tap_q, enable_q} <= 3'd0;
         end
@@ -356,7 +380,7 @@ module ff_regs_select #(
             reg [15:0] kinds_q;
             assign cfg_kinds = kinds_q;
             always @(posedge clk) begin
-                if (write && kinds_here) {kinds_set_q, kinds_q} <= {1'b1, s_wdata[15:0]};
+                if (write && place_q[4:0] == KINDS[4:0]) {kinds_set_q, kinds_q} <= {1'b1, s_wdata[15:0]};
                 if (rst) {kinds_set_q, kinds_q} <= 17'h0FFFF;
             end
         end else begin : g_all_kinds
@@ -370,16 +394,16 @@ module ff_regs_select #(
             reg [15:0] term_kinds_q;
             assign {cfg_value, cfg_mask, cfg_term_kinds} = {value_q, mask_q, term_kinds_q};
             always @(posedge clk) begin
-                if (write && page == TRIGGER_TERM_VALUE_LO) value_q[31:0] <= s_wdata;
-                if (write && page == TRIGGER_TERM_VALUE_HI) value_q[63:32] <= s_wdata;
-                if (write && page == TRIGGER_TERM_MASK_LO) mask_q[31:0] <= s_wdata;
-                if (write && page == TRIGGER_TERM_MASK_HI) mask_q[63:32] <= s_wdata;
-                if (write && page == TRIGGER_TERM_KINDS) term_kinds_q <= s_wdata[15:0];
+                if (term_load && page[2:0] == TRIGGER_TERM_VALUE_LO[2:0]) value_q[31:0] <= s_wdata;
+                if (term_load && page[2:0] == TRIGGER_TERM_VALUE_HI[2:0]) value_q[63:32] <= s_wdata;
+                if (term_load && page[2:0] == TRIGGER_TERM_MASK_LO[2:0]) mask_q[31:0] <= s_wdata;
+                if (term_load && page[2:0] == TRIGGER_TERM_MASK_HI[2:0]) mask_q[63:32] <= s_wdata;
+                if (term_load && page[2:0] == TRIGGER_TERM_KINDS[2:0]) term_kinds_q <= s_wdata[15:0];
                 if (rst) {value_q, mask_q, term_kinds_q} <= 144'd0;
             end
         end
     endgenerate
-    assign term_load = write && term_here;
+    assign term_load = write && place_q[4:3] == 2'b01 && (place_q[2:0] == 3'd0 || place_q[2]);
     assign term_data = from_ram;
 
     // The time's pair: number, lo, hi of the last toggle, and in the first one's cycles of the first as well. The master's
@@ -426,62 +450,62 @@ module ff_regs_select #(
     // The RAM's port: a trigger's tables, the time, the sweep behind rst, the host.
     always @(posedge clk) if (rst) swept_q <= 1'b0; else if (now[4:0] == 5'd31) swept_q <= 1'b1;
     assign turn = !pair_due && !term_busy && swept_q;
-    wire [1:0] part = pair_place_q == 3'd0 || pair_place_q == 3'd3 ? 2'd0 : pair_place_q == 3'd1 || pair_place_q == 3'd4 ? 2'd1 : 2'd2;
     wire [5:0] port = TRIGGER_SRL != 0 && term_turn ? {3'b001, !term_word[2], term_word[1:0]}
         : pair_due ? {3'b010, pair_place_q} : !swept_q ? {1'b0, now[4:0]} : place_q;
-    wire [2:0] source = !swept_q ? NUMBER : pair_due ? part == 2'd0 ? NUMBER : part == 2'd1 ? LO : HI
-        : s_we ? WRITTEN : from_q;
-    wire kept = post_here || page == CTL_CAUSE_MASK || (WITH_KINDS != 0 && kinds_here) || term_here || (page == CTL_ARM && match_q);
     wire copy = phase_q == 2'd2 && live_q && turn;
-    wire ram_write = (write && kept) || copy || pair_turn || !swept_q;
+    wire keep = place_q[4:0] != GENERATION[4:0] || (match_q && is_arm);
+    wire ram_write = (write && keep) || copy || pair_turn || !swept_q;
+    wire of_number = pair_place_q == 3'd0 || pair_place_q == 3'd3;
+    wire of_lo = pair_place_q == 3'd1 || pair_place_q == 3'd4;
+    wire [1:0] source, source_other;
+    assign source = !swept_q ? NUMBER : pair_due ? {1'b1, !of_number} : leg_q;
+    assign source_other = pair_due ? HI : other_q;
+    // What a place holds: its other bits stay 0.
     localparam [31:0] IN_LIVE = 32'hFFFFFFFF >> (32 - LIVE_W), IN_POST = 32'hFFFFFFFF >> (32 - POST_W), IN_HI = 32'hFFFFFFFF >> (32 - HI_W);
     reg  [31:0] reach;
     always @* begin
         reach = 32'hFFFFFFFF;
-        if (swept_q && pair_due) case (part)
-            2'd1: reach = lo_reach;
-            2'd2: reach = IN_HI;
-            default: ;
-        endcase
-        else if (swept_q && s_we) begin
-            if (!trigger_here) reach = post_here ? IN_POST : 32'h0000FFFF;
-        end else if (swept_q) case (place_q[1:0])
-            LIVE[1:0]: reach = IN_LIVE;
-            BYTE[1:0]: reach = 32'h000000FF;
+        if (swept_q) casez (port[4:0])
+            LIVE[4:0]: reach = IN_LIVE;
+            POST[4:0]: reach = IN_POST;
+            OPTIONS[4:0], CONFIG[4:0]: reach = 32'h00000031;
+            GENERATION[4:0], KINDS[4:0], MASK[4:0]: reach = 32'h0000FFFF;
+            5'd17, 5'd20: reach = lo_reach;
+            5'd18, 5'd21: reach = IN_HI;
             default: ;
         endcase
     end
 
-    // Words that change by themselves. Bits beyond an entry's reach are not written, so they may be anything.
-    reg  [31:0] count, flags, ram_in;
-    wire [31:0] pointer = stat_stored & (page[1] ? 32'hFFFFFFFF : 32'hFFFFFFFF >> (32 - A));
+    // Words that change by themselves.
+    localparam [31:0] NONCE = 32'hFFFFFFFF >> (32 - NONCE_W);
+    reg  [31:0] flags;
     wire [31:0] here;
-    always @* begin
-        case ({page[7], page[7] ? page[0] : page[6]})
-            2'b00: count = boot_nonce & (32'hFFFFFFFF >> (32 - NONCE_W));
-            2'b01: count = {20'd0, stat_causes};
-            2'b10: count = pointer;
-            default: count = stat_offered;
-        endcase
-        case (page[7:5])
-            3'd2: flags = page[3] ? {26'd0, cfg_tap, 3'd0, cfg_hold}
-                : {19'd0, {4'd0, stat_closed} << stat_tap, 3'd0, stat_held, 2'd0, stat_state};
-            3'd3: flags = {26'd0, trigger_tap_q, 3'd0, enable_q};
-            3'd4: flags = {9'd0, stat_chunks_done, 15'd0, stat_wrapped};
-            3'd6: flags = {30'd0, pair_q, pair_q};
-            default: flags = {24'd0, bus_errors_q};
-        endcase
-        case (source)
-            WRITTEN: ram_in = s_wdata;
-            RECORD: ram_in = here;
-            NUMBER: ram_in = number;
-            LO: ram_in = at[31:0];
-            HI: ram_in = {{64-TIME_W{1'b0}}, at[TIME_W-1:32]};
-            TOP: ram_in = {24'd0, rd_half[35:32], top_q};
-            FLAGS: ram_in = flags;
-            default: ram_in = count;
-        endcase
-    end
+    wire [31:0] pointer = stat_stored & (page[1] ? 32'hFFFFFFFF : 32'hFFFFFFFF >> (32 - A));
+    always @* case (page[7:6])
+        2'd1: flags = {19'd0, {4'd0, stat_closed} << stat_tap, 3'd0, stat_held, 2'd0, stat_state};
+        2'd2: flags = {9'd0, stat_chunks_done, 15'd0, stat_wrapped};
+        2'd3: flags = {30'd0, pair_q, pair_q};
+        default: flags = {24'd0, bus_errors_q};
+    endcase
+    wire [LIVE_W-1:0] count;
+    ff_mux4 #(.W(LIVE_W)) i_count (
+        .sel({page[7], page[7] ? page[0] : page[6]}), .d0(boot_nonce[LIVE_W-1:0] & NONCE[LIVE_W-1:0]),
+        .d1({{LIVE_W-12{1'b0}}, stat_causes}), .d2(pointer[LIVE_W-1:0]), .d3(stat_offered[LIVE_W-1:0]), .q(count)
+    );
+    wire [31:0] hi = {{64-TIME_W{1'b0}}, at[TIME_W-1:32]};
+    wire [7:0] byte_q;
+    ff_mux4 #(.W(8)) i_byte (
+        .sel(source_other), .d0(hi[7:0]), .d1({rd_half[35:32], top_q}), .d2(flags[7:0]), .d3(count[7:0]), .q(byte_q)
+    );
+    // Above every word that changes by itself there is only the pair.
+    wire [31:0] wide_count = {{32-LIVE_W{1'b0}}, count};
+    wire [31:0] changing = ({source_other, pair_due} == {COUNT, 1'b0} ? wide_count : 32'd0)
+        | (source_other == FLAGS ? flags : 32'd0) | (pair_due && !of_lo ? hi & IN_HI : 32'd0);
+    wire [31:0] pair_lo = at[31:0] & (lo_reach == 32'hFFFFFFFF ? {32{of_lo}} : {32{of_lo}} | ~(IN_LIVE | IN_HI));
+    wire [31:0] fourth = {(changing[31:8] & (IN_LIVE[31:8] | IN_HI[31:8])) | pair_lo[31:8],
+        byte_q | (lo_reach[0] ? pair_lo[7:0] : 8'd0)};
+    wire [31:0] ram_in;
+    ff_mux4 #(.W(32)) i_ram_in (.sel(source), .d0(s_wdata), .d1(here), .d2(number), .d3(fourth), .q(ram_in));
     generate
         if (WITH_ERROR_ADDR != 0) begin : g_error_addr
             reg [31:0] error_addr_q;

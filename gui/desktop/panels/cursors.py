@@ -62,7 +62,12 @@ class CursorsPanel(QWidget):
         if name is None:
             return
         new, ok = QInputDialog.getText(self, "Rename cursor", "Name:", text=name)
-        if ok and new.strip() and new != name and new not in [c.name for c in self._timeline.cursors()]:
+        if (
+            ok
+            and new.strip()
+            and new != name
+            and new not in [c.name for c in self._timeline.cursors()]
+        ):
             self._timeline.rename_cursor(name, new.strip())
 
     def remove(self) -> None:

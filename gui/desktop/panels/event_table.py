@@ -35,6 +35,9 @@ _PAUSE_MS = 250  # after the last key, before a long table is searched
 _HINT_FIND = "Find: kind == CREDIT and flow = 2, seq >= 0x10, code ~ refused"
 _HINT_FILTER = "Filter: only the rows that match, here and on the time line"
 _WIDEST_PX = 420
+_LOOKED_AT = (
+    20  # rows that decide how wide a column is: the first, and as many spread over the rest
+)
 
 
 class EventTable(QWidget):
@@ -56,13 +59,15 @@ class EventTable(QWidget):
         self._found: Bools | None = None
         self._filters: dict[tuple[str, str], tuple[str, Bools]] = {}
         self._searching: dict[str, Job] = {}
+        self._offered: list[tuple[str, str]] = []
         self._quiet = False  # the selection is moved by the window, not by the user
         self.model = FrameModel()
         self.view = table_view("events")
         self.view.setModel(self.model)
         self.which = named(QComboBox(), "table", "Which table is shown.")
-        self.find = ExpressionEdit("find", _HINT_FIND)
-        self.filter = ExpressionEdit("filter", _HINT_FILTER)
+        self.which.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.find_edit = ExpressionEdit("find", _HINT_FIND)
+        self.filter_edit = ExpressionEdit("filter", _HINT_FILTER)
         self.trouble = plain_label("error in the expression")
         self.trouble.hide()
         self.count = plain_label("number of rows")
@@ -76,9 +81,10 @@ class EventTable(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(4, 4, 4, 4)
         word = QLabel("&Table")
+        word.setMinimumWidth(word.sizeHint().width() + 4)
         word.setBuddy(self.which)
-        column.addWidget(beside(word, self.which, self.filter, self.count, stretch=2))
-        column.addWidget(beside(self.find, self.previous, self.next, stretch=0))
+        column.addWidget(beside(word, self.which, self.filter_edit, self.count, stretch=2))
+        column.addWidget(beside(self.find_edit, self.previous, self.next, stretch=0))
         column.addWidget(self.trouble)
         column.addWidget(self.view, 1)
         column.addWidget(self._pages)
@@ -86,12 +92,12 @@ class EventTable(QWidget):
         self._timers = {
             name: self._timer(edit, act)
             for name, edit, act in (
-                ("find", self.find, self.search),
-                ("filter", self.filter, self.apply_filter),
+                ("find", self.find_edit, self.search),
+                ("filter", self.filter_edit, self.apply_filter),
             )
         }
-        self.find.returnPressed.connect(lambda: self._entered("find", lambda: self.step(1)))
-        self.filter.returnPressed.connect(lambda: self._entered("filter", lambda: None))
+        self.find_edit.returnPressed.connect(lambda: self._entered("find", lambda: self.step(1)))
+        self.filter_edit.returnPressed.connect(lambda: self._entered("filter", lambda: None))
         self.which.currentIndexChanged.connect(lambda _: self._show())
         selection = self.view.selectionModel()
         if selection is not None:
@@ -103,15 +109,17 @@ class EventTable(QWidget):
     def set_sources(self, sources: list[Opened]) -> None:
         """Offer the tables of these sources; the one that is shown stays."""
         self._sources = {source.key: source for source in sources}
-        before = self.which.currentData()
+        before = self._key()
         self.which.blockSignals(True)
         self.which.clear()
         several = len(sources) > 1
+        self._offered = []
         for source in sources:
             for table in source.tables.values():
                 title = f"{source.name}: {table.key}" if several else table.key
-                self.which.addItem(printable(f"{title} ({len(table):,})"), (source.key, table.key))
-        at = self.which.findData(before) if before is not None else -1
+                self.which.addItem(printable(f"{title} ({len(table):,})"))
+                self._offered.append((source.key, table.key))
+        at = self._offered.index(before) if before in self._offered else -1
         self.which.setCurrentIndex(max(at, 0) if self.which.count() else -1)
         self.which.blockSignals(False)
         for key in [key for key in self._filters if key[0] not in self._sources]:
@@ -119,10 +127,14 @@ class EventTable(QWidget):
         if at < 0 or before is None:
             self._show()
 
+    def _key(self) -> tuple[str, str] | None:
+        at = self.which.currentIndex()
+        return self._offered[at] if 0 <= at < len(self._offered) else None
+
     @property
     def shown(self) -> tuple[Opened, Table] | None:
         """The source and the table that are shown."""
-        data = self.which.currentData()
+        data = self._key()
         if data is None:
             return None
         source = self._sources.get(data[0])
@@ -134,18 +146,19 @@ class EventTable(QWidget):
 
     def show_table(self, source: str, table: str) -> None:
         """Show a table; one that is not there changes nothing."""
-        at = self.which.findData((source, table))
-        if at >= 0:
-            self.which.setCurrentIndex(at)
+        if (source, table) in self._offered:
+            self.which.setCurrentIndex(self._offered.index((source, table)))
+
+    def offers(self, source: str, table: str) -> bool:
+        """Return whether a table can be chosen."""
+        return (source, table) in self._offered
 
     def refresh(self, source: str, table: str) -> None:
-        """Show the frame of a table anew where it is the one that is shown (live mode)."""
+        """Show newer rows of a table where it is the one that is shown (live mode)."""
         shown = self.shown
         if shown is not None and (shown[0].key, shown[1].key) == (source, table):
-            line = self.view.currentIndex().row()
-            self._show()
-            if line >= 0:
-                self._go(min(line, self.model.rowCount() - 1), tell=False)
+            self.model.update_frame(shown[1].frame)
+            self._tell_count()
 
     def show_place(self, place: Place) -> bool:
         """Select a row; return whether it is there and the filter does not hide it."""
@@ -161,22 +174,27 @@ class EventTable(QWidget):
         line = self.view.currentIndex().row()
         return self.model.row_at(line) if line >= 0 else None
 
+    def stop(self) -> None:
+        """Search no more: the window is closing."""
+        for timer in self._timers.values():
+            timer.stop()
+
     # Find and filter
 
     def search(self, then: Callable[[], None] | None = None) -> None:
         """Find the rows that the find line matches, in a worker."""
-        self._evaluate("find", self.find, self._searched, then)
+        self._evaluate("find", self.find_edit, self._searched, then)
 
     def apply_filter(self, then: Callable[[], None] | None = None) -> None:
         """Show only what the filter line matches, in a worker."""
-        self._evaluate("filter", self.filter, self._filtered, then)
+        self._evaluate("filter", self.filter_edit, self._filtered, then)
 
     def step(self, by: int) -> None:
         """Go to the next or previous hit, around the end; without a search to the next row."""
         shown = self.shown
         if shown is None:
             return
-        if self.find.text().strip() and self._found is None:
+        if self.find_edit.text().strip() and self._found is None:
             self.search(lambda: self.step(by) if self._found is not None else None)
             return
         rows = self._hit_rows()
@@ -186,9 +204,8 @@ class EventTable(QWidget):
         if current is None:
             at = 0 if by > 0 else len(rows) - 1
         else:
-            side = "right" if by > 0 else "left"
-            at = int(np.searchsorted(rows, current, side))
-            at = at if by > 0 else at - 1
+            after = int(np.searchsorted(rows, current, "right"))
+            at = after if by > 0 else int(np.searchsorted(rows, current)) - 1
         line = self.model.line_of(int(rows[at % len(rows)]))
         if line is not None:
             self._go(line, tell=True)
@@ -198,7 +215,9 @@ class EventTable(QWidget):
         shown = self.shown
         visible = None if shown is None else self._filters.get((shown[0].key, shown[1].key))
         if self._found is None:
-            match = np.ones(self.model.total, np.bool_) if visible is None else visible[1]
+            if visible is None:
+                return np.arange(self.model.total, dtype=np.int64)
+            match = visible[1]
         else:
             match = self._found if visible is None else self._found & visible[1]
         return np.flatnonzero(match)
@@ -273,7 +292,7 @@ class EventTable(QWidget):
         timer.timeout.connect(act)
 
         def typed(text: str) -> None:
-            if edit is self.find:
+            if edit is self.find_edit:
                 self._found = None
             edit.unmark()
             timer.start()
@@ -283,7 +302,7 @@ class EventTable(QWidget):
 
     def _entered(self, name: str, then: Callable[[], None]) -> None:
         """Enter: evaluate at once where that is not done, then go on."""
-        edit = self.find if name == "find" else self.filter
+        edit = self.find_edit if name == "find" else self.filter_edit
         text = edit.text().strip()
         try:
             if text:
@@ -320,24 +339,23 @@ class EventTable(QWidget):
         text, match = self._filters.get((source.key, table.key), ("", None))
         if match is not None and len(match) == len(table.frame):
             self.model.show_rows(np.flatnonzero(match))
-        self.filter.blockSignals(True)
-        self.filter.setText(text)
-        self.filter.blockSignals(False)
+        self.filter_edit.blockSignals(True)
+        self.filter_edit.setText(text)
+        self.filter_edit.blockSignals(False)
         for column in range(self.model.columnCount()):
             self.view.setColumnWidth(column, self._width(column))
         self._tell_count()
         self.hits.emit(source.key, table.key, None)
-        if self.find.text().strip():
+        if self.find_edit.text().strip():
             self.search()
 
     def _width(self, column: int) -> int:
-        """Return a width from the first rows: measuring all would cost what the table costs."""
+        """Return a width from some rows: measuring all would cost what the table costs."""
         metrics = self.view.fontMetrics()
         texts = [self.model.column_names()[column]]
-        texts += [
-            self.model.cell(self.model.row_at(n), column)
-            for n in range(min(30, self.model.rowCount()))
-        ]
+        lines = self.model.rowCount()
+        some = {*range(min(_LOOKED_AT, lines)), *range(0, lines, max(lines // _LOOKED_AT, 1))}
+        texts += [self.model.cell(self.model.row_at(line), column) for line in some]
         return min(max(metrics.horizontalAdvance(text) for text in texts) + 18, _WIDEST_PX)
 
     def _tell_count(self) -> None:

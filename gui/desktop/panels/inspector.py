@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freezeframe.gui.desktop.inspection import Field, InspectedWord, Inspection
-from freezeframe.gui.desktop.widgets import fill_tree, item, plain_label, tree
+from freezeframe.gui.desktop.widgets import fill_tree, fit_columns, item, plain_label, tree
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -54,7 +54,8 @@ class InspectorPanel(QWidget):
         fill_tree(self.tree, items)
         for one in items[: 2 if what.words else 0]:
             one.setExpanded(True)
-        for column, most in ((0, 220), (1, 260), (2, 200)):
+        fit_columns(self.tree)
+        for column, most in ((0, 190), (1, 165), (2, 200)):
             self.tree.setColumnWidth(column, min(self.tree.columnWidth(column), most))
         if chosen is not None:
             chosen.setExpanded(True)

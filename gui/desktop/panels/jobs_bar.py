@@ -43,7 +43,7 @@ class JobsBar(QWidget):
         self.lines[job] = line
         # What is done at once is not shown: a line that flashes moves the whole window.
         line.hide()
-        QTimer.singleShot(_PATIENCE_MS, lambda: job in self.lines and line.show())
+        QTimer.singleShot(_PATIENCE_MS, lambda: self._show(job))
 
         def told(done: int, total: int, note: str) -> None:
             # Percent of 32 bits: a capture has more samples than a progress bar can count.
@@ -54,6 +54,11 @@ class JobsBar(QWidget):
 
         job.progressed.connect(told)
         job.ended.connect(lambda: self._remove(job))
+
+    def _show(self, job: Job) -> None:
+        line = self.lines.get(job)
+        if line is not None:
+            line.show()
 
     def _remove(self, job: Job) -> None:
         line = self.lines.pop(job, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import beside, button, fill_tree, item, tree
@@ -25,7 +26,7 @@ class SourcesPanel(QWidget):
         super().__init__()
         self.tree = tree("sources", ("source", "what it says"))
         buttons = [
-            button(text, name, lambda what=what: self._ask(what), doc)
+            button(text, name, partial(self._ask, what), doc)
             for text, name, what, doc in (
                 (
                     "&Decode...",

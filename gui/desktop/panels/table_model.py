@@ -47,6 +47,22 @@ class FrameModel(QAbstractTableModel):
         self._total = len(frame)
         self.endResetModel()
 
+    def update_frame(self, frame: pd.DataFrame) -> None:
+        """Show newer values of the same columns; the view stays where it is. Rows may have been added."""
+        if len(frame.columns) != len(self._cells) or len(frame) < self._total:
+            self.show_frame(frame, self._texts)
+            return
+        before = self.rowCount()
+        added = min(PAGE_ROWS, len(frame) - self._first) - before if self._rows is None else 0
+        if added > 0:
+            self.beginInsertRows(_NONE, before, before + added - 1)
+        self._cells = [_cell(str(name), frame[name]) for name in frame.columns]
+        self._total = len(frame)
+        if added > 0:
+            self.endInsertRows()
+        if before:
+            self.dataChanged.emit(self.index(0, 0), self.index(before - 1, self.columnCount() - 1))
+
     def show_rows(self, rows: Int64 | None) -> None:
         """Show these rows, ascending; None for all."""
         self.beginResetModel()

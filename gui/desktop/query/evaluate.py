@@ -170,7 +170,7 @@ def _by_text(column: pd.Series[Any], test: Callable[[str], bool]) -> Bools:
     else:
         codes, texts = pd.factorize(_hashable(column))
     passed = np.array([test(str(text)) for text in texts] + [False], np.bool_)
-    found: Bools = passed[codes]  # -1, null, is the last
+    found: Bools = np.take(passed, codes, mode="wrap")  # -1, null, is the last
     return found
 
 
@@ -240,10 +240,15 @@ def _between(left: pd.Series[Any], sign: str, right: pd.Series[Any], place: Oper
             f"{left.name} and {right.name} cannot be compared: one holds texts", place.at, place.end
         )
     known: Bools = (left.notna() & right.notna()).to_numpy()
+    one: npt.NDArray[Any]
+    other: npt.NDArray[Any]
     if text_column(left) or kinds.is_bool_dtype(left.dtype):
         one, other = left.astype(str).to_numpy(), right.astype(str).to_numpy()
     else:
-        one, other = _values(left)[0], _values(right)[0]
+        one, other = (
+            values.view(np.uint64) if column.name in OPAQUE else values
+            for column, values in ((left, _values(left)[0]), (right, _values(right)[0]))
+        )
     return known & np.asarray(_ORDER[sign](one, other), np.bool_)
 
 

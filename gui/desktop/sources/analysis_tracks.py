@@ -158,4 +158,4 @@ def _table_track(
 
 
 def _whole(column: pd.Series[int], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return column.iloc[rows].to_numpy(dtype=np.int64)
+    return np.asarray(column.iloc[rows].to_numpy(), dtype=np.int64)

@@ -39,11 +39,13 @@ def recording_tracks(
     key: str, name: str, folder: CaptureFolder, trace: Trace
 ) -> Iterator[tuple[Track, str]]:
     """Yield the tracks with the tables that they show, in the order of the window."""
-    yield from _packets(key, name, trace)
+    # The words of a tap stand under its packets.
+    taps = [*_packets(key, name, trace), *_words(key, name, folder, trace)]
+    sources = list(dict.fromkeys(track.key.rpartition("/")[2] for track, _ in taps))
+    yield from sorted(taps, key=lambda one: sources.index(one[0].key.rpartition("/")[2]))
     yield from _pressure(key, name, trace)
     yield from _states(key, name, trace)
     yield from _events(key, name, trace)
-    yield from _words(key, name, folder, trace)
 
 
 def finding_track(key: str, name: str, findings: Sequence[Finding]) -> MarkTrack:
@@ -131,9 +133,25 @@ def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator
 def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
     """One track for each kind of a device's events that no track of its own shows."""
     table = trace.events
-    skipped = (Kind.STATE.name, Kind.PRESSURE.name, Kind.TIME.name)
+    skipped = (Kind.STATE.name, Kind.PRESSURE.name, Kind.TIME.name, Kind.MARK.name)
     kinds, starts = _texts(table["kind"]), table["t_ps"].to_numpy()
     codes, flow, value = _texts(table["code"]), table["flow"].to_numpy(), table["value"].to_numpy()
+    closed = _sorted(starts, np.flatnonzero(kinds == Kind.MARK.name).astype(np.int64))
+    if len(closed):
+        tap = _texts(table["source"])
+        yield (
+            SliceTrack(
+                key=f"{key}/events/closed",
+                name="recording closed",
+                source=name,
+                t_ps=starts[closed],
+                t_end_ps=starts[closed],
+                rows=closed,
+                label=lambda item: f"{tap[closed[item]]} {codes[closed[item]]}",
+                note="When each memory stopped recording, and the causes.",
+            ),
+            "events",
+        )
     for source, rows in _by_source(table):
         for kind in dict.fromkeys(kinds[rows].tolist()):
             if kind in skipped:

@@ -22,7 +22,10 @@ def kind_of(what: str) -> SourceKind:
         raise InputError("nothing is named; give a capture folder, a file, or the URL of a card")
     path = Path(what)
     try:
-        there = path.exists()
+        path.lstat()
+        there = True
+    except (FileNotFoundError, NotADirectoryError):
+        there = False
     except (OSError, ValueError) as error:
         raise InputError(f"{what}: cannot be looked at: {error}") from None
     if there:

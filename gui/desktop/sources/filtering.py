@@ -30,7 +30,7 @@ def filtered(track: Track, matches: Bools) -> Track:
         "t_end_ps": track.t_end_ps[kept],
         "rows": rows[kept],
     }
-    columns = ("colour", "error")
+    columns: tuple[str, ...] = ("colour", "error")
     if isinstance(track, IntervalTrack):
         columns += ("open_start", "open_end")
     for name in columns:

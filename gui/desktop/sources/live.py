@@ -8,21 +8,21 @@ from __future__ import annotations
 import time
 from array import array
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from freezeframe.capture.counters.monitor import Event, Monitor, Watched
-from freezeframe.capture.errors import InputError
-from freezeframe.gui.dashboard.actions import arm, freeze
-from freezeframe.gui.places import refuse_evidence
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.sources import open_source
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.dashboard.actions import arm, freeze
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SeriesTrack, Track
+from freezeframe.gui.places import refuse_evidence
 
 if TYPE_CHECKING:
     from freezeframe.capture.counters.contract import Counter, CounterSource, Sample
@@ -125,8 +125,12 @@ class LiveSource:
         The answer is an event of kind ``note``; a pulled folder is handed over by `taken`.
         """
         self.busy = what
-        action = {"arm": arm, "freeze": freeze, "pull": partial(self._pull, into)}[what]
-        self.reader.ask(action)
+        actions: dict[str, Callable[[CounterSource], str]] = {
+            "arm": arm,
+            "freeze": freeze,
+            "pull": partial(self._pull, into),
+        }
+        self.reader.ask(actions[what])
 
     def taken(self) -> list[Path]:
         """Return the folders that were pulled since the last call."""

@@ -45,8 +45,11 @@ class Builder(QObject):
         """Build these, in this order, in place of all that was asked for before."""
         with self._changed:
             wanted = {id(p) for p in tracks}
-            if self._current is not None and id(self._current) not in wanted:
-                self._cancelled.add(id(self._current))
+            if self._current is not None:
+                change = (
+                    self._cancelled.discard if id(self._current) in wanted else self._cancelled.add
+                )
+                change(id(self._current))
             self._waiting = deque(p for p in tracks if p is not self._current and not p.done)
             self._before = 0
             self._all = sum(len(p.track) for p in self._waiting)
@@ -95,7 +98,7 @@ class Builder(QObject):
             try:
                 current.build(self._tell, partial(self._is_cancelled, current))
             except BuildCancelled:
-                pass  # asked for by cancel() or build(); what is built stays
+                self._queue_again(current)
             except Exception as error:
                 # a failure of one track must not end the thread that builds the others
                 current.failed = f"cannot be drawn: {type(error).__name__}: {error}"
@@ -106,10 +109,25 @@ class Builder(QObject):
                 idle = not self._waiting
             self._tell(0, 0)
             if idle:
-                self.finished.emit()
+                self._emit_finished()
+
+    def _queue_again(self, prepared: Prepared) -> None:
+        """Build a track later after all when it was asked for again while it was being cancelled."""
+        with self._changed:
+            if id(prepared) not in self._cancelled:
+                self._waiting.append(prepared)
 
     def _is_cancelled(self, prepared: Prepared) -> bool:
         return id(prepared) in self._cancelled
 
     def _tell(self, done: int, total: int) -> None:
-        self.advanced.emit(min(self._before + done, self._all), self._all)
+        try:
+            self.advanced.emit(min(self._before + done, self._all), self._all)
+        except RuntimeError:  # the window is gone, with the C++ side of this object
+            self._stopped = True
+
+    def _emit_finished(self) -> None:
+        try:
+            self.finished.emit()
+        except RuntimeError:  # as in _tell
+            self._stopped = True

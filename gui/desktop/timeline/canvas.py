@@ -136,6 +136,10 @@ class TimelineCanvas(QWidget):
         """Stop building pyramids; what is built stays visible, the rest is hatched."""
         self._builder.cancel()
 
+    def resume_build(self) -> None:
+        """Build what `cancel_build` left."""
+        self._start_build()
+
     def shutdown(self) -> None:
         """Stop the building thread and wait for it; for the end of a window's life."""
         self._builder.shutdown()

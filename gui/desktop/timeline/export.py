@@ -6,9 +6,9 @@ from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX, draw_gutter
-from freezeframe.gui.desktop.timeline.overlay import RULER_PX, Overlay, draw_overlay, draw_ruler
+from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
 from freezeframe.gui.desktop.timeline.raster import Raster
-from freezeframe.gui.desktop.timeline.scene import Scene
+from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.desktop.timeline.vector import draw_rows
 from freezeframe.gui.plots.axis import format_ps
 from PyQt6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRect, QSize

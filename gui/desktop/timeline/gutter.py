@@ -50,7 +50,7 @@ def draw_gutter(painter: QPainter, scene: Scene, focus: str | None, focused: boo
         painter.setFont(small if row.collapsed else name_font)
         ink = theme.role("error") if prepared.failed else theme.text
         name_height = row.height if row.collapsed or row.height < 2 * _LINE_PX + 6 else _LINE_PX + 5
-        room = GUTTER_PX - 24
+        room = float(GUTTER_PX - 24)
         if not row.collapsed and isinstance(prepared.track, SeriesTrack) and row.height >= 40:
             painter.setFont(small)
             room -= _draw_scale(painter, scene, prepared, top, row.height)

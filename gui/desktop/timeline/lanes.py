@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +56,7 @@ def split_lanes(track: SliceTrack) -> list[SliceTrack]:
 
 def _lane(track: SliceTrack, lane: int, items: Int64) -> SliceTrack:
     label, tip = track.label, track.tip
-    changes = {
+    changes: dict[str, Any] = {
         "key": track.key if lane == 0 else f"{track.key}/{lane + 1}",
         "name": track.name if lane == 0 else f"{track.name} ({lane + 1})",
         "t_ps": track.t_ps[items],

@@ -88,6 +88,7 @@ class Prepared:
         def piece_done(done: int, total: int) -> None:
             if not self.ready:
                 self._warm()
+                _ = self.track.rows_in_order  # kept by the track: a pass over all rows
                 self.ready = True
             if progress is not None:
                 progress(done, total)

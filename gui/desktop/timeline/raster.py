@@ -84,7 +84,7 @@ class Raster:
 
             line = theme.role("b")
             thick = max(self._px(1.5), 1)
-            paint_wave(pixels, top, bottom, columns.bits, columns.count, line, ground, thick)
+            paint_wave(pixels, top, bottom, columns.bits, columns.edges, line, ground, thick)
         elif isinstance(columns, SliceColumns):
             self._paint_slices(scene, prepared, columns, top, bottom, ground)
         until = prepared.built_until_ps
@@ -222,7 +222,9 @@ class Raster:
         if self._pixels.shape != (height, width):
             self._pixels = np.zeros((height, width), np.uint32)
             memory = voidptr(self._pixels.ctypes.data)
-            self.image = QImage(memory, width, height, width * 4, QImage.Format.Format_RGB32)
+            pixels = QImage.Format.Format_RGB32
+            # type: the stubs know bytes only; a pointer makes the image share the memory, unlike bytes
+            self.image = QImage(memory, width, height, width * 4, pixels)  # type: ignore[call-overload]
         self.image.setDevicePixelRatio(dpr)
 
     def _cell(self) -> int:

@@ -62,7 +62,9 @@ class ViewState:
         return cls(
             t0_ps,
             t1_ps,
-            *(_texts(data, field) for field in ("order", "collapsed", "hidden")),
+            _texts(data, "order"),
+            _texts(data, "collapsed"),
+            _texts(data, "hidden"),
             cursors=tuple(cursors),
             scroll=min(max(_time(data.get("scroll", 0), "scroll"), 0), 1 << 30),
             scale_in_view=data.get("scale_in_view", False) is True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,11 @@ class Track:
     def __len__(self) -> int:
         return len(self.t_ps)
 
+    @cached_property
+    def rows_in_order(self) -> bool:
+        """Whether `rows` do not decrease; the worker that builds the pyramid asks first."""
+        return self.rows is None or bool((self.rows[1:] >= self.rows[:-1]).all())
+
     def row_of(self, item: int) -> int:
         """Return the row of the table that an item stands for.
 
@@ -80,10 +86,10 @@ class Track:
         """Return the item that shows a row of the table; None when the track does not show it."""
         if self.rows is None:
             return row if 0 <= row < len(self) else None
-        at = int(np.searchsorted(self.rows, row))
-        if at < len(self) and self.rows[at] == row:
-            return at
-        found = np.flatnonzero(self.rows == row)  # rows need not be in order
+        if self.rows_in_order:
+            at = int(np.searchsorted(self.rows, row))
+            return at if at < len(self) and self.rows[at] == row else None
+        found = np.flatnonzero(self.rows == row)
         return int(found[0]) if len(found) else None
 
     def items_of(self, rows: Int64) -> Int64:
@@ -91,7 +97,13 @@ class Track:
         if self.rows is None:
             known = np.unique(rows)
             return known[(known >= 0) & (known < len(self))]
-        return np.flatnonzero(np.isin(self.rows, rows)).astype(np.int64)
+        if not self.rows_in_order:
+            return np.flatnonzero(np.isin(self.rows, rows)).astype(np.int64)
+        wanted = np.unique(rows)
+        first = np.searchsorted(self.rows, wanted, side="left")
+        last = np.searchsorted(self.rows, wanted, side="right")
+        found = [np.arange(a, b) for a, b in zip(first, last, strict=True) if b > a + 1]
+        return np.sort(np.concatenate([first[last == first + 1], *found])).astype(np.int64)
 
     def end_of(self, item: int) -> int:
         """Return where an item ends; its own time when it has no length."""

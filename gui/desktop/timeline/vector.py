@@ -129,9 +129,9 @@ def _draw_series(
     for first, last in _runs(drawn):
         if not drawn[first]:
             continue
-        xs = np.arange(first, last)
-        highs = bottom - 1.5 - (columns.high[first:last] - span[0]) * scale
-        lows = bottom - (columns.low[first:last] - span[0]) * scale
+        xs = range(first, last)
+        highs = (bottom - 1.5 - (columns.high[first:last] - span[0]) * scale).tolist()
+        lows = (bottom - (columns.low[first:last] - span[0]) * scale).tolist()
         upper = [QPointF(x + dx, y) for x, y in zip(xs, highs, strict=True) for dx in (0, 1)]
         lower = [QPointF(x + dx, y) for x, y in zip(xs, lows, strict=True) for dx in (0, 1)]
         painter.setPen(Qt.PenStyle.NoPen)
@@ -157,13 +157,16 @@ def _draw_series(
             painter.drawLine(QPointF(0, y), QPointF(scene.width, y))
             below = y - top < 16
             at = (int(y) + 1, int(y) + 15) if below else (int(y) - 15, int(y) - 1)
-            _text(painter, 6, *at, 260, track.limit_label or "limit", warn)
+            text = track.limit_label or "limit"
+            room = QFontMetricsF(painter.font()).horizontalAdvance(text) + 4
+            painter.fillRect(QRectF(4, at[0], room, 14), QColor(ground))
+            _text(painter, 6, *at, 260, text, warn)
 
 
 def _draw_wave(
     painter: QPainter, columns: WaveColumns, top: int, bottom: int, line: int, ground: int
 ) -> None:
-    many = (columns.count > 1).astype(np.int64)
+    many = (columns.edges > 1).astype(np.int64)
     look = columns.bits.astype(np.int64) * 2 + many
     for first, last in _runs(look):
         bits = int(columns.bits[first])

@@ -21,7 +21,7 @@ from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt, pyqtSignal
 from PyQt6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PyQt6.QtWidgets import QLabel, QWidget
 
-__all__ = ["TimelineView"]
+__all__ = ["Cursor", "Selection", "TimelineView"]
 
 _SNAP_PX = 8
 _HIT_PX = 3  # how far beside an item a click still means it
@@ -55,7 +55,7 @@ class TimelineView(TimelineCanvas):
         self._box: tuple[int, int] | None = None
         self._snapped_ps: int | None = None
         self._mouse = QPointF(-1, -1)
-        self.snapping = True
+        self.snapping: bool = True
         self._gestures = Gestures(self)
         self.tip = QLabel(self)
         self.tip.setTextFormat(Qt.TextFormat.PlainText)  # names in a capture are not markup
@@ -255,6 +255,10 @@ class TimelineView(TimelineCanvas):
         self._snapped_ps = None
         self.update()
 
+    def toggle_snapping(self) -> None:
+        """Let cursors snap to edges if they do not, and the other way round."""
+        self.set_snapping(not self.snapping)
+
     def snapped(self, t_ps: int, y: float, free: bool) -> int:
         """Return the edge near a time, of the track at a height and of the focus track; else the time."""
         self._snapped_ps = None
@@ -319,11 +323,16 @@ class TimelineView(TimelineCanvas):
         at = self._reference_ps() if self._selection or active is None else active.t_ps
         self.mark_requested.emit(at)
 
+    def ask_for_find(self) -> None:
+        """Ask for a search."""
+        self.find_requested.emit()
+
     def ask_for_menu(self, at: QPointF | None = None) -> None:
         """Ask for a menu, at a position or at the selected item."""
         if at is None:
             t_ps = self._reference_ps()
-            y = self.row_center(self._focus) if self._layout.row(self._focus or "") else RULER_PX
+            row = self._layout.row(self._focus or "")
+            y = RULER_PX if row is None else self.row_center(row.key)
             at = QPointF(min(max(self.x_of(t_ps), GUTTER_PX), self.width()), y)
         else:
             t_ps = self.time_at(at.x())

@@ -16,7 +16,13 @@ import numpy as np
 import pytest
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files.edges import Edges, join
-from freezeframe.capture.files.sigrok_sr import parse_samplerate, read_edges, read_header
+from freezeframe.capture.files.samples import Samples
+from freezeframe.capture.files.sigrok_sr import (
+    parse_samplerate,
+    read_edges,
+    read_header,
+    read_pieces,
+)
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 
 from tests.capture.files.captures import metadata, real_capture, write_session
@@ -54,6 +60,41 @@ def test_a_sample_may_lie_across_two_chunks(tmp_path: Path) -> None:
         tmp_path / "a.sr", [b"\x01\x00\x00", b"\x01\x01\x01"], metadata(["A"], unitsize=2)
     )
     assert pairs(read(path)) == [(0, 1), (1, 0), (2, 1)]
+
+
+@pytest.mark.parametrize("unitsize", [1, 2, 3])
+@pytest.mark.parametrize("few", [1, 3, 40, 10_000])
+def test_pieces_with_few_changes_come_as_edges_and_say_the_same(
+    few: int, unitsize: int, tmp_path: Path
+) -> None:
+    """Chunks that change often, once, or never, and cut anywhere: also inside a sample."""
+    rng = np.random.default_rng(few)
+    noise = rng.integers(0, 256, 600, dtype=np.uint8).tobytes()
+    chunks = [b"\0" * 600, noise, noise[:1] * 599, b"\7" * 302 + noise[:1], b"\7" * 298]
+    path = write_session(tmp_path / "a.sr", chunks, metadata(["A", "", "B"], unitsize=unitsize))
+    pieces = list(
+        read_pieces(
+            path,
+            probes=["B", "A"],
+            samplerate_hz=None,
+            max_samples=1 << 20,
+            progress=None,
+            few_changes=few,
+        )
+    )
+    for piece in pieces:
+        if isinstance(piece, Edges):
+            assert len(piece) < few
+        elif unitsize == 1:
+            assert piece.changes() >= few
+    assert any(isinstance(piece, Edges) for piece in pieces) == (few > 1 and unitsize < 3)
+    mixed = join([p.edges() if isinstance(p, Samples) else p for p in pieces])
+    # The first sample of a piece is an edge even where nothing changes.
+    moves = np.concatenate(([True], mixed.value[1:] != mixed.value[:-1]))
+    whole = read(path, probes=["B", "A"])
+    assert mixed.sample[moves].tolist() == whole.sample.tolist()
+    assert mixed.value[moves].tolist() == whole.value.tolist()
+    assert mixed.end_sample == whole.end_sample
 
 
 def test_metadata_of_the_first_sigrok_is_read(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import EdgeReducer, Edges
+from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.bus.parallel import PARALLEL, decode_parallel, parallel_texts
 from freezeframe.decoders.registry import Registry
@@ -285,3 +286,44 @@ def test_on_50_captures_items_and_words_are_those_of_sigrok(
         assert sorted(ours) == sorted(sigrok_annotations(path, theirs, "parallel")), seed
         compared += len(ours)
     assert compared > 1000
+
+
+@pytest.mark.parametrize("take", ["with", "before"])
+@pytest.mark.parametrize("edge", ["rising", "falling", "both"])
+@pytest.mark.parametrize("enabled", [True, False])
+def test_items_of_samples_do_not_depend_on_how_many_there_were_before(
+    edge: str, take: str, enabled: bool
+) -> None:
+    """A long silence, then a clock with each sample, and silence again: room is made as it is needed."""
+    rng = np.random.default_rng(8)
+    quiet = np.zeros(5_000, dtype=np.uint64)
+    busy = np.arange(20_000, dtype=np.uint64) & np.uint64(1)
+    clock = np.concatenate([quiet, busy, quiet, busy[:63], quiet[:1]])
+    data = rng.integers(0, 1 << 32, len(clock), dtype=np.uint64)
+    enable = rng.integers(0, 2, len(clock), dtype=np.uint64) if enabled else np.zeros_like(clock)
+    levels = clock | enable << np.uint64(1) | data << np.uint64(2)
+    names = ("CLK", "EN" if enabled else "", *(f"D{bit}" if bit < 32 else "" for bit in range(64)))
+    bits = tuple(bit if name else -1 for bit, name in enumerate(names))
+    options = PARALLEL.option_values({"clock_edge": edge, "take": take})
+    assert PARALLEL.decode_samples is not None
+    rising = np.flatnonzero((clock[1:] == 1) & (clock[:-1] == 0)) + 1
+    falling = np.flatnonzero((clock[1:] == 0) & (clock[:-1] == 1)) + 1
+    at = {"rising": rising, "falling": falling, "both": np.union1d(rising, falling)}[edge]
+    taken = at - (take == "before")
+    wanted = [
+        (int(sample), int(end), int(data[place]))
+        for sample, end, place in zip(at, [*at[1:], len(clock)], taken, strict=True)
+        if not enabled or enable[place]
+    ]
+    for sizes in ([len(clock)], [5_000, 1, 64, 13_000], [63]):
+        whole = Samples(levels, names, bits, RATE_HZ, 0)
+        state = PARALLEL.new_state(options)
+        made, begin, turn = [], 0, 0
+        while begin < len(whole):
+            piece = whole.cut(begin, begin + sizes[turn % len(sizes)])
+            begin, turn = piece.end_sample, turn + 1
+            made.append(PARALLEL.decode_samples(piece, options, state, begin == len(whole)))
+        items = pa.concat_tables(tables["parallel.items"] for tables in made).to_pylist()
+        assert [(r["sample"], r["end_sample"], r["value"]) for r in items] == wanted
+        assert all(r["t_ps"] == r["sample"] * 10**6 for r in items)
+        assert {r["bits"] for r in items} == {32}

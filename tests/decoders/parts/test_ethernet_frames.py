@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from typing import Any
 
 import pytest
@@ -164,5 +166,6 @@ def test_a_row_is_put_into_words() -> None:
         "received 02:00:00:00:00:09 -> 01:80:c2:00:00:01, VLAN 5, 60 B: 0x88b5, FCS wrong",
     )
     assert ethernet_texts(bad).long == (
-        "received frame of 60 B: bad-fcs: the check sequence is not that of the frame"
+        "received frame of 60 B: bad-fcs: the check sequence is not that of the frame: "
+        f"expected {zlib.crc32(good['data']):#010x}, seen 0x00000000"
     )

@@ -194,6 +194,11 @@ def test_a_row_is_put_into_words() -> None:
     rows = decode(line("101100101001"))
     assert uart_texts(rows[0]).long == "TX: 0x53 'S', bad stop"
     assert uart_texts(rows[1]).normal == "bad-stop"
+    assert uart_texts(rows[1]).long.endswith("or a break: expected 1, seen 0")
+    wrong = rows[0] | {"kind": "error", "error": "bad-parity", "parity": 1}
+    assert uart_texts(wrong).long == (
+        "TX: bad-parity: the parity bit is not that of the data: expected 0 of 0x53, seen 1"
+    )
 
 
 # The other reader: sigrok-cli on the same file.

@@ -1,0 +1,264 @@
+"""The terms of the conservation laws, read from one capture: counters, frozen registers, traces, the sampler.
+
+A term that the capture does not hold is None with the reason; it is never taken for 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from freezeframe.analyzers.diagnosis.credit_flight import covers, flight_ps
+from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.folder import DeviceCapture
+from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind
+from freezeframe.capture.timebase import PS_PER_S
+
+__all__ = ["Missing", "Subject", "Terms"]
+
+_BINS = 16
+_WAY_CYCLES = 64  # link cycles of crossing and rounding on top of what was measured of the way
+_LATE_WORDS = 8  # two flip-flops of the bus clock and the pointers' own registers; 5 at most were seen on the board
+_STILL_CYCLES = 32
+_OWN = (Kind.TIME, Kind.MARK, Kind.LOSS)  # records that are neither words nor events
+
+
+class Missing(Exception):
+    """A term that is not in the capture; the text says why. Never leaves `Terms.value`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a law is held against: a device, and a flow, a memory or the peer where the law's scope says so."""
+
+    device: str
+    flow: int | None = None
+    memory: str | None = None
+    peer: str | None = None
+
+    @property
+    def text(self) -> str:
+        said = f"{self.device}->{self.peer}" if self.peer else self.device
+        if self.memory:
+            said += f".{self.memory}"
+        return said if self.flow is None else f"{said} flow {self.flow}"
+
+
+class Terms:
+    """Values of terms by name, for any subject of one view."""
+
+    def __init__(self, view: CaptureView) -> None:
+        self.view = view
+        self._kinds: dict[str, Callable[[DeviceCapture, Subject, str], int]] = {
+            "counter": self._counter,
+            "frozen": self._frozen,
+            "parameter": self._parameter,
+            "flow": self._flow,
+            "flows": self._flows,
+            "memory": self._memory,
+            "recorded": self._recorded,
+            "histogram": self._histogram,
+            "sampler": self._sampler,
+            "slack": self._slack,
+            "way": self._way,
+        }
+
+    def value(self, subject: Subject, term: str) -> tuple[int | None, str]:
+        """Return a term's value, or None and why it is not known."""
+        try:
+            device = self._device(subject.device)
+            name = term
+            if term.startswith("peer."):
+                device = self._peer(subject)
+                name = term.removeprefix("peer.")
+            kind, _, what = name.partition(".")
+            return self._kinds[kind](device, subject, what), ""
+        except Missing as missing:
+            return None, str(missing)
+
+    def need(self, subject: Subject, need: str) -> str:
+        """Return why a condition of a law is not met; empty where it is."""
+        device = self._device(subject.device)
+        if need == "first-arm":
+            generation = device.registers.value("ctl.generation")
+            if generation is None:
+                return "how often the card was armed was not read"
+            return "" if generation == 1 else f"armed {generation} times; counters run on over that"
+        memory = subject.memory or ""
+        if need == "all-kinds":
+            kinds = device.registers.value("ctl.kinds", MEMORY_NAMES.index(memory))
+            wanted = 1 << Kind.HEAD | 1 << Kind.BODY | 1 << Kind.TAIL
+            whole = kinds is not None and kinds & wanted == wanted
+            return (
+                ""
+                if whole
+                else f"ctl.kinds of {memory} lets not every word through, or was not read"
+            )
+        image = device.memories[memory]
+        if image.gaps:
+            return f"parts of {memory} were not read"
+        return f"{memory} has wrapped: its oldest records are gone" if image.wrapped else ""
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Comparisons and accounts, for how long a word or credit is on its way."""
+        return Facts(self.view)
+
+    def _device(self, name: str) -> DeviceCapture:
+        device = self.view.device(name)
+        if device is None:
+            raise Missing(f"device {name} is not in this capture")
+        return device
+
+    def _peer(self, subject: Subject) -> DeviceCapture:
+        return self._device(subject.peer or "?")
+
+    @staticmethod
+    def _known(value: int | None, name: str) -> int:
+        if value is None:
+            raise Missing(f"{name} was not read")
+        return value
+
+    def _counter(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        name = what.replace("TAP", subject.memory or "")
+        return self._known(
+            device.registers.value64(f"frozen_counters.{name}."), f"frozen_counters.{name}"
+        )
+
+    def _frozen(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        return self._known(device.registers.value(f"frozen.{what}"), f"frozen.{what}")
+
+    def _parameter(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        value = getattr(device.identity, what)
+        if not value:
+            raise Missing(f"the card states no {what}")
+        return int(value)
+
+    def _flow(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        name = f"frozen_flow[{subject.flow}].{what}"
+        return self._known(device.registers.value(f"frozen_flow.{what}", subject.flow or 0), name)
+
+    def _flows(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        count = device.identity.flows_count
+        if not count:
+            raise Missing("the card has no flows")
+
+        def all_of(name: str) -> list[int]:
+            return [self._flow(device, Subject(device.name, flow), name) for flow in range(count)]
+
+        if what != "waiting":
+            return sum(all_of(what))
+        mask = (1 << device.identity.flows_credit_w) - 1
+        pairs = zip(all_of("received"), all_of("freed"), strict=True)
+        return sum(received - freed & mask for received, freed in pairs)
+
+    def _memory(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        number = MEMORY_NAMES.index(subject.memory or "")
+        return self._known(device.registers.value(f"memory.{what}", number), f"memory.{what}")
+
+    def _recorded(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        memory = subject.memory or ""
+        image = device.memories[memory]
+        if what == "records":
+            return len(image.slots_in_order())
+        if what == "header_bad":
+            stream = self.view.stream(device.name, memory)
+            if stream is None:
+                raise Missing(f"{memory} did not record every kind of word")
+            if memory not in ("rx_enq", "rx_deq"):
+                return 0  # the hardware checks where packets come in only
+            return sum(packet.header_ok is False and packet.has_head for packet in stream.packets)
+        kinds = image.records[image.slots_in_order(), 8] & 0xF
+        return int((~np.isin(kinds, [int(kind) for kind in _OWN])).sum())
+
+    def _histogram(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        name = {"lengths": "length_histogram", "occupancy": "occupancy_histogram"}[what]
+        bins = [device.registers.value(name, place) for place in range(_BINS)]
+        return sum(self._known(value, name) for value in bins)
+
+    def _sampler(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        registers = device.registers
+        pointer = self._known(registers.value("sampler.write_ptr"), "sampler.write_ptr")
+        wrapped = self._known(registers.value("sampler.status"), "sampler.status") & 1
+        if what == "taken":
+            if wrapped:
+                raise Missing("the sampler has wrapped: how many samples it took is not known")
+            return pointer
+        if device.samples is None or not len(device.samples) or not (pointer or wrapped):
+            raise Missing("no sample was taken")
+        newest = (pointer - 1) % len(device.samples)
+        if any(gap.first_slot <= newest < gap.first_slot + gap.slots for gap in device.sample_gaps):
+            raise Missing("the newest sample was not read")
+        if what == "age":
+            frozen = registers.value64("frozen.freeze_cycle_")
+            taken = registers.value64("sampler.last_cycle_")
+            if frozen is None or taken is None:
+                raise Missing("when the newest sample was taken was not read")
+            link = self._parameter(device, subject, "clk_link")
+            bus = self._parameter(device, subject, "clk_bus")
+            return -(-(frozen - taken) * link // bus) + _WAY_CYCLES
+        words = np.ascontiguousarray(device.samples[newest]).tobytes()
+        return int.from_bytes(words[:4] if what == "out" else words[4:8], "little")
+
+    def _slack(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        """Return by how many words a FIFO's level may be late: its other side is in the link's clock domain.
+
+        None where the counter of that side stands as the newest sample does, a good while before the freeze.
+        """
+        counter, sample = {
+            "tx_level": ("tx_deq_words", "out"),
+            "rx_level": ("rx_enq_words", "in"),
+        }[what]
+        try:
+            counted = self._counter(device, subject, counter) & 0xFFFFFFFF
+            still = counted == self._sampler(device, subject, sample)
+            since = self._sampler(device, subject, "age") - _WAY_CYCLES
+        except Missing:
+            return _LATE_WORDS
+        return 0 if still and since >= _STILL_CYCLES else _LATE_WORDS
+
+    def _way(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        """Return how many words, or credits of the peer, can be under way when both froze.
+
+        What arrives at a card was sent before its peer froze; so what has not arrived was sent, at the
+        earliest, one flight before the receiving card froze.
+        """
+        peer = self._peer(subject)
+        sender, receiver = (device, peer) if what == "words" else (peer, device)
+        flight = self._flight_ps(device.name, peer.name)
+        frozen = {each.name: self._frozen_ps(each) for each in (device, peer)}
+        since, _ = frozen[receiver.name]
+        until, doubt = frozen[sender.name]
+        doubt += frozen[receiver.name][1]
+        first_ps = since - flight - doubt
+        if what == "words":
+            cycles = max(0, until + doubt - first_ps) * sender.identity.clk_link
+            return -(-cycles // PS_PER_S) + _WAY_CYCLES
+        log = self.view.flow_log(sender.name)
+        if log is None or not covers(self.facts, sender.name, None):
+            raise Missing(f"the event log of {sender.name} does not reach back to the arm")
+        if why := self.need(Subject(sender.name), "first-arm"):
+            raise Missing(why)
+        sent = log.select(Kind.CREDIT.name, "sent")
+        unlogged = self._counter(sender, subject, "credits_sent") - len(sent)
+        return max(0, unlogged) + int((log.t_ps[sent] >= first_ps).sum())
+
+    def _flight_ps(self, one: str, other: str) -> int:
+        for account in self.facts.accounts:
+            if {account.sender, account.receiver} == {one, other}:
+                flight = flight_ps(self.facts, account)
+                if flight is not None:
+                    return flight
+        raise Missing("nothing recorded tells how long the way between the cards is")
+
+    def _frozen_ps(self, device: DeviceCapture) -> tuple[int, int]:
+        cycle = device.registers.value64("frozen.freeze_cycle_")
+        if cycle is None:
+            raise Missing(f"when {device.name} froze was not read")
+        t_ps, unc_ps = self.facts.when(device.name, cycle)
+        if unc_ps is None:
+            raise Missing(f"how the clock of {device.name} relates to the other is not known")
+        return t_ps, unc_ps

@@ -1,0 +1,158 @@
+"""interrupt-storm and interrupt-lost: the card's interrupt line and its driver do not fit together.
+
+- interrupt-storm: the handler does not mask the line while it runs, so that every further completion
+  interrupts it once more. What tells it: an interrupt that comes before the one before it was masked, while two
+  or more completions wait.
+- interrupt-lost: a completion came between the handler's last look and its enabling of the line, and nothing
+  raised the line again. What tells it: the line is enabled, a completion waits, and no interrupt comes.
+
+A completion that waits because the line is masked is a driver at work, and healthy.
+
+Source: docs/formats.md section 4; FORTH paper, section 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.dma_chunks import LogRow
+from freezeframe.analyzers.dma_interrupts import Interrupts, Lost
+from freezeframe.capture.registers.layouts import Kind
+
+__all__ = ["LOST", "STORM", "diagnose"]
+
+STORM, LOST = "interrupt-storm", "interrupt-lost"
+_NEEDED = 3
+"""Interrupts on top of one that was not masked. A single one may be a driver that was late once."""
+
+_SHOWN = 8
+
+
+def diagnose(facts: Facts) -> Iterator[Finding]:
+    """Yield a finding for every card whose interrupts and completions contradict each other."""
+    for device in facts.view.names:
+        log = facts.view.logs[device]
+        if log.gaps or not log.recorded(Kind.IRQ, Kind.NOTE):
+            continue
+        told = facts.interrupts(device)
+        if len(told.again) >= _NEEDED:
+            yield _storm(facts, device, told)
+        elif told.lost:
+            yield _lost(facts, device, told.lost[0])
+
+
+def _storm(facts: Facts, device: str, told: Interrupts) -> Finding:
+    rows = tuple(
+        _row(device, row, f"interrupt raised, {row.value} completions waiting")
+        for row in told.again[:_SHOWN]
+    )
+    ratio = told.per_completion
+    each = "" if ratio is None else f", {ratio:.2f} each"
+    return Finding(
+        diagnosis=STORM,
+        text=(
+            f"{device} raised {len(told.again)} interrupts while the handler of the one before had not "
+            f"masked the line and two or more completions waited ({told.raised} interrupts for "
+            f"{told.completions} completions{each}): the driver does not mask the line while it runs."
+        ),
+        device=device,
+        direction=_into(facts, device),
+        t_ps=told.again[0].t_ps,
+        t_uncertainty_ps=_uncertainty(facts, device, told.again[0].row),
+        confidence=0.95,
+        evidence=(
+            Evidence("Interrupts on top of one that was not masked.", device, "event_log", rows),
+            Evidence(
+                "The interrupt line at freeze.",
+                device,
+                rows=(
+                    facts.view.register_row(device, "frozen.interrupt_mask"),
+                    facts.view.register_row(device, "frozen.completions_waiting"),
+                ),
+            ),
+        ),
+    )
+
+
+def _lost(facts: Facts, device: str, lost: Lost) -> Finding:
+    note = _waiting(facts, device, lost.cause)
+    rows = [_row(device, lost.cause, _meaning(lost.cause))]
+    if note is not None:
+        rows.insert(0, facts.view.logs[device].row(note, "completion that waits"))
+    if lost.raised is None:
+        after = "none came in the rest of the recording"
+    else:
+        rows.append(_row(device, lost.raised, "the next interrupt"))
+        after = f"the next came {lost.raised.cycle - lost.cause.cycle:,} bus cycles later"
+    log = facts.view.logs[device]
+    seq = None if note is None else int(log.value[note])
+    flow = None if note is None else int(log.flow[note])
+    what = "A completion" if seq is None else f"The completion of packet {seq} (flow {flow})"
+    return Finding(
+        diagnosis=LOST,
+        text=(
+            f"{what} waited at {device} with the interrupt line enabled, and no interrupt was raised: "
+            f"{after}. It came between the handler's last look and the enabling of the line, and the "
+            "driver did not look again."
+        ),
+        device=device,
+        direction=_into(facts, device),
+        flow=flow,
+        packet=seq,
+        t_ps=lost.cause.t_ps,
+        t_uncertainty_ps=_uncertainty(facts, device, lost.cause.row),
+        confidence=0.95,
+        evidence=(
+            Evidence(
+                f"{lost.cause.value or 1} completions were waiting, the line was enabled, and {after}.",
+                device,
+                "event_log",
+                tuple(rows),
+            ),
+        ),
+    )
+
+
+def _waiting(facts: Facts, device: str, cause: LogRow) -> int | None:
+    """Return the position in the log of the notification that waited first; None where it was not recorded."""
+    log = facts.view.logs[device]
+    notes = log.select(Kind.NOTE.name, "remote")
+    if cause.kind == Kind.NOTE.name:
+        here = notes[log.rows[notes] == cause.row]
+        return int(here[0]) if len(here) else None
+    before = notes[log.rows[notes] < cause.row]
+    return int(before[-cause.value]) if 0 < cause.value <= len(before) else None
+
+
+def _meaning(cause: LogRow) -> str:
+    if cause.kind == Kind.NOTE.name:
+        return "notification written, line enabled"
+    return f"line enabled, {cause.value} completions waiting"
+
+
+def _row(device: str, row: LogRow, label: str) -> Row:
+    return Row(
+        "events",
+        f"{device}.event_log",
+        label,
+        row.value,
+        row=row.row,
+        cycle=row.cycle,
+        t_ps=row.t_ps,
+    )
+
+
+def _into(facts: Facts, device: str) -> str | None:
+    """Return the direction whose receiver this is; None where the other end is not known."""
+    peer = facts.view.peer(device)
+    return None if peer is None else f"{peer}->{device}"
+
+
+def _uncertainty(facts: Facts, device: str, row: int) -> int | None:
+    log = facts.view.logs[device]
+    at = np.flatnonzero(log.rows == row)
+    unc_ps = int(log.t_unc_ps[at[0]]) if len(at) else -1
+    return None if unc_ps < 0 else unc_ps

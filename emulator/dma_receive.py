@@ -1,0 +1,193 @@
+"""The receive DMA engine of a card and the writer of notifications, on the bus they share with the transmit engine.
+
+The engine empties the incoming FIFO in bursts, checks what it carries once more, and frees the words for credits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING
+
+from freezeframe.capture.registers.layouts import (
+    Cause,
+    Domain,
+    EventSource,
+    Kind,
+    Machine,
+    MachineState,
+    Memory,
+    NoteCode,
+    PacketFlag,
+    PacketType,
+)
+from freezeframe.emulator.incoming import skipped_of
+from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.packet import HEAD_WORDS, Verdict, inspect
+from freezeframe.emulator.stages import Process, Signal
+
+if TYPE_CHECKING:
+    from freezeframe.emulator.incoming import Incoming
+    from freezeframe.emulator.nic import Nic
+
+__all__ = ["NoteWriter", "RxDma"]
+
+
+class RxDma:
+    """Empties the incoming FIFO in bursts over the bus, packet by packet, as soon as a burst's words are there."""
+
+    def __init__(self, nic: Nic) -> None:
+        self.nic = nic
+        self.queue: deque[Incoming] = deque()
+        self.arrived = Signal(nic.env)
+        self.allowed = Signal(nic.env)
+        self.pause_cycles = 0  # between bursts: a slow host
+        self.host_stopped = False
+
+    @property
+    def stopped(self) -> bool:
+        """The host, or the register that provokes it, takes no words."""
+        return self.host_stopped or self.nic.config.rx_stop
+
+    def push(self, incoming: Incoming) -> None:
+        """A packet has begun to enter the incoming FIFO."""
+        self.queue.append(incoming)
+        self.arrived.give()
+
+    def run(self) -> Process:
+        nic = self.nic
+        while True:
+            while not self.queue:
+                nic.enter(Machine.RX_DMA, MachineState.IDLE)
+                yield self.arrived.wait()
+            incoming = self.queue.popleft()
+            incoming.set_order(nic.fault.reading(incoming, nic))
+            yield from self._drain(incoming)
+
+    def _drain(self, incoming: Incoming) -> Process:
+        nic, bus = self.nic, self.nic.bus
+        verdict: Verdict | None = None
+        done = 0
+        while True:
+            while (
+                incoming.readable() < done + nic.profile.bus_write_burst_words and not incoming.over
+            ):
+                yield incoming.more.wait()
+            end = min(incoming.readable(), done + nic.profile.bus_write_burst_words)
+            if end == done:
+                break
+            seen = bus.clock.crossed(nic.link.edge_ps(incoming.cycle_of(end - 1)))
+            yield bus.until(seen)
+            if incoming.readable() < end:
+                continue  # the sender was held in the middle of the packet
+            while self.stopped:
+                nic.enter(Machine.RX_DMA, MachineState.STOPPED)
+                yield self.allowed.wait()
+            words, kinds = incoming.read(end)
+            if verdict is None or verdict.payload_at is None:
+                verdict = inspect(words, kinds)
+            nic.enter(Machine.RX_DMA, MachineState.DATA)
+            if (
+                verdict.header_bad and end >= HEAD_WORDS
+            ):  # nothing is written, so the bus is not needed
+                cycle = bus.next_cycle() + 1
+                self._leave(incoming, verdict, cycle, done, words, kinds)
+                yield bus.until(cycle + end - done)
+            else:
+                with bus.lock.request() as grant:
+                    yield grant
+                    cycle = bus.next_cycle() + nic.profile.bus_overhead_cycles
+                    bus.owned.add(bus.next_cycle(), nic.profile.bus_overhead_cycles + end - done)
+                    bus.carried.add(cycle, end - done)
+                    self._leave(incoming, verdict, cycle, done, words, kinds)
+                    yield bus.until(cycle + end - done)
+            if self.pause_cycles:
+                yield bus.until(bus.next_cycle() + self.pause_cycles)
+            done = end
+        if verdict is not None:
+            self._finish(incoming, verdict)
+
+    def _leave(
+        self,
+        incoming: Incoming,
+        verdict: Verdict,
+        cycle: int,
+        done: int,
+        words: Words,
+        kinds: Kinds,
+    ) -> None:
+        """Words ``done`` to the end leave the FIFO from ``cycle`` on: tap, checks, credits."""
+        nic = self.nic
+        nic.taps[Memory.RX_DEQ].feed(cycle, kinds[done:], words[done:])
+        if verdict.header_bad:
+            if done <= verdict.header_at < len(words):
+                self._blame(
+                    Cause.HDR_CRC, "header_errors", incoming, cycle + verdict.header_at - done
+                )
+        elif verdict.payload_at is not None and done <= verdict.payload_at < len(words):
+            at = cycle + verdict.payload_at - done
+            if verdict.payload_bad:
+                self._blame(Cause.PAY_CRC, "payload_errors", incoming, at)
+            if verdict.length_bad:
+                self._blame(Cause.LENGTH, "length_errors", incoming, at)
+        if incoming.flow is not None:
+            first, last = skipped_of(kinds[done:], incoming.uncounted, done == 0)
+            for due in incoming.flow.free_run(cycle + first, len(words) - done - first - last):
+                nic.at(
+                    nic.link.edge_ps(nic.link.crossed(nic.bus.clock.edge_ps(due))),
+                    partial(nic.tx_link.credit_due, incoming.flow),
+                )
+
+    def _blame(self, cause: Cause, counter: str, incoming: Incoming, cycle: int) -> None:
+        """A check fails on the word of ``cycle``: its cause is that of the next, counted once for each packet."""
+        nic = self.nic
+
+        def failed() -> None:
+            if counter not in incoming.counted:
+                incoming.counted.add(counter)
+                nic.counts[counter] += 1
+            nic.freeze.raise_cause(cause, Domain.BUS)
+
+        nic.at(nic.bus.clock.edge_ps(cycle + 1), failed)
+
+    def _finish(self, incoming: Incoming, verdict: Verdict) -> None:
+        nic = self.nic
+        if verdict.bad or verdict.header is None:
+            nic.counts["drops"] += 1
+            return
+        nic.length_histogram[min(15, verdict.header.length.bit_length())] += 1
+        told = verdict.header.flags & PacketFlag.NOTIFY_REMOTE
+        if told or verdict.header.type != PacketType.RDMA_WRITE:
+            nic.notes.post(NoteCode.REMOTE, verdict.header.seq, verdict.header.flow)
+
+
+class NoteWriter:
+    """Writes notifications into host memory, one word over the bus each."""
+
+    def __init__(self, nic: Nic) -> None:
+        self.nic = nic
+        self._queue: deque[tuple[NoteCode, int, int]] = deque()
+        self._posted = Signal(nic.env)
+
+    def post(self, code: NoteCode, seq: int, flow: int) -> None:
+        """Queue a notification of the packet with this sequence number."""
+        self._queue.append((code, seq, flow))
+        self._posted.give()
+
+    def run(self) -> Process:
+        nic, bus = self.nic, self.nic.bus
+        while True:
+            while not self._queue:
+                yield self._posted.wait()
+            code, seq, flow = self._queue.popleft()
+            with bus.lock.request() as grant:
+                yield grant
+                cycle = bus.next_cycle()
+                bus.owned.add(cycle, nic.profile.bus_overhead_cycles + 1)
+                bus.carried.add(cycle + nic.profile.bus_overhead_cycles, 1)
+                yield bus.until(cycle + nic.profile.bus_overhead_cycles + 1)
+            source = EventSource.TX_DMA if code == NoteCode.LOCAL else EventSource.RX_DMA
+            nic.event(Kind.NOTE, source, code, seq, flow)
+            nic.counts["notifications"] += 1
+            if code == NoteCode.REMOTE:
+                nic.host.complete((seq, flow))

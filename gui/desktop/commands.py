@@ -1,0 +1,469 @@
+"""What the entries of the menus do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.desktop import view_export
+from freezeframe.gui.desktop.export_selection import export_stretch
+from freezeframe.gui.desktop.menu_table import ENTRIES, PANELS
+from freezeframe.gui.desktop.panels.choices import (
+    ask_decoder,
+    ask_place,
+    ask_text,
+    ask_time,
+    ask_tracks,
+    show_text,
+    sure,
+)
+from freezeframe.gui.desktop.timeline.keys import key_help
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.text import printable
+from PyQt6.QtCore import QObject, QPoint, Qt
+from PyQt6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
+
+if TYPE_CHECKING:
+    from freezeframe.gui.desktop.progress import Progress
+    from freezeframe.gui.desktop.sources.opened import Opened
+    from freezeframe.gui.desktop.timeline.view import Selection
+    from freezeframe.gui.desktop.window import MainWindow
+    from freezeframe.gui.export.run import Exported
+
+__all__ = ["Commands"]
+
+
+class Commands(QObject):
+    """Every command of a window, by name; `menu_table.ENTRIES` says under which key."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+
+    # File
+
+    def open_file(self) -> None:
+        """Ask for files."""
+        paths, _ = QFileDialog.getOpenFileNames(
+            self._window,
+            "Open",
+            "",
+            "Captures (*.sr *.vcd *.fst *.ghw *.csv *.bin *.json);;All files (*)",
+        )
+        for path in paths:
+            self._window.open(path)
+
+    def open_folder(self) -> None:
+        """Ask for a capture folder."""
+        path = QFileDialog.getExistingDirectory(self._window, "Open capture folder")
+        if path:
+            self._window.open(path)
+
+    def open_target(self) -> None:
+        """Ask for the URL of a card."""
+        text = ask_text(
+            self._window,
+            "Open target",
+            "A card (etherbone://192.0.2.7), netdev:eth0, rdma:mlx5_0/1:",
+        )
+        if text:
+            self._window.open(text)
+
+    def close_current(self) -> None:
+        """Close the chosen source."""
+        key = self._window.sources.current
+        if key is not None:
+            self._window.workspace.close_source(key)
+
+    def export_view(self, form: str) -> None:
+        """Ask for a file, and write what is seen."""
+        place = ask_place(
+            self._window, f"Export what is seen as {form.upper()}", f"view.{form}", form
+        )
+        if place is not None:
+            self.write_view(form, place)
+
+    def write_view(self, form: str, place: Path) -> None:
+        """Write what is seen of the time line to a file."""
+        writers = {
+            "png": view_export.write_png,
+            "svg": view_export.write_svg,
+            "csv": view_export.write_csv,
+        }
+        try:
+            lines = writers[form](self._window.timeline, place)
+        except FreezeframeError as error:
+            self._window.report_error(error)
+        else:
+            self._window.say(f"{place}: {lines}")
+
+    def export_as(self, form: str, suffix: str) -> None:
+        """Ask for a file, and export the chosen stretch of the chosen source."""
+        opened = self.current()
+        if opened is None:
+            return
+        place = ask_place(
+            self._window, f"Export as {form}", f"selection{suffix}", suffix.lstrip(".")
+        )
+        if place is not None:
+            self.write_export(opened, form, place)
+
+    def write_export(self, opened: Opened, form: str, place: Path) -> Any:
+        """Export a source in a worker; return the job."""
+        window = self._window
+        stretch = window.timeline.time_selection()
+        own = (
+            None
+            if stretch is None
+            else (stretch[0] - opened.offset_ps, stretch[1] - opened.offset_ps)
+        )
+        specs = tuple(opened.specs) if form not in ("vcd", "sr") else ()
+        registry = window.workspace.registry() if opened.kind == "samples" else None
+
+        def work(progress: Progress) -> Exported:
+            return export_stretch(
+                opened, form, place, own, progress, registry=registry, specs=specs,
+                choice=window.workspace.choice,
+            )  # fmt: skip
+
+        def done(exported: Exported) -> None:
+            counts = ", ".join(f"{count:,} {what}" for what, count in exported.wrote.counts.items())
+            files = ", ".join(str(path) for path in exported.files)
+            window.say(f"{files}: {counts}. {' '.join(exported.wrote.notes)}")
+
+        job = window.workspace.jobs.start(f"export {opened.name} as {form}", work)
+        job.done.connect(done)
+        job.failed.connect(window.say_trouble)
+        return job
+
+    # Edit
+
+    def add_note(self) -> None:
+        """Ask for a note on the chosen event, the chosen stretch, or the middle of what is seen."""
+        timeline = self._window.timeline
+        chosen, stretch = timeline.selection(), timeline.time_selection()
+        if stretch is not None:
+            self._ask_note(stretch[0], stretch[1], None)
+        elif chosen is not None:
+            self._ask_note(chosen.t_ps, None, chosen)
+        else:
+            self.add_note_at(sum(timeline.range()) // 2)
+
+    def add_note_at(self, t_ps: object) -> None:
+        """Ask for a note at a time."""
+        if isinstance(t_ps, int):
+            self._ask_note(t_ps, None, self._window.timeline.selection())
+
+    def _ask_note(self, t_ps: int, t_end_ps: int | None, chosen: Selection | None) -> None:
+        window = self._window
+        place = None if chosen is None or chosen.t_ps != t_ps else window.place_of(chosen)
+        opened = self.current()
+        key = place.source if place is not None else None if opened is None else opened.key
+        if key is None:
+            window.say("nothing is open that could be noted")
+            return
+        text = ask_text(window, "Note", f"Note at {format_ps(t_ps)}:", several_lines=True)
+        if text:
+            offset = window.workspace.sources[key].offset_ps
+            window.notes.add(
+                key, t_ps - offset, text, None if t_end_ps is None else t_end_ps - offset,
+                "" if place is None else place.table, None if place is None else place.row,
+            )  # fmt: skip
+            window.show_panel("Notes")
+
+    def copy_row(self) -> None:
+        """Copy the chosen row as names and values."""
+        shown, row = self._window.table.shown, self._window.table.current_row()
+        clipboard = QApplication.clipboard()
+        if shown is None or row is None or clipboard is None:
+            return
+        model = self._window.table.model
+        names = model.column_names()
+        clipboard.setText(
+            "\n".join(f"{name}: {model.cell(row, n)}" for n, name in enumerate(names))
+        )
+        self._window.say("row copied")
+
+    # View
+
+    def go_to_time(self) -> None:
+        """Ask for a time and show it."""
+        t_ps = ask_time(self._window, "Go to time", "Time (12.5us):")
+        if t_ps is not None:
+            self._window.timeline.show_time(t_ps)
+
+    def choose_stretch(self) -> None:
+        """Ask for a beginning and an end."""
+        begin = ask_time(self._window, "Choose a stretch", "From:")
+        end = None if begin is None else ask_time(self._window, "Choose a stretch", "To:")
+        if begin is not None and end is not None:
+            self._window.timeline.set_time_selection((min(begin, end), max(begin, end)))
+
+    def choose_tracks(self) -> None:
+        """Ask which tracks are shown."""
+        timeline = self._window.timeline
+        tracks = [(track.key, track.name) for track in timeline.tracks()]
+        hidden = ask_tracks(self._window, tracks, view_export.hidden_tracks(timeline))
+        if hidden is not None:
+            timeline.set_hidden(hidden)
+
+    def save_view(self) -> None:
+        """Ask for a name, and keep what is seen under it."""
+        name = ask_text(self._window, "Save view", "Name of the view:")
+        if name:
+            self.keep_view(name)
+
+    def keep_view(self, name: str) -> None:
+        """Keep what is seen under a name, beside the first source that has a file."""
+        work = self._window.workspace
+        key = next(
+            (k for k, book in work.books.items() if k in work.sources and book.path is not None),
+            None,
+        )
+        if key is None:
+            self._window.say("a view is kept beside a capture or file; none is open")
+            return
+        work.books[key].views[name] = self._window.view_state()
+        work.notes_changed(key)
+
+    def show_view(self, key: str, name: str) -> None:
+        """Show a view that was kept."""
+        self._window.restore_view(self._window.workspace.books[key].views[name])
+
+    def forget_view(self, key: str, name: str) -> None:
+        """Take a kept view away."""
+        if sure(self._window, "Forget view", f"Forget the view {printable(name)}?"):
+            del self._window.workspace.books[key].views[name]
+            self._window.workspace.notes_changed(key)
+
+    def other_theme(self) -> None:
+        """Dark where it was light, light where it was dark."""
+        self._window.set_theme("light" if self._window.theme == "dark" else "dark")
+
+    def full_screen(self) -> None:
+        """Full screen and back."""
+        if self._window.isFullScreen():
+            self._window.showNormal()
+        else:
+            self._window.showFullScreen()
+
+    # Find, cursors
+
+    def focus_filter(self) -> None:
+        """Put the keyboard into the filter line."""
+        self._window.show_panel("Events")
+        self._window.table.filter_edit.setFocus()
+        self._window.table.filter_edit.selectAll()
+
+    def clear_search(self) -> None:
+        """Show everything again."""
+        table = self._window.table
+        table.find_edit.clear()
+        table.filter_edit.clear()
+        table.search()
+        table.apply_filter()
+
+    def add_cursor(self) -> None:
+        """Ask for a time and put a cursor there."""
+        t_ps = ask_time(self._window, "Add cursor", "Time (12.5us):")
+        if t_ps is not None:
+            self._window.timeline.add_cursor(t_ps)
+
+    # Sources
+
+    def source_asked(self, what: str, key: str) -> None:
+        """Do what was asked of a source."""
+        window = self._window
+        opened = window.workspace.sources.get(key)
+        if opened is None:
+            return
+        if what == "close":
+            window.workspace.close_source(key)
+        elif what == "decode":
+            if opened.kind != "samples":
+                window.say(
+                    f"{opened.name}: the recording of a card is decoded already; this is for signals"
+                )
+            else:
+                ask_decoder(window, window.workspace, opened)
+        elif what == "offset":
+            t_ps = ask_time(
+                window, "Offset", f"Where does {opened.name} begin on the time base of the first?"
+            )
+            if t_ps is not None:
+                window.workspace.set_offset(key, t_ps)
+        elif what == "align":
+            window.compare.align(key)
+
+    def compare(self) -> None:
+        """Compare the first two captures."""
+        self._window.compare.compare()
+
+    def live_asked(self, what: str, key: str) -> None:
+        """Do what was asked of a live card; what destroys a recording is asked again."""
+        window = self._window
+        if not window.allow_write:
+            window.say_trouble(f"{what}: this window only reads; start it with --allow-write")
+            return
+        live = window.workspace.live.get(key)
+        frozen = live is not None and any(s.state == "frozen" for s in live.watched.recorders)
+        if (
+            what == "arm"
+            and frozen
+            and not sure(
+                window,
+                "Arm",
+                "The card holds a frozen recording. Arming it makes that recording be lost.",
+            )
+        ):
+            return
+        window.workspace.act(key, what)
+
+    def _of_current(self, what: str) -> None:
+        key = self._window.sources.current
+        if key is None:
+            self._window.say("nothing is open")
+        else:
+            self.source_asked(what, key)
+
+    def current(self) -> Opened | None:
+        work = self._window.workspace
+        key = self._window.sources.current
+        return work.sources.get(key) if key is not None else next(iter(work.sources.values()), None)
+
+    # Panels, help
+
+    def go_to_panel(self, title: str) -> None:
+        """Show a panel and put the keyboard into it."""
+        self._window.show_panel(title)
+        widget = self._window.docks[title].widget()
+        if widget is not None:
+            _focus_first(widget)
+
+    def _next_panel(self, by: int) -> None:
+        """Put the keyboard into the next panel; the time line is one of them."""
+        docks = self._window.docks
+        open_titles = [t for t in PANELS if docks[t].isVisible()]
+        stops: list[QWidget] = [self._window.timeline]
+        stops += [w for t in open_titles if (w := docks[t].widget()) is not None]
+        now = QApplication.focusWidget()
+        at = next(
+            (
+                n
+                for n, stop in enumerate(stops)
+                if now is not None and (stop is now or stop.isAncestorOf(now))
+            ),
+            0,
+        )
+        chosen = stops[(at + by) % len(stops)]
+        if chosen is self._window.timeline:
+            self._window.timeline.setFocus()
+            return
+        title = next(t for t in open_titles if docks[t].widget() is chosen)
+        self.go_to_panel(title)
+
+    def show_keys(self) -> None:
+        """Show all keys."""
+        lines = [
+            f"{entry.key:<18}{entry.text.replace('&', '').rstrip('.')}"
+            for entry in ENTRIES
+            if entry.key
+        ]
+        own = [f"{keys:<18}{what}" for keys, what in key_help()]
+        text = "\n".join(["In the time line", "", *own, "", "Everywhere", "", *lines])
+        show_text(self._window, "Keys", text)
+
+    def context(self, selection: Selection | None, t_ps: object, at: QPoint) -> None:
+        """Show what can be done at a place of the time line."""
+        menu = QMenu(self._window)
+        entries: list[tuple[str, Callable[[], object]]] = []
+        if isinstance(t_ps, int):
+            entries.append(("&Note here...", lambda: self.add_note_at(t_ps)))
+            entries.append(("&Cursor here", lambda: self._window.timeline.add_cursor(t_ps)))
+        if selection is not None:
+            entries.append(("&Hide track", lambda: self._hide(selection.key)))
+            entries.append(("&Show row in the table", lambda: self.go_to_panel("Events")))
+        entries.append(("&Fit everything", self._window.timeline.zoom_fit))
+        for text, act in entries:
+            action = menu.addAction(text)
+            if action is not None:
+                action.triggered.connect(lambda _c=False, act=act: act())
+        menu.popup(at)
+
+    def _hide(self, key: str) -> None:
+        timeline = self._window.timeline
+        timeline.set_hidden({*view_export.hidden_tracks(timeline), key})
+
+    # Short ones
+
+    def quit(self) -> None:
+        self._window.close()
+
+    def export_png(self) -> None:
+        self.export_view("png")
+
+    def export_svg(self) -> None:
+        self.export_view("svg")
+
+    def export_csv(self) -> None:
+        self.export_view("csv")
+
+    def cancel_all(self) -> None:
+        self._window.workspace.jobs.cancel_all()
+        self._window.timeline.cancel_build()
+
+    def zoom_in(self) -> None:
+        self._window.timeline.zoom_by(2.0)
+
+    def zoom_out(self) -> None:
+        self._window.timeline.zoom_by(0.5)
+
+    def zoom_fit(self) -> None:
+        self._window.timeline.zoom_fit()
+
+    def zoom_to_selection(self) -> None:
+        self._window.timeline.zoom_to_selection()
+
+    def focus_find(self) -> None:
+        self._window.focus_find()
+
+    def next_hit(self) -> None:
+        self._window.table.step(1)
+
+    def previous_hit(self) -> None:
+        self._window.table.step(-1)
+
+    def between_cursors(self) -> None:
+        self._window.timeline.band_between_cursors()
+
+    def remove_cursors(self) -> None:
+        self._window.timeline.set_cursors([])
+
+    def decode_current(self) -> None:
+        self._of_current("decode")
+
+    def offset_current(self) -> None:
+        self._of_current("offset")
+
+    def align_current(self) -> None:
+        self._of_current("align")
+
+    def focus_timeline(self) -> None:
+        self._window.timeline.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def next_panel(self) -> None:
+        self._next_panel(1)
+
+    def previous_panel(self) -> None:
+        self._next_panel(-1)
+
+
+def _focus_first(widget: QWidget) -> None:
+    """Put the keyboard into the first control of a panel that takes it."""
+    for child in [widget, *widget.findChildren(QWidget)]:
+        takes = child.focusPolicy() & Qt.FocusPolicy.TabFocus
+        if takes and child.isVisible() and child.isEnabled():
+            child.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return

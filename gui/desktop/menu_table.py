@@ -1,0 +1,115 @@
+"""The menus as a table: text, key, what is called, and a sentence for the status bar."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["ENTRIES", "PANELS", "SUBMENUS", "Entry"]
+
+PANELS = (
+    "Events",
+    "Findings",
+    "Inspector",
+    "Measurements",
+    "Cursors",
+    "Notes",
+    "Sources",
+    "Live",
+)
+"""The panels around the time line, in the order of their keys Ctrl+1 to Ctrl+8."""
+
+SUBMENUS = {"exports": "&Export selection as", "views": "Sa&ved views"}
+
+
+class Entry(NamedTuple):
+    """A line of a menu. ``call`` is a method of `Commands`, a submenu, or empty for a rule."""
+
+    menu: str
+    text: str = ""
+    key: str = ""
+    call: str = ""
+    doc: str = ""
+
+
+_FILE, _EDIT, _VIEW, _FIND = "&File", "&Edit", "&View", "F&ind"
+_CURSORS, _DECODE, _PANELS, _HELP = "&Cursors", "&Decode", "&Panels", "&Help"
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(_FILE, "&Open file...", "Ctrl+O", "open_file", "Opens captures of logic analyzers."),
+    Entry(
+        _FILE, "Open ca&pture folder...", "Ctrl+Shift+O", "open_folder", "Opens a folder NAME.ff."
+    ),
+    Entry(_FILE, "Open &target...", "Ctrl+T", "open_target", "Watches a card or counters live."),
+    Entry(_FILE, "&Close source", "Ctrl+W", "close_current", "Takes the chosen source out."),
+    Entry(_FILE),
+    Entry(
+        _FILE, "Export picture as P&NG...", "Ctrl+P", "export_png", "What is seen of the time line."
+    ),
+    Entry(
+        _FILE,
+        "Export picture as &SVG...",
+        "Ctrl+Shift+P",
+        "export_svg",
+        "The same as lines and texts.",
+    ),
+    Entry(
+        _FILE,
+        "Export what is seen as CS&V...",
+        "Ctrl+E",
+        "export_csv",
+        "A line for each item in view.",
+    ),
+    Entry(_FILE, call="exports"),
+    Entry(_FILE),
+    Entry(_FILE, "&Quit", "Ctrl+Q", "quit"),
+    Entry(_EDIT, "Add &note...", "Ctrl+M", "add_note", "A note at the chosen event or stretch."),
+    Entry(_EDIT, "&Copy row", "Ctrl+Shift+C", "copy_row", "The chosen row as text."),
+    Entry(
+        _EDIT, "Cancel all &work", "Ctrl+.", "cancel_all", "Ends loading, decoding and searching."
+    ),
+    Entry(_VIEW, "Zoom &in", "Ctrl++", "zoom_in"),
+    Entry(_VIEW, "Zoom &out", "Ctrl+-", "zoom_out"),
+    Entry(_VIEW, "&Fit everything", "Ctrl+0", "zoom_fit"),
+    Entry(_VIEW, "Zoom to &selection", "Ctrl+9", "zoom_to_selection"),
+    Entry(_VIEW, "&Go to time...", "Ctrl+G", "go_to_time"),
+    Entry(
+        _VIEW, "Choose a s&tretch...", "Ctrl+R", "choose_stretch", "What is measured and exported."
+    ),
+    Entry(_VIEW, "Trac&ks...", "Ctrl+K", "choose_tracks", "Which tracks are shown."),
+    Entry(_VIEW),
+    Entry(
+        _VIEW, "Save vie&w...", "Ctrl+S", "save_view", "Keeps range, tracks, cursors and filter."
+    ),
+    Entry(_VIEW, call="views"),
+    Entry(_VIEW),
+    Entry(_VIEW, "&Dark or light", "Ctrl+L", "other_theme"),
+    Entry(_VIEW, "F&ull screen", "F11", "full_screen"),
+    Entry(_FIND, "&Find...", "Ctrl+F", "focus_find", "Goes to the rows that match."),
+    Entry(_FIND, "F&ilter...", "Ctrl+Shift+F", "focus_filter", "Shows only the rows that match."),
+    Entry(_FIND, "&Next hit", "F3", "next_hit"),
+    Entry(_FIND, "&Previous hit", "Shift+F3", "previous_hit"),
+    Entry(_FIND, "&Clear find and filter", "Ctrl+Backspace", "clear_search"),
+    Entry(_CURSORS, "&Add cursor at time...", "Ctrl+Shift+A", "add_cursor"),
+    Entry(_CURSORS, "&Stretch between cursors", "Ctrl+Shift+R", "between_cursors"),
+    Entry(_CURSORS, "&Remove all cursors", "Ctrl+Shift+X", "remove_cursors"),
+    Entry(
+        _DECODE, "&Decode signals...", "Ctrl+D", "decode_current", "With a decoder of your choice."
+    ),
+    Entry(_DECODE, "&Offset of a source...", "Ctrl+Shift+T", "offset_current", "Moves it in time."),
+    Entry(_DECODE, "&Align by packets", "Ctrl+Shift+L", "align_current", "To the first capture."),
+    Entry(
+        _DECODE,
+        "Co&mpare two captures",
+        "Ctrl+Shift+M",
+        "compare",
+        "Aligns them, lists differences.",
+    ),
+    Entry(_PANELS, "&Time line", "Ctrl+`", "focus_timeline"),
+    *(
+        Entry(_PANELS, f"&{number} {title}", f"Ctrl+{number}", f"panel {title}")
+        for number, title in enumerate(PANELS, start=1)
+    ),
+    Entry(_PANELS, "Ne&xt panel", "F6", "next_panel"),
+    Entry(_PANELS, "Pre&vious panel", "Shift+F6", "previous_panel"),
+    Entry(_HELP, "&Keys", "F1", "show_keys"),
+)

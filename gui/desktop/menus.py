@@ -1,0 +1,125 @@
+"""The menu bar: made from a table, with a key for everything, so that no mouse is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from freezeframe.gui.desktop.commands import Commands
+from freezeframe.gui.desktop.export_selection import formats_for
+from freezeframe.gui.desktop.menu_table import ENTRIES, SUBMENUS
+from freezeframe.gui.text import printable
+from PyQt6.QtCore import QObject
+from PyQt6.QtGui import QAction, QKeySequence
+from PyQt6.QtWidgets import QMenu
+
+if TYPE_CHECKING:
+    from freezeframe.gui.desktop.window import MainWindow
+
+__all__ = ["Menus"]
+
+
+class Menus(QObject):
+    """The menus of a window. ``actions`` are its entries by their text without marks."""
+
+    def __init__(self, window: MainWindow, commands: Commands) -> None:
+        super().__init__(window)
+        self._window = window
+        self._commands = commands
+        self.actions: dict[str, QAction] = {}
+        self.submenus: dict[str, QMenu] = {}
+        menus: dict[str, QMenu] = {}
+        bar = window.menuBar()
+        for entry in ENTRIES:
+            if entry.menu not in menus:
+                made = None if bar is None else bar.addMenu(entry.menu)
+                assert made is not None
+                menus[entry.menu] = made
+                if entry.menu == "&Edit":
+                    self._add_undo(made)
+            menu = menus[entry.menu]
+            if not entry.call:
+                menu.addSeparator()
+            elif entry.call in SUBMENUS:
+                self._add_submenu(menu, entry.call)
+            else:
+                self._add(menu, entry.text, entry.key, self._called(entry.call), entry.doc)
+
+    def _called(self, name: str) -> Callable[[], object]:
+        word, _, title = name.partition(" ")
+        if word == "panel":
+            return partial(self._commands.go_to_panel, title)
+        found: Callable[[], object] = getattr(self._commands, name)
+        return found
+
+    def _add(self, menu: QMenu, text: str, key: str, act: Callable[[], object], doc: str) -> None:
+        action = QAction(text, self)
+        action.setShortcut(QKeySequence(key))
+        action.setStatusTip(doc)
+        action.triggered.connect(lambda _checked=False: act())
+        menu.addAction(action)
+        self.actions[text.replace("&", "").rstrip(".")] = action
+
+    def _add_undo(self, menu: QMenu) -> None:
+        stack = self._window.undo
+        for name, action, key in (
+            ("Undo", stack.createUndoAction(self, "&Undo"), "Ctrl+Z"),
+            ("Redo", stack.createRedoAction(self, "&Redo"), "Ctrl+Shift+Z"),
+        ):
+            if action is not None:
+                action.setShortcut(QKeySequence(key))
+                menu.addAction(action)
+                self.actions[name] = action
+        menu.addSeparator()
+
+    def _add_submenu(self, menu: QMenu, name: str) -> None:
+        made = menu.addMenu(SUBMENUS[name])
+        assert made is not None
+        fill = {"exports": self._fill_exports, "views": self._fill_views}[name]
+        made.aboutToShow.connect(partial(fill, made))
+        self.submenus[name] = made
+
+    def _fill_exports(self, menu: QMenu) -> None:
+        menu.clear()
+        opened = self._commands.current()
+        formats = [] if opened is None else formats_for(opened)
+        for name, doc, suffix in formats:
+            action = menu.addAction(f"{name}: {doc}")
+            if action is not None:
+                action.triggered.connect(
+                    lambda _checked=False, name=name, suffix=suffix: self._commands.export_as(
+                        name, suffix
+                    )
+                )
+        menu.setEnabled(bool(formats) or opened is None)
+
+    def _fill_views(self, menu: QMenu) -> None:
+        menu.clear()
+        work = self._window.workspace
+        found = [(k, n) for k in work.sources for n in work.books[k].views]
+        for key, name in found:
+            shown = _menu_text(name)
+            action = menu.addAction(shown)
+            if action is not None:
+                action.triggered.connect(
+                    lambda _c=False, key=key, name=name: self._commands.show_view(key, name)
+                )
+        if found:
+            forget = menu.addMenu("&Forget")
+            assert forget is not None
+            for key, name in found:
+                action = forget.addAction(_menu_text(name))
+                if action is not None:
+                    action.triggered.connect(
+                        lambda _c=False, key=key, name=name: self._commands.forget_view(key, name)
+                    )
+        else:
+            empty = menu.addAction("no view is kept")
+            if empty is not None:
+                empty.setEnabled(False)
+
+
+def _menu_text(name: str) -> str:
+    """Return a text that a menu shows as it is: ``&`` marks no key in it."""
+    return printable(name).replace("&", "&&")

@@ -1,0 +1,154 @@
+"""Questions in dialogs: a text, a time, a file, which tracks, which decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
+from freezeframe.gui.desktop.time_text import parse_time_ps
+from freezeframe.gui.desktop.widgets import button, named, text_box
+from freezeframe.gui.text import printable
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QFontDatabase
+from PyQt6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QInputDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMessageBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+if TYPE_CHECKING:
+    from freezeframe.decoders.registry import Registry
+    from freezeframe.gui.desktop.sources.opened import Opened
+    from freezeframe.gui.desktop.workspace import Workspace
+
+__all__ = ["ask_decoder", "ask_place", "ask_text", "ask_time", "ask_tracks", "show_text", "sure"]
+
+_KEY = Qt.ItemDataRole.UserRole
+
+
+def ask_text(parent: QWidget, title: str, question: str, *, several_lines: bool = False) -> str:
+    """Return what was typed; empty where the dialog was cancelled."""
+    shown = _plain(question)
+    if several_lines:
+        text, ok = QInputDialog.getMultiLineText(parent, title, shown)
+    else:
+        text, ok = QInputDialog.getText(parent, title, shown)
+    return text.strip() if ok else ""
+
+
+def ask_time(parent: QWidget, title: str, question: str) -> int | None:
+    """Return picoseconds; a text that is no time is asked for again with what is wrong."""
+    text, why = "", ""
+    while True:
+        shown = _plain(f"{question}\n{why}" if why else question)
+        text, ok = QInputDialog.getText(parent, title, shown, QLineEdit.EchoMode.Normal, text)
+        if not ok:
+            return None
+        try:
+            return parse_time_ps(text)
+        except FreezeframeError as error:
+            why = str(error)
+
+
+def ask_place(parent: QWidget, title: str, name: str, suffix: str) -> Path | None:
+    """Return where a file is to be written; the dialog asks before it replaces one."""
+    path, _ = QFileDialog.getSaveFileName(parent, title, name, f"*.{suffix}")
+    if not path:
+        return None
+    return Path(path) if Path(path).suffix else Path(f"{path}.{suffix}")
+
+
+def sure(parent: QWidget, title: str, text: str) -> bool:
+    """Return whether the user is sure."""
+    box = QMessageBox(QMessageBox.Icon.Warning, title, "", parent=parent)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setText(printable(text))
+    yes = box.addButton(title, QMessageBox.ButtonRole.AcceptRole)
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+    box.exec()
+    return box.clickedButton() is yes
+
+
+def show_text(parent: QWidget, title: str, text: str) -> None:
+    """Show a text in a window of its own."""
+    dialog = QDialog(parent)
+    dialog.setWindowTitle(title)
+    box = text_box(title)
+    box.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+    box.setPlainText(text)
+    column = QVBoxLayout(dialog)
+    column.addWidget(box)
+    column.addWidget(button("&Close", "close", dialog.accept))
+    dialog.resize(720, 560)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+
+
+def ask_tracks(
+    parent: QWidget, tracks: Sequence[tuple[str, str]], hidden: Iterable[str]
+) -> set[str] | None:
+    """Return the keys of the tracks that are not to be shown; None where it was cancelled."""
+    dialog = QDialog(parent)
+    dialog.setWindowTitle("Tracks")
+    listed = named(QListWidget(), "tracks", "Space shows or hides a track.")
+    away = set(hidden)
+    for key, name in tracks:
+        line = QListWidgetItem(printable(name))
+        line.setFlags(line.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+        line.setCheckState(Qt.CheckState.Unchecked if key in away else Qt.CheckState.Checked)
+        line.setData(_KEY, key)
+        listed.addItem(line)
+    kinds = QDialogButtonBox.StandardButton
+    buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    column = QVBoxLayout(dialog)
+    column.addWidget(listed)
+    column.addWidget(buttons)
+    dialog.resize(460, 560)
+    if dialog.exec() != QDialog.DialogCode.Accepted:
+        return None
+    found = [one for n in range(listed.count()) if (one := listed.item(n)) is not None]
+    return {str(one.data(_KEY)) for one in found if one.checkState() == Qt.CheckState.Unchecked}
+
+
+def ask_decoder(parent: QWidget, workspace: Workspace, opened: Opened) -> None:
+    """Ask for a decoder and begin to decode; the decoders are loaded and proposed in workers."""
+
+    def show(registry: Registry) -> None:
+        dialog = DecoderDialog(registry, opened.channels, opened.specs, parent)
+        proposing = workspace.propose(opened.key, lambda found, why: _proposed(dialog, found, why))
+        dialog.accepted.connect(lambda: workspace.decode(opened.key, (dialog.spec.text().strip(),)))
+        if proposing is not None:
+            dialog.finished.connect(lambda _: proposing.cancel())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    job = workspace.jobs.start("load decoders", lambda progress: workspace.registry())
+    job.done.connect(show)
+
+
+def _proposed(dialog: DecoderDialog, found: list[Any], why: str) -> None:
+    from PyQt6 import sip
+
+    if not sip.isdeleted(dialog):
+        dialog.set_proposals(found, why)
+
+
+def _plain(text: str) -> str:
+    """Return a text that a label of an input dialog cannot take for markup."""
+    from html import escape
+
+    lines = "<br>".join(escape(printable(line)) for line in text.split("\n"))
+    return f"<span>{lines}</span>"

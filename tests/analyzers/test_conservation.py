@@ -1,0 +1,256 @@
+"""The numbers of a capture add up at any moment of freezing, and a broken law names the terms that do not."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from freezeframe.analyzers.conservation import CONSERVATION, Checked, check_laws
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.counters.law_table import CARD_LAWS, CardLaw, split_terms
+from freezeframe.capture.folder import CaptureFolder, RegisterImage
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.registers import names
+from freezeframe.capture.targets.base import open_target
+
+from tests.analyzers.emulated import pulled, varied_profile
+from tests.board.boards import running
+from tests.capture.console.printed import dump, record
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> CaptureView:
+    """A clean run with deep memories: none has wrapped, so every law can be checked."""
+    path = tmp_path_factory.mktemp("clean")
+    deep = varied_profile(path / "deep.toml", tap_depth=16384, event_depth=16384)
+    return pulled(path, 3004, profile=deep, limit_us=30).view
+
+
+def broken(checked: list[Checked]) -> list[str]:
+    return [f"{c.subject.text}: {c.law.name}: {c.why}" for c in checked if c.state == "broken"]
+
+
+def laws_broken(checked: list[Checked]) -> set[str]:
+    return {c.law.name for c in checked if c.state == "broken"}
+
+
+def altered(view: CaptureView, device: str, register: str, *indices: int, by: int) -> CaptureView:
+    """Return the view with a register of one device changed; as evidence it would have another digest."""
+    address = names.offset(register, *indices)
+
+    def change(image: RegisterImage) -> RegisterImage:
+        words = dict(image)
+        words[address] = (words[address] + by) % (1 << 32)
+        return RegisterImage(words)
+
+    devices = tuple(
+        replace(d, registers=change(d.registers)) if d.name == device else d for d in view.devices
+    )
+    return replace(view, devices=devices)
+
+
+def test_everything_adds_up_in_a_clean_run_and_everything_can_be_checked(
+    clean: CaptureView,
+) -> None:
+    checked = check_laws(clean)
+    assert {c.state for c in checked} == {"holds"}
+    assert {c.law.name for c in checked} == {law.name for law in CARD_LAWS}
+
+
+@pytest.mark.parametrize("seed", range(5100, 5108))
+def test_clean_runs_hold_every_law_at_any_moment(tmp_path: Path, seed: int) -> None:
+    at_us = random.Random(seed).randrange(2, 400)
+    assert broken(check_laws(pulled(tmp_path, seed, limit_us=at_us).view)) == []
+
+
+@pytest.mark.parametrize("seed", [21, 22, 23])
+def test_clean_runs_of_the_simulated_board_hold_every_law(tmp_path: Path, seed: int) -> None:
+    with running("--fault", "none", "--seed", str(seed), "--truth", str(tmp_path / "t")) as board:
+        target = open_target(board.url)
+        pull(target, tmp_path / "run.ff", freeze=True)
+        target.close()
+    from freezeframe.analyzers.analysis import Material
+
+    folder = CaptureFolder.open(tmp_path / "run.ff")
+    assert broken(check_laws(Material(folder).view)) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("word-omitted", {"outgoing FIFO, words"}),
+        ("credit-lost", {"credits on the way"}),
+        ("wrap-unhandled", {"credit"}),
+        ("credit-start-too-large", {"limit"}),
+        ("credit-too-optimistic", {"credit"}),
+    ],
+)
+def test_a_fault_breaks_the_law_it_is_about(tmp_path: Path, fault: str, expected: set[str]) -> None:
+    view = pulled(tmp_path, 1002, fault=fault, limit_us=20_000).view
+    assert expected <= laws_broken(check_laws(view))
+
+
+@pytest.mark.parametrize("sender", ["header-miscounted"])
+def test_a_counter_that_skips_words_breaks_the_sum_over_the_flows(
+    tmp_path: Path, sender: str
+) -> None:
+    view = pulled(tmp_path, 1002, fault=sender, limit_us=20_000).view
+    assert laws_broken(check_laws(view)) & {"words sent, by flow", "words received, by flow"}
+
+
+BREAKS = {
+    "outgoing FIFO, words": ("frozen.tx_level", (), -1),
+    "incoming FIFO, words": ("frozen.rx_level", (), 1),
+    "outgoing FIFO, packets": ("frozen_counters.tx_deq_packets.lo", (), 99),
+    "incoming FIFO, packets": ("frozen_counters.rx_deq_packets.lo", (), 99),
+    "words sent, by flow": ("frozen_flow.words_sent", (0,), -1),
+    "words received, by flow": ("frozen_flow.words_received", (0,), -1),
+    "words waiting, by flow": ("frozen.rx_level", (), -9),
+    "packets received": ("frozen_counters.drops.lo", (), 2),
+    "descriptors": ("frozen_counters.descriptors.lo", (), 2),
+    "bus cycles": ("frozen_counters.bus_data_cycles.lo", (), 1_000_000),
+    "refused credits": ("frozen_counters.parity_errors.lo", (), 1),
+    "sampler, words out": ("frozen_counters.tx_deq_words.lo", (), 2_000),
+    "sampler, words in": ("frozen_counters.rx_enq_words.lo", (), -5_000),
+    "samples": ("occupancy_histogram", (0,), 1),
+    "words sent, two counts": ("frozen_flow.sent", (0,), 1),
+    "words received, two counts": ("frozen_flow.received", (1,), 1),
+    "credit": ("frozen_flow.credited", (0,), 3_000),
+    "words waiting": ("frozen_flow.freed", (0,), 2_500),
+    "credits due": ("frozen_flow.freed", (1,), -2_500),
+    "limit": ("frozen_flow.limit", (0,), 2_049),
+    "words on the way, by flow": ("frozen_flow.sent", (2,), 4_000),
+    "credits on the way, by flow": ("frozen_flow.credited", (3,), 2_000),
+    "words on the way": ("frozen_counters.tx_deq_words.lo", (), -5_000),
+    "credits on the way": ("frozen_counters.credits_taken.lo", (), 500),
+    "recorded words": ("memory.offered", (1,), 1),
+    "stored records": ("memory.stored", (2,), -1),
+    "counted words": ("memory.offered", (0,), 50_000),
+    "counted header errors": ("frozen_counters.header_errors.lo", (), -1),
+    "recorded events": ("memory.lost", (4,), 1),
+}  # fmt: skip
+
+
+def test_there_is_a_way_to_break_every_law_but_the_one_of_errors() -> None:
+    assert BREAKS.keys() == {law.name for law in CARD_LAWS}
+
+
+@pytest.mark.parametrize("law", [name for name in BREAKS if name != "counted header errors"])
+def test_one_wrong_number_breaks_the_law(clean: CaptureView, law: str) -> None:
+    register, indices, by = BREAKS[law]
+    assert law in laws_broken(check_laws(altered(clean, "A", register, *indices, by=by)))
+
+
+def test_a_broken_law_names_its_terms_with_their_values_and_what_they_must_be(
+    clean: CaptureView,
+) -> None:
+    law = CardLaw(
+        "FIFO",
+        "",
+        "device",
+        "counter.tx_enq_words - counter.tx_deq_words",
+        "0",
+        "parameter.tx_fifo",
+    )
+    words = clean.counter("A", "tx_deq_words")
+    wrong = altered(clean, "A", "frozen_counters.tx_enq_words.lo", by=5_000)
+    one = next(c for c in check_laws(wrong, [law]) if c.subject.device == "A")
+    into = wrong.counter("A", "tx_enq_words")
+    assert into is not None
+    assert words is not None
+    assert one.why == (
+        f"counter.tx_enq_words {into:,} - counter.tx_deq_words {words:,} = {into - words:,}; "
+        "must lie in 0 to 1,024 (parameter.tx_fifo 1,024)"
+    )
+    assert [(t.name, t.sign, t.value) for t in one.terms] == [
+        ("counter.tx_enq_words", 1, into),
+        ("counter.tx_deq_words", -1, words),
+        ("parameter.tx_fifo", 0, 1_024),
+    ]
+
+
+def test_a_law_with_a_missing_term_is_not_checkable_and_says_which(clean: CaptureView) -> None:
+    def without(image: RegisterImage) -> RegisterImage:
+        gone = names.offset("frozen.tx_level")
+        return RegisterImage({at: word for at, word in image if at != gone})
+
+    view = replace(
+        clean, devices=tuple(replace(d, registers=without(d.registers)) for d in clean.devices)
+    )
+    one = check_laws(view)[0]
+    assert (one.law.name, one.state, one.why) == (
+        "outgoing FIFO, words",
+        "not checkable",
+        "frozen.tx_level was not read",
+    )
+    assert one.balance is None
+
+
+def test_of_one_card_alone_the_laws_of_the_link_are_not_checkable(tmp_path: Path) -> None:
+    material = pulled(tmp_path, 3000, limit_us=30)
+    material.chosen = ("A",)
+    checked = check_laws(material.view)
+    assert broken(checked) == []
+    link = [c for c in checked if c.law.scope in ("link", "link-flow")]
+    assert {(c.state, c.why.partition(";")[0]) for c in link} == {
+        ("not checkable", "device B is not in this capture")
+    }
+
+
+def test_counts_that_run_on_over_an_arm_are_not_held_against_memories(clean: CaptureView) -> None:
+    armed = altered(clean, "A", "ctl.generation", by=1)
+    states = {
+        (c.state, c.why)
+        for c in check_laws(armed)
+        if c.law.name == "counted words" and c.subject.device == "A"
+    }
+    assert states == {("not checkable", "armed 2 times; counters run on over that")}
+
+
+def test_counts_that_wrapped_are_compared_modulo_their_width(clean: CaptureView) -> None:
+    low = -(clean.counter("A", "tx_deq_words") or 0) - 7
+    law = [law for law in CARD_LAWS if law.name == "words sent, by flow"]
+    # Counter and flows both wrap at 2^32: what is added to one of each cancels.
+    view = altered(clean, "A", "frozen_counters.tx_deq_words.lo", by=low)
+    view = altered(view, "A", "frozen_flow.words_sent", 0, by=low)
+    assert broken(check_laws(view, law)) == []
+
+
+def test_a_capture_of_the_c_hooks_is_checked_as_far_as_its_terms_go(tmp_path: Path) -> None:
+    from tests.gui.cli import run_inside
+
+    log = tmp_path / "console.txt"
+    records = [record(1, 5, 15), record(2, 6, 3), record(1, 13, 1), record(9, 15, 1)]
+    log.write_bytes(b"".join(dump(records)))
+    assert run_inside("console", str(log), "-o", str(tmp_path / "ring.ff")).code == 0
+    from freezeframe.analyzers.analysis import Material
+
+    checked = check_laws(Material(CaptureFolder.open(tmp_path / "ring.ff")).view)
+    assert broken(checked) == []
+    assert ("not checkable", "frozen_counters.tx_enq_words was not read") in {
+        (c.state, c.why.partition(";")[0]) for c in checked
+    }
+
+
+def test_the_analysis_counts_the_laws_and_tells_the_broken_ones(tmp_path: Path) -> None:
+    material = pulled(tmp_path, 1002, fault="word-omitted", limit_us=20_000)
+    result = CONSERVATION.run(material)
+    assert result.figure("laws.broken").value == (result.tables["laws"]["state"] == "broken").sum()
+    assert "outgoing FIFO, words" in result.notes[0]
+    assert "counter.tx_enq_words" in result.notes[0]
+    result.to_json()
+
+
+@pytest.mark.parametrize("law", CARD_LAWS, ids=lambda law: law.name)
+def test_the_table_is_well_formed(law: CardLaw) -> None:
+    assert split_terms(law.balance)
+    assert law.text.endswith(".")
+    assert law.least or law.most
+
+
+@pytest.mark.parametrize("text", ["", "a.b c.d", "a.b - ", "a.b * c.d", "a"])
+def test_a_balance_that_is_no_sum_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="terms with"):
+        split_terms(text)

@@ -1,0 +1,203 @@
+"""The analysis throughput, on captures of the emulated pair and on samplers made by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from freezeframe.analyzers.analysis import AnalysisResult, Material
+from freezeframe.analyzers.throughput import MB, THROUGHPUT
+from freezeframe.capture.folder import CaptureFolder, CaptureWriter, DeviceCapture, Gap
+
+from tests.analyzers.bench_pair import Pair
+from tests.analyzers.emulated import pulled
+from tests.gui.made_capture import made_capture
+
+PERIOD = 1000  # bus cycles
+PER_WORD = 8 / (PERIOD / 100e6) / MB
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    return pulled(tmp_path_factory.mktemp("throughput"), 4)
+
+
+@pytest.fixture(scope="module")
+def result(emulated: Material) -> AnalysisResult:
+    return THROUGHPUT.run(emulated)
+
+
+def sampler(
+    path: Path, words: list[int], *, first: int = 0, depth: int = 64, newest: int | None = None,
+    gaps: tuple[tuple[int, int], ...] = (), pointer: int | None = None,
+) -> AnalysisResult:  # fmt: skip
+    """Return the result for A's sampler with these words out in its intervals; nothing comes in."""
+    pair = Pair()
+    pair.traffic(2)
+    counts = (np.cumsum([first, *words], dtype=np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    n = len(counts)
+    registers = {
+        "ctl.sample_period": PERIOD,
+        "sampler.write_ptr": n % depth if pointer is None else pointer,
+        "sampler.status": int(n >= depth),
+        "sampler.last_cycle_lo": 6_000_000 if newest is None else newest,
+        "sampler.last_cycle_hi": 0,
+    }
+    for name, value in registers.items():
+        pair.set("A", name, value=value)
+    made = pair.write(path / "made.ff")
+    slots = np.zeros((depth, 2), np.uint32)
+    for i, count in enumerate(counts.tolist()):
+        slots[i % depth, 0] = count
+    for start, size in gaps:
+        slots[start : start + size] = 0
+    writer = CaptureWriter(path / "sampled.ff", source="emu:")
+    a, b = made.devices
+    found = [Gap(start, size, "not read") for start, size in gaps]
+    identity = dataclasses.replace(a.identity, sampler_depth=depth)
+    writer.add_device(
+        DeviceCapture(a.index, a.base, identity, a.registers, a.memories, slots, found)
+    )
+    writer.add_device(b)
+    return THROUGHPUT.run(Material(CaptureFolder.open(writer.commit())))
+
+
+def test_the_limits_are_those_of_the_paper(result: AnalysisResult) -> None:
+    """FORTH 2.8: 596 MB/s of the link pair, 762.9 MB/s of the bus, MB = 2^20."""
+    (series,) = [s for s in result.series if s.name == "A.out.throughput"]
+    assert series.limit == pytest.approx(596.05, abs=0.01)
+    assert "762.9 MB/s" in result.figure("A.out.throughput.bus_share").note
+
+
+def test_what_one_end_sends_the_other_receives(result: AnalysisResult) -> None:
+    for out, into in (("A.out", "B.in"), ("B.out", "A.in")):
+        sent = result.figure(f"{out}.throughput.mean").value
+        got = result.figure(f"{into}.throughput.mean").value
+        assert sent is not None
+        assert got is not None
+        assert got == pytest.approx(sent, rel=0.01)
+
+
+def test_the_mean_is_the_words_counted_over_the_time_between_the_first_and_last_sample(
+    emulated: Material, result: AnalysisResult
+) -> None:
+    device = emulated.folder.device("A")
+    assert device.samples is not None
+    n = device.registers.value("sampler.write_ptr")
+    assert n is not None
+    words = int(device.samples[n - 1, 0]) - int(device.samples[0, 0])
+    expected = words * 8 / ((n - 1) * 1024 / 100e6) / MB
+    assert result.figure("A.out.throughput.mean").value == pytest.approx(expected)
+
+
+def test_flows_of_a_trace_add_up_to_its_words(emulated: Material, result: AnalysisResult) -> None:
+    words = emulated.trace.words
+    for device, tap in (("A", "tx_deq"), ("B", "rx_enq")):
+        table = result.tables["flows"]
+        mine = table[(table["device"] == device) & (table["tap"] == tap)]
+        assert int(mine["words"].sum()) == int((words["source"] == f"{device}.{tap}").sum())
+
+
+def test_counts_of_flows_are_those_of_the_freeze_bank(
+    emulated: Material, result: AnalysisResult
+) -> None:
+    for flow in range(8):
+        counted = emulated.view.value("A", "frozen_flow.words_sent", flow)
+        if counted:
+            assert result.figure(f"A.out.flow{flow}.words").value == counted
+
+
+def test_everything_is_json(result: AnalysisResult) -> None:
+    text = json.dumps(result.to_json(), allow_nan=False)
+    assert json.loads(text)["analysis"] == "throughput"
+
+
+def test_a_rate_has_the_uncertainty_of_a_word(tmp_path: Path) -> None:
+    result = sampler(tmp_path, [500] * 10)
+    mean = result.figure("A.out.throughput.mean")
+    assert mean.value == pytest.approx(500 * PER_WORD)
+    assert mean.uncertainty == pytest.approx(PER_WORD / 10)
+    assert result.figure("A.out.throughput.max").uncertainty == pytest.approx(PER_WORD)
+
+
+def test_counts_that_wrap_and_a_memory_that_wrapped_give_the_words_in_order(tmp_path: Path) -> None:
+    words = list(range(100, 190))
+    result = sampler(tmp_path, words, first=0xFFFF_F000, depth=64)
+    table = result.tables["samples"]
+    assert table["words_out"].tolist() == words[-63:]
+    assert result.figure("A.out.throughput.max").value == pytest.approx(189 * PER_WORD)
+    assert (np.diff(table["t_ps"]) == PERIOD * 10_000).all()
+
+
+def test_a_sample_that_was_not_read_leaves_a_gap_in_the_series_and_in_no_figure(
+    tmp_path: Path,
+) -> None:
+    result = sampler(tmp_path, [300] * 20, gaps=((5, 2),))
+    (series,) = [s for s in result.series if s.name == "A.out.throughput"]
+    assert [i for i, v in enumerate(series.value.tolist()) if math.isnan(v)] == [4, 5, 6]
+    assert result.figure("A.out.throughput.mean").value == pytest.approx(300 * PER_WORD)
+    assert any(
+        "3 of 20 intervals of the sampler lie beside samples" in note for note in result.notes
+    )
+    assert (
+        json.loads(json.dumps(result.to_json(), allow_nan=False))["series"][0]["value"][4] is None
+    )
+
+
+def test_a_stretch_without_a_word_is_a_stall_with_its_length(tmp_path: Path) -> None:
+    result = sampler(tmp_path, [500] * 10 + [0] * 5 + [500] * 10)
+    (track,) = [t for t in result.intervals if t.name == "A.out.stalls"]
+    assert (track.t_end_ps - track.t_ps).tolist() == [5 * PERIOD * 10_000]
+    assert result.figure("A.out.stalls").value == 1
+    assert "the most in a row: 5" in result.figure("A.out.idle").note
+
+
+def test_a_rate_that_falls_has_two_levels(tmp_path: Path) -> None:
+    words = [600 + i % 3 for i in range(30)] + [200 + i % 3 for i in range(30)]
+    result = sampler(tmp_path, words)
+    (track,) = [t for t in result.intervals if t.name == "A.out.shape"]
+    assert track.kind == ("level", "level")
+    assert track.open_start.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"pointer": 65}, "pointer says slot 65, and it has 64"),
+        ({"newest": 500}, "do not fit before cycle 500"),
+        ({"pointer": 1}, "1 throughput samples were taken, and a rate needs two"),
+    ],
+    ids=["pointer", "time", "one"],
+)
+def test_a_sampler_whose_registers_contradict_each_other_gives_no_rate(
+    tmp_path: Path, changes: dict[str, int], said: str
+) -> None:
+    result = sampler(tmp_path, [500] * 10, **changes)  # type: ignore[arg-type]
+    assert any(said in note for note in result.notes)
+    assert not [f for f in result.figures if f.name.startswith("A.out.throughput")]
+
+
+def test_more_words_than_the_link_can_carry_are_no_rate(tmp_path: Path) -> None:
+    result = sampler(tmp_path, [500] * 10 + [70_000] + [500] * 10)
+    assert any(
+        "1 of 21 intervals of the sampler hold more words than the link can carry" in n
+        for n in result.notes
+    )
+    assert not [f for f in result.figures if f.name.startswith("A.out.throughput")]
+
+
+def test_a_card_without_a_sampler_still_has_its_traces(tmp_path: Path) -> None:
+    pair = Pair()
+    pair.traffic(5, flow=3)
+    result = THROUGHPUT.run(Material(pair.write(tmp_path / "x.ff")))
+    assert any("A has no throughput sampler" in note for note in result.notes)
+    assert result.figure("A.out.flow3.traced").value is not None
+
+
+def test_a_capture_of_one_device_is_analysed_alone(tmp_path: Path) -> None:
+    material = Material(made_capture(tmp_path / "made.ff"), ["A"])
+    assert {f.name.split(".")[0] for f in THROUGHPUT.run(material).figures} == {"A"}

@@ -1,0 +1,96 @@
+"""What the tests of the desktop share: no screen, the window, the capture of the demo's fault."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is imported
+
+import pytest
+from freezeframe.analyzers.registry import AnalysisRegistry
+from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.emulator.target import EmulatorTarget
+from freezeframe.gui.desktop.window import MainWindow
+from freezeframe.gui.desktop.workspace import Workspace
+from pytestqt.qtbot import QtBot
+
+NO_ANALYSES = AnalysisRegistry()  # most tests need none, and each costs time
+MakeWindow = Callable[..., MainWindow]
+WAIT_MS = (
+    60_000  # never the measure of anything: what is waited for comes, or the test hangs and says so
+)
+
+
+def emulated(path: Path, fault: str = "word-omitted", seed: int = 2) -> Path:
+    """Write the capture of an emulated pair with a fault, as ``freezeframe demo`` does."""
+    target = EmulatorTarget(profile="forth", fault=fault, seed=seed)
+    target.run_until_frozen(20_000_000_000)
+    pull(target, path, freeze=True)
+    target.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def fault_capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's fault: word 3 of packet 69 is lost in A's outgoing FIFO. Only to be read."""
+    return emulated(tmp_path_factory.mktemp("captures") / "fault.ff")
+
+
+@pytest.fixture(scope="session")
+def other_capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same cards and traffic, another fault. Only to be read."""
+    return emulated(tmp_path_factory.mktemp("captures") / "other.ff", "payload-bit-flip")
+
+
+@pytest.fixture
+def make_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeWindow]:
+    """Return a function that shows a window; all are closed at the end, and their threads with them."""
+    made: list[MainWindow] = []
+
+    def make(
+        *,
+        allow_write: bool = False,
+        period_s: float = 0.05,
+        analyses: AnalysisRegistry | None = NO_ANALYSES,
+        choice: SourceChoice | None = None,
+    ) -> MainWindow:
+        workspace = Workspace(period_s=period_s, into=tmp_path, analyses=analyses, choice=choice)
+        window = MainWindow(workspace, allow_write=allow_write)
+        made.append(window)
+        window.show()
+        return window
+
+    yield make
+    for window in made:
+        window.close()
+        window.deleteLater()
+
+
+@pytest.fixture
+def window(make_window: MakeWindow) -> MainWindow:
+    return make_window()
+
+
+def wait_loaded(qtbot: QtBot, window: MainWindow, what: object, *specs: str) -> str:
+    """Open a source and wait until all of it is there; return its key."""
+    key = window.open(str(what), specs)
+    assert key is not None, window.trouble.text()
+
+    def loaded() -> bool:
+        opened = window.workspace.sources.get(key)
+        return opened is not None and opened.loaded and not window.workspace.jobs.running
+
+    qtbot.waitUntil(loaded, timeout=WAIT_MS)
+    return key
+
+
+def settle(qtbot: QtBot, window: MainWindow) -> None:
+    """Wait until nothing works any more: timers of typing, jobs, pyramids."""
+    qtbot.wait(300)
+    qtbot.waitUntil(
+        lambda: not window.workspace.jobs.running and not window.timeline.is_building(),
+        timeout=WAIT_MS,
+    )

@@ -1,0 +1,195 @@
+"""What cannot be opened or shown: one clear line, and the window goes on."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.desktop.sources.choice import kind_of
+from freezeframe.gui.desktop.start import check_desktop, missing_libraries
+from freezeframe.gui.desktop.window import MainWindow
+from pytestqt.qtbot import QtBot
+
+from tests.gui.cli import run_inside
+from tests.gui.desktop.conftest import WAIT_MS, MakeWindow, wait_loaded
+
+
+def found(library: str) -> object:
+    return library
+
+
+def test_without_a_display_it_says_what_to_do() -> None:
+    with pytest.raises(
+        InputError, match=r"there is no display .* ssh -X, without a screen xvfb-run"
+    ):
+        check_desktop({}, found, "linux")
+
+
+@pytest.mark.parametrize(
+    ("library", "package"),
+    [
+        ("libEGL.so.1", "libegl1"),
+        ("libxcb-cursor.so.0", "libxcb-cursor0"),
+        ("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
+        ("libdbus-1.so.3", "libdbus-1-3"),
+    ],
+)
+def test_a_missing_library_is_named_with_its_package(library: str, package: str) -> None:
+    def load(name: str) -> object:
+        if name == library:
+            raise OSError(f"{name}: cannot open shared object file")
+        return name
+
+    with pytest.raises(InputError) as raised:
+        check_desktop({"DISPLAY": ":0"}, load, "linux")
+    assert str(raised.value) == (
+        f"libraries that Qt needs are missing: {library}; on Debian: apt-get install {package}"
+    )
+
+
+def test_the_libraries_that_are_looked_for_are_there_where_the_tests_run() -> None:
+    """Else the list above would name a library that Qt does not need under that name."""
+    check_desktop({"DISPLAY": ":0"})
+    assert missing_libraries({"libNoSuchThing.so.9": "none"}) == {"libNoSuchThing.so.9": "none"}
+
+
+def test_without_the_extra_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"needs PyQt6, .* pip install 'freezeframe\[desktop\]'"):
+        check_desktop({"DISPLAY": ":0"}, found, "linux")
+
+
+def test_offscreen_needs_neither_display_nor_x11() -> None:
+    def load(name: str) -> object:
+        if "xcb" in name:
+            raise OSError(name)
+        return name
+
+    check_desktop({"QT_QPA_PLATFORM": "offscreen"}, load, "linux")
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("no-such.ff", "there is no such file or folder, and it is no target"),
+        ("", "nothing is named"),
+        ("a\0b", "cannot be looked at"),
+    ],
+)
+def test_what_is_no_source_is_said(what: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        kind_of(what)
+
+
+def test_a_folder_without_a_manifest_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a directory, but not a capture folder"):
+        kind_of(str(tmp_path))
+
+
+def test_kinds_of_sources(fault_capture: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.vcd").write_text("$end")
+    assert kind_of(str(fault_capture)) == "capture"
+    assert kind_of(str(tmp_path / "x.vcd")) == "samples"
+    assert [kind_of(url) for url in ("emu:", "netdev:eth0", "etherbone://192.0.2.7")] == [
+        "live"
+    ] * 3
+
+
+def refused(qtbot: QtBot, window: MainWindow, what: object) -> str:
+    window.open(str(what))
+    qtbot.waitUntil(lambda: bool(window.trouble.text()), timeout=WAIT_MS)
+    assert window.trouble.isVisible()
+    assert window.workspace.sources == {}
+    return window.trouble.text()
+
+
+def test_a_damaged_capture_is_refused_by_name(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.ff"
+    shutil.copytree(fault_capture, copy)
+    raw = copy / "raw" / "A.tx_enq.rec"
+    data = bytearray(raw.read_bytes())
+    data[100] ^= 1
+    raw.write_bytes(data)
+    text = refused(qtbot, window, copy)
+    assert "A.tx_enq.rec: altered: SHA-256" in text
+    assert "\n" not in text
+
+
+def test_a_capture_of_another_version_is_refused(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.ff"
+    shutil.copytree(fault_capture, copy)
+    manifest = copy / "manifest.json"
+    text = manifest.read_text().replace('"freezeframe-capture",1,0', '"freezeframe-capture",9,0')
+    if '"freezeframe-capture",9,0' not in text:
+        import json
+
+        held = json.loads(manifest.read_text())
+        held["format"][1] = 9
+        text = json.dumps(held)
+    manifest.write_text(text)
+    assert "format version 9.0, this program reads 1.0; update Freezeframe" in refused(
+        qtbot, window, copy
+    )
+
+
+def test_a_file_of_no_format_is_refused_and_the_window_opens_the_next(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "noise").write_bytes(bytes(range(256)))
+    assert "no format is recognised" in refused(qtbot, window, tmp_path / "noise")
+    assert wait_loaded(qtbot, window, fault_capture)
+
+
+def test_a_target_that_is_not_there_is_said(qtbot: QtBot, window: MainWindow) -> None:
+    assert (
+        "netdev:nosuch0" in refused(qtbot, window, "netdev:nosuch0")
+        or "nosuch0" in window.trouble.text()
+    )
+
+
+def test_damaged_notes_do_not_keep_the_capture_from_opening(
+    qtbot: QtBot, make_window: MakeWindow, fault_capture: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.ff"
+    shutil.copytree(fault_capture, copy)
+    (copy / "notes.json").write_text("{")
+    window = make_window()
+    key = wait_loaded(qtbot, window, copy)
+    assert "holds no notes that can be read" in window.notes.trouble.text()
+    window.notes.add(key, 5, "new")
+    qtbot.waitUntil(lambda: "is not written over" in window.trouble.text(), timeout=WAIT_MS)
+    assert (copy / "notes.json").read_text() == "{"
+
+
+def test_the_verb_says_what_is_wrong_without_a_window(tmp_path: Path) -> None:
+    done = run_inside("open", str(tmp_path / "no.ff"), "--check")
+    assert done.code == 2
+    assert "there is no such file or folder" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_the_verb_tells_what_sources_are(fault_capture: Path) -> None:
+    import json
+
+    done = run_inside("open", str(fault_capture), "emu:", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out) == {
+        "desktop": "can be shown",
+        "sources": [
+            {"source": str(fault_capture), "kind": "capture"},
+            {"source": "emu:", "kind": "live"},
+        ],
+    }
+
+
+def test_the_verb_refuses_options_that_cannot_be_meant(tmp_path: Path) -> None:
+    assert "--every 0.001: at least 0.02 seconds" in run_inside("open", "--every", "0.001").err
+    assert "is not a folder" in run_inside("open", "--into", str(tmp_path / "no")).err

@@ -1,0 +1,153 @@
+"""reproduce: a paper's numbers beside ours, measured from captures that were pulled over UDP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.cli.reproduction import Measured, Quantity, judge
+from freezeframe.gui.cli.reproduction_forth import EXPERIMENTS, QUANTITIES
+
+from tests.gui.cli import Outcome, run_inside
+
+# What the paper gives and the emulated card reproduces by its mechanisms; the rest may or may not come out.
+COMES_OUT = {
+    "dma-peak", "link-peak", "read-cycles", "read-efficiency", "read-arbitration", "read-first-word",
+    "split-4KiB", "split-8B", "write", "post", "post-combining", "post-two-combining",
+    "finer-credits-waits", "finer-credits", "pending-flags",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Outcome, Path]]:
+    """Run the whole verb once, as a user would, with its captures kept."""
+    folder = tmp_path_factory.mktemp("forth")
+    yield run_inside("reproduce", "forth", "--json", "-o", str(folder / "captures")), folder
+
+
+def quantities(done: Outcome) -> dict[str, dict[str, Any]]:
+    return {q["quantity"]: q for q in json.loads(done.out)["quantities"]}
+
+
+@pytest.mark.slow
+def test_every_experiment_is_kept_as_a_capture_that_opens(
+    reproduced: tuple[Outcome, Path],
+) -> None:
+    done, folder = reproduced
+    assert (done.code, done.err) == (0, "")
+    kept = sorted(path.name for path in (folder / "captures").iterdir())
+    assert kept == sorted(f"{e.name}.ff" for e in EXPERIMENTS)
+    for name in kept:
+        capture = CaptureFolder.open(folder / "captures" / name)
+        assert [device.name for device in capture.devices] == ["A", "B"]
+        assert capture.manifest["source"].startswith("etherbone://127.0.0.1:")
+
+
+@pytest.mark.slow
+def test_what_the_mechanisms_of_the_card_give_comes_out(reproduced: tuple[Outcome, Path]) -> None:
+    found = quantities(reproduced[0])
+    assert {key for key in COMES_OUT if not found[key]["comes_out"]} == set()
+
+
+@pytest.mark.slow
+def test_every_number_says_how_it_was_measured_or_why_it_was_not(
+    reproduced: tuple[Outcome, Path],
+) -> None:
+    for quantity in quantities(reproduced[0]).values():
+        assert quantity["how"]
+        assert quantity["captures"]
+        assert (quantity["ours"] is not None) or quantity["remark"]
+
+
+@pytest.mark.slow
+def test_a_number_is_that_of_the_capture_and_not_of_the_paper(
+    reproduced: tuple[Outcome, Path],
+) -> None:
+    """An oracle of its own: posting to posted, straight from the DESC records of the capture."""
+    from freezeframe.decoders.trace.decode import decode_capture
+
+    done, folder = reproduced
+    found = quantities(done)
+    trace = decode_capture(CaptureFolder.open(folder / "captures" / "single-8B.ff"))
+    desc = trace.events[(trace.events["kind"] == "DESC") & (trace.events["device"] == "A")]
+    begun = {
+        row.value >> 20 & 0xFFFF: row.cycle for row in desc.itertuples() if row.code == "posting"
+    }
+    costs = [
+        row.cycle - begun[row.value >> 20 & 0xFFFF]
+        for row in desc.itertuples()
+        if row.code == "posted" and row.value >> 20 & 0xFFFF in begun
+    ]
+    assert len(costs) > 20
+    assert found["post"]["ours"] == pytest.approx(10 * sum(costs) / len(costs), rel=1e-3)
+
+
+def quantity(paper: tuple[float, float], unit: str, value: float, tolerance: float) -> Quantity:
+    def measure(runs: object) -> Measured:
+        return Measured(value)
+
+    return Quantity("q", "a number", paper, unit, "somehow", (), measure, tolerance)
+
+
+@pytest.mark.parametrize(
+    ("paper", "unit", "ours", "difference", "comes_out"),
+    [
+        ((400, 400), "ns", 404.0, 1.0, True),
+        ((400, 400), "ns", 412.0, 3.0, False),
+        ((45, 60), "cycles", 57.0, 0.0, True),
+        ((45, 60), "cycles", 40.5, -10.0, False),
+        ((40, 40), "%", 41.5, 1.5, True),
+        ((-12.5, -12.5), "%", -9.5, 3.0, False),
+    ],
+)
+def test_a_difference_is_in_per_cent_and_that_of_a_percentage_in_points(
+    paper: tuple[float, float], unit: str, ours: float, difference: float, comes_out: bool
+) -> None:
+    found = judge(quantity(paper, unit, ours, 2.0), {}, {})
+    assert found.difference == pytest.approx(difference)
+    assert found.comes_out == comes_out
+
+
+def test_a_number_without_its_capture_does_not_come_out_and_says_why() -> None:
+    peak = next(q for q in QUANTITIES if q.key == "dma-peak")
+    found = judge(peak, {}, {"stream-4KiB": "the card's process died"})
+    assert (found.measured, found.comes_out) == (None, False)
+    assert found.why == "stream-4KiB: the card's process died"
+
+
+def test_every_quantity_needs_experiments_that_there_are() -> None:
+    names = {experiment.name for experiment in EXPERIMENTS}
+    assert len(names) == len(EXPERIMENTS)
+    assert len({q.key for q in QUANTITIES}) == len(QUANTITIES)
+    for q in QUANTITIES:
+        assert q.experiments
+        assert set(q.experiments) <= names
+
+
+def test_another_paper_is_refused() -> None:
+    done = run_inside("reproduce", "sci")
+    assert (done.code, done.err) == (
+        2,
+        "freezeframe: there is no paper 'sci' to reproduce; there is forth\n",
+    )
+
+
+def test_captures_of_an_earlier_run_are_not_replaced_unasked(tmp_path: Path) -> None:
+    (tmp_path / "single-8B.ff").mkdir()
+    done = run_inside("reproduce", "forth", "-o", str(tmp_path))
+    assert done.code == 2
+    assert "single-8B.ff: stands there from an earlier run; --force replaces it" in done.err
+    done = run_inside("reproduce", "forth", "-o", str(tmp_path), "--force")
+    assert done.code == 2
+    assert "is no capture, so it is not replaced" in done.err
+
+
+def test_a_file_in_the_place_of_the_captures_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    done = run_inside("reproduce", "forth", "-o", str(tmp_path / "out"))
+    assert done.code == 2
+    assert "is a file; -o names the directory for the captures" in done.err
