@@ -153,7 +153,11 @@ def interrupt_figures(view: CaptureView, device: str, told: Interrupts) -> list[
         Figure(
             f"{device}.interrupts.per_completion", f"{device} interrupts a completion",
             told.per_completion,
-            note="" if told.completions else "no completion was recorded",
+            note="no completion was recorded"
+            if not told.completions
+            else "remote and local notifications"
+            if told.with_local
+            else "remote notifications",
         ),
         Figure(
             f"{device}.interrupts.unmasked", f"{device} interrupts on top of one not masked",

@@ -38,14 +38,17 @@ class Round:
     """What came between two times that the line was enabled.
 
     Attributes:
-        completions, raised: of remote notifications and of interrupts.
+        completions, local, raised: remote notifications, local ones, interrupts.
+        for_local: interrupts that only a local notification can have raised.
         again: interrupts that came although the one before was not masked, while two or more waited.
         response_cycles: from each first interrupt to its handler.
         certain: no event was lost, so that what is missing did not happen.
     """
 
     completions: int
+    local: int
     raised: int
+    for_local: int
     again: tuple[LogRow, ...]
     lost: tuple[Lost, ...]
     response_cycles: tuple[int, ...]
@@ -54,9 +57,12 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Interrupts:
-    """The sum over a recording."""
+    """The sum over a recording. ``completions`` are what the card interrupts for: remote notifications, and
+    local ones (``with_local``) where interrupts came for them.
+    """
 
     completions: int
+    with_local: bool
     raised: int
     again: tuple[LogRow, ...]
     lost: tuple[Lost, ...]
@@ -84,8 +90,10 @@ def interrupts_of(pieces: Pieces[Round], end_cycle: int) -> Interrupts:
         rounds.append(_judge(pieces.back, end_cycle))
     again = sorted((row for r in rounds for row in r.again), key=_place)
     lost = sorted((one for r in rounds for one in r.lost), key=lambda one: _place(one.cause))
+    with_local = any(r.for_local for r in rounds)
     return Interrupts(
-        sum(r.completions for r in rounds),
+        sum(r.completions + r.local * with_local for r in rounds),
+        with_local,
         sum(r.raised for r in rounds),
         tuple(again),
         tuple(lost),
@@ -105,7 +113,8 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
     """Judge the rows from one ``enabled`` (the first row, if ``from_enabled``) to the next or the end."""
     certain = all(row.kind != _LOSS for row in rows)
     inner = rows[1:] if from_enabled else rows
-    completions = raised = 0
+    completions = local = raised = for_local = 0
+    told: dict[str, LogRow] = {}  # the newest notification of each kind
     again: list[LogRow] = []
     lost: list[Lost] = []
     response: list[int] = []
@@ -114,12 +123,18 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
     due = rows[0] if from_enabled and rows[0].value > 0 else None
     line_is_open = from_enabled
     for row in inner:
-        if row.kind == _NOTE and row.code == "remote":
-            completions += 1
-            if line_is_open and due is None:
+        if row.kind == _NOTE:
+            told[row.code] = row
+            local += row.code == "local"
+            completions += row.code == "remote"
+            if row.code == "remote" and line_is_open and due is None:
                 due = row
         elif row.kind == _IRQ and row.code == "raised":
             raised += 1
+            near = {code for code, note in told.items() if row.cycle - note.cycle <= _WAIT_CYCLES}
+            # At the enabling completions of any kind may have waited.
+            at_once = not from_enabled or row.cycle - rows[0].cycle > _WAIT_CYCLES
+            for_local += near == {"local"} and at_once and row.value == 1
             if pending is not None and row.value >= 2:
                 again.append(row)
             if due is not None and row.cycle - due.cycle > _WAIT_CYCLES:
@@ -133,5 +148,12 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
     if due is not None and end_cycle is not None and end_cycle - due.cycle > _WAIT_CYCLES:
         lost.append(Lost(due, None))
     return Round(
-        completions, raised, tuple(again), tuple(lost) if certain else (), tuple(response), certain
+        completions,
+        local,
+        raised,
+        for_local,
+        tuple(again),
+        tuple(lost) if certain else (),
+        tuple(response),
+        certain,
     )

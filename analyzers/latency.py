@@ -163,16 +163,17 @@ def _measure(name: str, table: PhaseTable, messages: Messages, timebase: TimeBas
 def _figures(direction: _Direction) -> list[Figure]:
     name, result, table = direction.name, direction.result, direction.table
     way = f"from {table.events[0]} to {table.events[-1]}"
-    missing = ", ".join(f"{count} lack {event}" for event, count in result.missing.items() if count)
+    missing, cut = _unseen(direction.messages)
+    lacking = ", ".join(f"{count} lack {event}" for event, count in missing.items() if count)
     figures = [
         Figure(f"{name}.messages.complete", f"{name} messages measured", result.complete, note=way),
         Figure(
             f"{name}.messages.incomplete", f"{name} messages with an event missing",
-            result.incomplete, note=missing,
+            sum(missing.values()), note=lacking,
         ),
         Figure(
-            f"{name}.messages.cut", f"{name} messages cut by the ends of the recording",
-            result.began_before + result.still_open,
+            f"{name}.messages.cut", f"{name} messages cut by the ends of a memory", cut,
+            note="one memory reaches farther back, or on, than another",
         ),
     ]  # fmt: skip
     if result.whole is None:
@@ -192,6 +193,26 @@ def _figures(direction: _Direction) -> list[Figure]:
         if known:
             figures.append(_share(direction, stats, result.whole))
     return figures
+
+
+def _unseen(messages: Messages) -> tuple[dict[str, int], int]:
+    """Return messages that an event is missing of within what its memory holds, by the first such event,
+    and how many others were cut by the ends of a memory.
+    """
+    missing = dict.fromkeys(messages.events, 0)
+    cut = 0
+    first, last = (
+        np.array([pick(source.number) for source in messages.sources]) for pick in (np.min, np.max)
+    )
+    for number, seen in zip(messages.number.tolist(), messages.seen, strict=True):
+        if seen.all():
+            continue
+        inside = np.flatnonzero(~seen & (first <= number) & (number <= last))
+        if len(inside):
+            missing[messages.events[inside[0]]] += 1
+        else:
+            cut += 1
+    return missing, cut
 
 
 def _spread(direction: _Direction, stats: PhaseStats, label: str, note: str) -> list[Figure]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from freezeframe.analyzers.align import Op
 from freezeframe.analyzers.edit_script import edit_script
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.tap_diff import PacketPair, compare_packets
@@ -119,7 +120,7 @@ def _align(a: Stream, b: Stream) -> TapRuns:
                 ups, downs, i if leading else i - gone - 1, j if leading else j - come - 1
             )
             pairs, left, right = _by_number(lefts, rights, shift)
-            altered += [compare_packets(a, p, b, q) for p, q in pairs]
+            altered += [_compared(a, p, b, q) for p, q in pairs]
             if leading or trailing:
                 outside_a, outside_b = outside_a + len(left), outside_b + len(right)
             else:
@@ -132,6 +133,16 @@ def _align(a: Stream, b: Stream) -> TapRuns:
         altered=tuple(altered), missing=tuple(missing), extra=tuple(extra),
         outside=(outside_a, outside_b),
     )  # fmt: skip
+
+
+def _compared(a: Stream, p: Packet, b: Stream, q: Packet) -> PacketPair:
+    """Compare two packets; another sequence number, and the header CRC that comes with it, is no difference."""
+    pair = compare_packets(a, p, b, q)
+    if (int(a.data[p.start]) ^ int(b.data[q.start])) & _HEADER_MASK:
+        return pair
+    if p.header_ok is False or q.header_ok is False:
+        return pair
+    return replace(pair, edits=tuple(e for e in pair.edits if (e.op, e.up) != (Op.ALTERED, 0)))
 
 
 def _whole(packet: Packet) -> bool:

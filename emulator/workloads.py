@@ -4,8 +4,8 @@ Hosts never stop and never pause. Nothing but the payload, and the moment within
 message is posted, comes from the seed.
 
 - single-8B: one 8-byte message from A at a time, the next one long after it has arrived.
-- pair-8B: two of them, posted together.
-- single-4KiB: as single-8B with a whole message.
+- single-4KiB: the same with a message of whole length.
+- pair-8B: two messages of 8 bytes, posted together.
 - stream-4KiB: whole messages from A, back to back, on one flow.
 - io-head-tail: block I/O. A keeps requests open at B; each is data, a command, and the new tail of the queue as a
   message of its own. B answers with a completion and the new head of its queue.
@@ -27,7 +27,7 @@ from freezeframe.emulator.traffic import WAIT, Entropy, Message, Plan, Receiving
 __all__ = ["WORKLOADS", "workload_plan"]
 
 _US = 1_000_000  # picoseconds
-_PAUSE_PS = 20 * _US  # between messages whose latency is measured; they arrive within 2 us
+_PAUSE_PS = 20 * _US  # between messages whose latency is measured; they arrive within 15 us
 _JITTER_PS = 1 * _US
 _IO_MESSAGES = 2  # of whole length in a request: 8 KiB
 _IO_WINDOW = 8  # requests that A keeps open
@@ -72,7 +72,7 @@ def workload_plan(profile: Profile, seed: int, run: int, name: str) -> Plan:
 
 
 def _single(a: _Script, b: _Script) -> None:
-    a.script = lambda: _bursts(a, 1)
+    a.script = lambda: _bursts(a, 1, 1)
 
 
 def _single_whole(a: _Script, b: _Script) -> None:
@@ -80,7 +80,7 @@ def _single_whole(a: _Script, b: _Script) -> None:
 
 
 def _pair(a: _Script, b: _Script) -> None:
-    a.script = lambda: _bursts(a, 2)
+    a.script = lambda: _bursts(a, 2, 1)
 
 
 def _stream(a: _Script, b: _Script) -> None:
@@ -101,19 +101,20 @@ def _io_pending_flags(a: _Script, b: _Script) -> None:
 
 WORKLOADS: dict[str, Callable[[_Script, _Script], None]] = {
     "single-8B": _single,
-    "pair-8B": _pair,
     "single-4KiB": _single_whole,
+    "pair-8B": _pair,
     "stream-4KiB": _stream,
     "io-head-tail": _io_head_tail,
     "io-pending-flags": _io_pending_flags,
 }
 
 
-def _bursts(host: _Script, together: int, words: int = 1) -> Gaps:
+def _bursts(host: _Script, together: int, words: int) -> Gaps:
     while True:
-        yield _PAUSE_PS + host.random.randrange(_JITTER_PS), _message(host, words, _DATA)
-        for _ in range(together - 1):
-            yield 0, _message(host, words, _DATA)
+        gap_ps = _PAUSE_PS + host.random.randrange(_JITTER_PS)
+        for _ in range(together):
+            yield gap_ps, _message(host, words, _DATA)
+            gap_ps = 0
 
 
 def _block_io(a: _Script, b: _Script, pointers: bool) -> None:

@@ -14,6 +14,26 @@ need z3 z3
 need sigrok-cli sigrok-cli
 need tshark tshark
 need vcd2fst gtkwave
+need Xvfb xvfb
+need xauth xauth # xvfb-run calls it
+need chromium chromium # the report is shown in it, headless
+# What Qt's wheels do not bring (gui/desktop/start.py has the same list).
+need_library() { ldconfig -p | grep -q "$1" || missing="$missing $2"; }
+need_library libEGL.so.1 libegl1
+need_library libGL.so.1 libgl1
+need_library libglib-2.0.so.0 libglib2.0-0
+need_library libfontconfig.so.1 libfontconfig1
+need_library libdbus-1.so.3 libdbus-1-3
+need_library libxkbcommon.so.0 libxkbcommon0
+need_library libxcb-cursor.so.0 libxcb-cursor0
+need_library libxcb-icccm.so.4 libxcb-icccm4
+need_library libxcb-image.so.0 libxcb-image0
+need_library libxcb-keysyms.so.1 libxcb-keysyms1
+need_library libxcb-render-util.so.0 libxcb-render-util0
+need_library libxcb-xkb.so.1 libxcb-xkb1
+need_library libxcb-shape.so.0 libxcb-shape0
+need_library libxkbcommon-x11.so.0 libxkbcommon-x11-0
+[ -e /usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf ] || missing="$missing fonts-dejavu-core" # pictures with letters
 [ -z "$missing" ] && exit 0
 echo "Installing Debian packages:$missing"
 if [ "$(id -u)" = 0 ]; then as_root=""

@@ -6,10 +6,14 @@ from collections.abc import Iterable
 
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.diagnosis import (
+    clock_drift,
     credit_corrupted,
     credit_lost,
     credit_start_too_large,
+    credit_too_coarse,
+    credit_too_optimistic,
     header_corrupted,
+    header_miscounted,
     interrupts,
     lane_misaligned,
     payload_bit_flip,
@@ -40,6 +44,10 @@ NAMES: tuple[str, ...] = (
     credit_lost.NAME,
     wrap_unhandled.NAME,
     credit_start_too_large.NAME,
+    clock_drift.NAME,
+    credit_too_coarse.NAME,
+    credit_too_optimistic.NAME,
+    header_miscounted.NAME,
     interrupts.STORM,
     interrupts.LOST,
     short_transfers.NAME,
@@ -52,6 +60,9 @@ _CREDIT_FAULTS = (
     credit_lost.NAME,
     wrap_unhandled.NAME,
     credit_start_too_large.NAME,
+    credit_too_coarse.NAME,
+    credit_too_optimistic.NAME,
+    header_miscounted.NAME,
 )
 
 
@@ -63,6 +74,7 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
     """
     damages, lone = list(link_damages(facts)), list(lone_damages(facts))
     waits, sent = list(stalls(facts)), sendings(facts)
+    miscounted = list(header_miscounted.miscounts(facts))
     found = [
         *word_omitted.diagnose(facts),
         *word_duplicated.diagnose(facts),
@@ -74,6 +86,10 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
         *credit_lost.diagnose(facts, waits),
         *wrap_unhandled.diagnose(facts, sent),
         *credit_start_too_large.diagnose(facts, sent),
+        *clock_drift.diagnose(facts),
+        *credit_too_coarse.diagnose(facts),
+        *credit_too_optimistic.diagnose(facts, sent, miscounted),
+        *header_miscounted.diagnose(facts, miscounted),
         *split_retry_mishandled.diagnose(facts),
         *interrupts.diagnose(facts),
         *short_transfers.diagnose(facts),

@@ -292,15 +292,18 @@ def _chunks(table: Any, column: str) -> list[Any]:
 
 
 def _names(table: Any, column: str) -> set[str]:
-    """Return the different texts of a column of names."""
+    """Return the different texts of a column, which a user's own decoder may not have as names."""
     import numpy as np
     from freezeframe.decoders.columns import numbers
 
-    return {
-        chunk.dictionary[int(code)].as_py()
-        for chunk in _chunks(table, column)
-        for code in np.unique(numbers(chunk.indices))
-    }
+    found: set[str] = set()
+    for chunk in _chunks(table, column):
+        if hasattr(chunk, "indices") and not chunk.null_count:
+            codes = np.unique(numbers(chunk.indices))
+            found.update(chunk.dictionary[int(code)].as_py() for code in codes)
+        else:
+            found.update(chunk.to_pylist())
+    return found
 
 
 def _texts_of(name: str, registry: Registry) -> Callable[[dict[str, Any]], str]:

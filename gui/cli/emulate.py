@@ -141,7 +141,7 @@ def run(
     interrupt-lost, short-transfers.
 
     Profiles: forth, forth-uncombined, forth-combining, forth-coarse, forth-fine.
-    Workloads: single-8B, pair-8B, stream-4KiB, io-head-tail, io-pending-flags.
+    Workloads: single-8B, single-4KiB, pair-8B, stream-4KiB, io-head-tail, io-pending-flags.
 
     \b
     Examples:

@@ -17,6 +17,7 @@ from PyQt6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QTableView,
+    QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
@@ -153,6 +154,8 @@ class ExpressionEdit(QLineEdit):
         named(self, name, hint)
         self.setPlaceholderText(hint)
         self.setClearButtonEnabled(True)
+        for clear in self.findChildren(QToolButton):
+            named(clear, f"clear {name}")
         self.wrong: tuple[int, int] | None = None
         """The part ``[at, end)`` that is underlined."""
 

@@ -140,7 +140,8 @@ def test_there_is_a_way_to_break_every_law_but_the_one_of_errors() -> None:
 @pytest.mark.parametrize("law", [name for name in BREAKS if name != "counted header errors"])
 def test_one_wrong_number_breaks_the_law(clean: CaptureView, law: str) -> None:
     register, indices, by = BREAKS[law]
-    assert law in laws_broken(check_laws(altered(clean, "A", register, *indices, by=by)))
+    only = [one for one in CARD_LAWS if one.name == law]
+    assert law in laws_broken(check_laws(altered(clean, "A", register, *indices, by=by), only))
 
 
 def test_a_broken_law_names_its_terms_with_their_values_and_what_they_must_be(
@@ -179,7 +180,7 @@ def test_a_law_with_a_missing_term_is_not_checkable_and_says_which(clean: Captur
     view = replace(
         clean, devices=tuple(replace(d, registers=without(d.registers)) for d in clean.devices)
     )
-    one = check_laws(view)[0]
+    one = check_laws(view, CARD_LAWS[:1])[0]
     assert (one.law.name, one.state, one.why) == (
         "outgoing FIFO, words",
         "not checkable",
@@ -203,8 +204,8 @@ def test_counts_that_run_on_over_an_arm_are_not_held_against_memories(clean: Cap
     armed = altered(clean, "A", "ctl.generation", by=1)
     states = {
         (c.state, c.why)
-        for c in check_laws(armed)
-        if c.law.name == "counted words" and c.subject.device == "A"
+        for c in check_laws(armed, [law for law in CARD_LAWS if law.name == "counted words"])
+        if c.subject.device == "A"
     }
     assert states == {("not checkable", "armed 2 times; counters run on over that")}
 

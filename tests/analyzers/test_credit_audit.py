@@ -10,9 +10,12 @@ from freezeframe.analyzers.credit_audit import CREDITS
 from freezeframe.analyzers.credit_copies import SENT_FLAG, TAKEN_FLAG, copy_word, witness
 from freezeframe.analyzers.credit_slip import Slip, outlook, poisson_limits
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.emulator.target import EmulatorTarget
 
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.emulated import pulled, varied_profile
+from tests.emulator.reading import Card, freeze
 
 
 def audited(pair: Pair, path: Path, captured: str = "AB") -> AnalysisResult:
@@ -206,21 +209,63 @@ def slip(slipped: int, ran_s: float = 2.0) -> Slip:
 def test_a_sender_that_counts_too_few_words_overflows_the_receiver_when_the_room_is_used_up() -> (
     None
 ):
-    ahead = outlook(slip(-10), limit=1024, largest=515, depth=2048, in_use=2000)
+    ahead = outlook(slip(-10), 38)
     assert ahead is not None
     assert (ahead.what, ahead.words_left) == ("overflow", 38)
     assert ahead.seconds == pytest.approx(38 / 5)
     assert ahead.low_s < ahead.seconds < ahead.high_s
 
 
-def test_a_sender_that_counts_too_many_stalls_when_no_packet_fits_any_more() -> None:
-    ahead = outlook(slip(10), limit=1024, largest=515, depth=2048, in_use=1024)
+def test_a_sender_that_counts_too_many_stalls_and_what_is_used_up_is_used_up() -> None:
+    ahead = outlook(slip(10), -3)
     assert ahead is not None
-    assert (ahead.what, ahead.words_left) == ("stall", 499)
+    assert (ahead.what, ahead.words_left, ahead.seconds) == ("stall", 0, 0)
 
 
 def test_without_a_slip_nothing_lies_ahead() -> None:
-    assert outlook(slip(0), limit=1024, largest=515, depth=2048, in_use=1024) is None
+    assert outlook(slip(0), 100) is None
+
+
+@pytest.mark.parametrize(("fullest_bin", "left"), [(3, 2048 - 512), (15, 0)])
+def test_an_overflow_is_foretold_from_the_fullest_fifo_seen(
+    tmp_path: Path, fullest_bin: int, left: int
+) -> None:
+    pair = slipping(20)
+    for i in range(16):
+        pair.set("B", "occupancy_histogram", i, value=5 if i in (0, fullest_bin) else 0)
+    ahead = audited(pair, tmp_path).figure("A.sent.slip.overflow")
+    assert f": {left} words left at this rate" in ahead.note
+    ran_ps = 10_000 * pair_cycles(pair, tmp_path)
+    assert ahead.value == pytest.approx(left * ran_ps / 20, rel=1e-6)
+
+
+def pair_cycles(pair: Pair, path: Path) -> int:
+    """Return the bus cycle at which the pair's capture froze."""
+    folder = pair.write(path / "again.ff")
+    cycle = folder.device("A").registers.value("frozen.freeze_cycle_lo")
+    assert cycle is not None
+    return cycle
+
+
+def test_a_stall_is_foretold_long_before_it_happens(tmp_path: Path) -> None:
+    """B miscounts every header; frozen by hand after 300 us, the pair says when no packet will fit any more."""
+    stalled = EmulatorTarget("forth", "header-miscounted", 3, access_ps=0)
+    stalled.run_until_frozen(1_300_000_000)
+    link = stalled.pair.nics[0].tx_link
+    assert link._blocked is not None
+    stall_ps = link.nic.link.edge_ps(link._blocked)
+    early = EmulatorTarget("forth", "header-miscounted", 3, access_ps=0)
+    early.advance(300_000_000)
+    freeze(Card(early, 0))
+    assert early.run_until_frozen(50_000_000)
+    frozen_ps = early.now_ps
+    early.advance(3_000_000_000)  # the device sums its memories
+    pull(early, tmp_path / "early.ff")
+    result = CREDITS.run(Material(CaptureFolder.open(tmp_path / "early.ff")))
+    left = result.figure("B.received.slip.stall").value
+    assert left is not None
+    assert stall_ps - frozen_ps > 300_000_000
+    assert left == pytest.approx(stall_ps - frozen_ps, rel=0.25)
 
 
 @pytest.mark.parametrize(

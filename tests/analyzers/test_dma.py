@@ -186,6 +186,18 @@ def test_where_events_were_lost_the_absence_of_an_interrupt_says_nothing() -> No
     assert told(rows).lost == ()
 
 
+def test_a_card_that_interrupts_for_local_notifications_has_them_as_completions_too() -> None:
+    rows = [
+        irq(0, "enabled"), row(100, "NOTE", "local"), irq(101, "raised", 1), irq(300, "masked", 1),
+        irq(400, "enabled"), note(500), irq(501, "raised", 1), irq(700, "masked", 1),
+        irq(800, "enabled"),
+    ]  # fmt: skip
+    found = told(rows)
+    assert (found.with_local, found.completions, found.per_completion) == (True, 2, 1.0)
+    without = told([r for r in HEALTHY] + [row(900, "NOTE", "local")])
+    assert (without.with_local, without.completions) == (False, 4)
+
+
 def test_before_the_first_enabling_nothing_is_missed() -> None:
     assert told([note(10), note(900), irq(901, "raised", 5), irq(1000, "enabled")]).lost == ()
 

@@ -269,7 +269,7 @@ def test_a_module_is_known_by_its_identifier_byte() -> None:
     [
         (["9f000000"], ["00ef4018"], "answers RDID with ef4018"),
         (["9f000000", "0300001000000000"], ["00c22017", "00000000deadbeef"], "RDID with c22017"),
-        (["0300001000000000"], ["00000000deadbeef"], "1 events, no error"),
+        (["0300001000000000"], ["00000000deadbeef"], "1 events, 0 errors"),
         (["06", "0200001001020304", "0500"], ["00", "0000000000000000", "0003"], "3 events"),
     ],
     ids=["identity", "identity-and-read", "read", "program"],

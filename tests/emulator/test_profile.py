@@ -22,7 +22,9 @@ def test_forth_holds_the_numbers_of_the_paper() -> None:
     assert round(512 / (512 + overhead), 2) == 0.89
     assert (forth.trace_tap_depth, forth.fifo_tx_words, forth.fifo_rx_words) == (2048, 1024, 2048)
     assert (forth.credit_w, forth.credit_share_words) == (13, 1024)
-    assert profile_names() == ["forth"]
+    assert profile_names() == [
+        "forth", "forth-coarse", "forth-combining", "forth-fine", "forth-uncombined",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -90,3 +92,38 @@ def test_two_profiles_that_differ_are_two_builds(tmp_path: Path) -> None:
     path = tmp_path / "forth.toml"
     path.write_text(FORTH.read_text().replace("credit_unit_words = 64", "credit_unit_words = 65"))
     assert load_profile(str(path)).digest != load_profile("forth").digest
+
+
+def test_a_profile_takes_what_it_does_not_give_from_the_one_it_extends(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('extends = "forth-combining"\n[flows]\ncredit_unit_words = 100\n')
+    profile = load_profile(str(own))
+    base = load_profile("forth-combining")
+    assert (profile.name, profile.flows_credit_unit_words) == ("own", 100)
+    assert profile.host_combining_words == base.host_combining_words == 8
+    assert profile.fifo_rx_words == 2048
+    assert profile.digest != base.digest
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("extends = 3", r"extends = 3; it must name another profile, at most 4"),
+        ('extends = "nowhere"', r"profile 'nowhere' does not exist; there are forth, forth-coarse"),
+        ('extends = "SELF"', r"it must name another profile, at most 4 one behind the other"),
+        (
+            'extends = "forth"\n[bus]\nwrite_cycles = 0',
+            r"bus\.write_cycles = 0; it must be a whole",
+        ),
+        (
+            'extends = "forth"\n[host]\ncombining_words = 6',
+            r"combining_words = 6 must hold whole descriptors of 4 words, or be 0",
+        ),
+        ('extends = "forth"\nbus = 3', r"unknown key 'bus'; keys stand in the sections"),
+    ],
+)
+def test_mistakes_in_extending_are_named(tmp_path: Path, text: str, says: str) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(text.replace("SELF", str(own)))
+    with pytest.raises(InputError, match=says):
+        load_profile(str(own))

@@ -36,11 +36,12 @@ CAUSES: dict[str, tuple[set[int], str]] = {
     "split-retry-mishandled": ({LENGTH}, "B"),
 }
 every_load = pytest.mark.parametrize("load", LOADS)
-every_seed = pytest.mark.parametrize("seed", range(4))
+every_seed = pytest.mark.parametrize("seed", range(2))
 
 
 def truth(card: Card) -> dict[str, Any]:
-    (injection,) = card.target.pair.truth.to_json()["injections"]
+    injections: list[dict[str, Any]] = card.target.pair.truth.to_json()["injections"]
+    (injection,) = injections
     return injection
 
 
@@ -260,11 +261,11 @@ def test_a_miscounted_header_slips_the_counts_while_the_words_agree(seed: int, l
 
 
 def test_both_ends_are_hit_by_some_seed_of_a_miscounted_header() -> None:
-    places = {truth(run_to_evidence("header-miscounted", seed)[1])["device"] for seed in range(6)}
+    places = {truth(run_to_evidence("header-miscounted", seed)[1])["device"] for seed in range(2)}
     assert places == {"A", "B"}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @every_load
 def test_a_clean_run_hints_at_none_of_them(seed: int, load: str) -> None:
     target, a, b = pair(seed=seed, load=load)

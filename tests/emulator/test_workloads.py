@@ -157,7 +157,7 @@ def test_the_same_seed_gives_the_same_bits_with_several_reads_waiting() -> None:
 
 def test_a_workload_is_refused_beside_a_load_or_a_fault_or_when_unknown() -> None:
     with pytest.raises(
-        InputError, match=r"workload 'x' does not exist; there are single-8B, pair-8B"
+        InputError, match=r"workload 'x' does not exist; there are single-8B, single-4KiB"
     ):
         EmulatorTarget(workload="x")
     with pytest.raises(InputError, match="it has no load and no fault"):

@@ -277,7 +277,9 @@ class _Card:
         self.tx_link = SimpleNamespace(watch_stall=lambda: None)
         self.run = Run(zero_ps=zero_ps)
         listener = SimpleNamespace(bus=self.bus, freeze=SimpleNamespace(raise_cause=self._heard))
-        self.machine = SimpleNamespace(nics=[self, listener], at=self.at, released=lambda: None)
+        self.machine = SimpleNamespace(
+            nics=[self, listener], apart=False, at=self.at, released=lambda: None
+        )
         self.memories: list[Any] = [Recorder(board.tap_depth, board.drain) for _ in range(4)]
         self.memories.append(EventLog(board.event_depth, board.places, board.drain))
         for memory, recorder in enumerate(self.memories):

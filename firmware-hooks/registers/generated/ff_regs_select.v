@@ -194,9 +194,10 @@ module ff_regs_select #(
     // trace_tx_enq .. trace_rx_deq are the four quarter megabytes from 0x40000 on
     wire trace = word[21:19] == 3'd0 && word[18:16] == {1'b0, stat_tap} + 3'd1 && frozen && word[15:2] >> A == 14'd0;
     wire table_here = WITH_CRC != 0 && word[21:9] == 13'h008 && word[8:6] == {1'b0, stat_tap} && frozen;
-    localparam [2:0] ID = 3'd0, CTL = 3'd1, TRIGGER = 3'd2, MEMORY = 3'd3, PAIR = 3'd4, RECORDS = 3'd5, NOTHING = 3'd6, ERROR = 3'd7;
+    localparam [2:0] ID = 3'd0, CTL = 3'd1, TRIGGER = 3'd2, MEMORY = 3'd3, PAIR = 3'd4, RECORDS = 3'd5, NOTHING = 3'd6;
     (* fsm_encoding = "none" *) reg [2:0] region_q; // a selector, whatever synthesis takes it for
-    wire good = region_q != ERROR;
+    reg  bad_q;                            // there is no such register, or not for this
+    wire good = !bad_q;
 
     // An access: 0 what it means, 1 a record's second half, 2 copy, 3 answer; 2 and 3 wait for their turn at the RAM.
     reg  [1:0] phase_q;
@@ -257,21 +258,21 @@ module ff_regs_select #(
 
     reg  [2:0] region;
     always @* begin
-        region = ERROR;
-        if (mine) begin
-            if (!s_we && lacking) region = NOTHING;
-            if (!s_we && trace) region = RECORDS;
-            if (low && (exists || (WITH_KINDS != 0 && s_we && page[8:5] == CTL_KINDS[8:5] && kinds_here))) case (page[8:5])
-                4'd0: region = ID;
-                CTL_GENERATION[8:5]: region = CTL;
-                TRIGGER_CONFIG[8:5]: region = TRIGGER;
-                MEMORY_WRITE_PTR[8:5]: region = page[4:3] == stat_tap && !page[2] ? MEMORY : NOTHING;
-                PAIR_FIRST_NUMBER[8:5]: region = page[4:3] == 2'd0 ? PAIR : NOTHING;
-                default: region = NOTHING;
-            endcase
-        end
+        case (page[8:5])
+            4'd0: region = ID;
+            CTL_GENERATION[8:5]: region = CTL;
+            TRIGGER_CONFIG[8:5]: region = TRIGGER;
+            MEMORY_WRITE_PTR[8:5]: region = page[4:3] == stat_tap && !page[2] ? MEMORY : NOTHING;
+            PAIR_FIRST_NUMBER[8:5]: region = page[4:3] == 2'd0 ? PAIR : NOTHING;
+            default: region = NOTHING;
+        endcase
+        if (!low) region = trace ? RECORDS : NOTHING;
     end
-    always @(posedge clk) if (phase_q == 2'd0) region_q <= region;
+    wire kinds_too = WITH_KINDS != 0 && s_we && page[8:5] == CTL_KINDS[8:5] && kinds_here;
+    always @(posedge clk) if (phase_q == 2'd0) begin
+        region_q <= region;
+        bad_q <= !(mine && (low ? exists || kinds_too : !s_we && (lacking || trace)));
+    end
 
     // What goes into the RAM: what is written, half a record, a toggle's number, or something of the fourth kind.
     localparam [1:0] WRITTEN = 2'd0, RECORD = 2'd1, NUMBER = 2'd2, OTHER = 2'd3;
@@ -328,7 +329,6 @@ module ff_regs_select #(
                 if (!x[1]) leg = RECORD;
                 other = TOP;
             end
-            ERROR: {live, place} = {1'b0, ONES};
             default: {live, place} = {1'b0, ZERO};
         endcase
     end
@@ -340,6 +340,7 @@ module ff_regs_select #(
     always @(posedge clk) begin
         if (phase_q == 2'd1) top_q <= rd_half[35:32];
         {place_q, live_q, leg_q, other_q} <= {place, live, leg, other};
+        if (bad_q) {place_q, live_q} <= {ONES, 1'b0};
     end
 
     // Arm and freeze: key and generation must match, so a doubled or late write does nothing. The generation comes from the

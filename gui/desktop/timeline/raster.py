@@ -225,6 +225,8 @@ class Raster:
             pixels = QImage.Format.Format_RGB32
             # type: the stubs know bytes only; a pointer makes the image share the memory, unlike bytes
             self.image = QImage(memory, width, height, width * 4, pixels)  # type: ignore[call-overload]
+            # the image does not own the memory: it holds on to the array, whoever keeps the image
+            setattr(self.image, "_array", self._pixels)  # noqa: B010 - the stubs know no such name
         self.image.setDevicePixelRatio(dpr)
 
     def _cell(self) -> int:

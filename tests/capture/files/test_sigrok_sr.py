@@ -71,7 +71,7 @@ def test_pieces_with_few_changes_come_as_edges_and_say_the_same(
     rng = np.random.default_rng(few)
     noise = rng.integers(0, 256, 600, dtype=np.uint8).tobytes()
     chunks = [b"\0" * 600, noise, noise[:1] * 599, b"\7" * 302 + noise[:1], b"\7" * 298]
-    path = write_session(tmp_path / "a.sr", chunks, metadata(["A", "", "B"], unitsize=unitsize))
+    path = write_session(tmp_path / "a.sr", chunks, metadata(["A", "C", "B"], unitsize=unitsize))
     pieces = list(
         read_pieces(
             path,

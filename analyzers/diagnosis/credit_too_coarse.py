@@ -1,0 +1,145 @@
+"""credit-too-coarse: the receiver tells what it has freed only in lumps of half a flow's credit or more.
+
+Nothing is lost; the sender waits for credit although the receiver's FIFO is nearly empty. What tells it from
+congestion: the lumps themselves, and the level of the FIFO while the sender waits. A few large lumps among small
+ones are credits that waited for the line, and healthy.
+
+Source: FORTH paper, section 4.2 (estimate of the free space); docs/formats.md section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.diagnosis.facts import RECEIVER_FIFO, Facts
+
+__all__ = ["NAME", "diagnose"]
+
+NAME = "credit-too-coarse"
+_LUMPS = 3  # fewer say nothing of a habit
+_WAITS = 2
+_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """A time at which the sender was blocked, and how full the receiver's FIFO was then (None: not known)."""
+
+    position: int
+    t_ps: int
+    level: int | None
+
+
+def diagnose(facts: Facts) -> Iterator[Finding]:
+    """Yield a finding for every flow whose credits come in lumps while its sender waits for nothing."""
+    for account in facts.accounts:
+        lumps = _lumps(account)
+        if account.limit is None or len(lumps) < _LUMPS:
+            continue
+        usual, small = int(np.median(lumps)), int(np.quantile(lumps, 0.25))
+        if 2 * usual < account.limit or 3 * small < account.limit:
+            continue
+        waits = _waits(facts, account)
+        depth = account.depth or 0
+        empty = [wait for wait in waits if wait.level is None or 2 * wait.level < depth]
+        if len(empty) >= _WAITS and 2 * len(empty) > len(waits):
+            yield _finding(facts, account, lumps, empty)
+
+
+def _lumps(account: FlowAccount) -> npt.NDArray[np.int64]:
+    """Return how many words each credit told more than the one before."""
+    if account.modulus is None or len(account.sent_credits) < 2:
+        return np.empty(0, np.int64)
+    lumps: npt.NDArray[np.int64] = np.diff(account.sent_credits.freed) % account.modulus
+    return lumps
+
+
+def _waits(facts: Facts, account: FlowAccount) -> list[_Wait]:
+    log = facts.view.flow_log(account.sender)
+    if log is None:
+        return []
+    begins = log.select("PRESSURE", "begin", flow=account.flow)
+    levels = _levels(facts, account, log.t_ps[begins])
+    return [
+        _Wait(int(at), int(log.t_ps[at]), level)
+        for at, level in zip(begins.tolist(), levels, strict=True)
+    ]
+
+
+def _levels(facts: Facts, account: FlowAccount, t_ps: npt.NDArray[np.int64]) -> list[int | None]:
+    """Return the words in the receiver's FIFO at some times: entered and not left, by its two taps."""
+    diff = facts.diff(account.sender, account.receiver, RECEIVER_FIFO)
+    if diff is None or not len(diff.down) or diff.up.breaks or diff.down.breaks:
+        return [None] * len(t_ps)
+    # Where each word that left had entered.
+    entered = np.full(len(diff.down), -1, np.int64)
+    for pair in diff.pairs:
+        if pair.compared and pair.in_place:
+            count = np.arange(pair.compared)
+            places = pair.down.start + pair.down_skip + count
+            entered[places] = pair.up.start + pair.up_skip + count
+    found: list[int | None] = []
+    for at in t_ps.tolist():
+        arrived = int(np.searchsorted(diff.up.t_ps, at, side="right"))
+        left = int(np.searchsorted(diff.down.t_ps, at, side="right")) - 1
+        known = left >= 0 and entered[left] >= 0
+        found.append(arrived - int(entered[left]) - 1 if known else None)
+    return found
+
+
+def _finding(
+    facts: Facts, account: FlowAccount, lumps: npt.NDArray[np.int64], waits: list[_Wait]
+) -> Finding:
+    log = facts.view.logs[account.receiver]
+    sender_log = facts.view.logs[account.sender]
+    usual = int(np.median(lumps))
+    levels = [wait.level for wait in waits if wait.level is not None]
+    fill = (
+        f" while {account.receiver}'s FIFO of {account.depth} words held {min(levels)} to {max(levels)}"
+        if levels
+        else ""
+    )
+    credit_rows = [
+        log.row(int(at), "credit sent") for at in account.sent_credits.positions[: _SHOWN + 1]
+    ]
+    wait_rows: list[Row] = [
+        sender_log.row(wait.position, "waits for credit"
+                       + ("" if wait.level is None else f", {wait.level} words in the FIFO"))
+        for wait in waits[:_SHOWN]
+    ]  # fmt: skip
+    t_ps, unc_ps = sender_log.when(waits[0].position)
+    unit = "" if account.credit_unit is None else f"; its register says {account.credit_unit}"
+    return Finding(
+        diagnosis=NAME,
+        text=(
+            f"{account.receiver} returns the credit of flow {account.flow} in lumps of {usual} words{unit}, "
+            f"where {account.sender} may have {account.limit} outstanding; {account.sender} waited for credit "
+            f"{len(waits)} times{fill}."
+        ),
+        device=account.receiver,
+        direction=account.direction,
+        flow=account.flow,
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        confidence=0.9 if levels else 0.75,
+        evidence=(
+            Evidence(
+                f"{len(lumps) + 1} credits of flow {account.flow}, {int(lumps.min())} to "
+                f"{int(lumps.max())} words apart.",
+                account.receiver,
+                "event_log",
+                tuple(credit_rows),
+            ),
+            Evidence(
+                f"{account.sender} was blocked{fill}.",
+                account.sender,
+                "event_log",
+                tuple(wait_rows),
+            ),
+        ),
+    )
