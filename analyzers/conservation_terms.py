@@ -82,11 +82,16 @@ class Terms:
     def need(self, subject: Subject, need: str) -> str:
         """Return why a condition of a law is not met; empty where it is."""
         device = self._device(subject.device)
-        if need == "first-arm":
+        if need in ("first-arm", "first-up"):
             generation = device.registers.value("ctl.generation")
             if generation is None:
                 return "how often the card was armed was not read"
-            return "" if generation == 1 else f"armed {generation} times; counters run on over that"
+            if generation != 1:
+                return (
+                    f"armed {generation} times; counters run on over that, and all else begins anew"
+                )
+            looped = need == "first-up" and self.view.looped
+            return "the link was looped back; counters run on over that" if looped else ""
         memory = subject.memory or ""
         if need == "all-kinds":
             kinds = device.registers.value("ctl.kinds", MEMORY_NAMES.index(memory))
@@ -114,7 +119,11 @@ class Terms:
         return device
 
     def _peer(self, subject: Subject) -> DeviceCapture:
-        return self._device(subject.peer or "?")
+        if self.view.looped:
+            raise Missing("the card hears its own link, and its counters run on from before it did")
+        if subject.peer in (None, "?"):
+            raise Missing("which card is at the other end is not known")
+        return self._device(subject.peer)
 
     @staticmethod
     def _known(value: int | None, name: str) -> int:

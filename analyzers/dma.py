@@ -5,12 +5,10 @@ Source: FORTH paper, sections 2.6, 4.1 and 4.2; docs/analyzers.md says what it c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Intervals, Material
-from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.dma_chunks import LogRow
 from freezeframe.analyzers.dma_figures import (
     bus_figures,
@@ -19,7 +17,7 @@ from freezeframe.analyzers.dma_figures import (
     received_figures,
     received_lengths,
 )
-from freezeframe.analyzers.dma_interrupts import Interrupts, interrupts_analyzer, interrupts_of
+from freezeframe.analyzers.dma_interrupts import interrupts_analyzer, interrupts_of
 from freezeframe.analyzers.dma_rates import rate_figures
 from freezeframe.analyzers.dma_reads import Read, reads_analyzer
 from freezeframe.analyzers.dma_transfers import Transfers, transfers_of
@@ -35,15 +33,17 @@ DMA_KINDS = (Kind.DESC, Kind.NOTE, Kind.IRQ, Kind.STATE)
 """What the event log must record for all of this to be told."""
 
 _KEPT = frozenset(kind.name for kind in (*DMA_KINDS, Kind.LOSS))
-_SHOWN = 12  # rows of evidence of one finding
 
 
 def dma(material: Material) -> AnalysisResult:
     """Look at every device of a capture; see `DMA`."""
     view, trace = material.view, material.trace
+    # The diagnosis words what is wrong with interrupts; it reads event logs with this module.
+    from freezeframe.analyzers.diagnosis import interrupts
+    from freezeframe.analyzers.diagnosis.facts import Facts
+
     figures: list[Figure] = []
     intervals: list[Intervals] = []
-    findings: list[Finding] = []
     notes: list[str] = []
     reads: dict[str, list[Read]] = {}
     transfers: dict[str, Transfers] = {}
@@ -74,13 +74,12 @@ def dma(material: Material) -> AnalysisResult:
         figures += transfers[device].figures()
         figures += interrupt_figures(view, device, told)
         intervals.append(transfers[device].intervals())
-        findings += _findings(device, told)
         notes += transfers[device].notes
     return AnalysisResult(
         "dma",
         figures=tuple(figures),
         intervals=tuple(track for track in intervals if len(track.t_ps)),
-        findings=tuple(findings),
+        findings=tuple(interrupts.diagnose(Facts(view))),
         tables=_tables(reads, transfers, lengths),
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -113,52 +112,6 @@ def device_rows(trace: Trace, device: str) -> list[LogRow]:
         strict=True,
     )
     return [LogRow(*row) for row in columns]
-
-
-def _findings(device: str, told: Interrupts) -> Iterator[Finding]:
-    """Tell what is wrong with interrupts, each with the events that show it."""
-    if told.again:
-        count, ratio = len(told.again), told.per_completion or 0.0
-        yield Finding(
-            "interrupt-storm",
-            f"{device} raised {count} more interrupts before a handler had masked the line, while two or "
-            f"more completions waited: {told.raised} interrupts for {told.completions} completions "
-            f"({ratio:.2f} each).",
-            device=device,
-            t_ps=told.again[0].t_ps,
-            confidence=0.95,
-            evidence=(
-                Evidence(
-                    "Interrupts that came on top of one that was not masked.", device, "event_log",
-                    tuple(_row(device, row, "interrupt raised") for row in told.again[:_SHOWN]),
-                ),
-            ),
-        )  # fmt: skip
-    for lost in told.lost[:_SHOWN]:
-        late = "and none came in the rest of the recording"
-        rows = [_row(device, lost.cause, "completion waiting")]
-        if lost.raised is not None:
-            cycles = lost.raised.cycle - lost.cause.cycle
-            late = f"and it came {cycles:,} bus cycles later, with another completion"
-            rows.append(_row(device, lost.raised, "interrupt raised"))
-        yield Finding(
-            "interrupt-lost",
-            f"{device} had a completion waiting and its line enabled, but raised no interrupt at once, "
-            f"{late}.",
-            device=device,
-            t_ps=lost.cause.t_ps,
-            confidence=0.9 if lost.raised is not None else 0.8,
-            evidence=(
-                Evidence("The event after which the line should have been raised.", device,
-                         "event_log", tuple(rows)),
-            ),
-        )  # fmt: skip
-
-
-def _row(device: str, row: LogRow, label: str) -> Row:
-    return Row(
-        "events", f"{device}.event_log", label, row.value, row=row.row, cycle=row.cycle, t_ps=row.t_ps
-    )  # fmt: skip
 
 
 def _tables(

@@ -168,6 +168,13 @@ def interrupt_figures(view: CaptureView, device: str, told: Interrupts) -> list[
             len(told.lost),
         ),
     ]  # fmt: skip
+    figures.append(
+        Figure(
+            f"{device}.interrupts.fruitless", f"{device} handlers that found nothing to take",
+            told.fruitless,
+            note="the card counts a completion that its host does not see" if told.fruitless else "",
+        )
+    )  # fmt: skip
     interrupts, notes = view.counter(device, "interrupts"), view.counter(device, "notifications")
     if interrupts is not None and notes:
         figures.append(

@@ -17,7 +17,7 @@ from freezeframe.capture.registers.layouts import Kind
 __all__ = ["Interrupts", "Lost", "Round", "interrupts_analyzer", "interrupts_of"]
 
 _NOTE, _IRQ, _LOSS = Kind.NOTE.name, Kind.IRQ.name, Kind.LOSS.name
-_WAIT_CYCLES = 8
+_WAIT_CYCLES = 4
 """A card that raises the line later than this after a completion has missed it."""
 
 
@@ -42,6 +42,7 @@ class Round:
         for_local: interrupts that only a local notification can have raised.
         again: interrupts that came although the one before was not masked, while two or more waited.
         response_cycles: from each first interrupt to its handler.
+        fruitless: its handler ran, nothing was notified, and as many completions are counted as before.
         certain: no event was lost, so that what is missing did not happen.
     """
 
@@ -52,6 +53,7 @@ class Round:
     again: tuple[LogRow, ...]
     lost: tuple[Lost, ...]
     response_cycles: tuple[int, ...]
+    fruitless: bool
     certain: bool
 
 
@@ -67,6 +69,7 @@ class Interrupts:
     again: tuple[LogRow, ...]
     lost: tuple[Lost, ...]
     response_cycles: tuple[int, ...]
+    fruitless: int
 
     @property
     def per_completion(self) -> float | None:
@@ -98,6 +101,7 @@ def interrupts_of(pieces: Pieces[Round], end_cycle: int) -> Interrupts:
         tuple(again),
         tuple(lost),
         tuple(cycles for r in rounds for cycles in r.response_cycles),
+        sum(r.fruitless for r in rounds),
     )
 
 
@@ -147,6 +151,15 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
             pending, due, line_is_open = None, None, False
     if due is not None and end_cycle is not None and end_cycle - due.cycle > _WAIT_CYCLES:
         lost.append(Lost(due, None))
+    fruitless = (
+        from_enabled
+        and certain
+        and raised > 0
+        and not told
+        and len(rows) > 1
+        and _is_enabled(rows[-1])
+        and rows[-1].value == rows[0].value > 0
+    )
     return Round(
         completions,
         local,
@@ -155,5 +168,6 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
         tuple(again),
         tuple(lost) if certain else (),
         tuple(response),
+        fruitless,
         certain,
     )

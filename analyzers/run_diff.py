@@ -71,7 +71,8 @@ class RunDiff:
         return (
             any(tap.differing for tap in self.taps)
             or bool(self.settings)
-            or any(one.changed for one in (*self.samples, *self.counters, *self.events))
+            or any(sample.changed for sample in self.samples)
+            or any(change.changed for change in (*self.counters, *self.events))
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -148,5 +148,7 @@ def _smirnov(distance: float, n: int, m: int) -> float:
     x = (size + 0.12 + 0.11 / size) * distance
     if x < 0.2:
         return 1.0
-    total = sum((-1) ** (k - 1) * math.exp(-2 * k * k * x * x) for k in range(1, 101))
+    total = math.fsum(
+        (1.0 if k % 2 else -1.0) * math.exp(-2 * k * k * x * x) for k in range(1, 101)
+    )
     return min(1.0, max(0.0, 2 * total))

@@ -55,7 +55,8 @@ class Sampled:
 
     def words(self) -> Int64:
         """Return ``(n - 1, 2)`` int64: words of each interval, -1 beside a sample that was not read."""
-        found = np.diff(self.samples.astype(np.int64), axis=0) & 0xFFFFFFFF
+        counts = self.samples.astype(np.int64)
+        found: Int64 = (counts[1:] - counts[:-1]) & 0xFFFFFFFF
         found[~(self.read[1:] & self.read[:-1])] = -1
         return found
 

@@ -105,7 +105,7 @@ class WordDiff:
         names = ("op", "up", "down", "up_words", "down_words", "words", "first", "places")
         table = pd.DataFrame({name: self.columns[:, i] for i, name in enumerate(names)})
         table["op"] = pd.Categorical.from_codes(
-            table["op"].to_numpy(), categories=[str(op) for op in _OPS]
+            self.columns[:, 0], categories=pd.Index([str(op) for op in _OPS])
         )
         for side, parts in (("up", self.up_parts), ("down", self.down_parts)):
             table[f"{side}_word"], table[f"{side}_part"] = (

@@ -22,7 +22,7 @@ __all__ = ["NAME", "diagnose"]
 NAME = "short-transfers"
 _MOST_WORDS = 2
 _ADDRESSES = 2
-_ENOUGH = 40  # messages; fewer are no workload
+_ENOUGH = 24  # messages; fewer are no workload
 _SHARE = 0.5
 _SHOWN = 6
 

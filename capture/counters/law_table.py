@@ -44,8 +44,9 @@ class CardLaw:
         balance: terms with ``+`` and ``-`` between them.
         least, most: a number, a term, either with ``-`` before it, or empty where there is no such bound.
         modulus: ``word``: counts wrap at 2^32; ``credit``: at the width of the credit counters; empty: never.
-        needs: ``first-arm`` (counters run since power-up, memories since arm), ``all-kinds`` (the tap recorded every
-            word), ``unwrapped`` (the memory still holds everything since arm).
+        needs: ``first-up`` (counters run since power-up; FIFOs and flows begin anew when a held card is armed again or
+            its link is looped back), ``first-arm`` (memories, too, begin anew at an arm), ``all-kinds`` (the tap
+            recorded every word), ``unwrapped`` (the memory still holds everything since arm).
     """
 
     name: str
@@ -55,7 +56,7 @@ class CardLaw:
     least: str = "0"
     most: str = "0"
     modulus: Literal["", "word", "credit"] = ""
-    needs: tuple[Literal["first-arm", "all-kinds", "unwrapped"], ...] = ()
+    needs: tuple[Literal["first-up", "first-arm", "all-kinds", "unwrapped"], ...] = ()
 
 
 # A card goes on for a few cycles between the copy of its counters and its hold, so its peer may have got
@@ -65,27 +66,27 @@ _HOLD = "-16"
 CARD_LAWS: tuple[CardLaw, ...] = (
     CardLaw(
         "outgoing FIFO, words", "What went into the outgoing FIFO came out or is still in it.", "device",
-        "counter.tx_enq_words - counter.tx_deq_words - frozen.tx_level", "-slack.tx_level",
+        "counter.tx_enq_words - counter.tx_deq_words - frozen.tx_level", "-slack.tx_level", needs=("first-up",),
     ),
     CardLaw(
         "incoming FIFO, words", "What went into the incoming FIFO came out or is still in it.", "device",
-        "counter.rx_enq_words - counter.rx_deq_words - frozen.rx_level", "0", "slack.rx_level",
+        "counter.rx_enq_words - counter.rx_deq_words - frozen.rx_level", "0", "slack.rx_level", needs=("first-up",),
     ),
     CardLaw(
         "outgoing FIFO, packets", "Packets that went in came out, or their words are still there.", "device",
-        "counter.tx_enq_packets - counter.tx_deq_packets", "0", "frozen.tx_level",
+        "counter.tx_enq_packets - counter.tx_deq_packets", "0", "frozen.tx_level", needs=("first-up",),
     ),
     CardLaw(
         "incoming FIFO, packets", "Packets that went in came out, or their words are still there.", "device",
-        "counter.rx_enq_packets - counter.rx_deq_packets", "0", "frozen.rx_level",
+        "counter.rx_enq_packets - counter.rx_deq_packets", "0", "frozen.rx_level", needs=("first-up",),
     ),
     CardLaw(
         "words sent, by flow", "The flows together sent what left the outgoing FIFO.", "device",
-        "counter.tx_deq_words - flows.words_sent", modulus="word",
+        "counter.tx_deq_words - flows.words_sent", modulus="word", needs=("first-up",),
     ),
     CardLaw(
         "words received, by flow", "The flows together received what went into the incoming FIFO.", "device",
-        "counter.rx_enq_words - flows.words_received", modulus="word",
+        "counter.rx_enq_words - flows.words_received", modulus="word", needs=("first-up",),
     ),
     CardLaw(
         "words waiting, by flow", "What the flows received and did not free is in the incoming FIFO.", "device",
@@ -97,7 +98,7 @@ CARD_LAWS: tuple[CardLaw, ...] = (
     ),
     CardLaw(
         "descriptors", "A descriptor that is not waiting was sent, or is the one being worked on.", "device",
-        "counter.descriptors - frozen.descriptors_waiting - counter.tx_enq_packets", "", "1",
+        "counter.descriptors - frozen.descriptors_waiting - counter.tx_enq_packets", "", "1", needs=("first-up",),
     ),
     CardLaw(
         "bus cycles", "A data cycle is a bus cycle.", "device",
@@ -153,11 +154,11 @@ CARD_LAWS: tuple[CardLaw, ...] = (
     ),
     CardLaw(
         "words on the way", "What was sent arrived, was counted as lost at a full FIFO, or is on the way.", "link",
-        "counter.tx_deq_words - peer.counter.rx_enq_words - peer.counter.rx_fifo_overflows", _HOLD, "way.words",
+        "counter.tx_deq_words - peer.counter.rx_enq_words - peer.counter.rx_fifo_overflows", _HOLD, "way.words", needs=("first-up",),
     ),
     CardLaw(
         "credits on the way", "A credit that was sent was taken, refused, or is on the way.", "link",
-        "peer.counter.credits_sent - counter.credits_taken - counter.credits_refused", "0", "way.credits",
+        "peer.counter.credits_sent - counter.credits_taken - counter.credits_refused", "0", "way.credits", needs=("first-up",),
     ),
     CardLaw(
         "recorded words", "A tap that has not wrapped holds every word it was offered.", "tap",

@@ -49,7 +49,8 @@ def card_laws(device: str, tx_fifo_words: int, rx_fifo_words: int) -> list[Law]:
 
 def _live(law: CardLaw, device: str, parameters: Mapping[str, int]) -> Law | None:
     """Return a law as live counters can be held to it: every other term gives room by what it may be."""
-    into, out_of = [], []
+    into: list[str] = []
+    out_of: list[str] = []
     least, most = _bound(law.least, parameters), _bound(law.most, parameters)
     if least is None or most is None:
         return None

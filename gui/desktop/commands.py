@@ -340,7 +340,7 @@ class Commands(QObject):
         self._window.show_panel(title)
         widget = self._window.docks[title].widget()
         if widget is not None:
-            _focus_first(widget)
+            widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _next_panel(self, by: int) -> None:
         """Put the keyboard into the next panel; the time line is one of them."""
@@ -458,12 +458,3 @@ class Commands(QObject):
 
     def previous_panel(self) -> None:
         self._next_panel(-1)
-
-
-def _focus_first(widget: QWidget) -> None:
-    """Put the keyboard into the first control of a panel that takes it."""
-    for child in [widget, *widget.findChildren(QWidget)]:
-        takes = child.focusPolicy() & Qt.FocusPolicy.TabFocus
-        if takes and child.isVisible() and child.isEnabled():
-            child.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            return

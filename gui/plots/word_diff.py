@@ -109,22 +109,23 @@ def _draw_words(svg: Svg, around: pd.DataFrame, up: str, down: str) -> None:
     columns = (_LEFT + 20, _LEFT + 120, _LEFT + 330, _LEFT + 540)
     for x, text in zip(columns, ("", up, down, ""), strict=True):
         svg.text(x, y, text, "head")
-    for row in around.itertuples(index=False):
+    columns_of = (around[name].tolist() for name in ("label", "op", "up_at", "down_at"))
+    words = (around[name].tolist() for name in ("up_data", "down_data"))
+    for label, op, up_at, down_at, up_data, down_data in zip(*columns_of, *words, strict=True):
         y += _LINE
-        op = str(row.op)
         css = f"mono {op}".strip()
-        svg.text(columns[0], y, str(row.label), "label")
-        if row.up_at >= 0:
-            svg.text(columns[1], y, _hex(row.up_data), css)
-        if row.down_at >= 0:
-            svg.text(columns[2], y, _hex(row.down_data), css)
+        svg.text(columns[0], y, label, "label")
+        if up_at >= 0:
+            svg.text(columns[1], y, _hex(up_data), css)
+        if down_at >= 0:
+            svg.text(columns[2], y, _hex(down_data), css)
         if op:
             changed = ""
             if op == "altered":
-                bits = (int(row.up_data) ^ int(row.down_data)) & (1 << 64) - 1
+                bits = (up_data ^ down_data) & (1 << 64) - 1
                 changed = f", {bits.bit_count()} of 64 bits"
             svg.text(columns[3], y, op + changed, f"key {op}")
 
 
 def _hex(value: int) -> str:
-    return f"{int(value) & (1 << 64) - 1:016x}"
+    return f"{value & (1 << 64) - 1:016x}"

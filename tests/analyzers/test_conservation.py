@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.conservation import CONSERVATION, Checked, check_laws
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.counters.law_table import CARD_LAWS, CardLaw, split_terms
 from freezeframe.capture.folder import CaptureFolder, RegisterImage
+from freezeframe.capture.recorder.control import arm
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers import names
+from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
+from freezeframe.emulator.target import EmulatorTarget
 
 from tests.analyzers.emulated import pulled, varied_profile
 from tests.board.boards import running
 from tests.capture.console.printed import dump, record
+
+_FORTH = Path(__file__).parents[2] / "emulator" / "profiles" / "forth.toml"
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +78,6 @@ def test_clean_runs_of_the_simulated_board_hold_every_law(tmp_path: Path, seed: 
         target = open_target(board.url)
         pull(target, tmp_path / "run.ff", freeze=True)
         target.close()
-    from freezeframe.analyzers.analysis import Material
-
     folder = CaptureFolder.open(tmp_path / "run.ff")
     assert broken(check_laws(Material(folder).view)) == []
 
@@ -207,7 +212,37 @@ def test_counts_that_run_on_over_an_arm_are_not_held_against_memories(clean: Cap
         for c in check_laws(armed, [law for law in CARD_LAWS if law.name == "counted words"])
         if c.subject.device == "A"
     }
-    assert states == {("not checkable", "armed 2 times; counters run on over that")}
+    assert states == {
+        ("not checkable", "armed 2 times; counters run on over that, and all else begins anew")
+    }
+
+
+def test_a_card_that_was_armed_again_or_heard_itself_is_not_accused(tmp_path: Path) -> None:
+    """docs/formats.md 1.1: a held pair is brought up anew, while counters run on since power-up."""
+    target = EmulatorTarget("forth", "none", 3005)
+    target.run_until_frozen(50_000_000)
+    pull(target, tmp_path / "first.ff", freeze=True)
+    for device in open_devices(target):
+        arm(device)
+    target.run_until_frozen(100_000_000)
+    pull(target, tmp_path / "second.ff", freeze=True)
+    looped = EmulatorTarget("forth", "none", 3005)
+    looped.run_until_frozen(50_000_000)
+    for device in open_devices(looped):
+        device.write("provoke.link", 1)
+    looped.run_until_frozen(150_000_000)
+    pull(looped, tmp_path / "looped.ff", freeze=True)
+    for name in ("second", "looped"):
+        folder = CaptureFolder.open(tmp_path / f"{name}.ff")
+        checked = check_laws(Material(folder).view)
+        assert broken(checked) == []
+        assert sum(c.state == "holds" for c in checked) > 50
+
+
+def test_one_memory_for_one_tap_is_checked_like_four(tmp_path: Path) -> None:
+    profile = tmp_path / "select.toml"
+    profile.write_text(re.sub(r"(?m)^mode = \S+", 'mode = "select"', _FORTH.read_text()))
+    assert broken(check_laws(pulled(tmp_path, 3004, profile=str(profile), limit_us=50).view)) == []
 
 
 def test_counts_that_wrapped_are_compared_modulo_their_width(clean: CaptureView) -> None:
@@ -226,8 +261,6 @@ def test_a_capture_of_the_c_hooks_is_checked_as_far_as_its_terms_go(tmp_path: Pa
     records = [record(1, 5, 15), record(2, 6, 3), record(1, 13, 1), record(9, 15, 1)]
     log.write_bytes(b"".join(dump(records)))
     assert run_inside("console", str(log), "-o", str(tmp_path / "ring.ff")).code == 0
-    from freezeframe.analyzers.analysis import Material
-
     checked = check_laws(Material(CaptureFolder.open(tmp_path / "ring.ff")).view)
     assert broken(checked) == []
     assert ("not checkable", "frozen_counters.tx_enq_words was not read") in {
@@ -255,3 +288,9 @@ def test_the_table_is_well_formed(law: CardLaw) -> None:
 def test_a_balance_that_is_no_sum_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="terms with"):
         split_terms(text)
+
+
+@pytest.mark.parametrize("law", CARD_LAWS, ids=lambda law: law.name)
+def test_the_page_on_check_has_every_law_with_its_balance(law: CardLaw) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "analyzers-check.md").read_text()
+    assert f"| {law.name} | {law.scope} | {law.text} | `{law.balance}`" in page

@@ -194,8 +194,23 @@ def test_a_card_that_interrupts_for_local_notifications_has_them_as_completions_
     ]  # fmt: skip
     found = told(rows)
     assert (found.with_local, found.completions, found.per_completion) == (True, 2, 1.0)
-    without = told([r for r in HEALTHY] + [row(900, "NOTE", "local")])
+    without = told([*HEALTHY, row(900, "NOTE", "local")])
     assert (without.with_local, without.completions) == (False, 4)
+
+
+def test_a_completion_that_the_card_counts_and_the_host_never_takes_makes_fruitless_handlers() -> (
+    None
+):
+    rows = []
+    for begin in (0, 218, 436):
+        rows += [
+            irq(begin, "enabled", 1),
+            irq(begin + 1, "raised", 1),
+            irq(begin + 203, "masked", 1),
+        ]
+    found = told([*rows, irq(654, "enabled", 1)])
+    assert (found.fruitless, found.raised, found.completions) == (3, 3, 0)
+    assert told(HEALTHY).fruitless == 0
 
 
 def test_before_the_first_enabling_nothing_is_missed() -> None:

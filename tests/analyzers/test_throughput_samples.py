@@ -93,7 +93,7 @@ def test_a_bin_and_a_limit_below_one_are_refused() -> None:
 
 def oracle(samples: Samples, read: list[bool], full: int) -> list[tuple[int, ...]]:
     """Words, least, most, idle, full and the longest idle run of each direction, with plain integers."""
-    found = []
+    found: list[tuple[int, ...]] = []
     for way in range(2):
         column = [int(v) for v in samples[:, way]]
         words = [

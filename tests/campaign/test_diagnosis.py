@@ -1,12 +1,13 @@
-"""A few runs of the campaign in the suite; ``make campaign`` makes fifteen hundred."""
+"""A few runs of the campaign in the suite; ``make campaign`` makes seven thousand."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.campaign.diagnosis import FAULTS, Run, judge, run_one
+from tests.campaign.judge import judge, judge_pair
+from tests.campaign.runs import FAULTS, LOADS, Job, Run, run_one
 
-SEEDS = (11, 12)
+SEED = 11
 TRUTH = {
     "injections": [
         {
@@ -23,12 +24,12 @@ RIGHT = {"diagnosis": "word-omitted", **TRUTH["injections"][0]}
 UNDETERMINED = {**RIGHT, "diagnosis": "undetermined"}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("load", ["light", "saturating"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_fault_and_its_place_are_named_and_one_end_alone_is_never_wrong(
-    fault: str, seed: int
+    fault: str, load: str
 ) -> None:
-    run = run_one(("emulator", fault, seed))
+    run = run_one(Job("emulator", fault, load, SEED))
     verdict = judge(run)
     assert (run.error, verdict.first, verdict.placed) == ("", fault, True)
     assert verdict.one_end_wrong == []
@@ -36,7 +37,7 @@ def test_the_fault_and_its_place_are_named_and_one_end_alone_is_never_wrong(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_clean_run_has_no_finding(seed: int) -> None:
-    run = run_one(("emulator", "none", seed))
+    run = run_one(Job("emulator", "none", LOADS[seed % 3], seed))
     assert (run.error, run.said["both"], judge(run).one_end_wrong) == ("", [], [])
 
 
@@ -67,3 +68,27 @@ def test_one_end_may_be_undetermined_or_leave_out_the_word_but_not_name_another(
 def test_a_broken_run_counts_as_wrong() -> None:
     verdict = judge(Run("word-omitted", 1, {}, {}, error="TargetTimeout: gone"))
     assert (verdict.named, verdict.placed) == (False, False)
+
+
+def test_two_faults_in_one_run_are_both_named() -> None:
+    run = run_one(Job("emulator", "payload-bit-flip+short-transfers", "medium", SEED, ends=False))
+    verdict = judge_pair(run)
+    assert (run.error, verdict.counts, verdict.both) == ("", True, True)
+
+
+def test_a_second_fault_that_came_after_the_freeze_does_not_count() -> None:
+    def pair(before: bool, *said: str) -> tuple[bool, bool]:
+        truth = {
+            "injections": [
+                {"fault": "a", "generation": 1, "before_freeze": True},
+                {"fault": "b", "generation": 1, "before_freeze": before},
+            ],
+            "freezes": [{"generation": 1}],
+        }
+        findings: list[dict[str, object]] = [{"diagnosis": name} for name in said]
+        verdict = judge_pair(Run("a+b", 1, truth, {}, {"both": findings}))
+        return verdict.counts, verdict.both
+
+    assert pair(True, "b", "c", "a") == (True, True)
+    assert pair(True, "b", "c", "d", "a") == (True, False)
+    assert pair(False, "a") == (False, False)

@@ -28,7 +28,7 @@ def test_without_a_name_the_analyses_are_listed_with_what_they_tell(capture: Pat
     for arguments in ((), (str(capture),)):
         done = run_inside("analyze", *arguments)
         assert (done.code, done.err) == (0, "")
-        assert "throughput  How fast words went" in done.out
+        assert "  How fast words went in each direction" in done.out
         assert {"throughput", "pressure", "credits"} <= {
             line.split(" ")[0] for line in done.out.split("\n")
         }

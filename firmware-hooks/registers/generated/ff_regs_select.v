@@ -194,10 +194,9 @@ module ff_regs_select #(
     // trace_tx_enq .. trace_rx_deq are the four quarter megabytes from 0x40000 on
     wire trace = word[21:19] == 3'd0 && word[18:16] == {1'b0, stat_tap} + 3'd1 && frozen && word[15:2] >> A == 14'd0;
     wire table_here = WITH_CRC != 0 && word[21:9] == 13'h008 && word[8:6] == {1'b0, stat_tap} && frozen;
-    localparam [2:0] ID = 3'd0, CTL = 3'd1, TRIGGER = 3'd2, MEMORY = 3'd3, PAIR = 3'd4, RECORDS = 3'd5, NOTHING = 3'd6;
+    localparam [2:0] ID = 3'd0, CTL = 3'd1, TRIGGER = 3'd2, MEMORY = 3'd3, PAIR = 3'd4, RECORDS = 3'd5, NOTHING = 3'd6, ERROR = 3'd7;
     (* fsm_encoding = "none" *) reg [2:0] region_q; // a selector, whatever synthesis takes it for
-    reg  bad_q;                            // there is no such register, or not for this
-    wire good = !bad_q;
+    wire good = region_q != ERROR;
 
     // An access: 0 what it means, 1 a record's second half, 2 copy, 3 answer; 2 and 3 wait for their turn at the RAM.
     reg  [1:0] phase_q;
@@ -219,7 +218,7 @@ module ff_regs_select #(
 
     // Places of the RAM; where a register has a reset value, that stands 32 above. The upper half is never written: identity, reset values, 0, all ones. In the lower half the trigger's
     // term stands at 8 | page[2:0], the pair at 16 to 21.
-    localparam [5:0] ZERO = 6'h28, ONES = 6'h37, NO_MASK = 6'h3F, NO_POST = 6'h3B, NO_OPTIONS = 6'h3D, ALL_KINDS = 6'h3A, SNAPSHOT = 6'h39,
+    localparam [5:0] ZERO = 6'h28, ONES = 6'h37, ALL_KINDS = 6'h3A, SNAPSHOT = 6'h39,
         SAMPLE = 6'h3C, GENERATION = 6'h00, POST = 6'h1B, KINDS = 6'h1A, OPTIONS = 6'h1D, CONFIG = 6'h09, NEVER = 6'h0A, MASK = 6'h1F, LIVE = 6'h18, WHOLE = 6'h19;
     function [31:0] constant(input [31:0] place);
         case (place)
@@ -255,24 +254,31 @@ module ff_regs_select #(
             default: constant = 32'd0;
         endcase
     endfunction
+    function bit_of(input [31:0] place, input [4:0] number);
+        reg [31:0] all;
+        begin
+            all = constant(place) >> number;
+            bit_of = all[0];
+        end
+    endfunction
 
     reg  [2:0] region;
     always @* begin
-        case (page[8:5])
-            4'd0: region = ID;
-            CTL_GENERATION[8:5]: region = CTL;
-            TRIGGER_CONFIG[8:5]: region = TRIGGER;
-            MEMORY_WRITE_PTR[8:5]: region = page[4:3] == stat_tap && !page[2] ? MEMORY : NOTHING;
-            PAIR_FIRST_NUMBER[8:5]: region = page[4:3] == 2'd0 ? PAIR : NOTHING;
-            default: region = NOTHING;
-        endcase
-        if (!low) region = trace ? RECORDS : NOTHING;
+        region = ERROR;
+        if (mine) begin
+            if (!s_we && lacking) region = NOTHING;
+            if (!s_we && trace) region = RECORDS;
+            if (low && (exists || (WITH_KINDS != 0 && s_we && page[8:5] == CTL_KINDS[8:5] && kinds_here))) case (page[8:5])
+                4'd0: region = ID;
+                CTL_GENERATION[8:5]: region = CTL;
+                TRIGGER_CONFIG[8:5]: region = TRIGGER;
+                MEMORY_WRITE_PTR[8:5]: region = page[4:3] == stat_tap && !page[2] ? MEMORY : NOTHING;
+                PAIR_FIRST_NUMBER[8:5]: region = page[4:3] == 2'd0 ? PAIR : NOTHING;
+                default: region = NOTHING;
+            endcase
+        end
     end
-    wire kinds_too = WITH_KINDS != 0 && s_we && page[8:5] == CTL_KINDS[8:5] && kinds_here;
-    always @(posedge clk) if (phase_q == 2'd0) begin
-        region_q <= region;
-        bad_q <= !(mine && (low ? exists || kinds_too : !s_we && (lacking || trace)));
-    end
+    always @(posedge clk) if (phase_q == 2'd0) region_q <= region;
 
     // What goes into the RAM: what is written, half a record, a toggle's number, or something of the fourth kind.
     localparam [1:0] WRITTEN = 2'd0, RECORD = 2'd1, NUMBER = 2'd2, OTHER = 2'd3;
@@ -329,6 +335,7 @@ module ff_regs_select #(
                 if (!x[1]) leg = RECORD;
                 other = TOP;
             end
+            ERROR: {live, place} = {1'b0, ONES};
             default: {live, place} = {1'b0, ZERO};
         endcase
     end
@@ -340,7 +347,6 @@ module ff_regs_select #(
     always @(posedge clk) begin
         if (phase_q == 2'd1) top_q <= rd_half[35:32];
         {place_q, live_q, leg_q, other_q} <= {place, live, leg, other};
-        if (bad_q) {place_q, live_q} <= {ONES, 1'b0};
     end
 
     // Arm and freeze: key and generation must match, so a doubled or late write does nothing. The generation comes from the
@@ -494,17 +500,17 @@ module ff_regs_select #(
         .d1({{LIVE_W-12{1'b0}}, stat_causes}), .d2(pointer[LIVE_W-1:0]), .d3(stat_offered[LIVE_W-1:0]), .q(count)
     );
     wire [31:0] hi = {{64-TIME_W{1'b0}}, at[TIME_W-1:32]};
+    wire [7:0] lo_here = lo_reach[7:0] & {8{of_lo}};
     wire [7:0] byte_q;
     ff_mux4 #(.W(8)) i_byte (
-        .sel(source_other), .d0(hi[7:0]), .d1({rd_half[35:32], top_q}), .d2(flags[7:0]), .d3(count[7:0]), .q(byte_q)
+        .sel(source_other), .d0((hi[7:0] & ~lo_here) | (at[7:0] & lo_here)), .d1({rd_half[35:32], top_q}), .d2(flags[7:0]), .d3(count[7:0]), .q(byte_q)
     );
     // Above every word that changes by itself there is only the pair.
     wire [31:0] wide_count = {{32-LIVE_W{1'b0}}, count};
-    wire [31:0] changing = ({source_other, pair_due} == {COUNT, 1'b0} ? wide_count : 32'd0)
-        | (source_other == FLAGS ? flags : 32'd0) | (pair_due && !of_lo ? hi & IN_HI : 32'd0);
-    wire [31:0] pair_lo = at[31:0] & (lo_reach == 32'hFFFFFFFF ? {32{of_lo}} : {32{of_lo}} | ~(IN_LIVE | IN_HI));
-    wire [31:0] fourth = {(changing[31:8] & (IN_LIVE[31:8] | IN_HI[31:8])) | pair_lo[31:8],
-        byte_q | (lo_reach[0] ? pair_lo[7:0] : 8'd0)};
+    wire [31:8] changing = (source_other == COUNT ? wide_count[31:8] : 24'd0)
+        | (source_other == FLAGS ? flags[31:8] : 24'd0) | (pair_due && !of_lo ? hi[31:8] & IN_HI[31:8] : 24'd0);
+    wire [31:8] pair_lo = at[31:8] & lo_reach[31:8] & ({24{of_lo}} | ~(IN_LIVE[31:8] | IN_HI[31:8]));
+    wire [31:0] fourth = {(changing & (IN_LIVE[31:8] | IN_HI[31:8])) | pair_lo, byte_q};
     wire [31:0] ram_in;
     ff_mux4 #(.W(32)) i_ram_in (.sel(source), .d0(s_wdata), .d1(here), .d2(number), .d3(fourth), .q(ram_in));
     generate
@@ -521,11 +527,7 @@ module ff_regs_select #(
     generate for (b = 0; b < 32; b = b + 1) begin : g_bit
         reg column [0:63];
         integer i;
-        reg [31:0] first;
-        initial for (i = 0; i < 64; i = i + 1) begin
-            first = constant(i);
-            column[i] = first[b];
-        end
+        initial for (i = 0; i < 64; i = i + 1) column[i] = bit_of(i, b);
         always @(posedge clk) if (ram_write && reach[b]) column[port] <= ram_in[b];
         assign from_ram[b] = column[port];
     end endgenerate

@@ -31,6 +31,7 @@ class CursorsPanel(QWidget):
         column.addWidget(self.list, 1)
         column.addWidget(buttons)
         column.addWidget(self.deltas, 1)
+        self.setFocusProxy(self.list)  # where the key of the panel leads
         timeline.cursors_changed.connect(self.refresh)
         self.list.itemActivated.connect(lambda _one, _column: self.go())
 

@@ -89,6 +89,7 @@ class EventTable(QWidget):
         column.addWidget(self.view, 1)
         column.addWidget(self._pages)
         self._pages.hide()
+        self.setFocusProxy(self.view)  # where the key of the panel leads
         self._timers = {
             name: self._timer(edit, act)
             for name, edit, act in (

@@ -46,6 +46,7 @@ class FindingsPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(4, 4, 4, 4)
         column.addWidget(split)
+        self.setFocusProxy(self.list)  # where the key of the panel leads
         self.list.currentRowChanged.connect(self._chosen)
         self.list.itemActivated.connect(lambda _: self._chosen(self.list.currentRow()))
         self.evidence.currentItemChanged.connect(lambda now, _: self._evidence(now))

@@ -33,6 +33,7 @@ class InspectorPanel(QWidget):
         column.addWidget(self.title)
         column.addWidget(self.tree, 1)
         column.addWidget(self.bits)
+        self.setFocusProxy(self.tree)  # where the key of the panel leads
         self._words: dict[int, InspectedWord] = {}
         self.tree.currentItemChanged.connect(lambda now, _: self._moved(now))
 

@@ -54,6 +54,7 @@ class LivePanel(QWidget):
         column.addWidget(self.banner)
         column.addWidget(self.facts, 1)
         column.addWidget(beside(self.arm, self.freeze, self.pull))
+        self.setFocusProxy(self.which)  # where the key of the panel leads
         self.which.currentIndexChanged.connect(lambda _: self.refresh())
 
     def set_sources(self, sources: Sequence[LiveSource]) -> None:

@@ -96,6 +96,7 @@ class MeasurementsPanel(QWidget):
         column.addWidget(beside(word, self.which, stretch=1))
         column.addWidget(self.numbers, 2)
         column.addWidget(self.histogram, 1)
+        self.setFocusProxy(self.which)  # where the key of the panel leads
         self.which.activated.connect(
             lambda _: self.track_chosen.emit(str(self.which.currentData()))
         )

@@ -67,6 +67,7 @@ class NotesPanel(QWidget):
         column.addWidget(self.trouble)
         column.addWidget(self.list, 1)
         column.addWidget(beside(self.edit_button, self.remove_button))
+        self.setFocusProxy(self.list)  # where the key of the panel leads
         self.list.currentItemChanged.connect(lambda now, _: self._moved(now))
         self.list.itemActivated.connect(lambda _, __: self.edit_current())
 

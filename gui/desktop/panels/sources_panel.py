@@ -53,6 +53,7 @@ class SourcesPanel(QWidget):
         column.setContentsMargins(4, 4, 4, 4)
         column.addWidget(self.tree, 1)
         column.addWidget(beside(*buttons))
+        self.setFocusProxy(self.tree)  # where the key of the panel leads
 
     def set_sources(self, sources: Sequence[Opened]) -> None:
         """Show these sources; the chosen one stays."""

@@ -170,8 +170,7 @@ def _by_text(column: pd.Series[Any], test: Callable[[str], bool]) -> Bools:
     else:
         codes, texts = pd.factorize(_hashable(column))
     passed = np.array([test(str(text)) for text in texts] + [False], np.bool_)
-    found: Bools = np.take(passed, codes, mode="wrap")  # -1, null, is the last
-    return found
+    return np.asarray(np.take(passed, codes, mode="wrap"), np.bool_)  # -1, null, is the last
 
 
 def _hashable(column: pd.Series[Any]) -> Any:
@@ -206,7 +205,7 @@ def _number(column: pd.Series[Any], sign: str, operand: Operand) -> Bools:
                 operand.end,
             )
         known: Bools = column.notna().to_numpy()
-        return known & (_true(column) == (operand.value == (sign == "==")))
+        return np.asarray(known & (_true(column) == (operand.value == (sign == "=="))), np.bool_)
     if not isinstance(operand, Number):
         raise ExpressionError(
             f"{column.name} holds numbers; {_shown(operand)!r} is none", operand.at, operand.end

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is imported
 
@@ -15,10 +16,15 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workspace import Workspace
+from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 NO_ANALYSES = AnalysisRegistry()  # most tests need none, and each costs time
 MakeWindow = Callable[..., MainWindow]
+NO_MODIFIER = Qt.KeyboardModifier.NoModifier
+_QTEST: Any = QTest  # its type stubs take the widget for self
 WAIT_MS = (
     60_000  # never the measure of anything: what is waited for comes, or the test hangs and says so
 )
@@ -72,6 +78,23 @@ def make_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeWindow]:
 @pytest.fixture
 def window(make_window: MakeWindow) -> MainWindow:
     return make_window()
+
+
+def press(widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = NO_MODIFIER) -> None:
+    """Press a key in a widget."""
+    _QTEST.keyClick(widget, key, modifier)
+
+
+def type_text(widget: QWidget, text: str) -> None:
+    """Type a text into a widget."""
+    _QTEST.keyClicks(widget, text)
+
+
+def click(widget: QWidget | None, at: QPoint | None = None) -> None:
+    """Click with the left button, in the middle where no place is said."""
+    assert widget is not None
+    place = widget.rect().center() if at is None else at
+    _QTEST.mouseClick(widget, Qt.MouseButton.LeftButton, NO_MODIFIER, place)
 
 
 def wait_loaded(qtbot: QtBot, window: MainWindow, what: object, *specs: str) -> str:

@@ -43,7 +43,9 @@ def test_a_word_that_differs_is_named_with_its_place(tmp_path: Path) -> None:
     )
     at = int(trace.packets["first_row"].iloc[row]) + 5
     words = trace.words.copy()
-    words.loc[at, "data"] ^= 0x10
+    data = words["data"].to_numpy().copy()
+    data[at] ^= 0x10
+    words["data"] = data
     pairs = pair_packets(trace, replace(trace, words=words))
     unlike = pairs.table[pairs.table["kind"] == "differs"]
     assert unlike["row"].tolist() == [row]

@@ -12,11 +12,10 @@ import pytest
 from freezeframe.gui.desktop.sources.opened import Place
 from freezeframe.gui.desktop.window import MainWindow
 from PyQt6.QtCore import Qt
-from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from tests.gui.desktop.conftest import MakeWindow, settle, wait_loaded
+from tests.gui.desktop.conftest import MakeWindow, click, press, settle, type_text, wait_loaded
 
 
 @pytest.fixture
@@ -73,8 +72,7 @@ def test_a_click_on_the_finding_shows_the_evidence_in_all_views(
     window = opened
     rect = window.findings.list.visualItemRect(window.findings.list.item(0))
     viewport = window.findings.list.viewport()
-    assert viewport is not None
-    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=rect.center())
+    click(viewport, rect.center())
     settle(qtbot, window)
     finding = window.workspace.sources["1"].findings[0]
     assert finding.t_ps is not None
@@ -117,14 +115,14 @@ def test_the_table_and_the_time_line_choose_together_both_ways(
     window.table.show_table("1", "packets")
     window.table.show_place(Place("1", "packets", 0))
     window.table.view.setFocus()
-    QTest.keyClick(window.table.view, Qt.Key.Key_Down)
+    press(window.table.view, Qt.Key.Key_Down)
     selection = window.timeline.selection()
     assert selection is not None
     assert (selection.key, selection.row) == ("1/packets/A.tx_enq", 1)
     window.timeline.setFocus()
     window.timeline.set_hits({})
     window.timeline.set_focus_track("1/packets/A.tx_enq")
-    QTest.keyClick(window.timeline, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    press(window.timeline, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
     assert window.table.current_row() == 2
     assert window.inspector.title.text().split(",")[0] == "RDMA_WRITE seq 62 flow 0 at A.tx_enq"
 
@@ -134,8 +132,8 @@ def test_find_goes_from_hit_to_hit_and_marks_them_on_the_time_line(
 ) -> None:
     window = opened
     window.table.show_table("1", "packets")
-    QTest.keyClicks(window.table.find_edit, "payload_ok == false")
-    QTest.keyClick(window.table.find_edit, Qt.Key.Key_Return)
+    type_text(window.table.find_edit, "payload_ok == false")
+    press(window.table.find_edit, Qt.Key.Key_Return)
     settle(qtbot, window)
     frame = window.workspace.sources["1"].tables["packets"].frame
     bad = np.flatnonzero((frame["payload_ok"] == False).fillna(False).to_numpy(bool))  # noqa: E712

@@ -8,7 +8,6 @@ import pytest
 from freezeframe.gui.desktop.menu_table import ENTRIES, PANELS
 from freezeframe.gui.desktop.window import MainWindow
 from PyQt6.QtCore import Qt
-from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -22,7 +21,7 @@ from PyQt6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from tests.gui.desktop.conftest import settle, wait_loaded
+from tests.gui.desktop.conftest import press, settle, type_text, wait_loaded
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QComboBox, QLineEdit, QPlainTextEdit, QProgressBar)
 # Letters and signs that the time line has for itself (D1's table of keys).
@@ -104,12 +103,8 @@ def test_f6_goes_around_all_open_panels_and_the_time_line(qtbot: QtBot, window: 
     for _ in range(len(PANELS)):
         window.menus.actions["Next panel"].trigger()
         focus = QApplication.focusWidget()
-        seen.append(
-            next(
-                (t for t, d in window.docks.items() if focus is not None and d.isAncestorOf(focus)),
-                "time line",
-            )
-        )
+        assert focus is not None
+        seen += [t for t, dock in window.docks.items() if dock.isAncestorOf(focus)] or ["time line"]
     visible = [t for t in PANELS if window.docks[t].isVisible()]
     assert set(seen) == {*visible, "time line"}
 
@@ -121,29 +116,30 @@ def test_the_fault_is_found_with_keys_alone(
     wait_loaded(qtbot, window, fault_capture)
     settle(qtbot, window)
     window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow, timeout=10_000)
     window.timeline.setFocus()
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    press(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(window.findings.list.hasFocus, timeout=10_000)
-    QTest.keyClick(window.findings.list, Qt.Key.Key_Home)
+    press(window.findings.list, Qt.Key.Key_Home)
     if window.timeline.selection() is None:
-        QTest.keyClick(window.findings.list, Qt.Key.Key_Return)
+        press(window.findings.list, Qt.Key.Key_Return)
     selection = window.timeline.selection()
     assert selection is not None and selection.key == "1/words/A.tx_deq"
     window.timeline.setFocus()
-    QTest.keyClick(window.timeline, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    press(window.timeline, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(window.table.find_edit.hasFocus, timeout=10_000)
-    QTest.keyClicks(window.table.find_edit, "word == 5")
-    QTest.keyClick(window.table.find_edit, Qt.Key.Key_Return)
+    type_text(window.table.find_edit, "word == 5")
+    press(window.table.find_edit, Qt.Key.Key_Return)
     settle(qtbot, window)
     row = window.table.current_row()
     frame = window.workspace.sources["1"].tables["words"].frame
     assert row is not None and int(frame["word"].iloc[row]) == 5
-    QTest.keyClick(window, Qt.Key.Key_F3)
+    press(window, Qt.Key.Key_F3)
     after = window.table.current_row()
     assert after is not None and after > row
     # Tab leaves the table: the keyboard is not caught in it
     window.table.view.setFocus()
-    QTest.keyClick(window.table.view, Qt.Key.Key_Tab)
+    press(window.table.view, Qt.Key.Key_Tab)
     assert not window.table.view.hasFocus()
 
 

@@ -21,10 +21,9 @@ from freezeframe.gui.desktop.timeline.tracks import SliceTrack
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workers import Jobs
 from PyQt6.QtCore import QAbstractEventDispatcher, QObject
-from PyQt6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from tests.gui.desktop.conftest import WAIT_MS, settle, wait_loaded
+from tests.gui.desktop.conftest import WAIT_MS, click, settle, wait_loaded
 
 LIMIT_S = 0.050  # issue 6, "How good": no call in the window's thread is longer
 ROWS = 1_000_000
@@ -70,7 +69,7 @@ def slowness() -> float:
 def long_source(key: str = "7") -> Opened:
     """A million slices on one track, with their table: every thousandth is in error."""
     begin = np.arange(ROWS, dtype=np.int64) * 10_000
-    kinds = pd.Categorical.from_codes(np.arange(ROWS) % 3, categories=["DATA", "IDLE", "ACK"])
+    kinds = pd.Categorical.from_codes((np.arange(ROWS) % 3).tolist(), categories=["DATA", "IDLE", "ACK"])
     frame = pd.DataFrame({"t_ps": begin, "kind": kinds, "value": np.arange(ROWS, dtype=np.int64)})
     opened = Opened(key, "long", "long", "samples", Path("long"), loaded=True)
     opened.tables["events"] = Table("events", frame)
@@ -225,7 +224,6 @@ def test_a_job_that_fails_says_so_in_one_line_and_ends(
 def test_what_takes_long_has_a_line_with_progress_and_a_button_that_cancels(
     qtbot: QtBot, window: MainWindow
 ) -> None:
-    from PyQt6.QtCore import Qt
     from PyQt6.QtWidgets import QProgressBar, QPushButton
 
     def work(progress: Progress) -> None:
@@ -243,5 +241,5 @@ def test_what_takes_long_has_a_line_with_progress_and_a_button_that_cancels(
     assert bar is not None and bar.accessibleName() == "progress of long work"
     button = line.findChild(QPushButton)
     assert button is not None
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    click(button)
     assert job not in window.jobs_bar.lines

@@ -24,11 +24,10 @@ from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
 from freezeframe.gui.desktop.timeline.tracks import BusTrack, SliceTrack, WaveTrack
 from freezeframe.gui.desktop.window import MainWindow
 from PyQt6.QtCore import Qt
-from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from tests.gui.desktop.conftest import settle, wait_loaded
+from tests.gui.desktop.conftest import click, settle, wait_loaded
 
 FRAMES = (
     MdioFrame(22, "read", phy=1, reg=2, data=0x0007),
@@ -138,7 +137,7 @@ def test_the_dialog_is_made_from_the_declaration_and_decodes(
     assert "D\\+" in shown.spec.text()  # a plus in a name is no stack
     assert shown.trouble.text() == ""
     spec = shown.spec.text()
-    QTest.mouseClick(shown.ok, Qt.MouseButton.LeftButton)
+    click(shown.ok)
     qtbot.waitUntil(lambda: bool(window.workspace.sources[key].tables), timeout=30_000)
     (table,) = window.workspace.sources[key].tables.values()
     assert bytes(table.frame["data"].tolist()) == b"Freeze"

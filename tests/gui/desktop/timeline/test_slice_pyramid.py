@@ -171,3 +171,53 @@ def test_a_column_of_a_line_has_every_level_that_occurs_in_it(
         shown = {levels[i] for i in inside + (before[-1:] if begin < t1 else [])}
         assert columns.bits[px] == sum(1 << level for level in shown)
         assert columns.edges[px] == len(inside)
+
+
+@pytest.mark.parametrize("width", [1, 7, 300])
+def test_long_runs_of_slices_are_summed_by_class_as_numpy_sums_them(width: int) -> None:
+    count, rng = 20_000, np.random.default_rng(width)
+    t_ps = np.cumsum(rng.integers(50, 90, count, dtype=np.int64))
+    ends = t_ps + rng.integers(0, 50, count)
+    classes = rng.choice(np.array([0, 1, 1, 2, 3], np.uint8), count)
+    wrong = rng.random(count) < 0.01
+    t0, t1 = int(t_ps[0]), int(t_ps[-1]) + 100
+    pyramid = built(t_ps, ends, colour=classes, classes=4, error=wrong)
+    columns = pyramid.columns(t0, t1, width)
+    edges = [first_time_of(px, t0, t1, width) for px in range(width + 1)]
+    inside = np.minimum(ends, np.array(edges)[np.searchsorted(edges, t_ps, side="right")])
+    px = np.array([pixel_of(int(t), t0, t1, width) for t in t_ps])
+    taken = np.zeros((width, 4), np.int64)
+    np.add.at(taken, (px, classes), inside - t_ps + 1)
+    over = np.flatnonzero(ends > inside)  # reach into the next column
+    np.add.at(taken, (px[over] + 1, classes[over]), ends[over] - inside[over])
+    starts = np.bincount(px, minlength=width)
+    assert columns.starts.tolist() == starts.tolist()
+    errors = np.bincount(px, wrong, width) + np.bincount(px[over] + 1, wrong[over], width)
+    assert columns.wrong.tolist() == errors.tolist()
+    assert (taken[np.arange(width), columns.colour] == taken.max(axis=1)).all()
+    np.testing.assert_allclose(columns.cover, (taken.sum(axis=1) - starts) / np.diff(edges))
+
+
+def test_among_many_overlapping_slices_the_last_that_stands_is_found_at_any_time() -> None:
+    count, rng = 60_000, np.random.default_rng(3)
+    t_ps = np.arange(count, dtype=np.int64) * 10
+    ends = t_ps + 5
+    long = rng.choice(count, 60, replace=False)
+    ends[long] += rng.integers(0, 100_000, len(long)) * 4
+    pyramid = built(t_ps, ends)
+    assert len(pyramid.bases) == 3  # the search climbs over all levels
+    for at in rng.integers(0, 10 * count, 500).tolist():
+        stands = np.flatnonzero((t_ps <= at) & (ends > at))
+        if len(stands):
+            assert pyramid.item_at(at) == stands[-1]
+        else:
+            assert pyramid.item_at(at) in (None, at // 10)
+
+
+def test_a_level_that_occurs_once_in_the_middle_of_a_column_is_seen() -> None:
+    t_ps = np.arange(3000, dtype=np.int64)
+    level = np.zeros(3000, np.uint8)
+    level[1500] = 2
+    pyramid = WavePyramid(t_ps, level, end_ps=3000)
+    pyramid.build()
+    assert pyramid.columns(0, 3000, 3).bits.tolist() == [1, 5, 1]

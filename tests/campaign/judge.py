@@ -1,0 +1,84 @@
+"""What a run of the diagnosis campaign counts as: what was said beside the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.campaign.runs import Run
+
+__all__ = ["PLACE", "PairVerdict", "Verdict", "judge", "judge_pair"]
+
+PLACE = ("device", "tap", "direction", "flow", "packet", "word")
+_FIRST = 3  # findings that count where two faults were injected
+
+
+@dataclass
+class Verdict:
+    """What a run counts as.
+
+    ``placed``: everything the truth says of the place is right; None for a clean run. ``pinned``: the truth
+    names a packet, so that the place counts among the figures for packets and words.
+    """
+
+    first: str  # the first diagnosis, or "(none)" or "(error)"
+    named: bool
+    placed: bool | None
+    one_end_wrong: list[str] = field(default_factory=list)
+    one_end_right: list[str] = field(default_factory=list)
+    pinned: bool = False
+
+
+@dataclass
+class PairVerdict:
+    """``counts``: the second fault struck before the freeze. ``both``: both are among the first three findings."""
+
+    counts: bool
+    both: bool
+    said: tuple[str, ...]
+
+
+def judge(run: Run) -> Verdict:
+    """Compare what was said to the truth; a clean run is right when nothing was said."""
+    if run.error:
+        return Verdict("(error)", False, None if run.fault == "none" else False)
+    both = run.said["both"]
+    first = both[0]["diagnosis"] if both else "(none)"
+    ends = [end for end in "AB" if end in run.said]
+    if run.fault == "none":
+        silent = [end for end in ends if not run.said[end]]
+        named = [e for e in ends if any(f["diagnosis"] != "undetermined" for f in run.said[e])]
+        return Verdict(first, not both, None, named, silent)
+    truth = run.truth["injections"][-1]
+    known = [key for key in PLACE if truth[key] is not None]
+    named = first == run.fault
+    placed = named and all(both[0][key] == truth[key] for key in known)
+    wrong, right = [], []
+    for end in ends:
+        named_here = [f for f in run.said[end] if f["diagnosis"] != "undetermined"]
+        if any(_wrong(f, run.fault, truth, known) for f in named_here):
+            wrong.append(end)
+        elif named_here:
+            right.append(end)
+    return Verdict(first, named, placed, wrong, right, truth["packet"] is not None)
+
+
+def judge_pair(run: Run) -> PairVerdict:
+    """Judge a run with two faults."""
+    if run.error:
+        return PairVerdict(False, False, ("(error)",))
+    wanted = set(run.fault.split("+"))
+    last = max((stop["generation"] for stop in run.truth.get("freezes", [])), default=1)
+    struck = {
+        one["fault"]
+        for one in run.truth["injections"]
+        if one["before_freeze"] and one["generation"] == last
+    }
+    said = tuple(finding["diagnosis"] for finding in run.said["both"])
+    return PairVerdict(wanted <= struck, wanted <= set(said[:_FIRST]), said)
+
+
+def _wrong(finding: dict[str, Any], fault: str, truth: dict[str, Any], known: list[str]) -> bool:
+    return finding["diagnosis"] != fault or any(
+        finding[key] not in (None, truth[key]) for key in known
+    )
