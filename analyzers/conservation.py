@@ -11,11 +11,12 @@ from typing import Any, Literal
 
 from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Material
 from freezeframe.analyzers.conservation_terms import Subject, Terms
+from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.counters.law_table import CARD_LAWS, CardLaw, split_terms
 from freezeframe.capture.registers.layouts import MEMORY_NAMES
 
-__all__ = ["CONSERVATION", "Checked", "Term", "check_laws"]
+__all__ = ["CONSERVATION", "Checked", "Conservation", "Term", "check_laws"]
 
 State = Literal["holds", "broken", "not checkable"]
 
@@ -69,6 +70,24 @@ def check_laws(view: CaptureView, laws: Sequence[CardLaw] = CARD_LAWS) -> list[C
     """Hold every law against everything in a capture it speaks of, in the order of the table."""
     terms = Terms(view)
     return [_checked(terms, law, subject) for law in laws for subject in _subjects(view, law)]
+
+
+class Conservation:
+    """The laws of captures in order, each held against itself: counts of two captures are not one account."""
+
+    name = "conservation"
+
+    def init(self) -> tuple[Checked, ...]:
+        return ()
+
+    def step(self, state: tuple[Checked, ...], batch: CaptureView) -> tuple[Checked, ...]:
+        return (*state, *check_laws(batch))
+
+    def merge(self, states: Sequence[tuple[Checked, ...]]) -> tuple[Checked, ...]:
+        return tuple(checked for state in states for checked in state)
+
+    def finish(self, state: tuple[Checked, ...]) -> tuple[Checked, ...]:
+        return state
 
 
 def _subjects(view: CaptureView, law: CardLaw) -> Iterator[Subject]:
@@ -147,7 +166,7 @@ def _sum_text(terms: Sequence[Term], balance: int, least: int | None, most: int 
 def _run(material: Material) -> AnalysisResult:
     import pandas as pd
 
-    checked = check_laws(material.view)
+    checked = run_analyzer(Conservation(), [material.view])
     counts = {
         state: sum(c.state == state for c in checked)
         for state in ("holds", "broken", "not checkable")

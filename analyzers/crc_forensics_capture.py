@@ -5,8 +5,9 @@ Where a tap further up has the packet unharmed, what really happened to it is kn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from freezeframe.analyzers.tap_diff import PacketPair, TapDiff
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import HEADER
 
-__all__ = ["CRC", "BadCrc", "bad_crcs"]
+__all__ = ["CRC", "BadCrc", "CrcForensics", "bad_crcs"]
 
 _MOST_PACKETS = 500  # examined; a link that damages every packet needs no forensics of each
 _WORD_B = 8
@@ -76,6 +77,24 @@ def bad_crcs(view: CaptureView) -> Iterator[BadCrc]:
                 yield BadCrc(
                     stream, packet, what, _examined(stream, packet, what), _upstream(source, known)
                 )
+
+
+class CrcForensics:
+    """Every wrong CRC of captures in order; at most 500 of each capture are examined."""
+
+    name = "crc-forensics"
+
+    def init(self) -> tuple[BadCrc, ...]:
+        return ()
+
+    def step(self, state: tuple[BadCrc, ...], batch: CaptureView) -> tuple[BadCrc, ...]:
+        return (*state, *islice(bad_crcs(batch), _MOST_PACKETS))
+
+    def merge(self, states: Sequence[tuple[BadCrc, ...]]) -> tuple[BadCrc, ...]:
+        return tuple(bad for state in states for bad in state)
+
+    def finish(self, state: tuple[BadCrc, ...]) -> tuple[BadCrc, ...]:
+        return state
 
 
 def _above(view: CaptureView) -> dict[tuple[str, int], tuple[str, PacketPair]]:
@@ -163,10 +182,10 @@ def _run(material: Material) -> AnalysisResult:
     packets: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
     notes = list(view.switched_off)
-    for number, bad in enumerate(bad_crcs(view)):
-        if number == _MOST_PACKETS:
-            notes.append(f"Only the first {_MOST_PACKETS} wrong CRCs were examined.")
-            break
+    found = run_analyzer(CrcForensics(), [view])
+    if len(found) == _MOST_PACKETS:
+        notes.append(f"Not more than the first {_MOST_PACKETS} wrong CRCs were examined.")
+    for number, bad in enumerate(found):
         packets.append(_packet_row(bad))
         rows += [
             {"bad": number, "rank": rank, **_explanation_row(bad, explanation)}
@@ -178,7 +197,9 @@ def _run(material: Material) -> AnalysisResult:
         notes.append(
             "Every CRC that was wholly recorded is right, or is wrong from the first tap on."
         )
-        if not any(sum(pair) for pair in counts.values()):
+        if not counts:
+            notes[-1] = "No tap was recorded whose packets could be checked."
+        elif not any(sum(pair) for pair in counts.values()):
             notes[-1] = "Every CRC that was wholly recorded is right."
     return AnalysisResult(
         "crc",

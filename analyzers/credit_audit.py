@@ -18,7 +18,7 @@ from freezeframe.analyzers.analysis import (
     Material,
     Series,
 )
-from freezeframe.analyzers.contract import Evidence, Finding, run_analyzer
+from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credit_columns import FlowLedger
 from freezeframe.analyzers.credit_copies import copies_of, witness
 from freezeframe.analyzers.credit_flights import Flights, flights
@@ -93,9 +93,8 @@ def run(material: Material) -> AnalysisResult:
         tuple(audit.figures),
         tuple(audit.series),
         tuple(track for track in audit.tracks if len(track.t_ps)),
-        tuple(audit.findings),
-        audit.tables(),
-        joined_notes([*audit.notes, *view.switched_off]),
+        tables=audit.tables(),
+        notes=joined_notes([*audit.notes, *view.switched_off]),
     )
 
 
@@ -107,7 +106,6 @@ class _Audit:
         self.figures: list[Figure] = []
         self.series: list[Series] = []
         self.tracks: list[Intervals] = []
-        self.findings: list[Finding] = []
         self.notes: list[str] = []
         self._rows: list[dict[str, Any]] = []
         self._credits: list[dict[str, Any]] = []
@@ -232,7 +230,7 @@ class _Audit:
         )  # fmt: skip
 
     def add_slips(self, accounts: Sequence[FlowAccount], packets: dict[str, list[Loaded]]) -> None:
-        """Add slips of the counters over the whole run, and what they lead to."""
+        """Add slips of the counters over the whole run, and what they lead to; `explain` has the finding."""
         found, notes = slips(self.view)
         self.notes += notes
         for slip in found:
@@ -246,9 +244,8 @@ class _Audit:
                 Figure(f"{name}.rate", f"{slip.device}, slip a packet {slip.side}", rate, "words", (high - low) / 2,
                        f"95 % limits {low:.3g} to {high:.3g}")
             )  # fmt: skip
-            if abs(slip.slipped) < _SLIP_FACTS:
-                continue
-            self._lead(slip, accounts, packets)
+            if abs(slip.slipped) >= _SLIP_FACTS:
+                self._lead(slip, accounts, packets)
 
     def _lead(
         self, slip: Slip, accounts: Sequence[FlowAccount], packets: dict[str, list[Loaded]]
@@ -274,36 +271,6 @@ class _Audit:
             self._ahead(
                 slip, left, f"{name}.stall", f"no credit is left for a packet of {max(sizes)} words"
             )
-        side = "tx_deq" if slip.side == "sent" else "rx_enq"
-        count = "words_sent" if slip.side == "sent" else "words_received"
-        flows = [
-            view.register_row(slip.device, f"frozen_flow.{count}", a.flow)
-            for a in accounts
-            if slip.device == (a.sender if slip.side == "sent" else a.receiver)
-        ]
-        rows = (
-            view.counter_row(slip.device, f"{side}_words"),
-            view.counter_row(slip.device, f"{side}_packets"),
-        )
-        text = (
-            f"{slip.device} counted {slip.counted} words {slip.side} for credit where {slip.crossed} crossed "
-            f"{slip.device}.{side}: {abs(slip.slipped)} words in {slip.packets} packets."
-        )
-        receiver = view.peer(slip.device) or "?"
-        direction = (
-            f"{slip.device}->{receiver}" if slip.side == "sent" else f"{receiver}->{slip.device}"
-        )
-        self.findings.append(
-            Finding(
-                "header-miscounted",
-                text,
-                device=slip.device,
-                tap=side,
-                direction=direction,
-                confidence=0.9,
-                evidence=(Evidence(text, slip.device, side, (*rows, *flows)),),
-            )
-        )
 
     def _ahead(self, slip: Slip, left: int, name: str, what: str) -> None:
         """Add when a slip has used ``left`` words up."""

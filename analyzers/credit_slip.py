@@ -85,6 +85,11 @@ def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
             )
             continue
         freeze = device.registers.value64("frozen.freeze_cycle_")
+        if view.counter(name, "header_errors") or view.value(name, "provoke.inject_count"):
+            notes.append(
+                f"{name}: headers were damaged or packets injected. Words of a flow that the card does not have count "
+                "for no flow, so a slip may be theirs."
+            )
         for side, register, tap in _SIDES:
             flows = [
                 view.value(name, register, flow) for flow in range(device.identity.flows_count)

@@ -85,7 +85,9 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
         sent, gone = (base + gone) % modulus, gone + departure.words
         n = int(np.searchsorted(taken.t_ps, departure.t_ps + crossing_ps, side="right"))
         # Before its first credit and after its end the log does not say what had been credited.
-        if n and departure.t_ps <= int(log.t_ps[-1]) and not _uncertain(log, taken, n - 1):
+        # Nor while it closes: a credit of that moment may stand behind its last event.
+        known = departure.t_ps + crossing_ps <= int(log.t_ps[-1])
+        if n and known and not _uncertain(log, taken, n - 1):
             credited = int(taken.freed[n - 1])
             outstanding = (base + gone - credited) % modulus
             found.append(Start(departure, sent, credited, outstanding, int(taken.positions[n - 1])))

@@ -26,6 +26,7 @@ from freezeframe.analyzers.pressure_blame import (
     UNKNOWN,
     Blame,
     blame,
+    standing,
 )
 from freezeframe.analyzers.pressure_model import fitted, measured_path, run_again
 from freezeframe.analyzers.result_parts import interval_track, joined_notes
@@ -114,8 +115,13 @@ def _blamed(
         times = list(zip(whole["t_ps"].tolist(), whole["t_end_ps"].tolist(), strict=True))
         found += blame(material.view, sent_counts(material.view, account, packets), times)
         cut = mine[mine["open_start"] | mine["open_end"]]
-        for begin, end in zip(cut["t_ps"].tolist(), cut["t_end_ps"].tolist(), strict=True):
-            found.append(Blame(begin, end, account.flow, UNKNOWN, unknown_ps=end - begin))
+        columns = (cut[name].tolist() for name in ("t_ps", "t_end_ps", "open_start"))
+        newest = max((wait.end_ps for wait in found), default=0)
+        for begin, end, headless in zip(*columns, strict=True):
+            if headless or end < newest:
+                found.append(Blame(begin, end, account.flow, UNKNOWN, unknown_ps=end - begin))
+            else:
+                found.append(standing(material.view, account, begin, end))
     return sorted(found, key=lambda wait: (wait.begin_ps, wait.flow))
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from freezeframe.analyzers.credit_flights import flights
 from freezeframe.analyzers.credit_ledger import FlowAccount
 from freezeframe.analyzers.sent_counts import PressureEnd, SentCounts, seen_unit
 from freezeframe.analyzers.streams import EventLog
@@ -37,11 +38,14 @@ __all__ = [
     "Blame",
     "blame",
     "latency_ps",
+    "standing",
 ]
 
 RECEIVER, GRANULARITY, ROUND_TRIP, LOST, UNKNOWN = (
     "receiver-fifo", "credit-granularity", "credit-round-trip", "credit-lost", "unknown",
 )  # fmt: skip
+
+_IN_FLIGHT_LINK = 2048  # cycles: a wait that long has outlived any credit on its way
 
 Int64 = npt.NDArray[np.int64]
 
@@ -108,6 +112,30 @@ def blame(view: CaptureView, counts: SentCounts, begins: Sequence[tuple[int, int
         else:
             found.append(_one(view, account, end, begin_ps, shortest_ps, drain))
     return found
+
+
+def standing(view: CaptureView, account: FlowAccount, begin_ps: int, end_ps: int) -> Blame:
+    """Return what a wait that the freeze cut short was spent on, as both freeze banks stand.
+
+    The whole wait is given to the one resource that stands between the sender and its credit at the freeze.
+    """
+    wait = end_ps - begin_ps
+    reported, credited, waiting, withheld = (
+        account.reported, account.credited, account.waiting, account.withheld,
+    )  # fmt: skip
+    if reported is None or credited is None or waiting is None or withheld is None:
+        return Blame(begin_ps, end_ps, account.flow, UNKNOWN, unknown_ps=wait)
+    if reported != credited:
+        if flights(view, account).lost:
+            return Blame(begin_ps, end_ps, account.flow, LOST, lost_ps=wait)
+        if wait <= view.cycles_ps(account.sender, link=_IN_FLIGHT_LINK):
+            return Blame(begin_ps, end_ps, account.flow, ROUND_TRIP, round_trip_ps=wait)
+        return Blame(begin_ps, end_ps, account.flow, UNKNOWN, unknown_ps=wait)
+    if withheld >= max(waiting, 1):
+        return Blame(begin_ps, end_ps, account.flow, GRANULARITY, granularity_ps=wait)
+    if waiting:
+        return Blame(begin_ps, end_ps, account.flow, RECEIVER, receiver_ps=wait)
+    return Blame(begin_ps, end_ps, account.flow, UNKNOWN, unknown_ps=wait)
 
 
 def _one(

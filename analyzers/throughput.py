@@ -215,6 +215,8 @@ class _Parts:
                 )
                 wrapped = long >> 32 > 0
                 for flow, words in known.items():
+                    if not words:
+                        continue
                     note = f"{100 * words / total:.1f} % of {device}'s words {way}" if total else ""
                     if wrapped:
                         note = "32 bits: it has wrapped, and how often is not known of one flow"

@@ -38,7 +38,8 @@ from freezeframe.emulator.eventlog import EventLog
 from freezeframe.emulator.faults.base import Fault
 from freezeframe.emulator.freeze import FreezeControl
 from freezeframe.emulator.host import Host
-from freezeframe.emulator.link import RxLink, TxLink
+from freezeframe.emulator.link import TxLink
+from freezeframe.emulator.link_receive import RxLink
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.provoke import PatternSource

@@ -39,20 +39,29 @@ def diagnose(
             continue
         if account.sender in senders or not suffered(facts, account):
             continue
-        excess = _excess(sending)
+        excess = _excess(facts, sending)
         if excess is not None:
             yield _finding(facts, sending, excess)
 
 
-def _excess(sending: Sending) -> int | None:
-    """Return by how many words the flow was beyond its limit outside a wrap; None where it was not."""
+def _excess(facts: Facts, sending: Sending) -> int | None:
+    """Return by how many words the flow was beyond its limit outside a wrap; None where it was not.
+
+    A sender that ignored the wrap is beyond its limit for a while after it as well.
+    """
     account = sending.account
-    found = [start.outstanding - (account.limit or 0) for start in sending.beyond_flat]
-    half = (account.modulus or 0) // 2
-    outstanding = account.outstanding
-    # More than half of the counters' range is a sender that was credited more than it sent.
-    if outstanding is not None and not account.sent_has_wrapped and outstanding <= half:
-        found.append(outstanding - (account.limit or 0))
+    limit = account.limit or 0
+    found = [start.outstanding - limit for start in sending.beyond_flat]
+    if sending.beyond_wrap:
+        return None
+    words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
+    if account.outstanding is not None and account.modulus is not None and words_sent is not None:
+        never_wrapped = words_sent < account.modulus
+        far = account.sent is not None and account.sent > 2 * (account.outstanding + limit)
+        # More than half of the counters' range is else a sender that was credited more than it sent.
+        half = account.modulus if never_wrapped else account.modulus // 2
+        if (never_wrapped or far) and not account.sent_has_wrapped and account.outstanding <= half:
+            found.append(account.outstanding - limit)
     worst = max(found, default=0)
     return worst if worst > 0 else None
 

@@ -63,8 +63,26 @@ def miscounts(facts: Facts) -> Iterator[Miscount]:
                 for flow in range(capture.identity.flows_count)
             ]
             known = [count for count in counts if count is not None]
-            if len(known) == len(counts) and crossed - sum(known) > _MOVING_WORDS:
+            if len(known) < len(counts) or crossed <= sum(known):
+                continue
+            if not sending and facts.view.counter(device, "header_errors") != 0:
+                continue  # words behind a bad header belong to no flow
+            if crossed - sum(known) > _MOVING_WORDS or _impossible(facts, device, sending):
                 yield Miscount(device, sending, sum(known), crossed)
+
+
+def _impossible(facts: Facts, device: str, sending: bool) -> bool:
+    """Return whether the books of a flow say that more was received, or credited, than was sent."""
+    for account in facts.accounts:
+        if not sending or account.sender != device or account.modulus is None:
+            continue
+        if account.outstanding is not None and 2 * account.outstanding > account.modulus:
+            return True
+        sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
+        heard = facts.view.value(account.receiver, "frozen_flow.words_received", account.flow)
+        if sent is not None and heard is not None and 0 < heard - sent < _COUNTER // 2:
+            return True
+    return False
 
 
 def diagnose(facts: Facts, found: list[Miscount]) -> Iterator[Finding]:

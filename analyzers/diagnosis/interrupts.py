@@ -78,7 +78,7 @@ def _storm(facts: Facts, device: str, told: Interrupts) -> Finding:
 
 
 def _lost(facts: Facts, device: str, lost: Lost) -> Finding:
-    note = _waiting(facts, device, lost.cause)
+    note = _waiting(facts, device, lost)
     rows = [_row(device, lost.cause, _meaning(lost.cause))]
     if note is not None:
         rows.insert(0, facts.view.logs[device].row(note, "completion that waits"))
@@ -116,15 +116,21 @@ def _lost(facts: Facts, device: str, lost: Lost) -> Finding:
     )
 
 
-def _waiting(facts: Facts, device: str, cause: LogRow) -> int | None:
-    """Return the position in the log of the notification that waited first; None where it was not recorded."""
+def _waiting(facts: Facts, device: str, lost: Lost) -> int | None:
+    """Return the position in the log of the notification that waited first; None where it was not recorded.
+
+    How many waited is known best where the next interrupt was raised: a notification written in the cycle of
+    the enabling is counted there, and stands in the log behind it.
+    """
     log = facts.view.logs[device]
     notes = log.select(Kind.NOTE.name, "remote")
-    if cause.kind == Kind.NOTE.name:
-        here = notes[log.rows[notes] == cause.row]
-        return int(here[0]) if len(here) else None
-    before = notes[log.rows[notes] < cause.row]
-    return int(before[-cause.value]) if 0 < cause.value <= len(before) else None
+    if lost.raised is not None:
+        waiting, before = lost.raised.value, notes[log.rows[notes] < lost.raised.row]
+    elif lost.cause.kind == Kind.NOTE.name:
+        waiting, before = 1, notes[log.rows[notes] <= lost.cause.row]
+    else:
+        waiting, before = lost.cause.value, notes[log.cycle[notes] <= lost.cause.cycle]
+    return int(before[-waiting]) if 0 < waiting <= len(before) else None
 
 
 def _meaning(cause: LogRow) -> str:

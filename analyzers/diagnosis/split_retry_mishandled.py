@@ -26,6 +26,7 @@ __all__ = ["NAME", "diagnose"]
 
 NAME = "split-retry-mishandled"
 _INTERRUPTED = ("retried", "disconnected")
+_ASKED = "requested"
 
 
 def diagnose(facts: Facts) -> Iterator[Finding]:
@@ -102,10 +103,23 @@ def _finding(facts: Facts, sender: str, receiver: str, stream: Stream, packet: P
 
 
 def _interruptions(log: EventLog, packet: Packet) -> list[int]:
-    """Return the events that ended a read of this packet's descriptor early, after fetching something."""
-    found = []
-    for at in log.select(Kind.DESC.name, *_INTERRUPTED, flow=packet.flow).tolist():
+    """Return the event after which the read of a packet went on wrongly; several where that is not known.
+
+    The next request asks for another number of words than were left. A log without requests gives every
+    event that ended a read of this packet.
+    """
+    ended, asked = [], None
+    for at in reversed(
+        log.select(Kind.DESC.name, *_INTERRUPTED, _ASKED, flow=packet.flow).tolist()
+    ):
         value = int(log.value[at])
-        if value >> DESC_VALUE_SEQ_LSB & DESC_VALUE_SEQ_MASK == packet.seq:
-            found.append(at)
-    return found
+        if value >> DESC_VALUE_SEQ_LSB & DESC_VALUE_SEQ_MASK != packet.seq:
+            continue
+        words = value >> DESC_VALUE_LENGTH_LSB & DESC_VALUE_LENGTH_MASK
+        if str(log.code[at]) == _ASKED:
+            asked = words
+            continue
+        if asked is not None and asked != words:
+            return [at]
+        ended.append(at)
+    return ended

@@ -154,11 +154,13 @@ CARD_LAWS: tuple[CardLaw, ...] = (
     ),
     CardLaw(
         "words on the way", "What was sent arrived, was counted as lost at a full FIFO, or is on the way.", "link",
-        "counter.tx_deq_words - peer.counter.rx_enq_words - peer.counter.rx_fifo_overflows", _HOLD, "way.words", needs=("first-up",),
+        "counter.tx_deq_words - peer.counter.rx_enq_words - peer.counter.rx_fifo_overflows", _HOLD, "way.words",
+        needs=("first-up",),
     ),
     CardLaw(
         "credits on the way", "A credit that was sent was taken, refused, or is on the way.", "link",
-        "peer.counter.credits_sent - counter.credits_taken - counter.credits_refused", "0", "way.credits", needs=("first-up",),
+        "peer.counter.credits_sent - counter.credits_taken - counter.credits_refused", "0", "way.credits",
+        needs=("first-up",),
     ),
     CardLaw(
         "recorded words", "A tap that has not wrapped holds every word it was offered.", "tap",
@@ -175,6 +177,10 @@ CARD_LAWS: tuple[CardLaw, ...] = (
     CardLaw(
         "counted header errors", "Every recorded packet with a wrong header CRC was counted.", "tap",
         "counter.header_errors - recorded.header_bad", "0", "", needs=("first-arm",),
+    ),
+    CardLaw(
+        "stored events", "An event log that has not wrapped holds every record it stored.", "event-log",
+        "memory.stored - recorded.records", needs=("unwrapped",),
     ),
     CardLaw(
         "recorded events", "An event log that has not wrapped holds every event offered, but those counted lost.",

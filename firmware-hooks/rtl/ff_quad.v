@@ -17,12 +17,12 @@ module ff_quad #(
     parameter TIME_MASTER = 1,              // 1: this device's clk_bus makes the time line
     parameter TAP_DEPTH = 2048,             // records in a tap memory, power of two, 256..16384
     parameter EVENT_DEPTH = 2048,           // records in the event log, power of two, 256..16384; 0: no event log
-    parameter EVENT_FIFO = 32,              // places before the event log, 8..64
-    parameter EV_BUS = 6,                   // event sources in clk_bus, 1..16
-    parameter EV_LINK = 4,                  // event sources in clk_link, 1..16
+    parameter EVENT_FIFO = 32,              // places before the event log, even, 8..64
+    parameter EV_BUS = 6,                   // event sources in clk_bus, 1..14
+    parameter EV_LINK = 4,                  // event sources in clk_link, 1..14
     parameter [31:0] CLK_BUS_HZ = 100000000,
     parameter [31:0] CLK_LINK_HZ = 78125000,
-    parameter [31:0] MAX_BURST = 255,       // words a request may ask for
+    parameter [31:0] MAX_BURST = 255,       // words a request may ask for, 1..65535
     parameter SAMPLER_DEPTH = 1024,         // samples, power of two, 16..4096; 0: no sampler, no histograms
     parameter COUNTERS = 32,                // counters of the map, in its order, 32; 0: none
     parameter COUNTER_W = 64,               // bits of a counter, 32..64
@@ -142,6 +142,27 @@ module ff_quad #(
         end
         if (EV_BUS < 1 || EV_BUS > 14 || EV_LINK < 1 || EV_LINK > 14) begin : g_check_EV
             ff_error_EV_BUS_and_EV_LINK_must_be_1_to_14 stop (); // none such
+        end
+        if (DEVICES < 1 || DEVICES > 255) begin : g_check_DEVICES
+            ff_error_DEVICES_must_be_1_to_255 stop (); // none such
+        end
+        if (INDEX < 0 || INDEX > 254) begin : g_check_INDEX
+            ff_error_INDEX_must_be_0_to_254 stop (); // none such
+        end
+        if (EVENT_FIFO < 8 || EVENT_FIFO > 64 || EVENT_FIFO % 2 != 0) begin : g_check_EVENT_FIFO
+            ff_error_EVENT_FIFO_must_be_even_from_8_to_64 stop (); // none such
+        end
+        if (MAX_BURST < 1 || MAX_BURST > 65535) begin : g_check_MAX_BURST
+            ff_error_MAX_BURST_must_be_1_to_65535 stop (); // none such
+        end
+        if (POST_W < 1 || POST_W > 32) begin : g_check_POST_W
+            ff_error_POST_W_must_be_1_to_32 stop (); // none such
+        end
+        if (COUNT_W < $clog2(TAP_DEPTH) + 1 || COUNT_W > 32) begin : g_check_COUNT_W
+            ff_error_COUNT_W_must_be_log2_TAP_DEPTH_plus_1_to_32 stop (); // none such
+        end
+        if (TRIGGER_TERMS < 1 || TRIGGER_TERMS > 2) begin : g_check_TRIGGER_TERMS
+            ff_error_TRIGGER_TERMS_must_be_1_or_2 stop (); // none such
         end
         if (COUNTERS != 0 && COUNTERS != 32) begin : g_check_COUNTERS
             ff_error_COUNTERS_must_be_0_or_32 stop (); // none such

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from freezeframe.analyzers.conservation import Checked
 
 __all__ = ["run"]
+
+_FLOW = re.compile(r"frozen_flow\[\d+\]")
 
 AllOption = Annotated[
     bool, typer.Option("--all", help="List every law with its terms, not only what is broken.")
@@ -86,11 +89,12 @@ def _sum(one: Checked) -> str:
 
 
 def _unchecked(checked: list[Checked]) -> list[str]:
-    """Say once for each reason which laws could not be checked."""
+    """Say once for each reason which laws could not be checked; --json has the whole reason of each."""
     reasons: dict[str, list[str]] = {}
     for one in checked:
         if one.state == "not checkable":
-            of = reasons.setdefault(one.why, [])
+            why = _FLOW.sub("frozen_flow", one.why.partition("; ")[0])
+            of = reasons.setdefault(why, [])
             text = f"{one.law.name} of {one.subject.text.partition(' flow ')[0]}"
             if text not in of:
                 of.append(text)
@@ -98,6 +102,6 @@ def _unchecked(checked: list[Checked]) -> list[str]:
         return []
     lines = ["", "Not checkable:"]
     for why, laws in reasons.items():
-        shown = ", ".join(laws[:4]) + (f" and {len(laws) - 4} more" if len(laws) > 4 else "")
+        shown = "; ".join(laws[:4]) + (f" and {len(laws) - 4} more" if len(laws) > 4 else "")
         lines.append(f"  {why}: {shown}")
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import sys
 from collections.abc import Callable
@@ -10,7 +9,8 @@ from typing import ParamSpec
 
 import typer
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout, printable
+from freezeframe.gui.cli.failures import failure
+from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout
 
 __all__ = ["EXIT_FINDINGS", "EXIT_INTERRUPTED", "reported"]
 
@@ -31,36 +31,17 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
     def wrapped(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> None:
         try:
             run(*args, **kwargs)
-        except FreezeframeError as error:
-            raise _end(str(error), error.exit_code) from error
         except KeyboardInterrupt:
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except BrokenPipeError:
             forget_stdout()
             raise typer.Exit(EXIT_PIPE) from None
-        except OSError as error:
-            if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        except (FreezeframeError, OSError) as error:
+            found = failure(error)
+            if found is None:
                 raise
-            raise _end(_file_error(error), FreezeframeError.exit_code) from error
+            line, code = found
+            print(line, file=sys.stderr)
+            raise typer.Exit(code) from error
 
     return wrapped
-
-
-def _end(message: str, code: int) -> typer.Exit:
-    print(f"freezeframe: {printable(message.strip())}", file=sys.stderr)
-    return typer.Exit(code)
-
-
-def _file_error(error: OSError) -> str:
-    where = f"{error.filename}: " if error.filename is not None else ""
-    what = {
-        errno.ENOENT: "there is no such file or folder",
-        errno.EACCES: "permission denied; choose a place you may read and write",
-        errno.ENOSPC: "the disk is full; nothing was kept, free some space and run this again",
-        errno.EDQUOT: "the quota is used up; nothing was kept, free some space and run this again",
-        errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
-        errno.EISDIR: "is a folder, a file is needed",
-        errno.ENOTDIR: "a part of the path is a file, not a folder",
-        errno.EEXIST: "exists already",
-    }.get(error.errno or 0, error.strerror or str(error))
-    return f"{where}{what}"

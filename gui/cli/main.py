@@ -83,10 +83,34 @@ def _dispatch(arguments: list[str]) -> int:
     verbs = [verb for verb in VERBS if verb.name == first]
     if not verbs and not completing and first not in _COMPLETION:
         return _unknown(first)
+    if first == "watch" and not completing:
+        code = _watch(arguments[1:])
+        if code is not None:
+            return code
     try:
         build_app(verbs or VERBS)(args=arguments, prog_name="freezeframe")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 2
+    return 0
+
+
+def _watch(arguments: list[str]) -> int | None:
+    """Run the dashboard without typer; None where typer is to look at the arguments."""
+    from freezeframe.gui.cli.failures import failure
+    from freezeframe.gui.cli.watching import plain_options, watch
+
+    options = plain_options(arguments)
+    if options is None:
+        return None
+    try:
+        watch(options)
+    except Exception as error:
+        found = failure(error)
+        if found is None:
+            raise
+        line, code = found
+        print(line, file=sys.stderr)
+        return code
     return 0
 
 

@@ -1,28 +1,20 @@
-"""``freezeframe watch``: live counters in the terminal."""
+"""``freezeframe watch``: live counters in the terminal, as typer declares it.
+
+The program itself starts it through `gui.cli.watching`, which needs a sixth less memory; this is for help,
+completion, and words about wrong options.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import ForceOption
-from freezeframe.gui.cli.output import plural
 from freezeframe.gui.cli.usage import seconds
-from freezeframe.gui.places import refuse_evidence
+from freezeframe.gui.cli.watching import LEAST_PERIOD_S, opened_readers
 
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.reader import SourceReader
-
-__all__ = ["RootOption", "SourcesArgument", "opened_readers", "run"]
-
-LEAST_PERIOD_S = 0.02
+__all__ = ["LEAST_PERIOD_S", "RootOption", "SourcesArgument", "opened_readers", "run"]
 
 SourcesArgument = Annotated[
     list[str],
@@ -106,83 +98,11 @@ def run(
       freezeframe watch netdev:eth0 rdma:mlx5_0/1 --alarm 'rx_dropped>0'
       freezeframe watch netdev:eth0 --every 0.1 --record run.parquet
     """
-    from freezeframe.capture.counters.alarms import parse_alarm
+    from freezeframe.gui.cli.watching import WatchOptions, watch
 
-    if every < LEAST_PERIOD_S:
-        raise InputError(f"--every {every:g}: at least {LEAST_PERIOD_S:g} seconds")
-    alarms = [parse_alarm(text) for text in alarm or ()]
-    if not into.is_dir():
-        raise InputError(f"{into}: is not a folder")
-    if serve is not None:
-        from freezeframe.gui.dashboard.browser import serve_in_browser
-
-        serve_in_browser(
-            serve, _arguments_again(), allow_write=allow_write, recording=record is not None
+    watch(
+        WatchOptions(
+            sources=tuple(sources), every=every, alarm=tuple(alarm or ()), record=record, into=into,
+            allow_write=allow_write, serve=serve, root=root, force=force,
         )
-        return
-    with opened_readers(sources, root, every) as readers, ExitStack() as stack:
-        in_browser = "TEXTUAL_DRIVER" in os.environ  # behind a page of --serve
-        if not (in_browser or (sys.stdin.isatty() and sys.stdout.isatty())):
-            raise InputError(
-                "watch needs a terminal; for a script there are 'freezeframe counters --json' and 'freezeframe serve'"
-            )
-        from freezeframe.capture.counters.monitor import Monitor
-        from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
-
-        recording = None
-        if record is not None:
-            from freezeframe.capture.counters.recording import Recording
-
-            refuse_evidence(record)
-            recording = Recording(record, overwrite=force)
-
-            def close() -> None:
-                assert recording is not None
-                print(
-                    f"{record}: {plural(recording.close(), 'row')} of {plural(recording.samples, 'sample')}"
-                )
-
-            stack.callback(close)
-        Dashboard(
-            Monitor(readers, alarms), DashboardOptions(every, allow_write, into), recording
-        ).run()
-
-
-@contextmanager
-def opened_readers(
-    sources: Sequence[str], root: Path | None, period_s: float
-) -> Iterator[list[SourceReader]]:
-    """Open every source once, so that a wrong name is told at once; the readers are stopped at the end.
-
-    Raises:
-        InputError, TargetError: as ``open_source``; also for a source that is named twice.
-    """
-    from freezeframe.capture.counters.reader import SourceReader
-    from freezeframe.capture.counters.sources import open_source
-
-    with ExitStack() as stack:
-        readers = []
-        for name in sources:
-            if sources.count(name) > 1:
-                raise InputError(f"{name}: is named twice")
-            source = open_source(name, root)
-            stack.callback(source.close)
-            readers.append(SourceReader(source, partial(open_source, name, root), period_s))
-        for reader in readers:
-            stack.callback(reader.stop)
-        yield readers
-
-
-def _arguments_again() -> list[str]:
-    """Return this command line without ``--serve PORT``, for the process behind each page."""
-    arguments = sys.argv[1:]
-    kept: list[str] = []
-    skip = False
-    for argument in arguments:
-        if skip:
-            skip = False
-        elif argument == "--serve":
-            skip = True
-        elif not argument.startswith("--serve="):
-            kept.append(argument)
-    return kept
+    )  # fmt: skip

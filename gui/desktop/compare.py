@@ -5,14 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from freezeframe.gui.desktop.pairing import Pairs, pair_packets, pairs_track
+from freezeframe.gui.desktop.run_tables import run_remarks, run_tables
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
+    from freezeframe.analyzers.run_diff import RunDiff
     from freezeframe.gui.desktop.progress import Progress
     from freezeframe.gui.desktop.window import MainWindow
 
 __all__ = ["Compare"]
+
+
+def _diff(first: Opened, second: Opened) -> RunDiff:
+    """Compare two runs as the verb ``diff`` does, without decoding them again."""
+    from freezeframe.analyzers.analysis import Material
+    from freezeframe.analyzers.run_diff import diff_runs
+
+    materials = []
+    for opened in (first, second):
+        assert opened.folder is not None and opened.trace is not None
+        material = Material(opened.folder)
+        material.__dict__["trace"] = opened.trace
+        materials.append(material)
+    return diff_runs(*materials)
 
 
 class Compare:
@@ -53,7 +69,13 @@ class Compare:
                 f"{first.key}/compare/{second.key}", first.name, title, pairs, first.trace
             )
             doc = "packets of both captures, by tap, flow and sequence number"
-            return pairs, Part(tables=[Table(title, pairs.table, doc=doc)], tracks=[(track, title)])
+            part = Part(tables=[Table(title, pairs.table, doc=doc)], tracks=[(track, title)])
+            if table:
+                progress.report(0, 0, "what differs")
+                found = _diff(first, second)
+                part.tables += run_tables(found, title)
+                part.remarks += run_remarks(found, title)
+            return pairs, part
 
         def done(made: tuple[Pairs, Part]) -> None:
             pairs, part = made
@@ -67,7 +89,8 @@ class Compare:
             window.workspace.set_offset(second.key, first.offset_ps + pairs.offset_ps)
             counts = pairs.table["kind"].value_counts()
             said = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-            window.say(f"{second.name} moved by {format_ps(pairs.offset_ps)}; packets: {said}")
+            text = f"{second.name} moved by {format_ps(pairs.offset_ps)}; packets: {said}"
+            window.say("; ".join([text, *part.remarks[1:2]]))
             if table:
                 window.workspace.add_part(first.key, part)
                 window.table.show_table(first.key, part.tables[0].key)

@@ -125,6 +125,7 @@ def start(options: DesktopOptions) -> int:
     check_desktop()
     for what in options.sources:
         kind_of(what)
+    from PyQt6 import sip
     from PyQt6.QtWidgets import QApplication
 
     app = QApplication.instance() or QApplication(["freezeframe"])
@@ -144,7 +145,11 @@ def start(options: DesktopOptions) -> int:
     window.show()
     for what in options.sources:
         window.open(what, options.specs)
-    return int(app.exec())
+    code = int(app.exec())
+    # In this order, while the application is still there: Qt crashes on a window that outlives it.
+    window.close()
+    sip.delete(window)
+    return code
 
 
 def _import_heavy() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from freezeframe.gui.plots.kernels import FAN, edge_of, first_at
 from numba import njit
 
-__all__ = ["NOTHING", "last_reaching", "reduce_slices", "slice_columns"]
+__all__ = ["NOTHING", "assign_lanes", "last_reaching", "reduce_slices", "slice_columns"]
 
 NOTHING = 255  # the class of a column in which there is no slice
 
@@ -69,6 +69,28 @@ def reduce_slices(
             reach = max(reach, until)
         errors[b + 1] = errors[b] + wrong
         latest[b] = reach
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def assign_lanes(t_ps, ends, most, lanes):
+    """Put each slice into the first of ``most`` lanes that is free, else into the last."""
+    free_from = np.empty(most, np.int64)
+    used = 0
+    for i in range(t_ps.shape[0]):
+        lane = 0
+        while lane < used and free_from[lane] > t_ps[i]:
+            lane += 1
+        if lane == used:
+            if used < most:
+                used += 1
+            else:
+                lane = most - 1
+                free_from[lane] = max(free_from[lane], ends[i])
+                lanes[i] = lane
+                continue
+        free_from[lane] = ends[i]
+        lanes[i] = lane
 
 
 @no_type_check

@@ -144,8 +144,8 @@ class SeriesPyramid(Pyramid):
             return
         self.bases, size = level_bases(self.total, self.block)
         blocks = -(-self.total // self.block)
-        self.low = np.full(size, self._empty_low, self.value.dtype)
-        self.high = np.full(size, self._empty_high, self.value.dtype)
+        self.low = np.empty(size, self.value.dtype)  # every entry is written before it is read
+        self.high = np.empty(size, self.value.dtype)
         self.gaps = np.zeros(blocks + 1, np.int64 if self.total > 1 << 31 else np.int32)
         self.coarse = np.zeros(blocks, np.int64)
 

@@ -23,6 +23,7 @@ from freezeframe.emulator.target import EmulatorTarget
 
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.emulated import pulled, varied_profile
+from tests.emulator.reading import Card
 
 LIMIT_PS = 400_000_000
 
@@ -89,7 +90,7 @@ def test_waits_are_those_that_happened_and_what_was_freed_late_is_never_overstat
     watched = Watched(monkeypatch, 4, tmp_path)
     result = PRESSURE.run(watched.material)
     table = result.tables["waits"]
-    found = table[(table["direction"] == "A->B") & (table["kind"] != "unknown")].to_dict("records")
+    found = table[(table["direction"] == "A->B") & (table["packet_words"] > 0)].to_dict("records")
     assert len(found) >= 15
     origin = min(
         (row["t_ps"] - begin for row in found for begin, *_ in watched.waits),
@@ -200,6 +201,31 @@ def test_a_log_that_begins_within_a_wait_calls_it_unknown(tmp_path: Path) -> Non
         PRESSURE.run(Material(pair.write(tmp_path / "cut.ff"))).tables["waits"].to_dict("records")
     )
     assert row["kind"] == "unknown"
+
+
+def last_wait(material: Material) -> dict[str, Any]:
+    """Return the wait of A that the freeze cut short."""
+    table = PRESSURE.run(material).tables["waits"]
+    mine = table[table["direction"] == "A->B"].to_dict("records")
+    return max(mine, key=lambda row: row["t_end_ps"])
+
+
+def test_a_wait_for_credits_that_are_all_lost_is_blamed_on_them(tmp_path: Path) -> None:
+    row = last_wait(pulled(tmp_path, 1, fault="credit-lost"))
+    assert row["kind"] == "credit-lost"
+    assert row["t_end_ps"] - row["t_ps"] > 100_000_000
+
+
+def test_a_wait_for_a_receiver_that_was_stopped_is_blamed_on_it(tmp_path: Path) -> None:
+    target = EmulatorTarget("forth", "none", 4, access_ps=0)
+    target.advance(100_000_000)
+    Card(target, 1).write("provoke.rx_dma", 1)
+    assert target.run_until_frozen(2_000_000_000)  # A's credit-stall
+    target.advance(3_000_000_000)
+    pull(target, tmp_path / "stopped.ff")
+    row = last_wait(Material(CaptureFolder.open(tmp_path / "stopped.ff")))
+    assert row["kind"] == "receiver-fifo"
+    assert row["t_end_ps"] - row["t_ps"] > 100_000_000
 
 
 # -- finer credits ---------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from freezeframe.analyzers.align import Op
 from freezeframe.analyzers.analysis import Material
+from freezeframe.analyzers.crc_forensics_capture import CRC
 from freezeframe.analyzers.edit_script import EXACT_WORDS, edit_script
 from freezeframe.analyzers.taps import TAPS, compare_taps, diff_columns, differences, surroundings
 from freezeframe.analyzers.word_diff import Run, WordDiff, diff_words
@@ -250,6 +251,18 @@ def test_the_analysis_names_the_first_divergence_and_shows_the_words_around_it(
     equal = around[around["op"] == ""]
     assert (equal["up_data"] == equal["down_data"]).all()
     result.to_json()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_clean_capture_cut_anywhere_differs_nowhere(tmp_path: Path, seed: int) -> None:
+    pair = Pair(seed)
+    pair.traffic(12)
+    for device, tap in (("A", "tx_enq"), ("A", "tx_deq"), ("B", "rx_enq"), ("B", "rx_deq")):
+        first = pair.random.randrange(0, 150)
+        pair.keep[device, tap] = slice(first, first + pair.random.randrange(1, 250))
+    material = Material(pair.write(tmp_path / "pair.ff"))
+    assert TAPS.run(material).tables["differences"].empty
+    assert CRC.run(material).tables["bad"].empty
 
 
 def test_a_clean_capture_differs_nowhere(tmp_path: Path) -> None:

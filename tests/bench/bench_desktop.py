@@ -4,7 +4,7 @@ Columns are drawn from pyramids; before any time is taken, what they say is comp
 finds in the raw columns. What other programs take of the machine is not counted: a redraw costs the
 time of the window's thread (it waits for nothing, so on an idle machine this is the clock's time), opening
 the time of the whole process (its two threads overlap, so the clock shows less), and a call of the window
-what the clock says unless the system gave the core to somebody else meanwhile.
+what the clock says unless the system took a core from this process meanwhile, then its own time.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ def _open(tracks: Sequence[Track]) -> _Opened:
     calls: list[float] = []
 
     def call(something: Callable[[], object]) -> None:
-        taken = resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
+        taken = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
         begin, begin_own = time.perf_counter(), time.thread_time()
         something()
         clock, own = time.perf_counter() - begin, time.thread_time() - begin_own
-        lost = resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw != taken
+        lost = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw != taken
         calls.append(own if lost else clock)
 
     start = time.process_time()

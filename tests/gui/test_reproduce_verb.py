@@ -74,13 +74,14 @@ def test_a_number_is_that_of_the_capture_and_not_of_the_paper(
     found = quantities(done)
     trace = decode_capture(CaptureFolder.open(folder / "captures" / "single-8B.ff"))
     desc = trace.events[(trace.events["kind"] == "DESC") & (trace.events["device"] == "A")]
-    begun = {
-        row.value >> 20 & 0xFFFF: row.cycle for row in desc.itertuples() if row.code == "posting"
-    }
+    codes, cycles = desc["code"].tolist(), desc["cycle"].to_numpy().tolist()
+    numbers = (desc["value"].to_numpy() >> 20 & 0xFFFF).tolist()
+    rows = list(zip(codes, numbers, cycles, strict=True))
+    begun = {number: cycle for code, number, cycle in rows if code == "posting"}
     costs = [
-        row.cycle - begun[row.value >> 20 & 0xFFFF]
-        for row in desc.itertuples()
-        if row.code == "posted" and row.value >> 20 & 0xFFFF in begun
+        cycle - begun[number]
+        for code, number, cycle in rows
+        if code == "posted" and number in begun
     ]
     assert len(costs) > 20
     assert found["post"]["ours"] == pytest.approx(10 * sum(costs) / len(costs), rel=1e-3)

@@ -17,6 +17,9 @@ QUAD_SMALL: Parameters = {
     "POST_W": 8, "COUNT_W": 9, "TIME_W": 40, "TRIGGER_TERMS": 1,
     "TAP_DEPTH": 256, "EV_BUS": 1, "EV_LINK": 1, "TIME_MASTER": 0, "INDEX": 1, "DEVICES": 2,
 }  # fmt: skip
+SELECT_LEAN: Parameters = {
+    "WITH_KINDS": 0, "WITH_ERROR_ADDR": 0, "NONCE_W": 12, "POST_W": 8, "COUNT_W": 12, "TIME_W": 40,
+}  # fmt: skip
 QUAD_LARGE: Parameters = {
     "TAP_DEPTH": 16384, "EVENT_DEPTH": 16384, "EV_BUS": 14, "EV_LINK": 14, "FLOWS": 128, "COUNTER_W": 32,
     "SAMPLER_DEPTH": 4096, "EVENT_FIFO": 64, "RX_FIFO": 32768,
@@ -38,9 +41,11 @@ ENDS: dict[str, list[Parameters]] = {
     "ff_status_window": [{}],
     "ff_inject": [{}],
     "ff_regs_select": [
-        {"POST_W": 7, "WITH_CRC": 1, "TAP_DEPTH": 256},
-        {"POST_W": 32, "TAP_DEPTH": 16384},
+        {"POST_W": 7, "WITH_CRC": 1, "TAP_DEPTH": 256, "COUNT_W": 9},
+        {"POST_W": 32, "TAP_DEPTH": 16384, "TIME_MASTER": 0},
+        SELECT_LEAN,
     ],
+    "ff_mux4": [{"W": 1}, {"W": 256}],
     "ff_axi_lite": [{}],
     "ff_wishbone": [{}],
     "ff_uart_rx": [{"CYCLES": 8}, {"CYCLES": 65535}],
@@ -52,6 +57,8 @@ ENDS: dict[str, list[Parameters]] = {
     "ff_select": [
         {"TAP_DEPTH": 256, "POST_W": 7, "COUNT_W": 9, "TIME_W": 40, "WITH_CRC": 1},
         {"TAP_DEPTH": 16384, "POST_W": 32, "COUNT_W": 32, "TIME_W": 64, "TIME_MASTER": 0},
+        SELECT_LEAN,
+        {**SELECT_LEAN, "TRIGGER_SRL": 1},
     ],
     "ff_quad": [{}, QUAD_SMALL, QUAD_LARGE, {"FLOWS": 1, "SAMPLER_DEPTH": 16, "RX_FIFO": 16}],
 }
@@ -75,6 +82,20 @@ REFUSED: list[tuple[str, Parameters, str]] = [
     ("ff_crc_table", {"CHUNK": 16, "DEPTH_LOG2": 14}, "ff_error_a_memory_must_have_at_most_64_CHUNKs"),
     ("ff_trace_window", {"MEMORIES": 6}, "ff_error_MEMORIES_must_be_1_to_5"),
     ("ff_regs_select", {"POST_W": 6}, "ff_error_POST_W_must_be_7_to_32"),
+    ("ff_mux4", {"W": 0}, "ff_error_W_must_be_1_to_256"),
+    ("ff_select", {"DEVICES": 256}, "ff_error_DEVICES_must_be_1_to_255"),
+    ("ff_select", {"INDEX": 255}, "ff_error_INDEX_must_be_0_to_254"),
+    ("ff_select", {"MAX_BURST": 0}, "ff_error_MAX_BURST_must_be_1_to_65535"),
+    ("ff_select", {"NONCE_W": 7}, "ff_error_NONCE_W_must_be_8_to_32"),
+    ("ff_select", {"TRIGGER_SRL": 2}, "ff_error_TRIGGER_SRL_must_be_0_or_1"),
+    ("ff_select", {"WITH_CROSS": 2}, "ff_error_WITH_CROSS_must_be_0_or_1"),
+    ("ff_quad", {"DEVICES": 0}, "ff_error_DEVICES_must_be_1_to_255"),
+    ("ff_quad", {"INDEX": 255}, "ff_error_INDEX_must_be_0_to_254"),
+    ("ff_quad", {"MAX_BURST": 65536}, "ff_error_MAX_BURST_must_be_1_to_65535"),
+    ("ff_quad", {"POST_W": 33}, "ff_error_POST_W_must_be_1_to_32"),
+    ("ff_quad", {"COUNT_W": 11}, "ff_error_COUNT_W_must_be_log2_TAP_DEPTH_plus_1_to_32"),
+    ("ff_quad", {"TRIGGER_TERMS": 3}, "ff_error_TRIGGER_TERMS_must_be_1_or_2"),
+    ("ff_quad", {"EVENT_FIFO": 66}, "ff_error_EVENT_FIFO_must_be_even_from_8_to_64"),
     ("ff_uart_rx", {"CYCLES": 7}, "ff_error_CYCLES_must_be_8_to_65535"),
     ("ff_uart_tx", {"CYCLES": 65536}, "ff_error_CYCLES_must_be_8_to_65535"),
     ("ff_uartbone", {"TIMEOUT": 255}, "ff_error_TIMEOUT_must_be_256_to_2147483647"),

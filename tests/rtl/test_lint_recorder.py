@@ -47,8 +47,17 @@ ENDS: dict[str, list[Parameters]] = {
         },
     ],
     "ff_freeze_remote": [{"POST_DRAIN": 2, "SINCE_W": 2}, {"POST_DRAIN": 1 << 20, "SINCE_W": 32}],
-    "ff_tap_recorder": [{"DEPTH": 16, "POST_W": 1, "COUNT_W": 5}, {"DEPTH": 16384}],
+    "ff_freeze_single": [
+        {"WITH_CROSS": 0, "CROSS_LATENCY": 1, "POST_DRAIN": 2, "SINCE_W": 2},
+        {"CROSS_LATENCY": 100_000, "POST_DRAIN": 1 << 20, "SINCE_W": 32},
+    ],
+    "ff_tap_recorder": [
+        {"DEPTH": 16, "POST_W": 1, "COUNT_W": 5},
+        {"DEPTH": 16384},
+        {"ALL_KINDS": 1},
+    ],
     "ff_trace_memory": [{"DEPTH": 16}, {"DEPTH": 16384}],
+    "ff_trace_memory_half": [{"DEPTH": 16}, {"DEPTH": 16384}],
     "ff_tap_select": [{}],
     "ff_event_log": [
         {"SOURCES": 1, "DEPTH": 16, "PLACES": 4, "POST_W": 1},
@@ -83,6 +92,7 @@ REFUSED: list[tuple[str, Parameters, str]] = [
         {"CROSS_LATENCY": 0},
         "ff_error_CROSS_LATENCY_must_be_1_to_100000_and_fit_SINCE_W",
     ),
+    ("ff_tap_recorder", {"ALL_KINDS": 2}, "ff_error_ALL_KINDS_must_be_0_or_1"),
     ("ff_tap_recorder", {"DEPTH": 2000}, "ff_error_DEPTH_must_be_a_power_of_two_from_16_to_16384"),
     ("ff_tap_recorder", {"POST_W": 33}, "ff_error_POST_W_must_be_1_to_32"),
     ("ff_tap_recorder", {"COUNT_W": 11}, "ff_error_COUNT_W_must_be_log2_DEPTH_plus_1_to_32"),

@@ -257,8 +257,8 @@ module ff_regs_select #(
     function bit_of(input [31:0] place, input [4:0] number);
         reg [31:0] all;
         begin
-            all = constant(place) >> number;
-            bit_of = all[0];
+            all = constant(place);
+            bit_of = all[number];
         end
     endfunction
 
@@ -283,7 +283,8 @@ module ff_regs_select #(
     // What goes into the RAM: what is written, half a record, a toggle's number, or something of the fourth kind.
     localparam [1:0] WRITTEN = 2'd0, RECORD = 2'd1, NUMBER = 2'd2, OTHER = 2'd3;
     localparam [1:0] HI = 2'd0, TOP = 2'd1, FLAGS = 2'd2, COUNT = 2'd3;
-    reg  mask_set_q, post_set_q, options_set_q, kinds_set_q; // written since rst; else its reset value is shown
+    reg  mask_set_q, post_set_q, options_set_q; // written since rst; else its reset value is shown
+    wire kinds_set;
     reg  pair_q;                           // a toggle was seen since arm
     // The place in ctl's row and in the trigger's row: a table each.
     reg  [5:0] ctl_place, trigger_place;
@@ -303,7 +304,7 @@ module ff_regs_select #(
     assign in_ctl = ctl_place;
     assign in_trigger = trigger_place;
     wire unset = !s_we && ((x == CTL_OPTIONS[4:0] && !options_set_q) || (x == CTL_CAUSE_MASK[4:0] && !mask_set_q)
-        || (WITH_KINDS != 0 && kinds_here && !kinds_set_q) || (post_here && !post_set_q));
+        || (WITH_KINDS != 0 && kinds_here && !kinds_set) || (post_here && !post_set_q));
     reg  [5:0] place;
     reg  [1:0] leg, other;
     reg  live;                             // it is copied first
@@ -385,14 +386,14 @@ module ff_regs_select #(
     generate
         if (WITH_KINDS != 0) begin : g_kinds
             reg [15:0] kinds_q;
-            assign cfg_kinds = kinds_q;
+            reg  kinds_set_q;
+            assign {kinds_set, cfg_kinds} = {kinds_set_q, kinds_q};
             always @(posedge clk) begin
                 if (write && place_q[4:0] == KINDS[4:0]) {kinds_set_q, kinds_q} <= {1'b1, s_wdata[15:0]};
                 if (rst) {kinds_set_q, kinds_q} <= 17'h0FFFF;
             end
         end else begin : g_all_kinds
-            assign cfg_kinds = 16'hFFFF;
-            always @* kinds_set_q = 1'b0;
+            assign {kinds_set, cfg_kinds} = 17'h1FFFF;
         end
         if (TRIGGER_SRL != 0) begin : g_term_in_ram
             assign {cfg_value, cfg_mask, cfg_term_kinds} = 144'd0;
@@ -507,6 +508,7 @@ module ff_regs_select #(
     );
     // Above every word that changes by itself there is only the pair.
     wire [31:0] wide_count = {{32-LIVE_W{1'b0}}, count};
+    wire unused_bits = &{1'b0, wide_count[7:0], boot_nonce, pointer, stat_stored, stat_offered};
     wire [31:8] changing = (source_other == COUNT ? wide_count[31:8] : 24'd0)
         | (source_other == FLAGS ? flags[31:8] : 24'd0) | (pair_due && !of_lo ? hi[31:8] & IN_HI[31:8] : 24'd0);
     wire [31:8] pair_lo = at[31:8] & lo_reach[31:8] & ({24{of_lo}} | ~(IN_LIVE[31:8] | IN_HI[31:8]));

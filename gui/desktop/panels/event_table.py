@@ -64,6 +64,8 @@ class EventTable(QWidget):
         self.model = FrameModel()
         self.view = table_view("events")
         self.view.setModel(self.model)
+        # A header that still stands beyond the end of shorter rows paints all of them, seconds long.
+        self.model.modelAboutToBeReset.connect(self.view.scrollToTop)
         self.which = named(QComboBox(), "table", "Which table is shown.")
         self.which.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.find_edit = ExpressionEdit("find", _HINT_FIND)

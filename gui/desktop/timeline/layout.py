@@ -17,7 +17,7 @@ from freezeframe.gui.desktop.timeline.tracks import (
 
 __all__ = ["COLLAPSED_PX", "HEADING_PX", "Layout", "Row"]
 
-COLLAPSED_PX = 10
+COLLAPSED_PX = 14
 HEADING_PX = 20
 _USUAL_PX = (
     (SeriesTrack, 64),

@@ -6,7 +6,7 @@ else, and gets answers about the part that is built.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import numpy as np
 from freezeframe.capture.errors import FreezeframeError
@@ -30,6 +30,7 @@ __all__ = ["Columns", "Prepared"]
 
 Columns = SeriesColumns | SliceColumns | WaveColumns
 
+_BESIDE_MOST = 64  # labels beside their items: more than that have no room
 _LABELS_KEPT = 4096  # texts kept for a track, so that a pan does not ask for them again
 
 
@@ -220,6 +221,27 @@ class Prepared:
         if first and self.track.end_of(first - 1) > t0_ps:
             first -= 1
         return first, last
+
+    def beside(self, t0_ps: int, t1_ps: int, inside: Container[int]) -> list[tuple[int, int, int]]:
+        """Return the items in view that have no label inside, with the idle time after each.
+
+        Args:
+            inside: items whose label stands in them.
+        Returns:
+            item, where it ends, where the next begins (``t1_ps`` for the last); nothing when there
+            are too many to be told apart.
+        """
+        first, last = self.visible(t0_ps, t1_ps)
+        if last - first > _BESIDE_MOST:
+            return []
+        times = self.track.t_ps
+        nexts = [int(t) for t in times[first + 1 : last]] + [t1_ps]
+        found = zip(range(first, last), nexts, strict=True) if last > first else ()
+        return [
+            (item, end, until)
+            for item, until in found
+            if item not in inside and t0_ps <= (end := self.track.end_of(item)) < until
+        ]
 
     def memory_B(self) -> int:
         """Return the bytes of the pyramid."""

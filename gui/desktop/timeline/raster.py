@@ -87,6 +87,8 @@ class Raster:
             paint_wave(pixels, top, bottom, columns.bits, columns.edges, line, ground, thick)
         elif isinstance(columns, SliceColumns):
             self._paint_slices(scene, prepared, columns, top, bottom, ground)
+            if not row.collapsed and not isinstance(prepared.track, BusTrack):
+                self._label_beside(scene, prepared, columns, top, bottom)
         until = prepared.built_until_ps
         if until is not None:
             from freezeframe.gui.desktop.timeline.paint_kernels import paint_hatch
@@ -137,6 +139,24 @@ class Raster:
             self._write(
                 x0 + pad, (top + bottom) // 2, x1 - x0 - 2 * pad, prepared.label(item), ink, whole
             )
+
+    def _label_beside(
+        self, scene: Scene, prepared: Prepared, columns: SliceColumns, top: int, bottom: int
+    ) -> None:
+        """Name items too narrow for a label, and moments, in the idle time after them."""
+        width, window = self._pixels.shape[1], scene.window
+        inside = set(columns.wide.tolist())
+        for item, end, until in prepared.beside(window.t0_ps, window.t1_ps, inside):
+            x, room_ends = (int(window.x_of(t, width)) for t in (end, until))
+            if not 0 <= x < width:
+                continue
+            if int(prepared.track.t_ps[item]) == end:  # a moment: one pixel is easily missed
+                self._pixels[max(top, 0) : max(bottom, 0), x : x + self._px(2)] = self._pixels[
+                    max(top, 0) : max(bottom, 0), x : x + 1
+                ]
+            left = x + self._px(_TEXT_PAD + 2)
+            room = room_ends - left - self._px(_TEXT_PAD)
+            self._write(left, (top + bottom) // 2, room, prepared.label(item), scene.theme.text)
 
     def _paint_series(
         self,

@@ -101,7 +101,14 @@ def _draw_slices(
             painter.fillRect(area, QColor(error))
     if row.collapsed:
         return
-    for item in np.unique(columns.wide).tolist():
+    inside = set(columns.wide.tolist())
+    if not outlined:
+        window = scene.window
+        for item, end, until in prepared.beside(window.t0_ps, window.t1_ps, inside):
+            left = scene.x_of(end) + 6
+            room = scene.x_of(until) - left - 4
+            _text(painter, left, top, bottom, room, prepared.label(item), theme.text)
+    for item in sorted(inside):
         x0 = max(scene.x_of(int(track.t_ps[item])), 0.0)
         x1 = min(scene.x_of(track.end_of(item)), float(scene.width))
         fill = fills[int(columns.colour[int(x0 + x1) // 2])]

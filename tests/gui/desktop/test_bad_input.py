@@ -187,3 +187,24 @@ def test_the_verb_tells_what_sources_are(fault_capture: Path) -> None:
 def test_the_verb_refuses_options_that_cannot_be_meant(tmp_path: Path) -> None:
     assert "--every 0.001: at least 0.02 seconds" in run_inside("open", "--every", "0.001").err
     assert "is not a folder" in run_inside("open", "--into", str(tmp_path / "no")).err
+
+
+def test_the_program_ends_as_it_should_when_the_window_is_closed(fault_capture: Path) -> None:
+    """In a process of its own: Qt crashes at the end of one whose objects go in the wrong order."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys\n"
+        "from PyQt6.QtCore import QTimer\n"
+        "from PyQt6.QtWidgets import QApplication\n"
+        "app = QApplication(['x'])\n"
+        "from freezeframe.gui.desktop.start import DesktopOptions, start\n"
+        "QTimer.singleShot(1500, app.closeAllWindows)\n"
+        f"sys.exit(start(DesktopOptions([{str(fault_capture)!r}])))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr

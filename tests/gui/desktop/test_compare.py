@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from freezeframe.analyzers.view import TAPS
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 from freezeframe.gui.desktop.export_selection import _cut
@@ -84,6 +85,10 @@ def test_two_runs_are_shown_beside_each_other(
     assert two.offset_ps == expected.offset_ps
     shown = window.table.shown
     assert shown is not None and shown[1].key == f"compared with {two.name}"
+    taps = one.tables[f"compared with {two.name}: taps"].frame
+    assert set(taps["tap"]) <= {f"{device}.{tap}" for device in "AB" for tap in TAPS}
+    verdicts = [line for line in one.remarks if line.startswith(f"compared with {two.name}: ")]
+    assert verdicts[0].endswith(": differs")
     keys = [track.key.split("/")[0] for track in window.timeline.tracks()]
     assert keys == sorted(keys)  # those of the second stand below those of the first
     assert f"{first}/compare/{second}" in {t.key for t in window.timeline.tracks()}

@@ -69,7 +69,9 @@ def slowness() -> float:
 def long_source(key: str = "7") -> Opened:
     """A million slices on one track, with their table: every thousandth is in error."""
     begin = np.arange(ROWS, dtype=np.int64) * 10_000
-    kinds = pd.Categorical.from_codes((np.arange(ROWS) % 3).tolist(), categories=["DATA", "IDLE", "ACK"])
+    kinds = pd.Categorical.from_codes(
+        (np.arange(ROWS) % 3).tolist(), categories=["DATA", "IDLE", "ACK"]
+    )
     frame = pd.DataFrame({"t_ps": begin, "kind": kinds, "value": np.arange(ROWS, dtype=np.int64)})
     opened = Opened(key, "long", "long", "samples", Path("long"), loaded=True)
     opened.tables["events"] = Table("events", frame)

@@ -56,7 +56,7 @@ def test_a_step_series_shows_all_values_of_a_column_and_the_one_that_holds_when_
 def test_values_of_every_type_give_the_extremes_that_numpy_finds(kind: type) -> None:
     count, width = 300_000, 640
     t_ps = np.cumsum(RNG.integers(1, 900, count, dtype=np.int64))
-    value = RNG.integers(0, 200, count).astype(kind)
+    value: Any = RNG.integers(0, 200, count).astype(kind)
     value[123_456] = 250
     t0, t1 = int(t_ps[1000]), int(t_ps[-1])
     columns = built(t_ps, value).columns(t0, t1, width)
@@ -99,7 +99,7 @@ def test_the_last_value_holds_until_the_end_that_was_given_and_no_longer() -> No
 def test_the_memory_of_a_pyramid_is_a_few_per_cent_of_the_data() -> None:
     t_ps = np.arange(1_000_000, dtype=np.int64)
     for kind in (np.float64, np.int16):
-        value = np.zeros(1_000_000, kind)
+        value: Any = np.zeros(1_000_000, kind)
         assert built(t_ps, value).memory_B() <= 0.05 * (t_ps.nbytes + value.nbytes)
 
 

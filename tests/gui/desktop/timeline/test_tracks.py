@@ -23,7 +23,7 @@ from freezeframe.gui.desktop.timeline.tracks import (
     StateTrack,
     WaveTrack,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.gui.desktop.timeline.made import packets
@@ -89,6 +89,7 @@ def test_a_value_of_a_bus_is_shown_in_hexadecimal_of_its_width_or_as_its_format_
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 60)), max_size=60))
+@settings(deadline=None)
 def test_no_two_slices_of_a_lane_overlap_and_no_lane_is_more_than_needed(
     pairs: list[tuple[int, int]],
 ) -> None:
@@ -101,6 +102,11 @@ def test_no_two_slices_of_a_lane_overlap_and_no_lane_is_more_than_needed(
     # every slice needs a lane beside those before it that still stand when it begins
     most = max((int((ends[:i] > t).sum()) + 1 for i, t in enumerate(starts)), default=1)
     assert len(set(lanes.tolist())) <= most
+
+
+def test_where_too_many_slices_overlap_the_rest_shares_the_last_lane() -> None:
+    starts = np.arange(6, dtype=np.int64)
+    assert lanes_of(starts, starts + 100, most=3).tolist() == [0, 1, 2, 2, 2, 2]
 
 
 def test_a_lane_keeps_the_rows_labels_and_errors_of_its_slices() -> None:

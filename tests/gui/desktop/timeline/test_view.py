@@ -406,3 +406,20 @@ def test_a_window_that_is_deleted_while_it_builds_takes_its_thread_along(
     sip.delete(view)
     thread.join(timeout=180)
     assert not thread.is_alive()
+
+
+def test_a_moment_and_a_narrow_packet_are_named_in_the_idle_time_after_them(
+    shown: Shown, tmp_path: Path
+) -> None:
+    t_ps = np.array([0, 4_000_000, 4_050_000], np.int64)
+    track = SliceTrack(
+        key="e", name="e", t_ps=t_ps, t_end_ps=t_ps, label=lambda item: f"moment-{item}"
+    )
+    view = shown([track])
+    view.save_svg(tmp_path / "v.svg")
+    texts = [e.text for e in ET.parse(tmp_path / "v.svg").iter("{http://www.w3.org/2000/svg}text")]
+    assert "moment-0" in texts and "moment-1" not in texts  # no room before the third
+    image = view.render_image()
+    left, y = round(view.x_of(0)) + 5, view.row_center("e")
+    letters = [QColor(image.pixel(left + x, y + dy)) for x in range(70) for dy in range(-6, 6)]
+    assert max(colour.lightness() for colour in letters) > 150
