@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["Outlook", "Slip", "fullest", "outlook", "poisson_limits", "slips"]
+__all__ = ["Outlook", "Slip", "fullest", "outlook", "poisson_limits", "since_power_up", "slips"]
 
 _WRAP = 1 << 32
 _BINS = 16
 _SIDES = (
-    ("sent", "frozen_flow.words_sent", "tx_deq"),
-    ("received", "frozen_flow.words_received", "rx_enq"),
+    ("sent", "frozen_flow.words_sent", "tx_deq", "frozen.next_seq_out", "tx_enq"),
+    ("received", "frozen_flow.words_received", "rx_enq", "frozen.next_seq_in", "rx_enq"),
 )
 
 
@@ -90,7 +90,7 @@ def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
                 f"{name}: headers were damaged or packets injected. Words of a flow that the card does not have count "
                 "for no flow, so a slip may be theirs."
             )
-        for side, register, tap in _SIDES:
+        for side, register, tap, sequence, into in _SIDES:
             flows = [
                 view.value(name, register, flow) for flow in range(device.identity.flows_count)
             ]
@@ -103,6 +103,13 @@ def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
                     f"{name}: counts of words {side} were not read, so their slip is not known."
                 )
                 continue
+            if not since_power_up(view, name, sequence, into):
+                notes.append(
+                    f"{name}: its sequence numbers do not fit its count of packets {side}: the link came up again "
+                    "since power-up (loop-back changed?) or headers were lost, so a slip over the whole run cannot "
+                    "be read."
+                )
+                continue
             counted = sum(flow or 0 for flow in flows)
             slipped = (counted - crossed + _WRAP // 2) % _WRAP - _WRAP // 2
             low, high = poisson_limits(abs(slipped))
@@ -111,6 +118,17 @@ def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
                      freeze / device.identity.clk_bus)
             )  # fmt: skip
     return found, notes
+
+
+def since_power_up(view: CaptureView, device: str, sequence: str, tap: str) -> bool:
+    """Return whether the link has been up since power-up: then the next sequence number is the count of packets.
+
+    One packet may be on its way between the two. A register that was not read decides nothing.
+    """
+    number, packets = view.value(device, sequence), view.counter(device, f"{tap}_packets")
+    if number is None or packets is None:
+        return True
+    return (number - packets + 1) % (1 << 16) <= 2
 
 
 def outlook(slip: Slip, words_left: int) -> Outlook | None:

@@ -40,6 +40,7 @@ Bool = npt.NDArray[np.bool_]
 
 _PS_PER_NS = 1000
 _SENT = ("posting", "posted", "started", "done")
+_SILENT = "the event log does not hold these events, or lost some"
 _MARGIN_PS = 20_000_000
 """A notification may stand in the bus's queue for so long before its absence means something."""
 
@@ -48,15 +49,16 @@ _MARGIN_PS = 20_000_000
 class Side:
     """Transfers of one side of a card, by number, and what of them is missing.
 
-    ``never`` are places in ``messages``: over, by the order of the card, without the event that ends them.
+    ``never_done`` and ``never_told`` are places in ``messages``: over, by the order of the card, without
+    the event that ends them; None where the log cannot say.
     """
 
     name: str
     messages: Messages
     told: str  # the event that tells the host
     wants: Bool  # the host asked to be told
-    never_done: Int64
-    never_told: Int64
+    never_done: Int64 | None
+    never_told: Int64 | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,6 +86,11 @@ class Transfers:
             ("handles.never_told", "transfers done and never told", sent.never_told),
             ("received.never_told", "received messages never told", received.never_told),
         ):
+            if places is None:
+                figures.append(
+                    Figure(f"{self.device}.{key}", f"{self.device} {label}", None, note=_SILENT)
+                )
+                continue
             side = received if key.startswith("received") else sent
             numbers = (side.messages.number[places] & 0xFFFF).tolist()
             note = f"packets {', '.join(map(str, numbers[:8]))}" if numbers else ""
@@ -94,7 +101,7 @@ class Transfers:
         figures.append(
             Figure(
                 f"{self.device}.handles.waiting", f"{self.device} descriptors waiting at the end",
-                waiting,
+                waiting, note=_SILENT if waiting is None else "",
             )
         )  # fmt: skip
         return figures
@@ -193,21 +200,22 @@ def _received_side(sources: tuple[Sightings, ...], packets: pd.DataFrame, whole:
         good &= chosen["length_ok"].fillna(False).to_numpy(np.bool_)
         wants[there] = ((flags & int(PacketFlag.NOTIFY_REMOTE) != 0) | other) & good
     never_told = _overtaken(m, "rx_deq", "remote", wants, whole)
-    return Side("received", m, "remote", wants, np.empty(0, np.int64), never_told)
+    return Side("received", m, "remote", wants, None, never_told)
 
 
-def _overtaken(m: Messages, begin: str, end: str, wants: Bool, whole: bool) -> Int64:
+def _overtaken(m: Messages, begin: str, end: str, wants: Bool, whole: bool) -> Int64 | None:
     """Return the transfers that met ``begin`` but not ``end``, while a later one that wanted it did.
 
-    A card works in order, so a later one that is over says that the earlier one will not be. Nothing is
-    said from a log with losses, nor of what lies before the log's first such event.
+    A card works in order, so a later one that is over says that the earlier one will not be. Nothing (None)
+    is said from a log with losses or without such events, and nothing of what lies before the first of them.
     """
-    if not whole or begin not in m.events or end not in m.events:
-        return np.empty(0, np.int64)
+    if not whole or begin not in m.events:
+        return None
+    if end not in m.events:
+        # Nothing was ever told: a fault only where somebody asked for it, and then none was overtaken.
+        return None if wants.any() else np.empty(0, np.int64)
     met, over = m.seen[:, m.events.index(begin)], m.seen[:, m.events.index(end)]
     ends_ps = m.t_ps[over, m.events.index(end)]
-    if not len(ends_ps):
-        return np.empty(0, np.int64)
     last = int(np.flatnonzero(over)[-1])
     begins_ps = m.t_ps[:, m.events.index(begin)]
     inside = begins_ps >= int(ends_ps.min())

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import no_type_check
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "join",
     "match",
 ]
+
+Int64 = npt.NDArray[np.int64]
 
 MANTISSA_BITS = 7
 """A bin is at most 1/128 of its value wide."""
@@ -50,18 +53,20 @@ _SHIFT = 52 - MANTISSA_BITS
 _BIAS = 1023 << MANTISSA_BITS
 
 
-def bin_edges(number: int) -> tuple[int, int]:
-    """Return the half-open range of durations that a bin holds; bin 0 is everything below 1."""
-    if number == 0:
-        return 0, 1
-    octave, part = divmod(number - 1, 1 << MANTISSA_BITS)
-    base = (1 << MANTISSA_BITS) + part
+def bin_edges(numbers: Int64) -> tuple[Int64, Int64]:
+    """Return the half-open ranges of durations that bins hold; bin 0 is everything below 1.
 
-    def edge(value: int) -> int:
-        scaled = value << octave
-        return -(-scaled >> MANTISSA_BITS) if octave < MANTISSA_BITS else scaled >> MANTISSA_BITS
-
-    return edge(base), edge(base + 1)
+    Args:
+        numbers: ``(n,)`` int64, bins.
+    Returns:
+        ``(n,)`` int64 each: first duration of the bin, first one beyond it.
+    """
+    octave = np.maximum(numbers - 1, 0) >> MANTISSA_BITS
+    base = (1 << MANTISSA_BITS) + (np.maximum(numbers - 1, 0) & ((1 << MANTISSA_BITS) - 1))
+    up, down = np.maximum(octave - MANTISSA_BITS, 0), np.maximum(MANTISSA_BITS - octave, 0)
+    # Below 2^7 a bin is narrower than 1: durations are whole numbers, so its ends are rounded up.
+    low, high = (-(-(edge << up) >> down) for edge in (base, base + 1))
+    return np.where(numbers == 0, 0, low), np.where(numbers == 0, 1, high)
 
 
 @no_type_check
@@ -84,11 +89,13 @@ def match(t_ps, key, stage, phases, keys, totals, slow):
     rows = np.empty((stages, _GATHERED), np.int64)
     which = np.empty(_GATHERED, np.int64)
     held = 0
+    taken = len(t_ps)
     for i in range(len(t_ps)):
         k = np.uint32(key[i])
         s = np.int64(stage[i])
         if k >= known_keys or s > final:
-            return i
+            taken = i
+            break
         seen = np.int64(mask[k])
         if (seen & _STAGES) >> s:
             _close(k, times, mask, head_times, head_mask, phases, totals, slow)
@@ -111,7 +118,7 @@ def match(t_ps, key, stage, phases, keys, totals, slow):
             mask[k] = seen | 1 << s
             _close(k, times, mask, head_times, head_mask, phases, totals, slow)
     _add_all(held, rows, which, phases, totals, slow)
-    return len(t_ps)
+    return taken
 
 
 @no_type_check

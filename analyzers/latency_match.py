@@ -263,11 +263,12 @@ def _stats(name: str, phase: int, state: PhaseState) -> PhaseStats:
 
     counts, sums, least, most, histogram = state.totals
     bins = np.flatnonzero(histogram[phase])
+    low, high = bin_edges(bins)
     return PhaseStats(
         name,
         int(counts[COMPLETE]),
         int(sums[phase]),
         int(least[phase]),
         int(most[phase]),
-        tuple((*bin_edges(number), int(histogram[phase, number])) for number in bins.tolist()),
+        tuple(zip(low.tolist(), high.tolist(), histogram[phase, bins].tolist(), strict=True)),
     )

@@ -174,6 +174,10 @@ class _Parts:
         period_ps = self.view.cycles_ps(device, link=1)
         rates = flow_rates(stream, period_ps) if stream is not None else None
         if rates is None:
+            if stream is not None and len(stream):
+                self.notes.append(
+                    f"{device}.{tap}: the times of its words go back, so records are damaged; no rates of its flows."
+                )
             return
         way = _WAYS[tap == "rx_enq"]
         if rates.missing:

@@ -49,12 +49,12 @@ class FlowCount:
 
 
 def flow_rates(stream: Stream, period_ps: int) -> FlowRates | None:
-    """Return the words of each flow in a stream; None for one without words.
+    """Return the words of each flow in a stream; None for one without words, or whose times go back.
 
     Args:
         period_ps: one cycle of the tap's clock: how long the last word lasts.
     """
-    if not len(stream):
+    if not len(stream) or bool((np.diff(stream.t_ps) < 0).any()):
         return None
     flow = np.full(len(stream), -1, np.int64)
     for packet in stream.packets:

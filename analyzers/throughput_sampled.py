@@ -19,6 +19,8 @@ __all__ = ["CLOCK_PPM", "Sampled", "sampled"]
 
 Int64 = npt.NDArray[np.int64]
 
+_MOST_CYCLES = 1 << 61  # 731 years at 100 MHz: a counter above that was not read right
+
 CLOCK_PPM = 1000
 """How far the two clocks of a card may be off each other before a count counts as impossible."""
 
@@ -86,12 +88,12 @@ def sampled(device: DeviceCapture, timebase: TimeBase) -> Sampled | str:
             f"{name}: {len(order)} throughput samples were taken, and a rate needs two: the recording was "
             f"shorter than two periods of {period} bus cycles."
         )
-    cycles = newest - period * np.arange(len(order) - 1, -1, -1, dtype=np.int64)
-    if int(cycles[0]) < 0:
+    if newest >= _MOST_CYCLES or period * (len(order) - 1) > newest:
         return (
             f"{name}: {len(order)} samples of {period} cycles do not fit before cycle {newest} of the newest: "
-            "the period was changed while it recorded, so its samples have no times."
+            "the period was changed while it recorded, or the registers were not read right; its samples have no times."
         )
+    cycles = newest - period * np.arange(len(order) - 1, -1, -1, dtype=np.int64)
     read = np.ones(len(samples), np.bool_)
     for gap in device.sample_gaps:
         read[gap.first_slot : gap.first_slot + gap.slots] = False

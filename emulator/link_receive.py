@@ -1,6 +1,7 @@
 """The link's receiver: from the wire through bonding, checks and clock correction into the incoming FIFO.
 
-Words are re-formed from two lanes and checked. Packets are handled as runs; only a full incoming FIFO is stepped through.
+Words are re-formed from two lanes and checked. Packets are handled as runs; only a full incoming FIFO is stepped
+through.
 """
 
 from __future__ import annotations

@@ -37,21 +37,22 @@ def diagnose(
         most = share(facts, account)
         if account.limit is None or (most is not None and account.limit > most):
             continue
-        if account.sender in senders or not suffered(facts, account):
+        if account.sender in senders:
             continue
-        excess = _excess(facts, sending)
+        excess = _excess(facts, sending, trusted=suffered(facts, account))
         if excess is not None:
             yield _finding(facts, sending, excess)
 
 
-def _excess(facts: Facts, sending: Sending) -> int | None:
+def _excess(facts: Facts, sending: Sending, *, trusted: bool) -> int | None:
     """Return by how many words the flow was beyond its limit outside a wrap; None where it was not.
 
-    A sender that ignored the wrap is beyond its limit for a while after it as well.
+    A sender that ignored the wrap is beyond its limit for a while after it as well. Starts that were worked out
+    from events are trusted only where the receiver overflowed; the freeze bank says it by itself.
     """
     account = sending.account
     limit = account.limit or 0
-    found = [start.outstanding - limit for start in sending.beyond_flat]
+    found = [start.outstanding - limit for start in sending.beyond_flat] if trusted else []
     if sending.beyond_wrap:
         return None
     words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)

@@ -25,8 +25,8 @@ from freezeframe.capture.registers.layouts import Kind
 __all__ = ["LOST", "STORM", "diagnose"]
 
 STORM, LOST = "interrupt-storm", "interrupt-lost"
-_NEEDED = 3
-"""Interrupts on top of one that was not masked. A single one may be a driver that was late once."""
+_NEEDED = 2
+"""Interrupts on top of one that was not masked. For a single one the mask may be what was not recorded."""
 
 _SHOWN = 8
 

@@ -66,6 +66,9 @@ _CREDIT_FAULTS = (
 )
 
 
+_SEEN_CYCLES = 8
+
+
 def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
     """Return the findings, best first, and notes on symptoms that turned out healthy.
 
@@ -103,14 +106,33 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
 
 
 def _without_consequences(facts: Facts, found: Iterable[Finding]) -> list[Finding]:
-    """Return the findings without those on words that only an overflow damaged."""
+    """Return the findings without those on words that only an overflow damaged.
+
+    Damage from before the receiver's FIFO overflowed has a cause of its own. Where the overflow is not what
+    froze the receiver, it came after the cause.
+    """
     kept = []
     for finding in found:
         receiver = (finding.direction or "->").partition("->")[2]
         at_receiver = finding.device == receiver and finding.tap is not None
-        if finding.diagnosis in _CREDIT_FAULTS or not at_receiver or not facts.overflowed(receiver):
+        suspect = at_receiver and finding.diagnosis not in _CREDIT_FAULTS
+        if not suspect or not facts.overflowed(receiver) or _before_cause(facts, receiver, finding):
             kept.append(finding)
     return kept
+
+
+def _before_cause(facts: Facts, receiver: str, finding: Finding) -> bool:
+    """Return whether a finding is of a time before its receiver's FIFO can have lost anything."""
+    capture = facts.view.device(receiver)
+    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
+    if cycle is None or finding.t_ps is None or finding.t_uncertainty_ps is None:
+        return False
+    cause_ps, unc_ps = facts.when(receiver, cycle)
+    # A cause of the link's domain is seen a few cycles later in the bus's.
+    margin_ps = facts.view.cycles_ps(receiver, bus=_SEEN_CYCLES, link=_SEEN_CYCLES)
+    if "rx-ovf" not in facts.view.causes(receiver):
+        margin_ps = -margin_ps
+    return finding.t_ps + finding.t_uncertainty_ps + (unc_ps or 0) + margin_ps < cause_ps
 
 
 def _order(finding: Finding) -> tuple[float, int]:

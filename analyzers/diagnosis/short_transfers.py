@@ -22,7 +22,7 @@ __all__ = ["NAME", "diagnose"]
 NAME = "short-transfers"
 _MOST_WORDS = 2
 _ADDRESSES = 2
-_ENOUGH = 24  # messages; fewer are no workload
+_ENOUGH = 4  # messages to an address that comes again; no load of random messages has them
 _SHARE = 0.5
 _SHOWN = 6
 
@@ -39,9 +39,10 @@ def _of(facts: Facts, device: str, stream: Stream) -> Iterator[Finding]:
     messages = [packet for packet in stream.packets if _is_message(packet)]
     short = [packet for packet in messages if (packet.length or 0) <= _MOST_WORDS]
     addresses = Counter(packet.address for packet in short)
-    repeated = dict(addresses.most_common(_ADDRESSES))
+    often = [(address, count) for address, count in addresses.most_common(_ADDRESSES) if count > 1]
+    repeated = dict(often)
     told = [packet for packet in short if packet.address in repeated]
-    if len(messages) < _ENOUGH or len(told) < _SHARE * len(messages):
+    if len(told) < _ENOUGH or len(told) < _SHARE * len(messages):
         return
     share = len(told) / len(messages)
     payload = sum(packet.length or 0 for packet in told)

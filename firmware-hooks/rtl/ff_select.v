@@ -26,7 +26,7 @@ module ff_select #(
     parameter POST_W = 12,                  // bits of ctl.post that count, 7..32
     parameter COUNT_W = 32,                 // bits of stored and offered, log2(TAP_DEPTH)+1..32
     parameter TIME_W = 48,                  // bits of the cycle, 40..64
-    parameter TRIGGER_SRL = 0,              // 1: the trigger's term in shift-register tables; it cannot be written while recording
+    parameter TRIGGER_SRL = 0,              // 1: the trigger's term in shift-register tables, which a write to it fills anew
     parameter WITH_KINDS = 1,               // 1: ctl.kinds chooses the kinds recorded; 0: all are
     parameter WITH_CROSS = 1,               // 1: cross_in freezes, cross_out tells
     parameter WITH_ERROR_ADDR = 1,          // 1: id.bus_error_addr

@@ -7,7 +7,7 @@ capture and by nothing else.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from freezeframe.analyzers.analysis import AnalysisResult, Material
     from freezeframe.capture.registers.access import Device
 
-__all__ = ["Experiment", "Measured", "Outcome", "Quantity", "Run", "judge", "run_experiment"]
+__all__ = [
+    "Experiment",
+    "Measured",
+    "Outcome",
+    "Quantity",
+    "Run",
+    "figure",
+    "judge",
+    "run_experiment",
+]
 
 _WAIT_S = 120.0  # for the traffic of one experiment
 _POLL_S = 0.05
@@ -240,8 +249,3 @@ def figure(run: Run, analysis: str, name: str) -> Measured:
     if found.value is None:
         raise LookupError(f"{run.experiment.name}: {name} has no value: {found.note}")
     return Measured(float(found.value), found.uncertainty, found.note)
-
-
-def ordered(quantities: Sequence[Quantity]) -> list[str]:
-    """Return the names of the experiments that quantities need, in the order of first use."""
-    return list(dict.fromkeys(name for q in quantities for name in q.experiments))

@@ -59,6 +59,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("open", "Show captures, files and live cards in a window.", _CAPTURE),
     Verb("analyze", "Run analyses: throughput, credits, latency and others.", _CAPTURE),
     Verb("report", "Write the explanation as one HTML file.", _CAPTURE),
+    Verb("plot", "Draw what analyses measured, as PNG or SVG.", _CAPTURE),
     Verb("capture", "Capture from a logic analyzer or an oscilloscope.", _CAPTURE),
     Verb("decode", "Decode a logic-analyzer capture or a capture folder.", _CAPTURE),
     Verb(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from freezeframe.gui.desktop.pairing import Pairs, pair_packets, pairs_track
 from freezeframe.gui.desktop.run_tables import run_remarks, run_tables
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
+from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ class Compare:
                 f"{first.key}/compare/{second.key}", first.name, title, pairs, first.trace
             )
             doc = "packets of both captures, by tap, flow and sequence number"
-            part = Part(tables=[Table(title, pairs.table, doc=doc)], tracks=[(track, title)])
+            part = Part(tables=[Table(title, pairs.table, doc=doc)])
+            part.tracks += [(lane, title) for lane in split_lanes(track)]
             if table:
                 progress.report(0, 0, "what differs")
                 found = _diff(first, second)

@@ -23,10 +23,19 @@ if TYPE_CHECKING:
     from freezeframe.analyzers.contract import Finding
     from freezeframe.decoders.trace.decode import Trace
 
-__all__ = ["Field", "InspectedWord", "Inspection", "cell_text", "inspect_packet", "inspect_row"]
+__all__ = [
+    "Field",
+    "InspectedWord",
+    "Inspection",
+    "cell_text",
+    "inspect_packet",
+    "inspect_row",
+    "known_time",
+]
 
 _MASK = (1 << 64) - 1
-_HEX = frozenset(("data", "dest", "value", "address", "addr", "word_data"))
+_OPAQUE = frozenset(("data", "dest"))  # of 64 bits: int64 bit patterns
+_HEX = _OPAQUE | {"value", "address", "addr"}
 _TIMES = ("_ps",)
 _VALUE_W = layouts.EVENT.fields["value"][1]  # an event keeps so many bits of a credit word
 _VALUE = (1 << _VALUE_W) - 1
@@ -87,6 +96,7 @@ def cell_text(name: str, value: Any) -> str:
         return ""
     if isinstance(value, bytes):
         return value.hex(" ")
+    digits = 2 * getattr(value, "itemsize", 8)
     if hasattr(value, "tolist"):
         value = value.tolist()  # a scalar or an array of numpy
     if isinstance(value, bool):
@@ -94,12 +104,21 @@ def cell_text(name: str, value: Any) -> str:
     if isinstance(value, int):
         if name.endswith(_TIMES):
             return "unknown" if name.endswith("unc_ps") and value < 0 else format_ps(value)
-        if name in _HEX:
-            return f"{value & _MASK:#x}" if name == "value" else f"{value & _MASK:#018x}"
+        if name in _OPAQUE and digits == 16:
+            return f"{value & _MASK:#018x}"
+        if name in _HEX and value >= 0:
+            return f"{value:#x}" if name == "value" else f"0x{value:0{digits}x}"
         return str(value)
     if isinstance(value, list | tuple):
         return " ".join(str(one) for one in value)
     return str(value)
+
+
+def known_time(value: Any) -> int | None:
+    """Return a time of a table in picoseconds; None where the row has none."""
+    import pandas as pd
+
+    return None if value is None or bool(pd.isna(value)) else int(value)
 
 
 def inspect_row(table: str, row: int, values: Mapping[str, Any], texts: str = "") -> Inspection:
@@ -115,7 +134,8 @@ def inspect_row(table: str, row: int, values: Mapping[str, Any], texts: str = ""
             )
             if lsb + width <= _VALUE_W
         ]  # fmt: skip
-    when = f" at {format_ps(int(values['t_ps']))}" if "t_ps" in values else ""
+    t_ps = known_time(values.get("t_ps"))
+    when = "" if t_ps is None else f" at {format_ps(t_ps)}"
     what = texts or str(values.get("kind", ""))
     return Inspection(f"{table} row {row:,}{when}: {what}", fields=tuple(fields))
 

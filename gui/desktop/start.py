@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
-from freezeframe.capture.errors import InputError
+from freezeframe.capture.errors import FreezeframeError, InputError
 
 if TYPE_CHECKING:
     from freezeframe.capture.files.choice import SourceChoice
     from freezeframe.decoders.registry import Registry
+    from freezeframe.gui.desktop.window import MainWindow
 
-__all__ = ["DesktopOptions", "check_desktop", "missing_libraries", "start"]
+__all__ = ["DesktopOptions", "check_desktop", "missing_libraries", "mistake_shown", "start"]
 
 _EXTRA = "install it with: pip install 'freezeframe[desktop]'"
 # Libraries that the wheels of Qt do not bring, by the Debian package that does.
@@ -38,6 +41,7 @@ _X11: Mapping[str, str] = {
     "libxcb-shape.so.0": "libxcb-shape0",
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
 }
+_AWAKE_MS = 250
 _HEADLESS = ("offscreen", "minimal", "vnc")
 
 
@@ -119,6 +123,7 @@ def start(options: DesktopOptions) -> int:
 
     Raises:
         InputError: as `check_desktop`, or a source is nothing that can be opened.
+        KeyboardInterrupt: it was ended by Ctrl-C in the terminal, after all was saved.
     """
     from freezeframe.gui.desktop.sources.choice import kind_of
 
@@ -126,6 +131,7 @@ def start(options: DesktopOptions) -> int:
     for what in options.sources:
         kind_of(what)
     from PyQt6 import sip
+    from PyQt6.QtCore import QTimer
     from PyQt6.QtWidgets import QApplication
 
     app = QApplication.instance() or QApplication(["freezeframe"])
@@ -145,11 +151,50 @@ def start(options: DesktopOptions) -> int:
     window.show()
     for what in options.sources:
         window.open(what, options.specs)
+    interrupted: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        interrupted.append(number)
+        window.close()
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    awake = QTimer()  # Python sees a signal only when it runs
+    awake.timeout.connect(_nothing)
+    awake.start(_AWAKE_MS)
+    sys.excepthook = mistake_shown(window)
     code = int(app.exec())
+    awake.stop()
+    sys.excepthook = sys.__excepthook__
+    signal.signal(signal.SIGINT, before)
     # In this order, while the application is still there: Qt crashes on a window that outlives it.
     window.close()
     sip.delete(window)
+    if interrupted:
+        raise KeyboardInterrupt
     return code
+
+
+def mistake_shown(window: MainWindow) -> Callable[..., None]:
+    """Return what is done with an exception that nobody caught: traceback to the terminal, a line in the window.
+
+    Without it Qt ends the process at once, and with it what was not saved.
+    """
+
+    def shown(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        sys.__excepthook__(kind, error, trace)
+        if issubclass(kind, FreezeframeError):
+            window.say_trouble(str(error))
+        else:
+            window.say_trouble(
+                f"a mistake of this program: {kind.__name__}: {error}; the window goes on, the "
+                "terminal has the details"
+            )
+
+    return shown
+
+
+def _nothing() -> None:
+    """Let Python run for a moment."""
 
 
 def _import_heavy() -> None:

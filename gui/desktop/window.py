@@ -10,6 +10,7 @@ import numpy.typing as npt
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.commands import Commands
 from freezeframe.gui.desktop.compare import Compare
+from freezeframe.gui.desktop.inspection import known_time
 from freezeframe.gui.desktop.links import (
     Shown,
     begins_thin,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["MainWindow"]
 
 Bools = npt.NDArray[np.bool_]
+_FEW = 3  # tracks that are replaced one by one; each lays out all of them
 _MEASURE_MS = 150  # after the last change of the stretch
 
 
@@ -70,6 +72,7 @@ class MainWindow(QMainWindow):
         self._known: set[str] = set()  # tracks that were shown before: the user's choices stand
         self._measuring: Any = None
         self._chosen: Place | None = None
+        self._recordings = True
         self._own_order = False  # the user has moved a track: what comes later is put at the end
         self.theme: Theme = theme
         self.timeline = named(
@@ -354,7 +357,7 @@ class MainWindow(QMainWindow):
                 del self._given[name]
             changed = [track for name, track in new.items() if self._given.get(name) is not track]
             self._given |= new
-            if known:
+            if known and len(changed) <= _FEW:
                 for track in changed:
                     self.timeline.replace_track(track)
             else:
@@ -393,6 +396,11 @@ class MainWindow(QMainWindow):
         self.sources.set_sources(sources)
         self.live.set_sources(list(self.workspace.live.values()))
         self.docks["Live"].setVisible(bool(self.workspace.live))
+        recordings = any(source.kind == "capture" for source in sources)
+        if recordings != self._recordings and sources:
+            # Only recordings of cards have findings; without one the room is for the others.
+            self._recordings = recordings
+            self.docks["Findings"].setVisible(recordings)
         self._refresh_findings()
         self._refresh_notes()
 
@@ -451,9 +459,10 @@ class MainWindow(QMainWindow):
                 self.measurements.choose(track.key)
                 return
         values = opened.tables[place.table].row(place.row)
-        if "t_ps" in values:
+        t_ps = known_time(values.get("t_ps"))
+        if t_ps is not None:
             # No track shows the row (it is part of another table): at least its time.
-            self.timeline.show_time(int(values["t_ps"]) + opened.offset_ps)
+            self.timeline.show_time(t_ps + opened.offset_ps)
 
     def _word_chosen(self, row: int) -> None:
         if self._chosen is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import count
 
-__all__ = ["TimeAxis", "format_ps", "round_ticks"]
+__all__ = ["TimeAxis", "format_ps", "round_ticks", "value_ticks"]
 
 _UNITS = (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3), ("ps", 1))
 
@@ -37,6 +38,24 @@ def round_ticks(start: int, end: int, most: int) -> list[int]:
     steps = (digit * 10**exponent for exponent in count() for digit in (1, 2, 5))
     step = next(step for step in steps if end // step - -(-start // step) < most)
     return list(range(-(-start // step) * step, end + 1, step))
+
+
+def value_ticks(low: float, high: float, most: int) -> list[float]:
+    """Return at most ``most`` round values that span ``[low, high]``, its ends rounded outward.
+
+    Raises:
+        ValueError: ``most`` is below 2, or the range is empty, reversed or not finite.
+    """
+    if most < 2 or not low < high or not math.isfinite(high - low):
+        raise ValueError(f"no ticks: {most} wanted (2 or more) in [{low}, {high}]")
+    exponent = math.floor(math.log10((high - low) / most))
+    for power in count(exponent):
+        for digit in (1, 2, 5):
+            step = digit * 10.0**power
+            first, last = math.floor(low / step), math.ceil(high / step)
+            if last - first < most:
+                return [round(n * step, max(0, -power)) for n in range(first, last + 1)]
+    raise AssertionError("unreachable: steps grow without bound")
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,9 +216,10 @@ class _Writable:
 def readable(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a column as the kernels take it: contiguous, and of one type whether it may be written.
 
-    A copy only when it is not contiguous. The kernels do not write it.
+    A copy only when it is not contiguous, not aligned, or of the other byte order. The kernels do not
+    write it.
     """
-    dense = np.ascontiguousarray(column)
+    dense = np.require(column, column.dtype.newbyteorder("="), ["C", "A"])
     if dense.flags.writeable or not len(dense):
         return dense
     return np.asarray(_Writable(dense))

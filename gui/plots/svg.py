@@ -91,6 +91,14 @@ class Svg:
             f"{title}{escape(text)}</text>"
         )
 
+    def begin_group(self, css: str) -> None:
+        """Begin a group; what comes until ``end_group`` stands in it."""
+        self._parts.append(f'<g class="{escape(css)}">')
+
+    def end_group(self) -> None:
+        """End the group."""
+        self._parts.append("</g>")
+
     def style(self, css: str) -> None:
         """Put a style sheet into the drawing, for a picture that stands outside a page of ours."""
         self._parts.append(f"<style>{escape(css, quote=False)}</style>")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from freezeframe.gui.plots.axis import TimeAxis, format_ps
 from freezeframe.gui.plots.svg import Svg, text_width
 
-__all__ = ["Bar", "Lane", "Mark", "Tick", "draw_timeline"]
+__all__ = ["GUTTER", "Bar", "Lane", "Mark", "Tick", "draw_timeline", "timeline_data"]
 
 _WIDTH = 1120.0
-_GUTTER = 112.0  # room for the names of the lanes
+GUTTER = 112.0
+"""Room for the names of the lanes, in pixels."""
+
 _MARGIN = 14.0
 _LANE = 24.0
 _BAR = 16.0
@@ -47,7 +50,7 @@ class Tick:
 
 @dataclass(slots=True)
 class Lane:
-    """A row of the time line. Lanes with the same ``group`` stand together under that heading."""
+    """A row of the time line. Lanes with the same ``group`` stand together under that heading, if it has text."""
 
     group: str
     name: str
@@ -75,6 +78,7 @@ def draw_timeline(
     *,
     title: str,
     desc: str,
+    gutter: float = GUTTER,
 ) -> str:
     """Return the SVG of the lanes between two times.
 
@@ -84,35 +88,109 @@ def draw_timeline(
         marks: those outside the range are left out.
         t0_ps: the left edge, picoseconds.
         t1_ps: the right edge, exclusive.
+        gutter: room for the names of the lanes; longer names are cut, the whole one is the tip.
     """
-    axis = TimeAxis(t0_ps, t1_ps, _GUTTER, _WIDTH - _MARGIN)
+    axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
     shown = sorted((m for m in marks if t0_ps <= m.t_ps <= t1_ps), key=lambda m: m.t_ps)
     lefts = _label_lefts(axis, shown)
     rows = _mark_rows(lefts, shown)
-    top = _ROW * max(rows, default=-1) + _ROW + 4
-    groups = list(dict.fromkeys(lane.group for lane in lanes))
-    bottom = top + _HEADING * len(groups) + _LANE * len(lanes)
+    top = _top(rows)
+    tops, headings, bottom = _places(lanes, top)
     svg = Svg(name, _WIDTH, bottom + 26, title=title, desc=desc)
+    for group, y in headings.items():
+        if not group:
+            continue
+        svg.text(2, y + _HEADING - 7, group, "group")
+        svg.line(0, y + _HEADING - 1, _WIDTH - _MARGIN, y + _HEADING - 1, "rule")
+    for lane, y in zip(lanes, tops, strict=True):
+        cut = _cut(lane.name, gutter - 10)
+        tip = (
+            lane.tip if cut == lane.name else f"{lane.name}: {lane.tip}" if lane.tip else lane.name
+        )
+        svg.text(gutter - 8, y + 16, cut, "label", anchor="end", tip=tip)
+        svg.line(axis.x0, y + _LANE - 1, axis.x1, y + _LANE - 1, "lane")
+    svg.begin_group("moving")
     _draw_axis(svg, axis, top, bottom)
     for mark in shown:
         if mark.unc_ps:
             left, right = axis.clamp(mark.t_ps - mark.unc_ps), axis.clamp(mark.t_ps + mark.unc_ps)
             svg.rect(left, top, right - left, bottom - top, f"band {mark.css}")
-    y = top
-    for group in groups:
-        svg.text(2, y + _HEADING - 7, group, "group")
-        svg.line(0, y + _HEADING - 1, _WIDTH - _MARGIN, y + _HEADING - 1, "rule")
-        y += _HEADING
-        for lane in (lane for lane in lanes if lane.group == group):
-            _draw_lane(svg, axis, lane, y)
-            y += _LANE
+    for lane, y in zip(lanes, tops, strict=True):
+        _draw_lane(svg, axis, lane, y)
     # Labels after all lines: a label has an outline that keeps the lines of others out of its letters.
     for mark, row in zip(shown, rows, strict=True):
         _draw_mark(svg, axis, mark, _ROW * row + _LABEL, bottom)
     for mark, row, left in zip(shown, rows, lefts, strict=True):
         baseline = _ROW * row + _LABEL - 2
         svg.text(left, baseline, mark.label, f"marklabel {mark.css}")
+    svg.end_group()
     return svg.render()
+
+
+def timeline_data(
+    lanes: Sequence[Lane],
+    marks: Sequence[Mark],
+    t0_ps: int,
+    t1_ps: int,
+    least_ps: int,
+    most_ps: int,
+    gutter: float = GUTTER,
+) -> dict[str, Any]:
+    """Return what a script needs to draw the same lanes over another range of time.
+
+    Args:
+        t0_ps, t1_ps: the range that `draw_timeline` was given, least_ps, most_ps: all there is.
+    """
+    axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
+    shown = sorted((m for m in marks if t0_ps <= m.t_ps <= t1_ps), key=lambda m: m.t_ps)
+    top = _top(_mark_rows(_label_lefts(axis, shown), shown))
+    tops, _, bottom = _places(lanes, top)
+    return {
+        "x": [axis.x0, axis.x1],
+        "y": [top, bottom],
+        "t": [t0_ps, t1_ps],
+        "all": [least_ps, most_ps],
+        "width": _WIDTH,
+        "rows": round((top - 4) / _ROW),
+        "marks": [[m.t_ps, m.label, m.css, m.unc_ps] for m in marks],
+        "lanes": [
+            {
+                "y": y,
+                "bars": [
+                    [b.t0_ps, b.t1_ps, b.css, b.label, b.tip, int(b.loud)]
+                    for b in sorted(lane.bars, key=lambda bar: bar.t0_ps)
+                ],
+                "ticks": [
+                    [t.t_ps, t.css, t.tip] for t in sorted(lane.ticks, key=lambda tick: tick.t_ps)
+                ],
+            }
+            for lane, y in zip(lanes, tops, strict=True)
+        ],
+    }
+
+
+def _top(rows: Sequence[int]) -> float:
+    return _ROW * max(rows, default=-1) + _ROW + 4
+
+
+def _places(lanes: Sequence[Lane], top: float) -> tuple[list[float], dict[str, float], float]:
+    """Return the top of each lane and of each group's heading, and where the last lane ends."""
+    at: dict[int, float] = {}
+    headings: dict[str, float] = {}
+    y = top
+    for group in dict.fromkeys(lane.group for lane in lanes):
+        headings[group] = y
+        y += _HEADING if group else 0.0
+        for number, lane in enumerate(lanes):
+            if lane.group == group:
+                at[number] = y
+                y += _LANE
+    return [at[number] for number in range(len(lanes))], headings, y
+
+
+def _cut(text: str, width: float) -> str:
+    most = int(width / text_width("x", _LABEL))
+    return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"
 
 
 def _draw_axis(svg: Svg, axis: TimeAxis, top: float, bottom: float) -> None:
@@ -124,8 +202,6 @@ def _draw_axis(svg: Svg, axis: TimeAxis, top: float, bottom: float) -> None:
 
 
 def _draw_lane(svg: Svg, axis: TimeAxis, lane: Lane, y: float) -> None:
-    svg.text(_GUTTER - 8, y + 16, lane.name, "label", anchor="end", tip=lane.tip)
-    svg.line(axis.x0, y + _LANE - 1, axis.x1, y + _LANE - 1, "lane")
     inside = [bar for bar in lane.bars if bar.t1_ps > axis.t0_ps and bar.t0_ps < axis.t1_ps]
     for bar in _merged(axis, [bar for bar in inside if not bar.loud]):
         _draw_bar(svg, axis, bar, y, least=_THIN)

@@ -21,7 +21,7 @@ def devices_section(capture: CaptureFolder) -> Html:
     ]
     body = [[label, *(column[label] for column in columns)] for label in columns[0]]
     headers = ["what", *(f"device {d.name}" for d in capture.devices)]
-    return join(element("h2", "Devices"), table("", headers, body))
+    return join(element("h2", "Devices", id="devices"), table("", headers, body))
 
 
 def state_section(capture: CaptureFolder) -> Html:
@@ -51,7 +51,7 @@ def state_section(capture: CaptureFolder) -> Html:
     flows = [row for d in capture.devices for row in _flow_rows(d)]
     numbers = range(1, len(headers))
     return join(
-        element("h2", "At the freeze"),
+        element("h2", "At the freeze", id="freeze"),
         element(
             "div",
             table("Where the cards stood", headers, body, numbers=numbers),
@@ -106,7 +106,7 @@ def integrity_section(capture: CaptureFolder) -> Html:
         for name, entry in manifest["raw"].items()
     ]
     return join(
-        element("h2", "Integrity of the capture"),
+        element("h2", "Integrity of the capture", id="integrity"),
         losses,
         table(
             "Trace memories; chunks were checked against the CRC-32 that the device computed",
@@ -149,7 +149,10 @@ def commands_section(capture: CaptureFolder) -> Html:
         lines.append(
             f"freezeframe pull {shell_word(source)} -o {name}   # from the card, while it is frozen"
         )
-    return join(element("h2", "To see it again"), element("pre", element("code", "\n".join(lines))))
+    return join(
+        element("h2", "To see it again", id="again"),
+        element("pre", element("code", "\n".join(lines))),
+    )
 
 
 def _identity(device: DeviceCapture, entry: dict[str, Any]) -> dict[str, str]:

@@ -56,7 +56,7 @@ def evidence_section(finding: Finding, advice: Sequence[str]) -> Html:
     ]
     steps = [element("li", step) for step in advice]
     return join(
-        element("h2", "Evidence"),
+        element("h2", "Evidence", id="evidence"),
         element("ol", *pieces, css="evidence"),
         element("h2", "What to do next"),
         element("ul", *steps),

@@ -5,21 +5,28 @@ Source: HTML Living Standard, section 13.1 (writing documents).
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
-__all__ = ["Html", "element", "join", "page", "table"]
+__all__ = ["Html", "data_block", "element", "join", "page", "table"]
 
 
 class Html(str):
-    """Text that is HTML already; only this module and the SVG writer make it."""
+    """Text that is HTML already; only this package and the SVG writer make it."""
 
     __slots__ = ()
 
 
 def element(name: str, *content: str, css: str = "", **attributes: str) -> Html:
     """Return an element. Content that is not Html is escaped; attributes always are."""
-    pairs = {"class": css, **{key.rstrip("_"): value for key, value in attributes.items()}}
+    pairs = {
+        "class": css,
+        **{key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()},
+    }
     given = "".join(f' {key}="{escape(value)}"' for key, value in pairs.items() if value)
     return Html(f"<{name}{given}>{join(*content)}</{name}>")
 
@@ -65,17 +72,34 @@ def table(
     )
 
 
-def page(title: str, style: str, *content: str) -> str:
-    """Return a whole document that loads nothing and runs nothing.
+def data_block(data: Any) -> Html:
+    """Return data for the page's script as a block that no browser runs or shows."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    # The only way out of such a block is its end tag, and that begins with this character.
+    return Html(f'<script type="application/json">{text.replace("<", chr(92) + "u003c")}</script>')
 
-    The policy in the head makes the browser enforce it: even if a piece of a capture were to come
-    through as markup, no script would run and nothing would be fetched.
+
+def page(title: str, style: str, *content: str, script: str = "") -> str:
+    """Return a whole document that loads nothing, and runs nothing but ``script``.
+
+    The policy in the head makes the browser enforce it: it names the script by its SHA-256, so even if
+    a piece of a capture were to come through as markup, no other would run and nothing would be fetched.
+
+    Raises:
+        ValueError: the script holds what would end it early.
     """
     policy = "default-src 'none'; style-src 'unsafe-inline'"
+    block = ""
+    if script:
+        if "</script" in script.lower() or "<!--" in script:
+            raise ValueError("the script holds '</script' or '<!--', where HTML would end it")
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy += f"; script-src 'sha256-{digest}'"
+        block = f"<script>{script}</script>\n"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n"
-        f"<body>\n<main>\n{join(*content)}\n</main>\n</body>\n</html>\n"
+        f"<body>\n<main>\n{join(*content)}\n</main>\n{block}</body>\n</html>\n"
     )

@@ -1,12 +1,24 @@
-"""The style sheet of the report, as text to put into the page."""
+"""The style sheet and the script of the report, as text to put into the page."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["style_text"]
+from freezeframe.gui.plots.look import DARK, LIGHT, PAPER, drawing_style, variables
+
+__all__ = ["script_text", "style_text"]
 
 
 def style_text() -> str:
-    """Return ``report.css``, which stands beside this module."""
-    return Path(__file__).with_name("report.css").read_text(encoding="utf-8")
+    """Return colours by what the reader's system prefers, the look of drawings, and ``report.css``."""
+    colours = (
+        f":root {{ color-scheme: light dark; {variables(LIGHT)} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}\n"
+        f"@media print {{ :root {{ {variables(PAPER)} }} }}\n"
+    )
+    return colours + drawing_style() + Path(__file__).with_name("report.css").read_text("utf-8")
+
+
+def script_text() -> str:
+    """Return ``report.js``, which stands beside this module."""
+    return Path(__file__).with_name("report.js").read_text("utf-8")

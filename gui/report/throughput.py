@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from freezeframe.capture.folder import DeviceCapture
-from freezeframe.gui.plots.series import Series
 
 if TYPE_CHECKING:
     from freezeframe.capture.timebase import TimeBase
 
-__all__ = ["throughput_series"]
+__all__ = ["Series", "throughput_series"]
 
 Int64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 _WORD_B = 8
 _PER_MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values that each held until a time: ``(t_ps, value)``, times rising.
+
+    The first point only says when the series begins; None where the value is not known.
+    """
+
+    label: str
+    css: str
+    points: tuple[tuple[int, int | None], ...]
 
 
 def throughput_series(device: DeviceCapture, timebase: TimeBase) -> list[Series]:

@@ -1,4 +1,4 @@
-"""The parts of the report on the recording: time lines, throughput, packets near the fault."""
+"""The parts of the report on the recording: time lines, packets near the fault."""
 
 from __future__ import annotations
 
@@ -6,29 +6,35 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.plots.axis import format_ps
-from freezeframe.gui.plots.series import draw_series
-from freezeframe.gui.plots.timeline import Mark, draw_timeline
+from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.timeline import Lane, Mark, draw_timeline, timeline_data
+from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.lanes import LEGEND, packet_rows, time_range, trace_lanes, verdict_text
 from freezeframe.gui.report.moments import Freeze
-from freezeframe.gui.report.throughput import throughput_series
 
 if TYPE_CHECKING:
     from freezeframe.decoders.trace.decode import Trace
 
-__all__ = ["packets_section", "throughput_section", "timeline_section"]
+__all__ = ["packets_section", "timeline_drawings", "timeline_legend", "timeline_section"]
 
 _LEAST_MARGIN_PS = 1_500_000
 _MOST_MARGIN_PS = 8_000_000  # more than the longest packet takes at 78.125 MHz
 _SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 _WORTH = 1.5  # a second drawing is worth its place when it is this much finer
 _NEAR_PACKETS = 3
+_FOR_SCRIPT = 40_000  # bars and ticks; with more the page would be slow and tens of megabytes
 
 
-def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze]) -> Html:
-    """Return the time line around the first finding or cause, and that of the whole recording."""
+def timeline_drawings(
+    trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze], *, prefix: str = ""
+) -> list[Drawing]:
+    """Return the time line around the first finding or cause, and that of the whole recording.
+
+    Args:
+        prefix: makes names unique where several captures are shown on one page.
+    """
     devices = list(trace.devices)
     first = findings[0] if findings else None
     sender = first.direction.partition("->")[0] if first and first.direction else None
@@ -36,73 +42,30 @@ def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequenc
     marks = _marks(findings, freezes)
     t0_ps, t1_ps = time_range(trace)
     t1_ps = max([t1_ps, *(mark.t_ps for mark in marks)])
+    whole = (t0_ps, t1_ps)
+    made = []
     near = _near(trace, first, freezes)
-    parts = [element("h2", "Time line")]
     if near is not None and (near[1] - near[0]) * _WORTH < t1_ps - t0_ps:
-        near0, near1 = max(t0_ps, near[0]), min(t1_ps, near[1])
+        shown = max(t0_ps, near[0]), min(t1_ps, near[1])
         what = first.diagnosis if first else "the cause of the freeze"
-        parts.append(
-            _figure(
-                draw_timeline(
-                    "near",
-                    lanes,
-                    marks,
-                    near0,
-                    near1,
-                    title=f"Time line around {what}",
-                    desc=_describe(lanes, marks, near0, near1),
-                ),
-                f"Around {what}: {format_ps(near0)} to {format_ps(near1)}.",
-            )
-        )
-    parts.append(
-        _figure(
-            draw_timeline(
-                "whole",
-                lanes,
-                marks,
-                t0_ps,
-                t1_ps,
-                title="Time line of the whole recording",
-                desc=_describe(lanes, marks, t0_ps, t1_ps),
-            ),
-            f"The whole recording: {format_ps(t1_ps - t0_ps)}. Each tap reaches as far back as its "
-            "memory does.",
-        )
+        caption = f"Around {what}: {format_ps(shown[0])} to {format_ps(shown[1])}."
+        title = f"Time line around {what}"
+        made.append(_timeline(f"{prefix}near", title, caption, lanes, marks, shown, whole))
+    caption = (
+        f"The whole recording: {format_ps(t1_ps - t0_ps)}. Each tap reaches as far back as its "
+        "memory does."
     )
-    parts.append(_legend())
-    return join(*parts)
+    title = "Time line of the whole recording"
+    made.append(_timeline(f"{prefix}whole", title, caption, lanes, marks, whole, whole))
+    return made
 
 
-def throughput_section(
-    capture: CaptureFolder, trace: Trace, freezes: Sequence[Freeze] = ()
-) -> Html:
-    """Return the throughput of every device that has a sampler; nothing where none has."""
-    parts: list[Html] = []
-    t0_ps, t1_ps = time_range(trace)
-    t1_ps = max([t1_ps, *(freeze.t_ps for freeze in freezes)])
-    for device in capture.devices:
-        if device.name not in trace.devices:
-            continue
-        series = throughput_series(device, trace.timebase)
-        if not series:
-            continue
-        most = [max(v or 0 for _, v in one.points) for one in series]
-        drawing = draw_series(
-            f"throughput-{device.name}",
-            series,
-            t0_ps,
-            t1_ps,
-            "MB/s",
-            title=f"Throughput of device {device.name}",
-            desc=f"All words of packets: at most {most[0]:,} MB/s out and {most[1]:,} MB/s in.",
-        )
-        period = device.registers.value("ctl.sample_period")
-        caption = (
-            f"Device {device.name}: {len(series[0].points)} samples, {period:,} bus cycles apart."
-        )
-        parts.append(_figure(drawing, caption))
-    return join(element("h2", "Throughput"), *parts) if parts else Html("")
+def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze]) -> Html:
+    """Return the time lines with their legend."""
+    made = timeline_drawings(trace, findings, freezes)
+    return join(
+        element("h2", "Time line", id="time-line"), *map(drawing_figure, made), timeline_legend()
+    )
 
 
 def packets_section(trace: Trace, finding: Finding | None) -> Html:
@@ -195,15 +158,24 @@ def _describe(lanes: Sequence[object], marks: Sequence[Mark], t0_ps: int, t1_ps:
     )
 
 
-def _figure(drawing: str, caption: str) -> Html:
-    return element(
-        "figure",
-        element("figcaption", caption),
-        element("div", Html(drawing), css="scroll"),
-    )
+def _timeline(
+    name: str,
+    title: str,
+    caption: str,
+    lanes: Sequence[Lane],
+    marks: Sequence[Mark],
+    shown: tuple[int, int],
+    whole: tuple[int, int],
+) -> Drawing:
+    desc = _describe(lanes, marks, *shown)
+    svg = draw_timeline(name, lanes, marks, *shown, title=title, desc=desc)
+    items = sum(len(lane.bars) + len(lane.ticks) for lane in lanes)
+    data = timeline_data(lanes, marks, *shown, *whole) if items <= _FOR_SCRIPT else None
+    return Drawing(name, title, caption, svg, data=data)
 
 
-def _legend() -> Html:
+def timeline_legend() -> Html:
+    """Return what the looks of bars and ticks mean, as a list."""
     items = []
     for key, text in LEGEND:
         shape, css = key.split()
@@ -212,6 +184,6 @@ def _legend() -> Html:
             if shape == "rect"
             else f'<line x1="11" y1="0" x2="11" y2="12" class="tick {css}"/>'
         )
-        picture = Html(f'<svg viewBox="0 0 22 12" aria-hidden="true">{inner}</svg>')
+        picture = Html(f'<svg class="drawing" viewBox="0 0 22 12" aria-hidden="true">{inner}</svg>')
         items.append(element("li", picture, text))
     return element("ul", *items, css="legend")

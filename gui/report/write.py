@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from freezeframe.analyzers.contract import Explanation
@@ -11,6 +12,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.report.advice import next_steps
+from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
 from freezeframe.gui.report.capture_sections import (
     commands_section,
     devices_section,
@@ -25,12 +27,8 @@ from freezeframe.gui.report.finding_section import (
 )
 from freezeframe.gui.report.html import Html, element, join, page
 from freezeframe.gui.report.moments import first_freeze, freezes
-from freezeframe.gui.report.style import style_text
-from freezeframe.gui.report.trace_sections import (
-    packets_section,
-    throughput_section,
-    timeline_section,
-)
+from freezeframe.gui.report.style import script_text, style_text
+from freezeframe.gui.report.trace_sections import packets_section, timeline_section
 from freezeframe.gui.text import folder_title, printable
 
 __all__ = ["check_place", "render_report", "write_report"]
@@ -52,8 +50,14 @@ def check_place(path: Path, force: bool) -> None:
         raise InputError(f"{path.parent}: there is no such folder; make it first")
 
 
-def render_report(capture: CaptureFolder, explanation: Explanation) -> str:
-    """Return the report as one HTML document that loads nothing and runs nothing."""
+def render_report(
+    capture: CaptureFolder, explanation: Explanation, analyses: Sequence[Ran] = ()
+) -> str:
+    """Return the report as one HTML document that loads nothing and runs only its own script.
+
+    Args:
+        analyses: what `analysis_sections.run_all` gives; without, the report has no such part.
+    """
     trace = explanation.trace
     findings = explanation.findings
     freeze = first_freeze(capture, trace)
@@ -64,6 +68,7 @@ def render_report(capture: CaptureFolder, explanation: Explanation) -> str:
         element("p", f"Freezeframe report of {name}", css="eyebrow"),
         finding_headline(best, freeze) if best else clean_headline(freeze),
         _notes(explanation.notes),
+        _contents(bool(best), bool(analyses)),
     ]
     if best:
         parts.append(evidence_section(best, next_steps(best, capture, trace)))
@@ -73,32 +78,45 @@ def render_report(capture: CaptureFolder, explanation: Explanation) -> str:
     parts += [
         timeline_section(trace, findings, frozen),
         packets_section(trace, best),
-        throughput_section(capture, trace, frozen),
+        analyses_section(analyses),
         state_section(capture),
         devices_section(capture),
         integrity_section(capture),
         commands_section(capture),
         element(
             "footer",
-            "This file holds everything it shows: it loads nothing and runs no script. Times count "
-            "from the earliest record of the capture; ± is the uncertainty between clock domains.",
+            "This file holds everything it shows and loads nothing. Its own script, where a browser runs "
+            "it, zooms the drawings (drag, Ctrl and wheel, keys + - and arrows) and sorts and filters "
+            "the tables; nothing is missing without. Parts that are closed on the screen are left out "
+            "on paper. Times count from the earliest record of "
+            "the capture; ± is the uncertainty between clock domains.",
         ),
     ]
     title = f"{best.diagnosis if best else 'no fault found'} - {name}"
-    return page(title, style_text(), *parts)
+    return page(title, style_text(), *parts, script=script_text())
 
 
 def write_report(
-    capture: CaptureFolder, explanation: Explanation, path: Path, *, force: bool = False
+    capture: CaptureFolder,
+    explanation: Explanation,
+    path: Path,
+    *,
+    force: bool = False,
+    analyses: Sequence[Ran] | None = None,
 ) -> None:
     """Write the report under a temporary name beside its place, then rename it.
+
+    Args:
+        analyses: results to show; by default those of every analysis that is installed.
 
     Raises:
         InputError: as ``check_place``.
         OSError: the disk is full or may not be written; nothing is left behind.
     """
     check_place(path, force)
-    text = render_report(capture, explanation)
+    if analyses is None:
+        analyses = run_all(capture, explanation.trace)
+    text = render_report(capture, explanation, analyses)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         # A name can hold bytes that are no text; they are shown as an escape.
@@ -113,6 +131,23 @@ def write_report(
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _contents(found: bool, analysed: bool) -> Html:
+    """Return links to the parts of this page."""
+    parts = {
+        "evidence": "Evidence" if found else "",
+        "time-line": "Time line",
+        "analyses": "Analyses" if analysed else "",
+        "freeze": "At the freeze",
+        "devices": "Devices",
+        "integrity": "Integrity of the capture",
+        "again": "To see it again",
+    }
+    links = [
+        element("li", element("a", text, href=f"#{name}")) for name, text in parts.items() if text
+    ]
+    return element("nav", element("ul", *links, css="toc"), aria_label="Parts of this report")
 
 
 def _notes(notes: list[str]) -> Html:

@@ -190,6 +190,18 @@ def test_after_a_second_arm_a_slip_over_the_run_is_not_read(tmp_path: Path) -> N
     assert any("armed 2 times since power-up" in note for note in result.notes)
 
 
+def test_after_the_link_came_up_again_a_slip_is_not_read(tmp_path: Path) -> None:
+    """A change of the loop-back brings the link up anew: flows count from zero again, taps do not."""
+    target = EmulatorTarget("forth", "none", 4)
+    target.advance(100_000_000)
+    Card(target, 0).write("provoke.link", 1)
+    target.advance(200_000_000)
+    pull(target, tmp_path / "looped.ff", freeze=True)
+    result = CREDITS.run(Material(CaptureFolder.open(tmp_path / "looped.ff")))
+    assert not [f for f in result.figures if f.name.endswith(".slip")]
+    assert any("the link came up again since" in note for note in result.notes)
+
+
 def slip(slipped: int, ran_s: float = 2.0) -> Slip:
     low, high = poisson_limits(abs(slipped))
     return Slip("A", "sent", 1000 + slipped, 1000, 100, slipped, low, high, ran_s)

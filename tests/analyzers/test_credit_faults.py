@@ -249,7 +249,8 @@ def test_from_the_receiver_alone_an_overflow_has_four_candidates(explained: Expl
 def test_the_same_excess_away_from_the_wrap_is_too_much_optimism(explained: Explain) -> None:
     sizes = [300, 300, 300, 300, 300, 300, 300, 300]
     pair = sending(3000, sizes, [310, 310, 310, 320, None, None, None, None])
-    assert candidates(explained(pair).findings) == ("credit-too-optimistic",)
+    finding = only(explained(pair).findings)
+    assert said(finding) == ("credit-too-optimistic", "A", None, "A->B", 1, None, None)
 
 
 def test_an_overflow_within_the_limit_is_not_blamed_on_the_wrap(explained: Explain) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import pytest
 from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.dma import DMA, dma
+from freezeframe.analyzers.dma import DMA, device_rows, dma
 from freezeframe.analyzers.dma_chunks import Anchored, LogRow
 from freezeframe.analyzers.dma_interrupts import (
     Interrupts,
@@ -338,7 +339,7 @@ def test_nothing_is_said_to_be_missing_from_a_log_that_lost_events(tmp_path: Pat
     pair = Pair()
     transfers(pair, lost={3})
     pair.event("A", 200_000_000, "LOSS", "", 3)
-    assert analysed(pair, tmp_path).figure("A.handles.never_done").value == 0
+    assert analysed(pair, tmp_path).figure("A.handles.never_done").value is None
 
 
 def test_bus_efficiency_is_data_cycles_of_owned_cycles(tmp_path: Path) -> None:
@@ -414,3 +415,20 @@ def test_the_peaks_are_a_word_a_cycle_of_each_clock(tmp_path: Path) -> None:
 
 def test_the_analysis_is_what_the_entry_point_says() -> None:
     assert (DMA.id, DMA.run) == ("dma", dma)
+
+
+@pytest.mark.parametrize("seed", [1, 6])
+def test_cutting_a_clean_log_anywhere_never_makes_a_finding(tmp_path: Path, seed: int) -> None:
+    """A recording may begin and end anywhere; what is not in it is not missing."""
+    target = EmulatorTarget("forth", "none", seed, None, nonce=1)
+    target.advance(600_000_000)
+    pull(target, tmp_path / "emu.ff", freeze=True)
+    material = Material(CaptureFolder.open(tmp_path / "emu.ff"))
+    draw = random.Random(seed)
+    for device in "AB":
+        rows = device_rows(material.trace, device)
+        for _ in range(150):
+            begin, end = sorted((draw.randrange(len(rows)), draw.randrange(len(rows) + 1)))
+            cut = rows[begin:end]
+            found = told(cut, cut[-1].cycle if cut else 0)
+            assert (found.again, found.lost, found.fruitless) == ((), (), 0)

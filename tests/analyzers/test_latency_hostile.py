@@ -66,7 +66,7 @@ def recording(tmp_path: Path, damage: Damage, seed: int, lost: bool) -> Material
         pair.event("B", 62_010_000 + 400_000 * number, "IRQ", "raised", 1)
         pair.event("B", 62_100_000 + 400_000 * number, "IRQ", "enabled", number % 3)
     if lost:
-        pair.unread |= {("B", "frozen.freeze_cycle_lo"), ("A", "pair.status", 1)}
+        pair.unread |= {("A", "pair.status", 1), ("B", "ctl.kinds", 4)}
     whole = pair.write(tmp_path / "whole.ff")
     draw = random.Random(seed)
     writer = CaptureWriter(tmp_path / "hurt.ff", source="emu:")

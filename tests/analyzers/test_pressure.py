@@ -203,10 +203,10 @@ def test_a_log_that_begins_within_a_wait_calls_it_unknown(tmp_path: Path) -> Non
     assert row["kind"] == "unknown"
 
 
-def last_wait(material: Material) -> dict[str, Any]:
+def last_wait(material: Material) -> dict[Any, Any]:
     """Return the wait of A that the freeze cut short."""
     table = PRESSURE.run(material).tables["waits"]
-    mine = table[table["direction"] == "A->B"].to_dict("records")
+    mine: list[dict[Any, Any]] = table[table["direction"] == "A->B"].to_dict("records")
     return max(mine, key=lambda row: row["t_end_ps"])
 
 

@@ -231,16 +231,16 @@ def test_from_the_receiver_alone_a_lag_is_told_by_the_repeated_half_and_the_lane
     assert said(finding) == ("sync-fifo-empty", "B", "rx_enq", "A->B", 3, 112, 10)
 
 
-def test_both_lanes_that_slip_are_not_called_a_sync_fifo_but_may_be_clock_drift(
-    explained: Explain,
-) -> None:
+def test_both_lanes_that_slip_are_no_sync_fifo_but_clock_drift(explained: Explain) -> None:
     pair, hit = busy()
     lag(hit, 0, 12, 43)
     lag(hit, 1, 12, 43)
     for lane in (0, 1):
         pair.set("B", "frozen.lane.underflows", lane, value=1)
     pair.causes = PAY
-    assert candidates(explained(pair).findings) == ("clock-drift",)
+    finding = only(explained(pair).findings)
+    assert (finding.diagnosis, finding.device, finding.tap) == ("clock-drift", "B", "rx_enq")
+    assert (finding.packet, finding.word) == (hit.seq, 10)
 
 
 # -- lane-misaligned -----------------------------------------------------------------------------

@@ -4,18 +4,18 @@ Columns are drawn from pyramids; before any time is taken, what they say is comp
 finds in the raw columns. What other programs take of the machine is not counted: a redraw costs the
 time of the window's thread (it waits for nothing, so on an idle machine this is the clock's time), opening
 the time of the whole process (its two threads overlap, so the clock shows less), and a call of the window
-what the clock says unless the system took a core from this process meanwhile, then its own time.
+what the clock says less the time that the window's thread stood ready and other programs ran.
 """
 
 from __future__ import annotations
 
 import gc
 import os
-import resource
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -111,12 +111,9 @@ def _open(tracks: Sequence[Track]) -> _Opened:
     calls: list[float] = []
 
     def call(something: Callable[[], object]) -> None:
-        taken = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
-        begin, begin_own = time.perf_counter(), time.thread_time()
+        waited, begin = _waited_s(), time.perf_counter()
         something()
-        clock, own = time.perf_counter() - begin, time.thread_time() - begin_own
-        lost = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw != taken
-        calls.append(own if lost else clock)
+        calls.append(time.perf_counter() - begin - (_waited_s() - waited))
 
     start = time.process_time()
     first_s = 0.0
@@ -131,6 +128,11 @@ def _open(tracks: Sequence[Track]) -> _Opened:
     call(view.repaint)
     whole_s = time.process_time() - start
     return _Opened(view, first_s or whole_s, whole_s, max(calls))
+
+
+def _waited_s() -> float:
+    """Return how long this thread was ready to run while other programs had the cores."""
+    return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
 
 
 def _redraws(view: TimelineView) -> list[float]:

@@ -17,7 +17,7 @@ from tests.bench.common import BenchResult, main, median_s
 
 __all__ = ["run"]
 
-MESSAGES = 1_000_000
+MESSAGES = 2_000_000
 SEGMENTS = 100
 MEGA = 1e6
 core_s = partial(median_s, clock=time.process_time)

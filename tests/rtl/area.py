@@ -17,13 +17,18 @@ from pathlib import Path
 
 from tests.rtl.simulation import modules, tool
 
-__all__ = ["QUAD", "SELECT", "Area", "litescope", "synthesize"]
+__all__ = ["QUAD", "SELECT", "TABLES", "Area", "litescope", "synthesize"]
 
-SELECT: Mapping[str, object] = {"COUNT_W": 12, "TIME_W": 40, "POST_W": 8}
+NARROW: Mapping[str, object] = {"COUNT_W": 12, "TIME_W": 40, "POST_W": 8}
+# four selectable taps, freeze, one 72-bit trigger, time and its pair, register port: nothing else
+SELECT: Mapping[str, object] = {
+    **NARROW, "NONCE_W": 12, "WITH_KINDS": 0, "WITH_CROSS": 0, "WITH_ERROR_ADDR": 0, "WITH_CRC": 0,
+}  # fmt: skip
+TABLES: Mapping[str, object] = {**SELECT, "TRIGGER_SRL": 1}
 WITHOUT: Mapping[str, object] = {
     "EVENT_DEPTH": 0, "SAMPLER_DEPTH": 0, "COUNTERS": 0, "WITH_BANK": 0, "WITH_CRC": 0, "WITH_PROVOKE": 0,
 }  # fmt: skip
-QUAD: Mapping[str, object] = {**WITHOUT, **SELECT, "TRIGGER_TERMS": 1}
+QUAD: Mapping[str, object] = {**WITHOUT, **NARROW, "TRIGGER_TERMS": 1}
 
 # LUTs of a primitive that holds bits in LUTs
 _LUT_RAM = {
@@ -122,6 +127,13 @@ def litescope(folder: Path, depth: int = 2048, bits: int = 72) -> Area:
     return synthesize("litescope_peer", sources=[written])
 
 
+SELECT_OPTIONS: list[tuple[str, Mapping[str, object]]] = [
+    ("`WITH_KINDS`: ctl.kinds chooses the kinds recorded", {"WITH_KINDS": 1}),
+    ("`WITH_CROSS`: cross-freeze", {"WITH_CROSS": 1}),
+    ("`WITH_ERROR_ADDR`: id.bus_error_addr", {"WITH_ERROR_ADDR": 1}),
+    ("`NONCE_W` 32 in place of 12", {"NONCE_W": 32}),
+    ("`WITH_CRC`: CRC table", {"WITH_CRC": 1}),
+]
 OPTIONS: list[tuple[str, Mapping[str, object]]] = [
     ("event log, 2048 records, 8 + 7 lanes", {"EVENT_DEPTH": 2048, "EV_BUS": 8, "EV_LINK": 7}),
     ("counters, 32 x 64 bit, two snapshots, freeze", {"COUNTERS": 32}),
@@ -140,8 +152,13 @@ def main() -> int:
         f"| ff_select: 72 x 2048, four selectable taps, trigger in flip-flops | {select} |",
         flush=True,
     )
-    crc = synthesize("ff_select", {**SELECT, "WITH_CRC": 1})
-    print(f"| + CRC table | {crc - select} |", flush=True)
+    tables = synthesize("ff_select", TABLES)
+    print(f"| the same, trigger in shift-register tables (`TRIGGER_SRL`) | {tables} |", flush=True)
+    for name, parameters in SELECT_OPTIONS:
+        print(
+            f"| + {name} | {synthesize('ff_select', {**SELECT, **parameters}) - select} |",
+            flush=True,
+        )
     with tempfile.TemporaryDirectory() as folder:
         print(
             f"| LiteScope 2024.12, 72 x 2048, one probe group | {litescope(Path(folder))} |",

@@ -25,7 +25,8 @@ module alone (
     wire [71:0] wr_record;
     ff_tap_recorder #(.DEPTH(2048), .POST_W(7)) i_recorder (
         .clk(clk), .rst(rst), .tap_valid(tap_valid), .tap_kind(tap_kind), .tap_data(tap_data), .now(now), .arm(arm),
-        .triggered_next(1'b0), .triggered(triggered), .causes(causes), .since(since), .drain(drain), .cfg_kinds(16'hFFFF), .cfg_post(7'd64),
+        .triggered_next(1'b0),
+        .triggered(triggered), .causes(causes), .since(since), .drain(drain), .cfg_kinds(16'hFFFF), .cfg_post(7'd64),
         .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record), .stat_write_ptr(write_ptr), .stat_wrapped(wrapped),
         .stat_stored(stored), .stat_offered(offered), .stat_closed(closed));
     ff_trace_memory #(.DEPTH(2048)) i_memory (

@@ -31,6 +31,7 @@ async def the_tap_named_at_arm_is_led_through_until_the_next_arm(dut: Any) -> No
     }
     for tap in (2, 0, 3, 1):
         await block.step(arm_next=1, cfg_tap=tap, **TAPS)
-        for _ in range(2):  # the first of them is arm's own cycle, whose word is in the tap register behind it
+        # The first is arm's own cycle, whose word is in the tap register behind it.
+        for _ in range(2):
             told = await block.step(cfg_tap=tap ^ 1, **TAPS)
             assert told == {**seen[tap], "stat_tap": tap}

@@ -38,7 +38,9 @@ class Tables:
     async def _answer(self) -> None:
         while True:  # as a LUT RAM does, in the same cycle; else it has another's word
             self.dut.cfg_data.value = (
-                self.registers[int(self.dut.cfg_word.value)] if int(self.dut.cfg_turn.value) else 0x5A5A5A5A
+                self.registers[int(self.dut.cfg_word.value)]
+                if int(self.dut.cfg_turn.value)
+                else 0x5A5A5A5A
             )
             await First(self.dut.cfg_word.value_change, self.dut.cfg_turn.value_change)
 

@@ -56,7 +56,8 @@ RECORDER = """
     end
     wire wrapped, closed;
     ff_tap_recorder #(.DEPTH(1024), .POST_W(7)) i_recorder (
-        .clk(clk), .rst(rst_q), .tap_valid(tap_valid), .tap_kind(4'd2), .tap_data(tap_data), .now(now), .arm(arm_q), .triggered_next(1'b0),
+        .clk(clk), .rst(rst_q), .tap_valid(tap_valid), .tap_kind(4'd2), .tap_data(tap_data), .now(now), .arm(arm_q),
+        .triggered_next(1'b0),
         .triggered(triggered_q), .causes(16'd1), .since(now[31:0]), .drain(drain_q), .cfg_kinds(16'hFFFF),
         .cfg_post(7'd64), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record), .stat_write_ptr(write_ptr),
         .stat_wrapped(wrapped), .stat_stored(stored), .stat_offered(offered), .stat_closed(closed));

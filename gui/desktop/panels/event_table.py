@@ -120,7 +120,9 @@ class EventTable(QWidget):
         for source in sources:
             for table in source.tables.values():
                 title = f"{source.name}: {table.key}" if several else table.key
-                self.which.addItem(printable(f"{title} ({len(table):,})"))
+                # The table of a live source grows.
+                size = "" if source.kind == "live" else f" ({len(table):,})"
+                self.which.addItem(printable(title + size))
                 self._offered.append((source.key, table.key))
         at = self._offered.index(before) if before in self._offered else -1
         self.which.setCurrentIndex(max(at, 0) if self.which.count() else -1)
@@ -160,7 +162,10 @@ class EventTable(QWidget):
         """Show newer rows of a table where it is the one that is shown (live mode)."""
         shown = self.shown
         if shown is not None and (shown[0].key, shown[1].key) == (source, table):
+            empty = not self.model.total
             self.model.update_frame(shown[1].frame)
+            if empty:
+                self._fit_columns()
             self._tell_count()
 
     def show_place(self, place: Place) -> bool:
@@ -345,12 +350,15 @@ class EventTable(QWidget):
         self.filter_edit.blockSignals(True)
         self.filter_edit.setText(text)
         self.filter_edit.blockSignals(False)
-        for column in range(self.model.columnCount()):
-            self.view.setColumnWidth(column, self._width(column))
+        self._fit_columns()
         self._tell_count()
         self.hits.emit(source.key, table.key, None)
         if self.find_edit.text().strip():
             self.search()
+
+    def _fit_columns(self) -> None:
+        for column in range(self.model.columnCount()):
+            self.view.setColumnWidth(column, self._width(column))
 
     def _width(self, column: int) -> int:
         """Return a width from some rows: measuring all would cost what the table costs."""

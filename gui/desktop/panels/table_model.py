@@ -130,7 +130,7 @@ class FrameModel(QAbstractTableModel):
         if not index.isValid():
             return None
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            # A tool tip shows markup unless it is told not to; a bare text here has none (see headers).
+            # A tool tip takes what looks like markup for such.
             text = self.cell(self.row_at(index.row()), index.column())
             return text if role == Qt.ItemDataRole.DisplayRole else _plain(text)
         if role == Qt.ItemDataRole.TextAlignmentRole and self._is_number(index.column()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,10 @@ def result_tables(result: AnalysisResult) -> Iterator[Table]:
         yield Table(intervals_key(result, number), frame, lambda row: str(row["text"]))
     for title, table in result.tables.items():
         yield Table(f"{result.name}: {title}", table.reset_index(drop=True))
+    if result.findings:
+        yield Table(
+            f"{result.name}: findings", _findings(result), doc="what the analysis found wrong"
+        )
 
 
 def figures_table(result: AnalysisResult) -> pd.DataFrame:
@@ -81,6 +85,31 @@ def figures_table(result: AnalysisResult) -> pd.DataFrame:
                 [figure.uncertainty for figure in result.figures], dtype=object
             ),
             "note": [figure.note for figure in result.figures],
+        }
+    )
+
+
+def _findings(result: AnalysisResult) -> pd.DataFrame:
+    import pandas as pd
+
+    found = result.findings
+    columns: dict[str, list[Any]] = {
+        "t_ps": [one.t_ps for one in found],
+        "kind": [one.diagnosis for one in found],
+        "device": [one.device for one in found],
+        "tap": [one.tap for one in found],
+        "flow": [one.flow for one in found],
+        "packet": [one.packet for one in found],
+        "word": [one.word for one in found],
+        "text": [one.text for one in found],
+    }
+    numbers = ("t_ps", "flow", "packet", "word")
+    return pd.DataFrame(
+        {
+            name: pd.array(values, dtype="Int64")
+            if name in numbers
+            else pd.Series(values, dtype=object)
+            for name, values in columns.items()
         }
     )
 

@@ -79,7 +79,9 @@ def _packets(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
 
         def label(item: int, order: Int64 = order) -> str:
             row = order[item]
-            return f"{kinds[kind_codes[row]]} {seq[row]} f{flow[row]}"
+            # The number first: it is what is left where there is little room.
+            known = seq[row] >= 0
+            return f"{seq[row]} {kinds[kind_codes[row]]} f{flow[row]}" if known else "unknown"
 
         track = SliceTrack(
             key=f"{key}/packets/{source}",

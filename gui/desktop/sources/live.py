@@ -81,6 +81,10 @@ class _Series:
             self._append(t_ps, float("nan"))
 
     def _append(self, t_ps: int, value: float) -> None:
+        if self.t_ps and self.t_ps[-1] > t_ps:
+            # It was called stale while it was being read: the gap ends where that reading began.
+            self.t_ps[-1] = max(t_ps, self.t_ps[-2] if len(self.t_ps) > 1 else t_ps)
+            t_ps = self.t_ps[-1]
         self.t_ps.append(t_ps)
         self.value.append(value)
         if len(self.t_ps) > _KEPT + _KEPT // 8:
@@ -244,7 +248,9 @@ class LiveSource:
         frame = pd.DataFrame(
             {
                 "counter": list(values),
-                "value": pd.array(list(values.values()), dtype=object),
+                "count": np.array(list(values.values()), np.int64)
+                if all(abs(value) < 1 << 63 for value in values.values())
+                else pd.array(list(values.values()), dtype=object),
                 "per_s": pd.array(
                     [float("nan") if r is None else r for r in rates], dtype="float64"
                 ),

@@ -120,7 +120,7 @@ class Prepared:
         limit = self.track.limit if isinstance(self.track, SeriesTrack) else None
         if span is None or limit is None:
             return span
-        return min(span[0], limit), max(span[1], limit)
+        return min(span[0], float(limit)), max(span[1], float(limit))
 
     def extent_ps(self) -> tuple[int, int] | None:
         """Return the range that the track covers; exact once all of it is built."""

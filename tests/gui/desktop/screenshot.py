@@ -54,7 +54,7 @@ def take(app: QApplication, capture: Path, place: Path, theme: Theme) -> None:
     settled_s = time.monotonic() + 1.5
     _until(app, lambda: time.monotonic() > settled_s and ready())
     screen = window.screen()
-    shown = None if screen is None else screen.grabWindow(int(window.winId()))
+    shown = None if screen is None else screen.grabWindow(window.winId())
     if shown is None or shown.isNull() or not shown.save(str(place), "PNG"):
         raise OSError(f"{place}: no picture")
     window.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.sources.choice import kind_of
-from freezeframe.gui.desktop.start import check_desktop, missing_libraries
+from freezeframe.gui.desktop.start import check_desktop, missing_libraries, mistake_shown
 from freezeframe.gui.desktop.window import MainWindow
 from pytestqt.qtbot import QtBot
 
@@ -208,3 +208,31 @@ def test_the_program_ends_as_it_should_when_the_window_is_closed(fault_capture: 
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_in_the_terminal_closes_the_window_and_is_code_130(fault_capture: Path) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import os, signal, sys, threading\n"
+        "from freezeframe.gui.cli.main import main\n"
+        "threading.Timer(2.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        f"main(['open', {str(fault_capture)!r}])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 130, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_mistake_of_the_program_is_shown_and_the_window_goes_on(
+    window: MainWindow, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        raise ZeroDivisionError("<b>by nothing</b>")
+    except ZeroDivisionError as error:
+        mistake_shown(window)(ZeroDivisionError, error, error.__traceback__)
+    assert "ZeroDivisionError: <b>by nothing</b>; the window goes on" in window.trouble.text()
+    assert "Traceback" in capsys.readouterr().err

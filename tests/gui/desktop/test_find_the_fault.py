@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from freezeframe.gui.desktop.query import matching
 from freezeframe.gui.desktop.sources.opened import Place
 from freezeframe.gui.desktop.window import MainWindow
 from PyQt6.QtCore import Qt
@@ -50,6 +51,15 @@ def test_every_analysis_that_is_installed_adds_what_it_found(
     assert series <= {track.key for track in window.timeline.tracks()}
     tables = {f"{r.name}: {t}" for r in opened.analyses.values() for t in r.tables}
     assert tables <= set(opened.tables)
+    found = {f"{r.name}: findings" for r in opened.analyses.values() if r.findings}
+    assert found <= set(opened.tables)
+    # Whatever an analysis puts into its tables, every one of them can be shown, chosen and searched.
+    for table in opened.tables.values():
+        window.table.show_table(key, table.key)
+        for row in {0, len(table) // 2, len(table) - 1} if len(table) else ():
+            window.choose(Place(key, table.key, row), "test")
+            assert window.table.current_row() == row, table.key
+        assert len(matching(table.frame, "0x7 or nothing_here")) == len(table)
 
 
 def test_opening_shows_everything_recorded_and_the_finding(opened: MainWindow) -> None:

@@ -111,7 +111,7 @@ def test_a_row_of_any_table_is_its_columns_as_text() -> None:
     shown = inspect_row("uart", 4, row)
     assert shown.title == "uart row 4 at 1.5 ns: data"
     assert shown.fields[0] == Field("t_ps", "1.5 ns")
-    assert [field.value for field in shown.fields[2:]] == ["01 ff", "0xffffffffffffffff", "", "3"]
+    assert [field.value for field in shown.fields[2:]] == ["01 ff", "-1", "", "3"]
 
 
 def test_the_value_of_an_event_is_taken_apart_as_its_kind_says() -> None:
@@ -131,5 +131,7 @@ def test_cells_show_times_with_units_and_what_is_not_known_as_such() -> None:
     assert cell_text("payload_ok", pd.NA) == ""
     assert cell_text("payload_ok", np.bool_(False)) == "no"
     assert cell_text("data", np.int64(-2)) == "0xfffffffffffffffe"
+    assert cell_text("data", np.uint8(10)) == "0x0a"
+    assert cell_text("address", np.int32(-1)) == "-1"  # none, and not the highest
     assert cell_text("rate", float("nan")) == ""
     assert cell_text("names", np.array([1, 2])) == "1 2"

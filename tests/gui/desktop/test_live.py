@@ -84,7 +84,7 @@ def test_counters_become_series_of_rates_and_gauges_of_values(
     assert set(level.value.tolist()) <= {0.0, 10.0, 20.0}
     assert series(window, "still") is None  # what never moves is in the table, not on the time line
     frame = live.opened.tables["counters"].frame
-    assert frame.set_index("counter")["value"]["still"] == 3
+    assert frame.set_index("counter")["count"]["still"] == 3
 
 
 def test_a_source_that_dies_is_stale_with_a_gap_and_comes_back(
@@ -181,3 +181,16 @@ def test_without_allow_write_no_button_acts(qtbot: QtBot, make_window: MakeWindo
     window.commands.live_asked("freeze", live.opened.key)
     assert "this window only reads; start it with --allow-write" in window.trouble.text()
     assert live.busy == ""
+
+
+def test_a_reading_that_was_under_way_when_it_was_called_stale_ends_the_gap() -> None:
+    """Times never go back: the time of a sample is that at which its reading began."""
+    from freezeframe.gui.desktop.sources.live import _Series
+
+    series = _Series(is_gauge=True)
+    series.add(1_000, 1, 5)
+    series.gap(9_000)
+    series.add(4_000, 4, 6)
+    series.add(9_500, 9, 7)
+    assert list(series.t_ps) == [1_000, 4_000, 4_000, 9_500]
+    assert series.value[0] == 5 and np.isnan(series.value[1]) and list(series.value[2:]) == [6, 7]

@@ -139,3 +139,26 @@ def test_numbers_compare_as_in_python(number: int, sign: str) -> None:
     table = pd.DataFrame({"n": np.array(column, np.int64)})
     expected = [compare(value, number) for value in column]
     assert matching(table, f"n {sign} {number}").tolist() == expected
+
+
+def test_every_expression_of_the_docs_can_be_used() -> None:
+    """The table in docs/desktop.md, on the columns of a recording."""
+    import re
+    from pathlib import Path
+
+    from freezeframe.decoders.trace.schema import column_types
+
+    page = (Path(__file__).parents[3] / "docs" / "desktop.md").read_text(encoding="utf-8")
+    table = page.partition("| you write |")[2].partition("\n\n")[0]
+    shown = [
+        e for line in table.splitlines()[2:] for e in re.findall(r"`([^`]+)`", line.split("|")[1])
+    ]
+    assert len(shown) >= 10
+    kinds = {"text": "str", "string": "str", "bool?": "boolean"}
+    columns = {**column_types("packets"), **column_types("events")}
+    empty: list[object] = []
+    frame = pd.DataFrame(
+        {name: pd.Series(empty, dtype=kinds.get(kind, kind)) for name, kind in columns.items()}
+    )
+    for expression in shown:
+        assert len(matching(frame, expression)) == 0, expression

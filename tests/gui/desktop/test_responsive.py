@@ -67,11 +67,10 @@ def slowness() -> float:
 
 
 def long_source(key: str = "7") -> Opened:
-    """A million slices on one track, with their table: every thousandth is in error."""
+    """A million slices on one track, with their table."""
     begin = np.arange(ROWS, dtype=np.int64) * 10_000
-    kinds = pd.Categorical.from_codes(
-        (np.arange(ROWS) % 3).tolist(), categories=["DATA", "IDLE", "ACK"]
-    )
+    kinds = pd.Categorical(np.take(["DATA", "IDLE", "ACK"], np.arange(ROWS) % 3))
+    kinds = kinds.set_categories(["DATA", "IDLE", "ACK"])
     frame = pd.DataFrame({"t_ps": begin, "kind": kinds, "value": np.arange(ROWS, dtype=np.int64)})
     opened = Opened(key, "long", "long", "samples", Path("long"), loaded=True)
     opened.tables["events"] = Table("events", frame)

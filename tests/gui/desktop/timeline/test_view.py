@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
 from freezeframe.gui.desktop.timeline.keys import KEYS, key_help
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.timeline.tracks import (
+    BusTrack,
     IntervalTrack,
     MarkTrack,
     SeriesTrack,
     SliceTrack,
+    StateTrack,
     Track,
     WaveTrack,
 )
@@ -423,3 +426,68 @@ def test_a_moment_and_a_narrow_packet_are_named_in_the_idle_time_after_them(
     left, y = round(view.x_of(0)) + 5, view.row_center("e")
     letters = [QColor(image.pixel(left + x, y + dy)) for x in range(70) for dy in range(-6, 6)]
     assert max(colour.lightness() for colour in letters) > 150
+
+
+def test_the_window_never_compiles_or_loads_a_kernel_whatever_the_columns_are_like(
+    shown: Shown,
+) -> None:
+    """All signatures are there once the worker has built: painting, hovering and steps add none."""
+    from freezeframe.gui.desktop.timeline import paint_kernels
+    from freezeframe.gui.desktop.timeline.prepared import Prepared
+    from freezeframe.gui.desktop.timeline.raster import warm_up
+    from freezeframe.gui.plots import kernels, kernels_slices
+
+    def signatures() -> int:
+        modules = (paint_kernels, kernels, kernels_slices)
+        found = [v for module in modules for v in vars(module).values() if hasattr(v, "signatures")]
+        assert len(found) > 10
+        return sum(len(kernel.signatures) for kernel in found)
+
+    t_ps = np.arange(300, dtype=np.int64) * 1000
+    frozen = t_ps.copy()
+    frozen.flags.writeable = False
+    shifted = np.frombuffer(b"x" + t_ps.tobytes(), np.int64, offset=1)  # not aligned
+    value = np.arange(300)
+    kinds: Any = (np.float64, np.int16, np.uint64, np.dtype(">f4"))
+    tracks: list[Track] = [
+        SeriesTrack(
+            key=f"s{i}",
+            name="s",
+            t_ps=t,
+            value=value.astype(kind),
+            limit=1000 + i,
+            step=bool(i % 2),
+        )
+        for i, (t, kind) in enumerate(zip((t_ps, frozen, shifted, t_ps), kinds, strict=True))
+    ]
+    tracks += [
+        packets(300, key="all"),
+        SliceTrack(key="bare", name="b", t_ps=frozen, t_end_ps=shifted + 10),
+        SliceTrack(key="over", name="o", t_ps=t_ps, t_end_ps=t_ps + 9000 - t_ps % 7 * 1000),
+        SliceTrack(key="one", name="1", t_ps=t_ps[:1], t_end_ps=t_ps[:1]),
+        SliceTrack(key="every2", name="2", t_ps=t_ps[::2], t_end_ps=t_ps[::2] + 5),
+        IntervalTrack(key="i", name="i", t_ps=t_ps[:2], t_end_ps=t_ps[:2] + 800,
+                      open_start=value[:2] > 0, open_end=value[:2] > 0),
+        WaveTrack(key="w", name="w", t_ps=frozen, level=(value % 3).astype(np.uint8)),
+        BusTrack(key="b", name="b", t_ps=t_ps, value=value),
+        StateTrack(key="st", name="st", t_ps=t_ps, state=(value % 2).astype(np.uint8), names=("a", "b")),
+        MarkTrack(key="m", name="m", t_ps=t_ps[:2], text=("x", "y")),
+        MarkTrack(key="none", name="none"),
+    ]  # fmt: skip
+    warm_up()
+    for track in tracks:
+        Prepared(track).build()  # as the worker does
+    before = signatures()
+    view = shown(tracks)
+    for t0, t1 in (view.extent(), (100_000, 112_000), (0, 1000), (290_000, 400_000)):
+        view.set_range(t0, t1)
+        view.toggle_scale()
+        view.render_image(900, 1400)
+        for track in tracks:
+            if view._layout.row(track.key):
+                move(view, at(view, track.key, (t0 + t1) // 2))
+                view.set_focus_track(track.key)
+                view.step(1)
+                view.snapped((t0 + t1) // 2, 300, free=False)
+    assert all(not view._prepared[track.key].failed for track in tracks)
+    assert signatures() == before

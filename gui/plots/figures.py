@@ -1,0 +1,187 @@
+"""The drawings of an analysis: its series as charts, its intervals as lanes, all on one range of time.
+
+The report, the verb ``plot`` and notebooks show the same drawings; nothing is computed here but layout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
+from freezeframe.gui.plots.timeline import Bar, Lane, draw_timeline, timeline_data
+
+if TYPE_CHECKING:
+    from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
+
+__all__ = ["CLASSES", "Drawing", "drawings", "extent", "legend_html"]
+
+CLASSES = 8
+"""Classes of intervals that have a look of their own (``k0`` to ``k7``); further ones repeat them."""
+
+_GUTTER = 190.0
+_SUBLANES = 8  # of one track, for intervals that overlap
+_FOR_SCRIPT = 40_000  # points and bars of one drawing; more would make the page slow
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One picture.
+
+    Attributes:
+        title, caption: plain text.
+        legend: (style class, meaning) of the colours that are not named in the picture itself.
+        data: for a script that draws another range of time; None where that would be too much.
+    """
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    legend: tuple[tuple[str, str], ...] = ()
+    data: dict[str, Any] | None = None
+
+
+def extent(results: Iterable[AnalysisResult]) -> tuple[int, int] | None:
+    """Return the first and last time in all series and intervals, None where there are none."""
+    firsts: list[int] = []
+    lasts: list[int] = []
+    for result in results:
+        for one in (*result.series, *result.intervals):
+            if len(one.t_ps):
+                firsts.append(int(one.t_ps[0]))
+                ends = getattr(one, "t_end_ps", one.t_ps)
+                lasts.append(int(ends.max()))
+    return (min(firsts), max(*lasts, min(firsts) + 1)) if firsts else None
+
+
+def drawings(
+    result: AnalysisResult, span: tuple[int, int] | None = None, *, prefix: str = ""
+) -> list[Drawing]:
+    """Return the drawings of a result; none where it has neither series nor intervals.
+
+    Args:
+        span: first and last time, picoseconds; by default those of this result.
+        prefix: makes names unique where several captures are shown on one page.
+    """
+    span = span or extent([result])
+    if span is None:
+        return []
+    name = f"{prefix}{result.name}"
+    made = [
+        _chart(f"{name}-{number}", group, span)
+        for number, group in enumerate(_groups(result.series))
+    ]
+    tracks = [track for track in result.intervals if len(track.t_ps)]
+    if tracks:
+        made.append(_lanes(f"{name}-intervals", tracks, span))
+    return made
+
+
+def _groups(series: Sequence[Series]) -> list[list[Series]]:
+    """Return the series chart by chart: of one unit, one place and one kind, a few at a time."""
+    groups: dict[tuple[str, str, str, bool], list[Series]] = {}
+    for one in series:
+        if len(one.t_ps):
+            place, _, rest = one.name.partition(".")
+            key = (one.unit, place, rest.rpartition(".")[2], one.step)
+            groups.setdefault(key, []).append(one)
+    return [
+        group[at : at + MOST_LINES]
+        for group in groups.values()
+        for at in range(0, len(group), MOST_LINES)
+    ]
+
+
+def _chart(name: str, group: list[Series], span: tuple[int, int]) -> Drawing:
+    points = sum(len(one.t_ps) for one in group)
+    unit = f" in {group[0].unit}" if group[0].unit else ""
+    title = _joint([one.label for one in group])
+    said = []
+    for one in group:
+        known = [v for v in one.value.astype(float).tolist() if math.isfinite(v)]
+        if known:
+            said.append(f"{one.label}: {min(known):,.6g} to {max(known):,.6g} {one.unit}".strip())
+    desc = f"{'; '.join(said) or 'No value is known'}. From {_range(span)}."
+    svg = draw_chart(name, group, *span, title=title, desc=desc, gutter=_GUTTER)
+    held = "each holds until the next" if group[0].step else "single points, joined by lines"
+    data = chart_data(group, *span, gutter=_GUTTER) if points <= _FOR_SCRIPT else None
+    return Drawing(name, title, f"{title}{unit}; {points:,} values, {held}.", svg, (), data)
+
+
+def _lanes(name: str, tracks: Sequence[Intervals], span: tuple[int, int]) -> Drawing:
+    kinds = list(dict.fromkeys(kind for track in tracks for kind in track.kind))
+    css = {kind: f"k{number % CLASSES}" for number, kind in enumerate(kinds)}
+    lanes: list[Lane] = []
+    left_out = 0
+    for track in tracks:
+        rows, missing = _sublanes(track)
+        left_out += missing
+        for number, row in enumerate(rows):
+            bars = [_bar(track, i, css) for i in row]
+            lanes.append(Lane("", track.label if number == 0 else "", track.label, bars))
+    count = sum(len(track.t_ps) for track in tracks)
+    title = _joint([track.label for track in tracks])
+    desc = (
+        f"{count:,} intervals in {len(tracks)} tracks, from {_range(span)}. "
+        f"Kinds: {', '.join(kinds)}."
+    )
+    svg = draw_timeline(name, lanes, [], *span, title=title, desc=desc, gutter=_GUTTER)
+    caption = f"{title}; {count:,} interval{'s' if count > 1 else ''}."
+    if left_out:
+        caption += f" {left_out:,} that overlap more than {_SUBLANES} others are not drawn."
+    data = timeline_data(lanes, [], *span, *span, _GUTTER) if count <= _FOR_SCRIPT else None
+    return Drawing(name, title, caption, svg, tuple((css[k], k) for k in kinds), data)
+
+
+def _sublanes(track: Intervals) -> tuple[list[list[int]], int]:
+    """Return the rows lane by lane so that none overlap, and how many found no place."""
+    ends: list[int] = []
+    rows: list[list[int]] = []
+    missing = 0
+    times = zip(track.t_ps.tolist(), track.t_end_ps.tolist(), strict=True)
+    for number, (begin, end) in sorted(enumerate(times), key=lambda item: item[1]):
+        place = next((i for i, until in enumerate(ends) if until <= begin), len(ends))
+        if place == _SUBLANES:
+            missing += 1
+            continue
+        if place == len(ends):
+            ends.append(end)
+            rows.append([])
+        ends[place] = end
+        rows[place].append(number)
+    return rows, missing
+
+
+def _bar(track: Intervals, i: int, css: dict[str, str]) -> Bar:
+    begin, end = int(track.t_ps[i]), int(track.t_end_ps[i])
+    opened = " (began before the recording)" if track.open_start[i] else ""
+    closed = " (had not ended)" if track.open_end[i] else ""
+    kind, text = track.kind[i], track.text[i]
+    tip = f"{kind}: {text}; {format_ps(begin)}{opened} to {format_ps(end)}{closed}, {format_ps(end - begin)}"
+    return Bar(begin, max(end, begin + 1), css[kind], text, tip)
+
+
+def _joint(labels: Sequence[str]) -> str:
+    """Return one heading for several labels: both of two, or the first and how many more there are."""
+    if len(labels) < 3:
+        return " · ".join(labels)
+    return f"{labels[0]}, and {len(labels) - 1} more"
+
+
+def _range(span: tuple[int, int]) -> str:
+    return f"{format_ps(span[0])} to {format_ps(span[1])}"
+
+
+def legend_html(legend: Sequence[tuple[str, str]]) -> str:
+    """Return the legend of a drawing as an HTML list, its texts escaped."""
+    items = "".join(
+        '<li><svg class="drawing" viewBox="0 0 22 12" aria-hidden="true">'
+        f'<rect x="1" y="1" width="20" height="10" class="{escape(css)}"/></svg>{escape(text)}</li>'
+        for css, text in legend
+    )
+    return f'<ul class="legend">{items}</ul>' if items else ""

@@ -1,0 +1,135 @@
+"""Drawings below each other as one picture that stands alone: SVG text, or PNG by resvg.
+
+Source: resvg (https://github.com/linebender/resvg), through the package resvg-py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.look import DARK, LIGHT, Theme, drawing_style
+from freezeframe.gui.plots.svg import text_width
+
+__all__ = ["MOST_PIXELS", "picture_png", "picture_svg"]
+
+MOST_PIXELS = 100_000_000
+"""Of a PNG; more is most likely a mistyped scale, and would take 400 MB."""
+
+_WIDTH = 1120.0
+_MARGIN = 16.0
+_HEAD = 22.0
+_KEY = 20.0
+_GAP = 14.0
+_BOX = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
+
+
+def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: Theme = "light") -> str:
+    """Return all drawings as one SVG with a title, headings, legends and a background.
+
+    Raises:
+        ValueError: there are no drawings.
+    """
+    if not drawings:
+        raise ValueError("no drawings, no picture")
+    parts: list[str] = []
+    y = _MARGIN + 20
+    for drawing in drawings:
+        width, height = _size(drawing.svg)
+        y += _HEAD
+        parts.append(_text(_MARGIN, y - 7, drawing.title, "group"))
+        if drawing.legend:
+            texts, rows = _legend(drawing, y)
+            parts += texts
+            y += _KEY * rows
+        inner = drawing.svg.replace(
+            "<svg ", f'<svg x="{_MARGIN:g}" y="{y:g}" width="{width:g}" height="{height:g}" ', 1
+        )
+        parts.append(inner)
+        y += height + _GAP
+    colours = DARK if theme == "dark" else LIGHT
+    whole_width, whole_height = _WIDTH + 2 * _MARGIN, y
+    names = "; ".join(drawing.title for drawing in drawings)
+    return "\n".join(
+        [
+            f'<svg class="drawing" xmlns="http://www.w3.org/2000/svg" role="img" width="{whole_width:g}"'
+            f' height="{whole_height:g}" viewBox="0 0 {whole_width:g} {whole_height:g}"'
+            ' aria-labelledby="picture-title picture-desc">',
+            f'<title id="picture-title">{escape(title)}</title>',
+            f'<desc id="picture-desc">{escape(names)}</desc>',
+            f"<style>{escape(drawing_style(theme), quote=False)}"
+            ".drawing text.heading { font-size: 16px; font-weight: 700; }</style>",
+            f'<rect width="100%" height="100%" fill="{colours["page"]}"/>',
+            _text(_MARGIN, _MARGIN + 14, title, "heading"),
+            *parts,
+            "</svg>",
+        ]
+    )
+
+
+def picture_png(svg: str, *, scale: float = 1.0) -> bytes:
+    """Return an SVG as PNG, ``scale`` times its size.
+
+    Raises:
+        InputError: the package that draws it is missing, no font is installed, or it would be larger
+            than `MOST_PIXELS`.
+    """
+    width, height = _size(svg)
+    if not 0 < scale * scale * width * height <= MOST_PIXELS:
+        raise InputError(
+            f"--scale {scale:g}: {scale * width:,.0f} x {scale * height:,.0f} pixels; a PNG may have "
+            f"1 to {MOST_PIXELS:,} pixels"
+        )
+    try:
+        import resvg_py
+    except ImportError:
+        raise InputError(
+            "PNG needs the package resvg-py; run: pip install resvg-py, or write .svg"
+        ) from None
+    data = bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=scale, font_family="DejaVu Sans"))
+    if ">" in svg and not _writes_text():
+        raise InputError(
+            "PNG: no font is installed here, so texts would be missing; install one "
+            "(Debian: apt install fonts-dejavu-core), or write .svg"
+        )
+    return data
+
+
+def _writes_text() -> bool:
+    """Return whether a letter leaves a trace: without any font, texts are left out without a word."""
+    import resvg_py
+
+    frame = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{}</svg>'
+    letter = '<text x="5" y="30" font-size="30" font-family="sans-serif">M</text>'
+    drawn = resvg_py.svg_to_bytes(svg_string=frame.format(letter), sans_serif_family="DejaVu Sans")
+    return bytes(drawn) != bytes(resvg_py.svg_to_bytes(svg_string=frame.format("")))
+
+
+def _size(svg: str) -> tuple[float, float]:
+    found = _BOX.search(svg)
+    if found is None:
+        raise ValueError("a drawing without a viewBox")
+    return float(found[1]), float(found[2])
+
+
+def _legend(drawing: Drawing, y: float) -> tuple[list[str], int]:
+    """Return the legend's elements from ``y`` on, and how many rows it takes."""
+    parts = []
+    x, row = _MARGIN, 0
+    for css, label in drawing.legend:
+        width = 28 + text_width(label, 12) + 18
+        if x > _MARGIN and x + width > _WIDTH:
+            x, row = _MARGIN, row + 1
+        top = y + _KEY * row
+        parts.append(f'<rect x="{x:g}" y="{top:g}" width="20" height="10" class="{escape(css)}"/>')
+        parts.append(_text(x + 26, top + 9, label, "key"))
+        x += width
+    return parts, row + 1
+
+
+def _text(x: float, y: float, text: str, css: str) -> str:
+    visible = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return f'<text x="{x:g}" y="{y:g}" class="{css}">{escape(visible)}</text>'

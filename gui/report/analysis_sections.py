@@ -1,0 +1,189 @@
+"""The parts of the report on the analyses: drawings, figures, findings, notes and tables of each.
+
+Only `AnalysisResult` is read; what an analysis means and how it measures stands in docs/analyzers.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from freezeframe.analyzers.analysis import AnalysisResult, Figure, Material
+from freezeframe.analyzers.registry import load_analyses
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.cli.analysis_text import figure_text
+from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.plots.figures import Drawing, drawings, extent, legend_html
+from freezeframe.gui.report.frames import frame_table
+from freezeframe.gui.report.html import Html, data_block, element, join, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from freezeframe.capture.folder import CaptureFolder
+    from freezeframe.decoders.trace.decode import Trace
+
+__all__ = ["Ran", "analyses_section", "drawing_figure", "run_all"]
+
+_OPEN_FIGURES = 12  # more numbers than this are folded away
+_ROWS = 200  # of a table; the rest is counted and can be had by a command
+_ORDER = (
+    "throughput",
+    "pressure",
+    "credits",
+    "latency",
+    "dma",
+    "host",
+    "taps",
+    "crc",
+    "conservation",
+)
+_EXACT_PS = 1 << 53  # a script counts in doubles
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """An analysis that was run: its result, or why there is none."""
+
+    title: str
+    summary: str
+    result: AnalysisResult
+
+
+def run_all(capture: CaptureFolder, trace: Trace) -> list[Ran]:
+    """Run every analysis that is installed, on a recording that is decoded already.
+
+    One that fails, or does not load, is in the list with a note that says why: the others still
+    tell something.
+    """
+    material = Material(capture, trace.devices)
+    material.trace = trace  # decoded once, for the explanation
+    registry = load_analyses()
+    ran = []
+    for name in sorted(registry.analyses, key=_place):
+        analysis = registry.analyses[name]
+        try:
+            result = analysis.run(material)
+        # Someone else's analysis can fail in any way; a report with the others is worth more than none.
+        except Exception as error:
+            kind = "" if isinstance(error, FreezeframeError) else f"{type(error).__name__}: "
+            result = AnalysisResult(name, notes=(f"The analysis failed: {kind}{error}",))
+        ran.append(Ran(analysis.title, analysis.summary, result))
+    for name, why in registry.broken.items():
+        ran.append(Ran(name, "", AnalysisResult(name, notes=(f"It does not load: {why}",))))
+    return ran
+
+
+def analyses_section(analyses: Sequence[Ran]) -> Html:
+    """Return every analysis that has something to tell; those without are named with their notes."""
+    if not analyses:
+        return Html("")
+    span = extent(ran.result for ran in analyses)
+    telling = [ran for ran in analyses if _tells(ran.result)]
+    silent = [ran for ran in analyses if not _tells(ran.result)]
+    parts = [_one(ran, span) for ran in telling]
+    if silent:
+        lines = [
+            element(
+                "li",
+                element("strong", ran.title),
+                ": ",
+                " ".join(ran.result.notes) or "nothing to tell",
+            )
+            for ran in silent
+        ]
+        parts.append(element("h3", "Nothing measured"))
+        parts.append(element("ul", *lines))
+    return join(element("h2", "Analyses", id="analyses"), *parts)
+
+
+def drawing_figure(drawing: Drawing) -> Html:
+    """Return a drawing with its caption, its legend, and what the script needs to zoom it."""
+    exact = drawing.data is not None and drawing.data["all"][1] < _EXACT_PS
+    return element(
+        "figure",
+        element("figcaption", drawing.caption),
+        element("div", Html(drawing.svg), css="scroll"),
+        Html(legend_html(drawing.legend)),
+        data_block(drawing.data) if exact else Html(""),
+    )
+
+
+def _place(name: str) -> tuple[int, str]:
+    """Return what analyses are ordered by: what a reader asks first, then others by name."""
+    return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
+
+
+def _tells(result: AnalysisResult) -> bool:
+    return bool(
+        result.figures or result.series or result.intervals or result.findings or result.tables
+    )
+
+
+def _one(ran: Ran, span: tuple[int, int] | None) -> Html:
+    result = ran.result
+    parts = [element("h3", f"{ran.title}"), element("p", ran.summary)]
+    parts += [element("p", note, css="note") for note in result.notes]
+    parts += [drawing_figure(drawing) for drawing in drawings(result, span, prefix="of-")]
+    if result.findings:
+        lines = [
+            element("li", element("strong", f.diagnosis), f": {f.text}") for f in result.findings
+        ]
+        parts += [element("p", "It found:"), element("ul", *lines)]
+    if result.figures:
+        parts.append(_figures(ran.title, result.figures))
+    if result.intervals:
+        parts.append(_intervals(result))
+    parts += [
+        _table(result.name, name, frame) for name, frame in result.tables.items() if len(frame)
+    ]
+    return element("section", *parts, css="analysis", id=f"analysis-{result.name}")
+
+
+def _figures(title: str, figures: Sequence[Figure]) -> Html:
+    rows = []
+    for figure in figures:
+        value, unit = figure_text(figure)
+        rows.append(
+            (figure.label, "not known" if figure.value is None else value, unit, figure.note)
+        )
+    heads = ("figure", "value", "unit", "rests on")
+    used = [i for i in range(len(heads)) if i < 2 or any(row[i] for row in rows)]
+    shown = table(
+        "", [heads[i] for i in used], [[row[i] for i in used] for row in rows], numbers=(1,)
+    )
+    if len(figures) <= _OPEN_FIGURES:
+        return shown
+    return element("details", element("summary", f"{len(figures)} figures: {title}"), shown)
+
+
+def _intervals(result: AnalysisResult) -> Html:
+    rows = []
+    for track in result.intervals:
+        lengths = track.t_end_ps - track.t_ps
+        for kind in dict.fromkeys(track.kind):
+            mine = [i for i, name in enumerate(track.kind) if name == kind]
+            rows.append(
+                (
+                    track.label,
+                    kind,
+                    f"{len(mine):,}",
+                    format_ps(int(lengths[mine].sum())),
+                    format_ps(int(lengths[mine].max())),
+                )
+            )
+    if not rows:
+        return Html("")
+    heads = ("track", "kind", "count", "in all", "longest")
+    shown = table("", heads, rows, numbers=(2, 3, 4))
+    return element("details", element("summary", "Intervals, kind by kind"), shown)
+
+
+def _table(analysis: str, name: str, frame: pd.DataFrame) -> Html:
+    caption = f"Table {name}: {len(frame):,} row{'s' if len(frame) > 1 else ''}"
+    if len(frame) > _ROWS:
+        caption = (
+            f"Table {name}: the first {_ROWS:,} of {len(frame):,} rows; all of them: "
+            f"freezeframe analyze CAPTURE.ff {analysis} --tables DIR"
+        )
+    return element("details", element("summary", caption), frame_table(frame, caption, _ROWS))
