@@ -154,6 +154,12 @@ class AnalysisResult:
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str | None:
+        """Return how a notebook shows it."""
+        from freezeframe.capture.upward import html_of
+
+        return html_of(self)
+
     def figure(self, name: str) -> Figure:
         """Return the figure of that name.
 

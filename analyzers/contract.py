@@ -156,6 +156,12 @@ class Finding:
         if self.candidates and self.diagnosis != UNDETERMINED:
             raise ValueError(f"finding {self.diagnosis}: only {UNDETERMINED} has candidates")
 
+    def _repr_html_(self) -> str | None:
+        """Return how a notebook shows it."""
+        from freezeframe.capture.upward import html_of
+
+        return html_of(self)
+
     def to_json(self) -> dict[str, Any]:
         """Return the finding as plain JSON values; the keys are part of the command line's contract."""
         return {
@@ -186,6 +192,12 @@ class Explanation:
     findings: list[Finding]
     notes: list[str]
     trace: Trace
+
+    def _repr_html_(self) -> str | None:
+        """Return how a notebook shows it."""
+        from freezeframe.capture.upward import html_of
+
+        return html_of(self)
 
     def to_json(self) -> dict[str, Any]:
         return {"findings": [f.to_json() for f in self.findings], "notes": list(self.notes)}

@@ -115,6 +115,12 @@ class CaptureFolder:
         known = ", ".join(device.name for device in self.devices)
         raise ValueError(f"{self.path}: no device {name!r}; the capture holds {known}")
 
+    def _repr_html_(self) -> str | None:
+        """Return how a notebook shows it."""
+        from freezeframe.capture.upward import html_of
+
+        return html_of(self)
+
     @property
     def lost(self) -> list[str]:
         """One line for each thing that is missing from the capture."""

@@ -70,6 +70,12 @@ class Trace:
         """Return the changes of the state machines; see `views.states`."""
         return views.states(self.events)
 
+    def _repr_html_(self) -> str | None:
+        """Return how a notebook shows it."""
+        from freezeframe.capture.upward import html_of
+
+        return html_of(self)
+
     def tables(self) -> dict[str, Any]:
         """Return the tables by name as pyarrow tables of exactly the declared schemas."""
         import pyarrow as pa

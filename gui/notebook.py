@@ -1,0 +1,149 @@
+"""How notebooks show captures, tables, findings and analyses: the drawings and tables of the report.
+
+Found by ``_repr_html_`` of those classes through the entry point ``html`` of the group ``freezeframe.api``.
+Static: no script runs, so a saved notebook shows the same wherever it is opened.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.contract import Explanation, Finding
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.decoders.trace.trace import Trace
+from freezeframe.gui.cli.analysis_text import figure_text
+from freezeframe.gui.plots.figures import Drawing, drawings, legend_html
+from freezeframe.gui.plots.look import LIGHT, drawing_style, variables
+from freezeframe.gui.report.advice import headline
+from freezeframe.gui.report.capture_sections import devices_section
+from freezeframe.gui.report.finding_section import finding_section
+from freezeframe.gui.report.frames import frame_table
+from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.trace_sections import timeline_drawings, timeline_legend
+from freezeframe.gui.text import folder_title, printable
+
+__all__ = ["html"]
+
+_ROWS = 5
+_TABLES = ("packets", "words", "events", "intervals")
+
+_numbers = count(1)  # drawings of one notebook need ids of their own
+
+
+def html(thing: object) -> str | None:
+    """Return a thing of ours as HTML; None for any other, which then shows itself."""
+    made: Html
+    if isinstance(thing, CaptureFolder):
+        made = _capture(thing)
+    elif isinstance(thing, Trace):
+        made = _trace(thing)
+    elif isinstance(thing, Explanation):
+        made = _explanation(thing)
+    elif isinstance(thing, Finding):
+        made = finding_section(1, thing, None)
+    elif isinstance(thing, AnalysisResult):
+        made = _result(thing)
+    else:
+        return None
+    return element("div", element("style", Html(_style())), made, css="freezeframe")
+
+
+def _capture(capture: CaptureFolder) -> Html:
+    lost = capture.lost or [
+        "Nothing was lost: every recorded word and event was read and verified."
+    ]
+    return join(
+        element("p", element("strong", printable(folder_title(capture.path)))),
+        devices_section(capture),
+        element("ul", *(element("li", line) for line in lost)),
+    )
+
+
+def _trace(trace: Trace) -> Html:
+    made = timeline_drawings(trace, (), (), prefix=_prefix())
+    tables = []
+    for name in _TABLES:
+        frame = getattr(trace, name)
+        tables.append(
+            element(
+                "details",
+                element("summary", f"{name}: {len(frame):,} rows"),
+                frame_table(frame, f"The first {min(_ROWS, len(frame))}", _ROWS),
+            )
+        )
+    return join(*map(_figure, made), timeline_legend(), _notes(trace.notes), *tables)
+
+
+def _explanation(explanation: Explanation) -> Html:
+    if not explanation.findings:
+        top = element("p", element("strong", "No fault found"))
+        return join(top, _notes(explanation.notes))
+    first = explanation.findings[0]
+    made = timeline_drawings(explanation.trace, explanation.findings, (), prefix=_prefix())
+    others = [
+        element("li", f"{headline(f)} ({f.confidence:.2f})") for f in explanation.findings[1:]
+    ]
+    return join(
+        finding_section(1, first, None),
+        _figure(made[0]),
+        timeline_legend(),
+        join(element("p", "Other findings"), element("ul", *others)) if others else Html(""),
+        _notes(explanation.notes),
+    )
+
+
+def _result(result: AnalysisResult) -> Html:
+    rows = []
+    for figure in result.figures:
+        value, unit = figure_text(figure)
+        rows.append(
+            (figure.label, "not known" if figure.value is None else value, unit, figure.note)
+        )
+    figures = Html("")
+    if rows:
+        figures = element(
+            "details",
+            element("summary", f"{len(rows):,} figures"),
+            table("", ("figure", "value", "unit", "rests on"), rows, numbers=(1,)),
+        )
+    found = [element("li", f"{finding.diagnosis}: {finding.text}") for finding in result.findings]
+    tables = [
+        element(
+            "details",
+            element("summary", f"table {name}: {len(frame):,} rows"),
+            frame_table(frame, f"The first {min(_ROWS, len(frame))}", _ROWS),
+        )
+        for name, frame in result.tables.items()
+    ]
+    return join(
+        element("p", element("strong", result.name)),
+        *map(_figure, drawings(result, prefix=_prefix())),
+        element("ul", *found) if found else Html(""),
+        figures,
+        *tables,
+        _notes(result.notes),
+    )
+
+
+def _figure(drawing: Drawing) -> Html:
+    return element(
+        "figure",
+        element("figcaption", drawing.caption),
+        element("div", Html(drawing.svg), css="scroll"),
+        Html(legend_html(drawing.legend)),
+    )
+
+
+def _notes(notes: list[str] | tuple[str, ...]) -> Html:
+    return join(*(element("p", note, css="note") for note in notes))
+
+
+def _prefix() -> str:
+    return f"cell{next(_numbers)}-"
+
+
+def _style() -> str:
+    own = Path(__file__).with_name("notebook.css").read_text("utf-8")
+    return f".freezeframe {{ {variables(LIGHT)} }}\n{own}{drawing_style()}"
