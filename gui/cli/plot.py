@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -136,12 +137,15 @@ def _drawings(
 
 def _time_lines(folder: CaptureFolder, device: list[str] | None) -> list[Drawing]:
     from freezeframe.analyzers.explain import explain
+    from freezeframe.gui.report.lanes import LEGEND
     from freezeframe.gui.report.moments import freezes
     from freezeframe.gui.report.trace_sections import timeline_drawings
 
     explanation = explain(folder, device or None)
     trace = explanation.trace
-    return timeline_drawings(trace, explanation.findings, freezes(folder, trace))
+    made = timeline_drawings(trace, explanation.findings, freezes(folder, trace))
+    looks = tuple((key.split()[1], text) for key, text in LEGEND if key.startswith("rect "))
+    return [replace(one, legend=looks) for one in made]
 
 
 def _check_place(path: Path, force: bool) -> None:

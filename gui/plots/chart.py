@@ -181,11 +181,12 @@ def _lines(
     spots = zip(starts, ends, low.tolist(), high.tolist(), gaps.tolist(), strict=True)
     for begin, end, least, most, gap in spots:
         x = axis.clamp(int(t[begin]))
-        if gap:
+        known = math.isfinite(value[begin])
+        if gap and not (known and math.isnan(value[end])):
             lines.append([])
         if math.isfinite(least):
             inner = [v for v in (value[begin], least, most, value[end]) if math.isfinite(v)]
             lines[-1] += [(x, y(float(v))) for v in inner]
-        if gap:
+        if gap and not math.isfinite(value[end]):
             lines.append([])
     return [line for line in lines if len(line) > 1]

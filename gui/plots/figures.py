@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
+from freezeframe.gui.plots.svg import escape
 from freezeframe.gui.plots.timeline import Bar, Lane, draw_timeline, timeline_data
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def drawings(
     span = span or extent([result])
     if span is None:
         return []
-    name = f"{prefix}{result.name}"
+    safe = "".join(c if c.isalnum() else "-" for c in result.name)  # an id has no blanks
+    name = f"{prefix}{safe}"
     made = [
         _chart(f"{name}-{number}", group, span)
         for number, group in enumerate(_groups(result.series))
@@ -127,11 +128,11 @@ def _lanes(name: str, tracks: Sequence[Intervals], span: tuple[int, int]) -> Dra
     count = sum(len(track.t_ps) for track in tracks)
     title = _joint([track.label for track in tracks])
     desc = (
-        f"{count:,} intervals in {len(tracks)} tracks, from {_range(span)}. "
+        f"{_many(count, 'interval')} in {_many(len(tracks), 'track')}, from {_range(span)}. "
         f"Kinds: {', '.join(kinds)}."
     )
     svg = draw_timeline(name, lanes, [], *span, title=title, desc=desc, gutter=_GUTTER)
-    caption = f"{title}; {count:,} interval{'s' if count > 1 else ''}."
+    caption = f"{title}; {_many(count, 'interval')}."
     if left_out:
         caption += f" {left_out:,} that overlap more than {_SUBLANES} others are not drawn."
     data = timeline_data(lanes, [], *span, *span, _GUTTER) if count <= _FOR_SCRIPT else None
@@ -171,6 +172,10 @@ def _joint(labels: Sequence[str]) -> str:
     if len(labels) < 3:
         return " · ".join(labels)
     return f"{labels[0]}, and {len(labels) - 1} more"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _range(span: tuple[int, int]) -> str:

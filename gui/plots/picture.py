@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import escape
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.look import DARK, LIGHT, Theme, drawing_style
-from freezeframe.gui.plots.svg import text_width
+from freezeframe.gui.plots.svg import escape, text_width
 
 __all__ = ["MOST_PIXELS", "picture_png", "picture_svg"]
 
@@ -131,5 +130,4 @@ def _legend(drawing: Drawing, y: float) -> tuple[list[str], int]:
 
 
 def _text(x: float, y: float, text: str, css: str) -> str:
-    visible = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-    return f'<text x="{x:g}" y="{y:g}" class="{css}">{escape(visible)}</text>'
+    return f'<text x="{x:g}" y="{y:g}" class="{css}">{escape(text)}</text>'

@@ -6,9 +6,9 @@ Source: W3C SVG 1.1 (Second Edition), chapters 5 (structure), 9 (basic shapes), 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from html import escape as _escape
 
-__all__ = ["Svg", "text_width"]
+__all__ = ["Svg", "escape", "text_width"]
 
 # Width of a character at 1 px font size: the average over Latin text and digits in DejaVu Sans, the
 # widest face of the page's stack, so that a label which fits by this figure fits everywhere.
@@ -18,6 +18,13 @@ _CHARACTER = 0.62
 def text_width(text: str, size: float) -> float:
     """Return an upper estimate of the width of a label in pixels at a font size in pixels."""
     return len(text) * _CHARACTER * size
+
+
+def escape(text: str, quote: bool = True) -> str:
+    """Return text for XML: markup as text, and control characters, which XML cannot hold, as escapes."""
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    return _escape(text, quote)
 
 
 class Svg:

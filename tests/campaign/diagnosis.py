@@ -106,14 +106,18 @@ def main() -> None:
     whole = faults == every and all(a >= u for a, u in zip(asked, USUAL[on], strict=True))
     start = time.monotonic()
     runs: list[Run] = []
-    for run in campaign(jobs, args.workers):
-        runs.append(run)
-        missed = _miss(run)
-        if missed:
-            print(f"\n{missed}", file=sys.stderr)
-        if sys.stderr.isatty():
-            print(f"\r{len(runs)} of {len(jobs)}", end="", file=sys.stderr)
-    table, good = report(runs, time.monotonic() - start, on)
+    try:
+        for run in campaign(jobs, args.workers):
+            runs.append(run)
+            missed = _miss(run)
+            if missed:
+                print(f"\n{missed}", file=sys.stderr, flush=True)
+            if sys.stderr.isatty():
+                print(f"\r{len(runs)} of {len(jobs)}", end="", file=sys.stderr)
+    except KeyboardInterrupt:
+        whole = False  # what was run so far is reported, and said to be a part
+        print(f"\ninterrupted after {len(runs)} of {len(jobs)} runs", file=sys.stderr)
+    table, good = report(runs, time.monotonic() - start, on, len(jobs))
     print(table)
     path = args.write or (REPORTS[on] if whole else None)
     if path:

@@ -19,8 +19,11 @@ _ASKED_PAIRS = 0.8
 Judged = Sequence[tuple[Run, Verdict]]
 
 
-def report(runs: Sequence[Run], seconds: float, on: str) -> tuple[str, bool]:
-    """Return the tables and whether every asked figure is met."""
+def report(
+    runs: Sequence[Run], seconds: float, on: str, planned: int | None = None
+) -> tuple[str, bool]:
+    """Return the tables and whether every asked figure is met; ``planned``: how many runs were to be made."""
+    part = "" if planned in (None, len(runs)) else f" of {planned} planned"
     pairs = [run for run in runs if "+" in run.fault]
     judged = [(run, judge(run)) for run in runs if "+" not in run.fault]
     faults = [f for f in (*FAULTS, "none") if any(run.fault == f for run, _ in judged)]
@@ -28,7 +31,7 @@ def report(runs: Sequence[Run], seconds: float, on: str) -> tuple[str, bool]:
     lines = [
         f"# Diagnosis campaign{' on the simulated board' if on == 'board' else ''}",
         "",
-        f"`{COMMANDS[on]}`: {len(runs)} runs in {seconds / 60:.1f} minutes on "
+        f"`{COMMANDS[on]}`: {len(runs)}{part} runs in {seconds / 60:.1f} minutes on "
         f"{multiprocessing.cpu_count()} cores. Each run: {_WHAT[on]} -> UDP Etherbone -> "
         "verified pull -> capture folder -> explanation; then, and only then, the truth.",
         "",

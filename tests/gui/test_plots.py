@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import pytest
 from freezeframe.gui.plots.axis import TimeAxis, format_ps, round_ticks
-from freezeframe.gui.plots.series import Series, draw_series
 from freezeframe.gui.plots.svg import Svg, text_width
 from freezeframe.gui.plots.timeline import Bar, Lane, Mark, Tick, draw_timeline
 from hypothesis import given
@@ -132,14 +131,6 @@ def test_many_ticks_are_one_path_and_few_have_tips() -> None:
     assert len(elements(timeline([few]), "line", "credit")) == 1
     assert "credit taken" in timeline([few])
     assert len(elements(timeline([many]), "path", "credit")) == 1
-
-
-def test_a_series_is_broken_where_its_value_is_not_known() -> None:
-    points = ((0, None), (10, 5), (20, None), (30, 7))
-    svg = draw_series("s", [Series("out", "out", points)], 0, 30, "MB/s", title="T", desc="D")
-    lines = elements(svg, "polyline")
-    assert len(lines) == 2
-    assert len(lines[0].attrib["points"].split()) == 2
 
 
 def test_text_in_a_drawing_is_escaped() -> None:

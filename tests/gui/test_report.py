@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import errno
+import hashlib
+import json
 import os
 import re
 import shlex
@@ -20,12 +23,13 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.content import Gap
 from freezeframe.gui.report.advice import next_steps
-from freezeframe.gui.report.html import element, join, table
+from freezeframe.gui.report.html import element, join, page, table
 from freezeframe.gui.report.lanes import time_range
+from freezeframe.gui.report.style import script_text
 from freezeframe.gui.report.write import render_report, write_report
 
 from tests.gui.cli import run_inside
-from tests.gui.made_capture import BAD_PACKET, BAD_WORD, made_capture, made_explanation
+from tests.gui.made_capture import BAD_PACKET, BAD_WORD, PACKETS, made_capture, made_explanation
 
 HOSTILE = '<script>alert("x")</script> & \'"><img src=http://evil.example/x>'
 VOID = {"meta", "br", "img", "link", "input", "hr"}
@@ -73,20 +77,50 @@ def html(capture: CaptureFolder) -> str:
     return render_report(capture, made_explanation(capture))
 
 
-def test_the_report_loads_nothing_and_runs_nothing(html: str) -> None:
+def test_the_report_loads_nothing_and_runs_only_its_own_script(html: str) -> None:
     reader = read(html)
     names = {tag for tag, _ in reader.elements}
-    assert names.isdisjoint({"script", "link", "img", "iframe", "object", "embed", "base", "form"})
+    assert names.isdisjoint({"link", "img", "iframe", "object", "embed", "base", "form"})
     for _, attributes in reader.elements:
-        assert {"src", "href", "action", "srcset", "data", "xlink:href"}.isdisjoint(attributes)
+        assert {"src", "action", "srcset", "data", "xlink:href"}.isdisjoint(attributes)
+        assert (attributes.get("href") or "#").startswith("#")
         assert not [name for name in attributes if name.startswith("on")]
     assert "url(" not in html
     assert "@import" not in html
     # The name of the SVG namespace is not fetched; nothing else may look like an address.
     outside = html.replace("http://www.w3.org/2000/svg", "")
     assert re.findall(r"https?://", outside) == []
+    (script,) = re.findall(r"<script>(.*?)</script>", html, re.S)
+    assert script == script_text()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = [a["content"] for t, a in reader.elements if a.get("http-equiv")]
-    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+    assert policy == [
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    ]
+
+
+def test_links_lead_to_parts_that_are_there(html: str) -> None:
+    elements = read(html).elements
+    ids = {attributes["id"] for _, attributes in elements if "id" in attributes}
+    links = [attributes["href"] for tag, attributes in elements if tag == "a"]
+    assert links
+    assert {str(link).removeprefix("#") for link in links} <= ids
+
+
+def test_the_data_of_the_script_is_no_markup_and_says_what_the_picture_says(html: str) -> None:
+    blocks = re.findall(r'<script type="application/json">(.*?)</script>', html, re.S)
+    assert len(blocks) == 2
+    for block in blocks:
+        assert "<" not in block
+    near, whole = (json.loads(block) for block in blocks)
+    assert near["all"] == whole["all"] == whole["t"]
+    assert [mark[1] for mark in near["marks"] if mark[2] == "finding"] == ["word-omitted"]
+    assert sum(len(lane["bars"]) for lane in whole["lanes"]) == PACKETS * 4 + 1  # and one wait
+
+
+def test_a_script_that_would_end_early_is_refused() -> None:
+    with pytest.raises(ValueError, match="HTML would end it"):
+        page("t", "", script="let x = '</SCRIPT>';")
 
 
 def test_the_headline_says_what_where_and_when(html: str) -> None:
@@ -124,8 +158,8 @@ def test_differing_hex_digits_are_marked_one_by_one(capture: CaptureFolder) -> N
 
 
 def test_the_time_line_has_a_title_a_description_and_a_lane_for_every_tap(html: str) -> None:
-    drawings = re.findall(r'<svg class="drawing".*?</svg>', html, re.S)
-    assert len(drawings) == 4  # the time line, near and whole, and throughput of A and of B
+    drawings = re.findall(r'<svg class="drawing" xmlns.*?</svg>', html, re.S)
+    assert len(drawings) == 2  # near and whole
     svg = ET.fromstring(drawings[1])
     space = "{http://www.w3.org/2000/svg}"
     ids = svg.attrib["aria-labelledby"].split()
@@ -190,7 +224,9 @@ def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
     )
     explanation = Explanation([finding, finding], [HOSTILE], made_explanation(folder).trace)
     reader = read(render_report(folder, explanation))
-    assert {tag for tag, _ in reader.elements}.isdisjoint({"script", "img", "b"})
+    assert {tag for tag, _ in reader.elements}.isdisjoint({"img", "b"})
+    scripts = [attributes.get("type") for tag, attributes in reader.elements if tag == "script"]
+    assert scripts == ["application/json"] * (len(scripts) - 1) + [None]
     assert HOSTILE in reader.text
     assert not [a for _, a in reader.elements if any(name.startswith("on") for name in a)]
 
@@ -225,9 +261,9 @@ def test_a_report_is_not_replaced_unless_told(capture: CaptureFolder, tmp_path: 
     path.write_text("mine")
     explanation = made_explanation(capture)
     with pytest.raises(InputError, match=r"r\.html: exists already; --force replaces it"):
-        write_report(capture, explanation, path)
+        write_report(capture, explanation, path, analyses=())
     assert path.read_text() == "mine"
-    write_report(capture, explanation, path, force=True)
+    write_report(capture, explanation, path, force=True, analyses=())
     assert path.read_text().startswith("<!DOCTYPE html>")
     assert [entry.name for entry in tmp_path.iterdir()] == ["r.html"]
 
@@ -239,7 +275,7 @@ def test_a_report_has_no_place_there(
     capture: CaptureFolder, tmp_path: Path, place: str, says: str
 ) -> None:
     with pytest.raises(InputError, match=says):
-        write_report(capture, made_explanation(capture), tmp_path / place)
+        write_report(capture, made_explanation(capture), tmp_path / place, analyses=())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -250,7 +286,7 @@ def test_a_full_disk_leaves_nothing_behind_and_is_bad_input(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    done = run_inside("report", str(capture.path), "-o", str(tmp_path / "r.html"))
+    done = run_inside("report", str(capture.path), "--no-analyses", "-o", str(tmp_path / "r.html"))
     assert done.code == 2
     assert "the disk is full" in done.err
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,210 @@
+"""Charts of series and lanes of intervals: no peak lost, gaps stay gaps, names stay text, ticks are round."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
+from freezeframe.gui.plots.axis import value_ticks
+from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
+from freezeframe.gui.plots.figures import drawings, extent
+from freezeframe.gui.plots.look import DARK, LIGHT, PAPER, drawing_style
+from freezeframe.gui.plots.picture import picture_svg
+from hypothesis import given
+from hypothesis import strategies as st
+
+SPACE = "{http://www.w3.org/2000/svg}"
+HOSTILE = '</text><script>alert("x")</script>&'
+
+
+def series(
+    values: list[float],
+    *,
+    name: str = "A.out",
+    step: bool = True,
+    unit: str = "MB/s",
+    limit: float | None = None,
+) -> Series:
+    times = np.arange(len(values), dtype=np.int64) * 1_000
+    return Series(name, f"{name} label", unit, times, np.array(values), step, limit, "limit of it")
+
+
+def lines(svg: str, css: str = "s0") -> list[list[tuple[float, float]]]:
+    found = [e for e in ET.fromstring(svg).iter(f"{SPACE}polyline") if e.attrib["class"] == css]
+    return [
+        [(float(x), float(y)) for x, y in (pair.split(",") for pair in e.attrib["points"].split())]
+        for e in found
+    ]
+
+
+def chart(one: Series, end: int = 10_000) -> str:
+    return draw_chart("c", [one], 0, end, title="T", desc="D", gutter=100)
+
+
+@given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e12), st.integers(2, 10))
+def test_value_ticks_span_the_range_are_equally_apart_and_not_too_many(
+    low: float, span: float, most: int
+) -> None:
+    if not low < low + span:
+        return
+    ticks = value_ticks(low, low + span, most)
+    assert 2 <= len(ticks) <= most
+    tolerance = 1e-6 * max(abs(low), span)
+    assert ticks[0] <= low + tolerance
+    assert ticks[-1] >= low + span - tolerance
+
+
+def test_round_values_are_1_2_or_5_times_a_power_of_ten() -> None:
+    assert value_ticks(0, 596.05, 5) == [0, 200, 400, 600]
+    assert value_ticks(0, 0.7, 5) == [0, 0.2, 0.4, 0.6, 0.8]
+    assert value_ticks(-3, 4, 4) == [-5, 0, 5]
+
+
+@pytest.mark.parametrize(("low", "high", "most"), [(1, 1, 5), (0, math.inf, 5), (0, 1, 1)])
+def test_ticks_of_no_range_are_refused(low: float, high: float, most: int) -> None:
+    with pytest.raises(ValueError, match="no ticks"):
+        value_ticks(low, high, most)
+
+
+def test_a_step_holds_until_the_next_and_a_gap_breaks_the_line() -> None:
+    drawn = lines(chart(series([5, 5, math.nan, 7, 7])))
+    assert len(drawn) == 2
+    (x0, y0), (x1, y1) = drawn[0][0], drawn[0][-1]
+    assert y0 == y1
+    assert x1 - x0 == pytest.approx((1120 - 14 - 100) * 0.2, abs=0.05)  # to where it is not known
+
+
+@pytest.mark.parametrize("step", [True, False])
+def test_one_peak_among_a_hundred_thousand_values_is_drawn_at_its_height(step: bool) -> None:
+    values = np.zeros(100_000)
+    values[54_321] = 1_000
+    times = np.arange(100_000, dtype=np.int64) * 1_000
+    one = Series("A.x", "x", "", times, values, step)
+    drawn = lines(draw_chart("c", [one], 0, 10**8, title="T", desc="D", gutter=100))
+    corners = [corner for line in drawn for corner in line]
+    highest = min(y for _, y in corners)
+    assert max(y for _, y in corners) - highest == pytest.approx(130, abs=0.1)
+    (x,) = {x for x, y in corners if y == highest}
+    assert x == pytest.approx(100 + 0.54321 * (1120 - 14 - 100), abs=1.1)
+    assert len(corners) < 5_000
+
+
+def test_a_gap_among_many_values_stays_a_gap() -> None:
+    values = np.ones(50_000)
+    values[20_000:30_000] = math.nan
+    one = Series("A.x", "x", "", np.arange(50_000, dtype=np.int64), values, True)
+    drawn = lines(draw_chart("c", [one], 0, 50_000, title="T", desc="D", gutter=100))
+    width = 1120 - 14 - 100
+    assert len(drawn) == 2
+    assert drawn[0][-1][0] == pytest.approx(100 + 0.4 * width, abs=1.5)
+    assert drawn[1][0][0] == pytest.approx(100 + 0.6 * width, abs=1.5)
+
+
+def test_a_near_limit_is_a_line_and_a_far_one_is_said() -> None:
+    near, far = chart(series([5, 6], limit=10)), chart(series([5, 6], limit=1_000))
+    assert [e for e in ET.fromstring(near).iter(f"{SPACE}line") if e.attrib["class"] == "limit"]
+    assert "limit of it 10" in near
+    assert not [e for e in ET.fromstring(far).iter(f"{SPACE}line") if e.attrib["class"] == "limit"]
+    assert "limit of it 1,000 lies above" in far
+
+
+def test_series_without_any_known_value_are_drawn_as_an_empty_chart() -> None:
+    assert lines(chart(series([math.nan, math.nan]))) == []
+
+
+def test_what_makes_no_chart_is_refused() -> None:
+    with pytest.raises(ValueError, match="1 to 8 series of one unit"):
+        draw_chart("c", [], 0, 1, title="T", desc="D", gutter=9)
+    mixed = [series([1.0]), series([1.0], unit="words")]
+    with pytest.raises(ValueError, match="of one unit"):
+        draw_chart("c", mixed, 0, 1, title="T", desc="D", gutter=9)
+
+
+def test_the_data_for_a_script_has_null_where_a_value_is_not_known() -> None:
+    data = chart_data([series([1, math.nan, 3])], 0, 2_000, gutter=100)
+    assert data["lines"][0]["v"] == [1.0, None, 3.0]
+    assert data["lines"][0]["y"][1] is None
+    assert data["lines"][0]["t"] == [0, 1_000, 2_000]
+
+
+def intervals(times: list[tuple[int, int]], kind: str = "k", label: str = "track") -> Intervals:
+    n = len(times)
+    t0, t1 = (np.array([pair[i] for pair in times], np.int64) for i in (0, 1))
+    no = np.zeros(n, np.bool_)
+    return Intervals("n", label, t0, t1, (kind,) * n, ("text",) * n, np.zeros(n, np.int64), no, no)
+
+
+def test_intervals_that_overlap_stand_in_lanes_of_their_own() -> None:
+    result = AnalysisResult("x", intervals=(intervals([(0, 10), (5, 15), (10, 20)]),))
+    (drawing,) = drawings(result)
+    assert [len(lane["bars"]) for lane in drawing.data["lanes"]] == [2, 1]  # type: ignore[index]
+
+
+def test_intervals_that_find_no_lane_are_counted() -> None:
+    result = AnalysisResult("x", intervals=(intervals([(i, 100) for i in range(11)]),))
+    (drawing,) = drawings(result)
+    assert "3 that overlap more than 8 others are not drawn" in drawing.caption
+
+
+def test_series_stand_together_when_unit_place_and_kind_are_the_same_at_most_eight() -> None:
+    many = [series([1.0, 2.0], name=f"A.flow{i}.traced") for i in range(MOST_LINES + 1)]
+    others = [series([1.0], name="B.flow0.traced"), series([1.0], name="A.x.traced", unit="words")]
+    made = drawings(AnalysisResult("x", series=(*many, *others)))
+    assert [len(one.data["lines"]) for one in made] == [8, 1, 1, 1]  # type: ignore[index]
+
+
+def test_a_result_without_series_and_intervals_has_no_drawings_and_no_extent() -> None:
+    empty = AnalysisResult("x")
+    assert drawings(empty) == []
+    assert extent([empty]) is None
+
+
+def test_hostile_names_stay_text_in_drawings_and_pictures() -> None:
+    one = Series("A.x", HOSTILE, HOSTILE, np.array([0, 5]), np.array([1, 2]), False, 2.0, HOSTILE)
+    result = AnalysisResult(
+        "x", series=(one,), intervals=(intervals([(0, 9)], HOSTILE, "\x1b[31m" + HOSTILE),)
+    )
+    made = drawings(result)
+    picture = picture_svg(made, HOSTILE)
+    for svg in (*(drawing.svg for drawing in made), picture):
+        assert "<script" not in svg
+        assert "\x1b" not in svg
+        ET.fromstring(svg)
+
+
+def test_every_drawing_has_a_title_a_description_and_a_role() -> None:
+    for drawing in drawings(AnalysisResult("x", series=(series([1, 2]),))):
+        svg = ET.fromstring(drawing.svg)
+        assert svg.attrib["role"] == "img"
+        assert svg.find(f"{SPACE}title").text  # type: ignore[union-attr]
+        assert "1 to 2 MB/s" in str(svg.find(f"{SPACE}desc").text)  # type: ignore[union-attr]
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance. Source: WCAG 2.1, definition of relative luminance."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: str, b: str) -> float:
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK, PAPER], ids=["light", "dark", "paper"])
+def test_texts_have_a_contrast_of_4_5_and_lines_of_3(colours: dict[str, str]) -> None:
+    for text in ("text", "quiet", "bad", "good", "cause", "link"):
+        assert contrast(colours[text], colours["page"]) >= 4.5, text
+    for number in range(8):
+        assert contrast(colours[f"s{number}"], colours["page"]) >= 3, number
+        assert contrast(colours["packet-text"], colours[f"k{number}"]) >= 4.5, number
+    assert contrast(colours["bad-text"], colours["bad"]) >= 4.5
+
+
+def test_a_picture_that_stands_alone_has_all_colours_put_in() -> None:
+    assert "var(" in drawing_style()
+    assert "var(" not in drawing_style("light") + drawing_style("dark")
