@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
 
-.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-rtl campaign-pull campaign-oracles timing area registers lock system clean
+.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-rtl campaign-pull campaign-oracles timing area pictures registers lock system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -21,6 +21,7 @@ help:
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
 	@echo "make area           what the recorder costs in LUTs, flip-flops and block RAMs (about ten minutes)"
+	@echo "make pictures       the desktop's pictures in docs/images, from a real window under Xvfb"
 	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
 	@echo "make lock           pin the newest versions of all dependencies"
 	@echo "make clean          remove the virtual environment and caches"
@@ -81,6 +82,9 @@ timing: $(DEV)
 
 area: system $(DEV)
 	@$(BIN)/python -m tests.rtl.area
+
+pictures: system $(DEV)
+	@xvfb-run -a -s '-screen 0 1600x900x24' $(BIN)/python -m tests.gui.desktop.screenshot docs/images
 
 registers: $(DEV)
 	@$(BIN)/python firmware-hooks/registers/generate.py

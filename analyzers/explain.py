@@ -25,7 +25,7 @@ def explain(folder: CaptureFolder, devices: Sequence[str] | None = None) -> Expl
         CaptureFormatError: a device states a clock of 0 Hz.
     """
     # numba and pandas take longer to import than a command line may take for its help.
-    from freezeframe.analyzers.crc_verdicts import CrcVerdicts, first_bad_taps
+    from freezeframe.analyzers.crc.verdicts import CrcVerdicts, first_bad_taps
     from freezeframe.analyzers.diagnosis.facts import Facts
     from freezeframe.analyzers.diagnosis.ranking import rank
     from freezeframe.analyzers.view import view_of

@@ -251,6 +251,7 @@ def _gathered(
 
     held: list[Edges] = []
     count = samples = 0
+    first = True
     for piece in pieces:
         often = (
             not isinstance(piece, Edges)
@@ -266,9 +267,11 @@ def _gathered(
         held.append(piece if isinstance(piece, Edges) else piece.edges())
         count += len(held[-1])
         samples += held[-1].total_samples
-        if count >= _EDGES_AT_ONCE or samples >= (samples_at_once or samples + 1):
+        # The first at once: while its decoder loads its kernels, others go on to unpack.
+        early = first and samples_at_once is None
+        if early or count >= _EDGES_AT_ONCE or samples >= (samples_at_once or samples + 1):
             yield join(held), False
-            held, count, samples = [], 0, 0
+            held, count, samples, first = [], 0, 0, False
     # A reader gives at least one piece, so `piece` is bound.
     yield (join(held) if held else piece.after()), True
 

@@ -16,7 +16,10 @@ _GENERIC = frozenset(("capture", "fault", "now", "recording", "trace", "x"))
 
 def printable(text: object) -> str:
     r"""Return text in one line, control characters and stray bytes as ``\x1b``."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+    line = str(text)
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
 def shell_word(text: str) -> str:

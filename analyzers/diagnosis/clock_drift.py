@@ -17,7 +17,7 @@ from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import LINK, Facts
 from freezeframe.analyzers.diagnosis.place import cause_evidence, place_of_pair, word_label
 from freezeframe.analyzers.streams import EventLog
-from freezeframe.analyzers.tap_diff import PacketPair, SegmentDiff
+from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.capture.registers.layouts import Kind
 
 __all__ = ["NAME", "Slips", "diagnose", "slips_of"]

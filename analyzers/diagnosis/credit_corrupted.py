@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.credit_ledger import freed_of
+from freezeframe.analyzers.credits.ledger import freed_of
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.place import cause_evidence
 from freezeframe.analyzers.streams import EventLog

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import LINK, Facts
 from freezeframe.capture.registers.layouts import Kind
 

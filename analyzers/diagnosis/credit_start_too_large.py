@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from freezeframe.analyzers.contract import Evidence, Finding
-from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from freezeframe.analyzers.contract import run_analyzer
-from freezeframe.analyzers.credit_ledger import CreditLedger, FlowAccount
-from freezeframe.analyzers.dma import device_rows
-from freezeframe.analyzers.dma_interrupts import Interrupts, interrupts_analyzer, interrupts_of
+from freezeframe.analyzers.credits.ledger import CreditLedger, FlowAccount
+from freezeframe.analyzers.dma.analysis import device_rows
+from freezeframe.analyzers.dma.interrupts import Interrupts, interrupts_analyzer, interrupts_of
 from freezeframe.analyzers.streams import Packet, Stream
-from freezeframe.analyzers.tap_diff import SegmentDiff, TapDiff, path_of
+from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff, path_of
 from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["LINK", "RECEIVER_FIFO", "SENDER_FIFO", "Facts", "LinkWords", "Unplaced"]

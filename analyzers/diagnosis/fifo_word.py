@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from freezeframe.analyzers.align import Edit, Op
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import LINK, SENDER_FIFO, Facts, Unplaced
 from freezeframe.analyzers.diagnosis.place import (
@@ -22,7 +21,8 @@ from freezeframe.analyzers.diagnosis.place import (
     verdict_text,
     word_text,
 )
-from freezeframe.analyzers.tap_diff import PacketPair, SegmentDiff
+from freezeframe.analyzers.taps.align import Edit, Op
+from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 
 __all__ = ["Alone", "BetweenTaps", "alone", "alone_finding", "between_taps", "pair_finding"]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.overflow import overflow_evidence
 from freezeframe.analyzers.diagnosis.place import cause_evidence

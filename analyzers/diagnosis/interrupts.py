@@ -18,8 +18,8 @@ from collections.abc import Iterator
 import numpy as np
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import Facts
-from freezeframe.analyzers.dma_chunks import LogRow
-from freezeframe.analyzers.dma_interrupts import Interrupts, Lost
+from freezeframe.analyzers.dma.chunks import LogRow
+from freezeframe.analyzers.dma.interrupts import Interrupts, Lost
 from freezeframe.capture.registers.layouts import Kind
 
 __all__ = ["LOST", "STORM", "diagnose"]
@@ -40,7 +40,7 @@ def diagnose(facts: Facts) -> Iterator[Finding]:
         told = facts.interrupts(device)
         if len(told.again) >= _NEEDED:
             yield _storm(facts, device, told)
-        elif told.lost:
+        if told.lost:
             yield _lost(facts, device, told.lost[0])
 
 

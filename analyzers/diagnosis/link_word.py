@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from freezeframe.analyzers.align import Edit, Op
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
@@ -14,6 +13,7 @@ from freezeframe.analyzers.diagnosis.place import (
     neighbourhood,
     place_of_pair,
 )
+from freezeframe.analyzers.taps.align import Edit, Op
 
 __all__ = ["altered_word", "flipped_bits", "lone_word", "seen"]
 

@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from freezeframe.analyzers.crc_hypotheses import Flip, crc32_words, find_flips
+from freezeframe.analyzers.crc.lone_payload import Flip, crc32_words, find_flips
 from freezeframe.analyzers.diagnosis.facts import Facts, Unplaced
-from freezeframe.analyzers.lanes import LANES, PHASES, Mode, halves, join, unshift_phase
+from freezeframe.analyzers.diagnosis.lanes import LANES, PHASES, Mode, halves, join, unshift_phase
 from freezeframe.analyzers.streams import HEADS, Packet, Stream
 from freezeframe.decoders.trace.encode import header_crc
 

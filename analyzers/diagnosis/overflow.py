@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from freezeframe.analyzers.contract import Evidence, Row
-from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.credits.flow_history import FlowHistory, Start, flow_history
+from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import Facts
-from freezeframe.analyzers.flow_history import FlowHistory, Start, flow_history
 
 __all__ = ["Sending", "overflow_evidence", "sender_rows", "sendings", "share", "suffered"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from freezeframe.analyzers.align import Edit, Op
 from freezeframe.analyzers.contract import Evidence, Row
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
-from freezeframe.analyzers.tap_diff import PacketPair, SegmentDiff, path_of
+from freezeframe.analyzers.taps.align import Edit, Op
+from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff, path_of
 
 __all__ = [
     "Place",

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 from freezeframe.analyzers.contract import Row
-from freezeframe.analyzers.credit_ledger import FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.credit_flight import covers, doubt_ps, flight_ps
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.streams import EventLog
@@ -234,7 +234,8 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
             f"{account.receiver} was slow or "
             f"credits were lost only {account.receiver}'s recording can say."
         )
-        return Stall(account, "unknown", True, cause_ps, None, text, rows, ("credit-lost", "none"))
+        fitting = ("credit-lost", "header-miscounted", "none")
+        return Stall(account, "unknown", True, cause_ps, None, text, rows, fitting)
     reason = _receiver_was_slow(facts, account, cause_ps)
     if reason is not None:
         return Stall(account, "healthy", True, cause_ps, None, reason, rows)

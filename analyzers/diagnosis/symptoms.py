@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from freezeframe.analyzers.align import Op
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import LINK, SENDER_FIFO, Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
@@ -27,7 +26,8 @@ from freezeframe.analyzers.diagnosis.place import (
 )
 from freezeframe.analyzers.diagnosis.stall import Stall
 from freezeframe.analyzers.streams import Packet
-from freezeframe.analyzers.tap_diff import PacketPair, SegmentDiff
+from freezeframe.analyzers.taps.align import Op
+from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["Symptom", "symptoms", "undetermined"]
@@ -40,7 +40,7 @@ _OVERFLOW = (
     "header-miscounted",
 )
 _BY_CAUSE = {
-    "hdr-crc": ("header-corrupted", "lane-misaligned", "sync-fifo-empty"),
+    "hdr-crc": ("header-corrupted", "lane-misaligned", "sync-fifo-empty", "clock-drift"),
     "pay-crc": (
         "payload-bit-flip",
         "word-omitted",
@@ -377,6 +377,8 @@ def _elsewhere(facts: Facts, device: str, peer: str | None) -> Symptom:
         "lane-misaligned",
         "word-omitted",
         "word-duplicated",
+        "clock-drift",
+        "split-retry-mishandled",
         *_OVERFLOW,
         "credit-corrupted",
         "credit-lost",

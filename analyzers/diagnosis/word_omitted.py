@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from freezeframe.analyzers.align import Op
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.fifo_word import (
@@ -19,6 +18,7 @@ from freezeframe.analyzers.diagnosis.fifo_word import (
     between_taps,
     pair_finding,
 )
+from freezeframe.analyzers.taps.align import Op
 
 __all__ = ["NAME", "diagnose"]
 

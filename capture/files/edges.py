@@ -13,6 +13,7 @@ from math import gcd
 
 import numpy as np
 import numpy.typing as npt
+from freezeframe.capture.files.few_changes import few_changes
 from freezeframe.capture.files.units import UnitReader
 
 __all__ = [
@@ -178,26 +179,29 @@ class EdgeReducer:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]] | None:
         """Return the edges of a piece that stands alone, counted from its begin, its first sample
         being one; None where there are ``limit`` or more, or no sample."""
-        from freezeframe.capture.files._edge_kernels import changes, count_changes, gather_bits
+        at = few_changes(samples, limit)
+        if at is None and self._mask + 1 < 1 << 8 * samples.itemsize:
+            # Others than the chosen bits may change often.
+            at = few_changes(samples & samples.dtype.type(self._mask), limit)
+        return None if at is None else self.chosen(at, samples[at])
 
-        if not len(samples):
-            return None
-        samples = samples.view()
-        samples.setflags(write=False)
-        # Its lowest bit the other way makes the first sample an edge.
-        mask, before = (
-            np.uint64(self._mask),
-            np.uint64(samples[0]) ^ np.uint64(self._mask & -self._mask),
-        )
-        count = count_changes(samples, mask, before)
-        if count >= limit:
-            return None
-        edges = np.zeros(count, dtype=np.int64), np.empty(count, dtype=np.uint64)
-        if count == 1:
-            edges[1][0] = np.uint64(samples[0]) & mask
-        else:
-            changes(samples, mask, before, 0, edges)
-        return edges[0], edges[1] if self._straight else gather_bits(edges[1], self._bits)
+    def chosen(
+        self, sample: npt.NDArray[np.int64], value: npt.NDArray[np.unsignedinteger]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+        """Return the edges of the chosen bits, where samples were found to change in any bit.
+
+        The first stays; of the others those that change none of these bits are gone.
+        """
+        value = value.astype(np.uint64) & np.uint64(self._mask)
+        keep = np.ones(len(value), dtype=np.bool_)
+        np.not_equal(value[1:], value[:-1], out=keep[1:])
+        sample, value = sample[keep], value[keep]
+        if self._straight:
+            return sample, value
+        gathered = np.zeros_like(value)
+        for bit, place in enumerate(self._bits):
+            gathered |= (value >> np.uint64(place) & np.uint64(1)) << np.uint64(bit)
+        return sample, gathered
 
     def feed(
         self, data: bytes | memoryview

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files._zip_members import ZipMembers
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, EdgeReducer, Edges
+from freezeframe.capture.files.head_start import FEW_CHANGES, begun
 from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.units import UnitReader
 
@@ -160,7 +161,7 @@ def read_pieces(
         units = UnitReader(header.unitsize_B)
         reduced = _Reduced(header.unitsize_B, bits, few_changes)
         done = 0
-        for data, edges in members.stream_of(header.members, reduced):
+        for data, edges in _stream(members, header.members, reduced, few_changes):
             if edges is not None and not units.rest_B:
                 parts: Iterable[Samples | Edges] = (
                     Edges(edges[0] + done, edges[1], channels, rate_hz, done, done + edges[2]),
@@ -180,6 +181,18 @@ def read_pieces(
             )
         if not done:
             raise CaptureFormatError(f"{path}: there is no sample in it; capture again")
+
+
+def _stream(
+    members: ZipMembers, names: Sequence[str], reduced: _Reduced, few_changes: int
+) -> Iterator[tuple[bytes, _FewEdges | None]]:
+    """Yield what is made of each piece; of the first ones a process may have unpacked already."""
+    done = 0
+    ahead = begun(members.path) if few_changes >= FEW_CHANGES else None
+    for pieces in ahead.members() if ahead is not None else ():
+        yield from (reduced.changed(*piece) for piece in pieces)
+        done += 1
+    yield from members.stream_of(names[done:], reduced)
 
 
 class _Reduced:
@@ -203,6 +216,14 @@ class _Reduced:
             return data, None
         # Of wider units it is known only later whether the piece begins with a whole one.
         return data if self._kind.itemsize > 1 else b"", (*edges, len(samples))
+
+    def changed(
+        self, at: npt.NDArray[np.int64], value: npt.NDArray[np.unsignedinteger], samples: int
+    ) -> tuple[bytes, _FewEdges | None]:
+        """Return the same of a piece whose changes in any bit are known: those of the chosen bits."""
+        if self._reducer is None:
+            raise ValueError("no channel is chosen")
+        return b"", (*self._reducer.chosen(at, value), samples)
 
 
 def _samples(

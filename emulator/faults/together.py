@@ -42,7 +42,7 @@ class Together(Fault):
         self.silent = all(fault.silent for fault in faults)
 
     @property
-    def evident_ps(self) -> int | None:  # type: ignore[override]  # follows from the faults
+    def evident_ps(self) -> int | None:  # follows from the faults
         """When every one has had time to show; one that never comes, because of another, is not waited for long."""
         known = [fault.evident_ps for fault in self._faults if fault.evident_ps is not None]
         if not known:

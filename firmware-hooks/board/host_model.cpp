@@ -104,7 +104,7 @@ void Host::begin(const Plan& plan, unsigned run) {
     asked_ = answered_ = split_ = posting_ = false;
     post_at_ = plan_.start_cycles;
     handler_ = Handler::idle;
-    completions_ = 0;
+    completions_ = arriving_ = 0;
 }
 
 uint64_t Host::memory(uint64_t address) const { return mix(seed_ ^ address); }
@@ -133,7 +133,7 @@ void Host::written(uint64_t address, uint64_t word) {
     if (address >= kNoteBase) {
         const bool remote = word >> 56 == 2;
         remote ? ++counts_.notes_remote : ++counts_.notes_local;
-        completions_ += remote;
+        arriving_ += remote;
         return;
     }
     ++counts_.payload_words;
@@ -156,14 +156,19 @@ ToCard Host::step(const FromCard& card) {
         written(write_at_, card.wdata);
         write_at_ += 8;
     }
-    out_.ack = out_.retry = out_.cvalid = out_.clast = out_.td_valid = false;
+    // A completion is the handler's when its write has ended: before, the card itself does not count it.
+    if (ended) {
+        completions_ += arriving_;
+        arriving_ = 0;
+    }
+    out_.gnt = out_.ack = out_.retry = out_.cvalid = out_.clast = out_.td_ask = out_.td_valid = false;
     out_.mask = out_.enable = out_.take = false;
 
     // The driver: a message to post, when the ring has room.
     if (!posting_ && cycle_ >= post_at_ && counts_.posted < plan_.limit_messages && !card.td_full
         && use_ != Use::post) {
         message_ = next_message();
-        posting_ = true;
+        posting_ = out_.td_ask = true;
         post_at_ = cycle_;
     }
     // A request that was answered is seen for one cycle more.
@@ -264,7 +269,7 @@ ToCard Host::step(const FromCard& card) {
         } else if (asks != never && asks <= posts) {
             use_ = Use::request;
             left_ = profile_.overhead_cycles;
-            out_.own = true;
+            out_.own = out_.gnt = true;
         } else if (posts != never) {
             use_ = Use::post;
             left_ = profile_.post_cycles;

@@ -67,8 +67,8 @@ struct FromCard {
 
 // What it drives after that edge.
 struct ToCard {
-    bool own = false, ack = false, retry = false, cown = false, cvalid = false, clast = false;
-    bool td_valid = false, mask = false, enable = false, take = false, rx_stop = false;
+    bool own = false, gnt = false, ack = false, retry = false, cown = false, cvalid = false, clast = false;
+    bool td_ask = false, td_valid = false, mask = false, enable = false, take = false, rx_stop = false;
     uint8_t td_word = 0, td_type = 0;
     uint16_t rx_pause = 0, share = 0;
     uint32_t active = 0, td_data = 0; // active: flows 0-31
@@ -132,7 +132,8 @@ private:
     Message message_{};
     enum class Handler { idle, called, busy } handler_ = Handler::idle;
     uint64_t handler_at_ = 0;
-    unsigned completions_ = 0;
+    unsigned completions_ = 0;  // the handler's: written whole
+    unsigned arriving_ = 0;     // written in a transaction that has not ended
 };
 
 } // namespace freezeframe

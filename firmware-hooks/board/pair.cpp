@@ -150,12 +150,14 @@ void Pair::bus_edge(unsigned card, bool before) {
         to = hosts_[card].idle();
     }
     SET(card, hb_own, to.own);
+    SET(card, hb_gnt, to.gnt);
     SET(card, hb_ack, to.ack);
     SET(card, hb_retry, to.retry);
     SET(card, hb_cown, to.cown);
     SET(card, hb_cvalid, to.cvalid);
     SET(card, hb_clast, to.clast);
     SET(card, hb_cdata, to.cdata);
+    SET(card, td_ask, to.td_ask);
     SET(card, td_valid, to.td_valid);
     SET(card, td_word, to.td_word);
     SET(card, td_type, to.td_type);

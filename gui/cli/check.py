@@ -11,7 +11,7 @@ from freezeframe.gui.cli.options import CaptureArgument, JsonOption
 from freezeframe.gui.cli.output import emit_json, plural, printable, table
 
 if TYPE_CHECKING:
-    from freezeframe.analyzers.conservation import Checked
+    from freezeframe.analyzers.conservation.analysis import Checked
 
 __all__ = ["run"]
 
@@ -41,7 +41,7 @@ def run(capture: CaptureArgument, everything: AllOption = False, json: JsonOptio
 
     # These compile and load tables; a mistyped path should not wait for that.
     from freezeframe.analyzers.analysis import Material
-    from freezeframe.analyzers.conservation import check_laws
+    from freezeframe.analyzers.conservation.analysis import check_laws
     from freezeframe.gui.text import folder_name
 
     checked = check_laws(Material(folder).view)

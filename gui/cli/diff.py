@@ -11,9 +11,9 @@ from freezeframe.gui.cli.options import JsonOption
 from freezeframe.gui.cli.output import count_text, emit_json, printable, table
 
 if TYPE_CHECKING:
-    from freezeframe.analyzers.run_diff import RunDiff
-    from freezeframe.analyzers.run_diff_packets import TapRuns
-    from freezeframe.analyzers.run_diff_statistics import RateChange, SampleChange
+    from freezeframe.analyzers.run_diff.compare import RunDiff
+    from freezeframe.analyzers.run_diff.packets import TapRuns
+    from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
 
 __all__ = ["run"]
 
@@ -59,7 +59,7 @@ def run(
 
     # These compile and load tables; a mistyped path should not wait for that.
     from freezeframe.analyzers.analysis import Material
-    from freezeframe.analyzers.run_diff import diff_runs
+    from freezeframe.analyzers.run_diff.compare import diff_runs
 
     found = diff_runs(Material(folders[0]), Material(folders[1]))
     names = tuple(printable(str(path)) for path in (first, second))

@@ -83,8 +83,8 @@ def _dispatch(arguments: list[str]) -> int:
     verbs = [verb for verb in VERBS if verb.name == first]
     if not verbs and not completing and first not in _COMPLETION:
         return _unknown(first)
-    if first == "watch" and not completing:
-        code = _watch(arguments[1:])
+    if not completing:
+        code = _without_typer(first, arguments[1:])
         if code is not None:
             return code
     try:
@@ -94,24 +94,38 @@ def _dispatch(arguments: list[str]) -> int:
     return 0
 
 
-def _watch(arguments: list[str]) -> int | None:
-    """Run the dashboard without typer; None where typer is to look at the arguments."""
-    from freezeframe.gui.cli.failures import failure
-    from freezeframe.gui.cli.watching import plain_options, watch
-
-    options = plain_options(arguments)
-    if options is None:
-        return None
+def _without_typer(verb: str, arguments: list[str]) -> int | None:
+    """Run a verb that reads plain arguments itself; None for the others, and where they are not plain."""
+    work = _watch if verb == "watch" else _decode if verb == "decode" else None
     try:
-        watch(options)
+        return None if work is None or not work(arguments) else 0
     except Exception as error:
+        from freezeframe.gui.cli.failures import failure
+
         found = failure(error)
         if found is None:
             raise
         line, code = found
         print(line, file=sys.stderr)
         return code
-    return 0
+
+
+def _watch(arguments: list[str]) -> bool:
+    from freezeframe.gui.cli.watching import plain_options, watch
+
+    options = plain_options(arguments)
+    if options is not None:
+        watch(options)
+    return options is not None
+
+
+def _decode(arguments: list[str]) -> bool:
+    from freezeframe.gui.cli.decoding import decode, plain_options
+
+    options = plain_options(arguments)
+    if options is not None:
+        decode(options)
+    return options is not None
 
 
 def _unknown(first: str) -> int:

@@ -14,16 +14,16 @@ __all__ = ["run"]
 OutputOption = Annotated[
     Path, typer.Option("-o", "--output", metavar="FILE", help="HTML file to write.")
 ]
-AnalysesOption = Annotated[
+NoAnalysesOption = Annotated[
     bool,
-    typer.Option("--analyses/--no-analyses", help="With throughput, credits, latency and others."),
+    typer.Option("--no-analyses", help="Leave out throughput, credits, latency and the others."),
 ]
 
 
 def run(
     capture: CaptureArgument,
     output: OutputOption = Path("report.html"),
-    analyses: AnalysesOption = True,
+    no_analyses: NoAnalysesOption = False,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -49,7 +49,7 @@ def run(
 
     check_place(output, force)
     explanation = explain(folder)
-    ran = run_all(folder, explanation.trace) if analyses else []
+    ran = [] if no_analyses else run_all(folder, explanation.trace)
     write_report(folder, explanation, output, force=force, analyses=ran)
     size_B = output.stat().st_size
     if json:

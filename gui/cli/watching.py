@@ -63,15 +63,13 @@ def plain_options(arguments: Sequence[str]) -> WatchOptions | None:
     parser.add_argument("--root", type=Path)
     parser.add_argument("--force", action="store_true")
     try:
-        found = vars(parser.parse_intermixed_args(list(arguments)))
+        given = vars(parser.parse_intermixed_args(list(arguments)))
     except _NotPlain:
         return None
-    return WatchOptions(
-        **{
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in found.items()
-        }
-    )
+    options: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    return WatchOptions(**options)
 
 
 def watch(options: WatchOptions) -> None:

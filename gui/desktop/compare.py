@@ -11,7 +11,7 @@ from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
-    from freezeframe.analyzers.run_diff import RunDiff
+    from freezeframe.analyzers.run_diff.compare import RunDiff
     from freezeframe.gui.desktop.progress import Progress
     from freezeframe.gui.desktop.window import MainWindow
 
@@ -21,7 +21,7 @@ __all__ = ["Compare"]
 def _diff(first: Opened, second: Opened) -> RunDiff:
     """Compare two runs as the verb ``diff`` does, without decoding them again."""
     from freezeframe.analyzers.analysis import Material
-    from freezeframe.analyzers.run_diff import diff_runs
+    from freezeframe.analyzers.run_diff.compare import diff_runs
 
     materials = []
     for opened in (first, second):

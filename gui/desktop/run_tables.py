@@ -10,8 +10,8 @@ from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
     import pandas as pd
-    from freezeframe.analyzers.run_diff import RunDiff
-    from freezeframe.analyzers.run_diff_statistics import RateChange, SampleChange
+    from freezeframe.analyzers.run_diff.compare import RunDiff
+    from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
 
 __all__ = ["run_remarks", "run_tables"]
 

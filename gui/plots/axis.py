@@ -44,10 +44,11 @@ def value_ticks(low: float, high: float, most: int) -> list[float]:
     """Return at most ``most`` round values that span ``[low, high]``, its ends rounded outward.
 
     Raises:
-        ValueError: ``most`` is below 2, or the range is empty, reversed or not finite.
+        ValueError: ``most`` is below 3 (a range on both sides of 0 needs as many), or the range is
+            empty, reversed or not finite.
     """
-    if most < 2 or not low < high or not math.isfinite(high - low):
-        raise ValueError(f"no ticks: {most} wanted (2 or more) in [{low}, {high}]")
+    if most < 3 or not low < high or not math.isfinite(high - low):
+        raise ValueError(f"no ticks: {most} wanted (3 or more) in [{low}, {high}]")
     exponent = math.floor(math.log10((high - low) / most))
     for power in count(exponent):
         for digit in (1, 2, 5):

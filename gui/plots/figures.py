@@ -51,11 +51,14 @@ def extent(results: Iterable[AnalysisResult]) -> tuple[int, int] | None:
     firsts: list[int] = []
     lasts: list[int] = []
     for result in results:
-        for one in (*result.series, *result.intervals):
-            if len(one.t_ps):
-                firsts.append(int(one.t_ps[0]))
-                ends = getattr(one, "t_end_ps", one.t_ps)
-                lasts.append(int(ends.max()))
+        for series in result.series:
+            if len(series.t_ps):
+                firsts.append(int(series.t_ps[0]))
+                lasts.append(int(series.t_ps[-1]))
+        for track in result.intervals:
+            if len(track.t_ps):
+                firsts.append(int(track.t_ps.min()))
+                lasts.append(int(track.t_end_ps.max()))
     return (min(firsts), max(*lasts, min(firsts) + 1)) if firsts else None
 
 

@@ -104,6 +104,64 @@ ADVICE: dict[str, Advice] = {
             "Check the driver's value against id.rx_fifo of the other device.",
         ),
     ),
+    "clock-drift": Advice(
+        "the two clocks of {place} drift apart, and nothing corrects for it",
+        (
+            "Look at the clock correction of that receiver: is the idle sequence the one it looks "
+            "for, and are its counters of idles above 0 on a good card?",
+            "Measure both reference clocks against each other.",
+        ),
+    ),
+    "credit-too-coarse": Advice(
+        "{place} gives credit back in lumps so large that the sender waits beside a free FIFO",
+        (
+            "Make the credit unit of that card smaller; 'freezeframe analyze CAPTURE.ff pressure' "
+            "says what a finer one would gain.",
+        ),
+    ),
+    "credit-too-optimistic": Advice(
+        "{place} sent more words than its credits allow, by a constant",
+        (
+            "Look at what that card adds for credits that are still on their way; 'freezeframe "
+            "analyze CAPTURE.ff credits' has the round trip as measured.",
+        ),
+    ),
+    "header-miscounted": Advice(
+        "a counter of flow control at {place} leaves out words of some packets",
+        (
+            "Look at the enable of that counter in the cycles of the HEAD and TAIL words of the "
+            "packet that is counted short.",
+        ),
+    ),
+    "interrupt-storm": Advice(
+        "the driver of {place} is interrupted again while its handler still runs",
+        (
+            "Look at the first lines of the handler: is the mask written, and has the write arrived "
+            "before the handler goes on?",
+            "Freeze the card while it lasts, and look at 'freezeframe analyze CAPTURE.ff dma'.",
+        ),
+    ),
+    "interrupt-lost": Advice(
+        "a completion waits at {place} and no interrupt tells of it",
+        (
+            "Let the handler look for completions once more after it has enabled the line, or let "
+            "the card raise the line when it is enabled with completions waiting.",
+        ),
+    ),
+    "short-transfers": Advice(
+        "most messages from {place} carry a word or two to the same address",
+        (
+            "Carry the pointers in the data's own messages (pending flags), or write several at "
+            "once; 'freezeframe reproduce forth' shows the gain.",
+        ),
+    ),
+    "split-retry-mishandled": Advice(
+        "after a retried transfer, words were fetched from the wrong place by {place}",
+        (
+            "Look at the address and the count that the DMA engine keeps over a retry or a "
+            "disconnect.",
+        ),
+    ),
     UNDETERMINED: Advice(
         "the recording does not decide between causes at {place}",
         (

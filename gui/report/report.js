@@ -71,7 +71,7 @@
       tools.append(
         control("−", "Zoom out", () => this.zoom(2)), control("+", "Zoom in", () => this.zoom(0.5)),
         control("←", "Earlier", () => this.pan(-0.5)), control("→", "Later", () => this.pan(0.5)),
-        control("As printed", "Back to the range the report shows without a script", () => this.set(...data.t)),
+        control("Reset", "Back to the range the report shows without a script", () => this.set(...data.t)),
         control("All", "The whole recording", () => this.set(...data.all)),
         control("Same range everywhere", "Show this range of time in all drawings",
           () => views.forEach((view) => view.set(this.t0, this.t1))));
@@ -248,9 +248,11 @@
       const shown = this.data.marks.filter((m) => m[0] >= this.t0 && m[0] <= this.t1).sort((a, b) => a[0] - b[0]);
       for (const [t, , css, unc] of shown)
         if (unc) g.append(node("rect", { x: this.clamp(t - unc), y: top, width: this.clamp(t + unc) - this.clamp(t - unc), height: bottom - top, class: "band " + css }));
-      for (const [t, label, css, unc] of shown) {
+      shown.forEach(([t, label, css, unc], i) => {
         const x = this.x(t), width = label.length * CHARACTER * 12;
-        const left = x + 7 + width < this.data.width ? x + 7 : x - 7 - width;
+        const later = i + 1 < shown.length ? this.x(shown[i + 1][0]) : Infinity;
+        const right = x + 7 + width < Math.min(later - 7, this.data.width) || x - 7 < width;
+        const left = Math.min(Math.max(right ? x + 7 : x - 7 - width, 0), this.data.width - width);
         let row = ends.findIndex((end) => left > end + 8);
         if (row < 0) row = Math.min(ends.length, Math.max(this.data.rows - 1, 0));
         ends[row] = left + width;
@@ -259,7 +261,7 @@
           tipped(node("line", { x1: x, y1: base + 3, x2: x, y2: bottom, class: "mark " + css }), tip),
           node("polygon", { points: `${x - 4},${base + 1} ${x + 4},${base + 1} ${x},${base + 7}`, class: "flag " + css }),
           node("text", { x: left, y: base - 2, class: "marklabel " + css }, label));
-      }
+      });
     }
   }
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from freezeframe.analyzers.align import Alignment, Edit, Op, align, align_cut
-from freezeframe.analyzers.edit_script import edit_script
+from freezeframe.analyzers.taps.align import Alignment, Edit, Op, align, align_cut
+from freezeframe.analyzers.taps.edit_script import edit_script
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from freezeframe.analyzers.analysis import Material
-from freezeframe.analyzers.credit_audit import CREDITS
-from freezeframe.analyzers.pressure import PRESSURE
-from freezeframe.analyzers.throughput import THROUGHPUT
+from freezeframe.analyzers.credits.analysis import CREDITS
+from freezeframe.analyzers.pressure.analysis import PRESSURE
+from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.targets.base import open_target

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from freezeframe.analyzers.analysis import Material
-from freezeframe.analyzers.conservation import CONSERVATION, Checked, check_laws
+from freezeframe.analyzers.conservation.analysis import CONSERVATION, Checked, check_laws
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.counters.law_table import CARD_LAWS, CardLaw, split_terms
 from freezeframe.capture.folder import CaptureFolder, RegisterImage

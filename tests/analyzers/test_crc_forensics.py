@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.contract import run_analyzer
-from freezeframe.analyzers.crc_forensics import Explanation, Forensics, examine, examine_frame
-from freezeframe.analyzers.crc_forensics_capture import CRC, CrcForensics
-from freezeframe.analyzers.crc_forensics_math import (
+from freezeframe.analyzers.crc.analysis import CRC, CrcForensics
+from freezeframe.analyzers.crc.forensics import Explanation, Forensics, examine, examine_frame
+from freezeframe.analyzers.crc.linear import (
     CRC16_IBM_3740,
     CRC32_ISO_HDLC,
     Crc,

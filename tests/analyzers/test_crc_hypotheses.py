@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
-from freezeframe.analyzers.crc_hypotheses import Flip, crc32_words, find_flips, find_repeats
+from freezeframe.analyzers.crc.lone_payload import Flip, crc32_words, find_flips, find_repeats
 
 
 def payload(n: int, seed: int = 3) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

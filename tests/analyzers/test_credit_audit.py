@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.credit_audit import CREDITS
-from freezeframe.analyzers.credit_copies import SENT_FLAG, TAKEN_FLAG, copy_word, witness
-from freezeframe.analyzers.credit_slip import Slip, outlook, poisson_limits
+from freezeframe.analyzers.credits.analysis import CREDITS
+from freezeframe.analyzers.credits.copies import SENT_FLAG, TAKEN_FLAG, copy_word, witness
+from freezeframe.analyzers.credits.slip import Slip, outlook, poisson_limits
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget

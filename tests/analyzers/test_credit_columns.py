@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from freezeframe.analyzers.credit_columns import (
+from freezeframe.analyzers.credits.columns import (
     REFUSED,
     SENT,
     TAKEN,
@@ -75,7 +75,7 @@ def test_columns_of_other_types_and_shapes_out_of_range_are_refused() -> None:
     with pytest.raises(ValueError, match="flow uint8, event uint8, value int32, of one length"):
         ledger.step(ledger.init(), LedgerBatch(flow, flow, np.zeros(2, np.int32)))
     with pytest.raises(ValueError, match="of one length"):
-        ledger.step(ledger.init(), LedgerBatch(flow, flow, np.zeros(3, np.int64)))  # type: ignore[arg-type]
+        ledger.step(ledger.init(), LedgerBatch(flow, flow, np.zeros(3, np.int64)))
     for flows, width in ((0, 6), (129, 6), (2, 1), (2, 25)):
         with pytest.raises(ValueError, match="out of range"):
             ColumnLedger(flows, width)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 from freezeframe.analyzers.contract import run_analyzer
-from freezeframe.analyzers.credit_ledger import CreditLedger
-from freezeframe.analyzers.departures import departures
-from freezeframe.analyzers.flow_history import flow_history
+from freezeframe.analyzers.credits.departures import departures
+from freezeframe.analyzers.credits.flow_history import flow_history
+from freezeframe.analyzers.credits.ledger import CreditLedger
 
 from tests.analyzers.bench_pair import BUS_PS, Crossing, Pair
 from tests.analyzers.conftest import Explain, View

@@ -11,15 +11,15 @@ from typing import TypeVar
 import numpy as np
 import pytest
 from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.dma import DMA, device_rows, dma
-from freezeframe.analyzers.dma_chunks import Anchored, LogRow
-from freezeframe.analyzers.dma_interrupts import (
+from freezeframe.analyzers.dma.analysis import DMA, device_rows, dma
+from freezeframe.analyzers.dma.chunks import Anchored, LogRow
+from freezeframe.analyzers.dma.interrupts import (
     Interrupts,
     interrupts_analyzer,
     interrupts_of,
 )
-from freezeframe.analyzers.dma_rates import longest_burst
-from freezeframe.analyzers.dma_reads import Read, reads_analyzer
+from freezeframe.analyzers.dma.rates import longest_burst
+from freezeframe.analyzers.dma.reads import Read, reads_analyzer
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from freezeframe.analyzers.dma_pcix import BusUseAnalyzer, pcix_use
+from freezeframe.analyzers.dma.pcix import BusUseAnalyzer, pcix_use
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.bus.pcix import PCIX, decode_pcix
 

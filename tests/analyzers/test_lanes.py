@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from freezeframe.analyzers.lanes import (
+from freezeframe.analyzers.diagnosis.lanes import (
     PHASES,
     Mode,
     find_lag,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.latency import LATENCY, latency
-from freezeframe.analyzers.latency_messages import unwrapped
+from freezeframe.analyzers.latency.analysis import LATENCY, latency
+from freezeframe.analyzers.latency.messages import unwrapped
 
 from tests.analyzers.bench_pair import BUS_PS, LINK_PS, Crossing, Pair, header
 

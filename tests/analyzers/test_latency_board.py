@@ -6,8 +6,8 @@ import time
 
 import pytest
 from freezeframe.analyzers.analysis import Material
-from freezeframe.analyzers.dma import dma
-from freezeframe.analyzers.latency import latency
+from freezeframe.analyzers.dma.analysis import dma
+from freezeframe.analyzers.latency.analysis import latency
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import open_devices

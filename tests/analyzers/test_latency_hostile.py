@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.dma import dma
-from freezeframe.analyzers.latency import latency
+from freezeframe.analyzers.dma.analysis import dma
+from freezeframe.analyzers.latency.analysis import latency
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter
 
 from tests.analyzers.bench_pair import Pair

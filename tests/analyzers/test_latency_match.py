@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from freezeframe.analyzers.latency_match import EventBatch, PhaseAnalyzer, PhaseResult, PhaseState
-from freezeframe.analyzers.latency_phases import (
+from freezeframe.analyzers.latency.match import EventBatch, PhaseAnalyzer, PhaseResult, PhaseState
+from freezeframe.analyzers.latency.phases import (
     Phase,
     PhaseTable,
     load_phase_tables,

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.pressure import PRESSURE
-from freezeframe.analyzers.pressure_model import Path as Speeds
-from freezeframe.analyzers.pressure_model import fitted, run_again
-from freezeframe.analyzers.sent_counts import Loaded
-from freezeframe.analyzers.throughput import THROUGHPUT
+from freezeframe.analyzers.credits.sent_counts import Loaded
+from freezeframe.analyzers.pressure.analysis import PRESSURE
+from freezeframe.analyzers.pressure.model import Path as Speeds
+from freezeframe.analyzers.pressure.model import fitted, run_again
+from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.decoders.trace.encode import desc_value

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from freezeframe.analyzers.analysis import Material
-from freezeframe.analyzers.run_diff import RunDiff, diff_runs
-from freezeframe.analyzers.run_diff_packets import TapRuns
-from freezeframe.analyzers.run_diff_statistics import compare_rates, compare_samples
+from freezeframe.analyzers.run_diff.compare import RunDiff, diff_runs
+from freezeframe.analyzers.run_diff.packets import TapRuns
+from freezeframe.analyzers.run_diff.statistics import compare_rates, compare_samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

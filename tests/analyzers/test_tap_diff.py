@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
-from freezeframe.analyzers.align import Op
 from freezeframe.analyzers.contract import run_analyzer
-from freezeframe.analyzers.tap_diff import SegmentDiff, TapDiff
+from freezeframe.analyzers.taps.align import Op
+from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff
 from freezeframe.analyzers.view import CaptureView, view_of
 from freezeframe.decoders.trace.decode import decode_capture
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.throughput import MB, THROUGHPUT
+from freezeframe.analyzers.throughput.analysis import MB, THROUGHPUT
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter, DeviceCapture, Gap
 
 from tests.analyzers.bench_pair import Pair

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from freezeframe.analyzers.throughput_samples import (
+from freezeframe.analyzers.throughput.samples import (
     SampleBatch,
     SamplerAnalyzer,
     SampleSummary,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from freezeframe.analyzers.throughput_shape import levels, ramps, silences
+from freezeframe.analyzers.throughput.shape import levels, ramps, silences
 
 
 def noisy(*parts: tuple[int, float], sigma: float = 5.0, seed: int = 1) -> np.ndarray:

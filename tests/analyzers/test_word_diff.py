@@ -9,12 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
-from freezeframe.analyzers.align import Op
 from freezeframe.analyzers.analysis import Material
-from freezeframe.analyzers.crc_forensics_capture import CRC
-from freezeframe.analyzers.edit_script import EXACT_WORDS, edit_script
-from freezeframe.analyzers.taps import TAPS, compare_taps, diff_columns, differences, surroundings
-from freezeframe.analyzers.word_diff import Run, WordDiff, diff_words
+from freezeframe.analyzers.crc.analysis import CRC
+from freezeframe.analyzers.taps.align import Op
+from freezeframe.analyzers.taps.analysis import (
+    TAPS,
+    compare_taps,
+    diff_columns,
+    differences,
+    surroundings,
+)
+from freezeframe.analyzers.taps.edit_script import EXACT_WORDS, edit_script
+from freezeframe.analyzers.taps.word_diff import Run, WordDiff, diff_words
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.plots.word_diff import draw_word_diff
 from hypothesis import given, settings

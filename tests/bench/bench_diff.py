@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from freezeframe.analyzers.align import Op
-from freezeframe.analyzers.word_diff import diff_words
+from freezeframe.analyzers.taps.align import Op
+from freezeframe.analyzers.taps.word_diff import diff_words
 
 from tests.bench.common import BenchResult, main, median_s
 

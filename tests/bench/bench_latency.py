@@ -10,8 +10,8 @@ import time
 from functools import partial
 
 import numpy as np
-from freezeframe.analyzers.latency_match import EventBatch, PhaseAnalyzer, PhaseResult
-from freezeframe.analyzers.latency_phases import phase_table
+from freezeframe.analyzers.latency.match import EventBatch, PhaseAnalyzer, PhaseResult
+from freezeframe.analyzers.latency.phases import phase_table
 
 from tests.bench.common import BenchResult, main, median_s
 

@@ -22,6 +22,7 @@ __all__ = ["jobs_of", "main"]
 
 DOCS = Path(__file__).parents[2] / "docs"
 REPORTS = {"emulator": DOCS / "campaign.md", "board": DOCS / "campaign-rtl.md"}
+_TOLD = 250  # runs between two words of progress, where nobody watches
 USUAL = {
     "emulator": (100, 1000, 2),
     "board": (20, 40, 0),
@@ -31,20 +32,32 @@ USUAL = {
 def jobs_of(on: str, faults: Sequence[str], seeds: range, clean: int, pair_seeds: int) -> list[Job]:
     """Return the runs of a campaign. From one end alone is explained at one load of three: it is slow."""
     loads = LOADS if on == "emulator" else ("",)
-    jobs = [
+    single = [
         Job(on, fault, load, seed, ends=load in ("", "medium"))
         for seed in seeds
         for fault in faults
         for load in loads
     ]
-    for number in range(clean):
-        load = loads[number % len(loads)]
-        jobs.append(Job(on, "none", load, seeds.start + number, ends=load in ("", "medium")))
-    for number, pair in enumerate(permutations(faults, 2)):
-        for again in range(pair_seeds):
-            load = loads[(number + again) % len(loads)]
-            jobs.append(Job(on, "+".join(pair), load, seeds.start + again, ends=False))
-    return jobs
+    quiet = [
+        Job(
+            on,
+            "none",
+            loads[n % len(loads)],
+            seeds.start + n,
+            loads[n % len(loads)] in ("", "medium"),
+        )
+        for n in range(clean)
+    ]
+    both = [
+        Job(on, "+".join(pair), loads[(n + again) % len(loads)], seeds.start + again, ends=False)
+        for again in range(pair_seeds)
+        for n, pair in enumerate(permutations(faults, 2))
+    ]
+    # Side by side, so that a campaign that is interrupted has done its share of each.
+    placed = [
+        ((n + 0.5) / len(part), job) for part in (single, quiet, both) for n, job in enumerate(part)
+    ]
+    return [job for _, job in sorted(placed, key=lambda entry: entry[0])]
 
 
 def campaign(jobs: Iterable[Job], workers: int) -> Iterator[Run]:
@@ -112,8 +125,8 @@ def main() -> None:
             missed = _miss(run)
             if missed:
                 print(f"\n{missed}", file=sys.stderr, flush=True)
-            if sys.stderr.isatty():
-                print(f"\r{len(runs)} of {len(jobs)}", end="", file=sys.stderr)
+            if sys.stderr.isatty() or len(runs) % _TOLD == 0:
+                print(f"\r{len(runs)} of {len(jobs)}", end="", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         whole = False  # what was run so far is reported, and said to be a part
         print(f"\ninterrupted after {len(runs)} of {len(jobs)} runs", file=sys.stderr)

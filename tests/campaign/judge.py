@@ -47,8 +47,8 @@ def judge(run: Run) -> Verdict:
     ends = [end for end in "AB" if end in run.said]
     if run.fault == "none":
         silent = [end for end in ends if not run.said[end]]
-        named = [e for e in ends if any(f["diagnosis"] != "undetermined" for f in run.said[e])]
-        return Verdict(first, not both, None, named, silent)
+        wrong = [e for e in ends if any(f["diagnosis"] != "undetermined" for f in run.said[e])]
+        return Verdict(first, not both, None, wrong, silent)
     truth = run.truth["injections"][-1]
     known = [key for key in PLACE if truth[key] is not None]
     named = first == run.fault

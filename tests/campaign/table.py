@@ -82,7 +82,8 @@ def _met(judged: Judged, pairs: Sequence[Run], faults: Sequence[str]) -> bool:
 
 def _figures(judged: Judged, pairs: Sequence[Run]) -> list[str]:
     lines = ["| figure | measured | asked |", "|---|---|---|"]
-    named, pinned, placed, clean = (f(judged) for f in (_named, _pinned, _placed, _clean))
+    named, pinned, placed = (f(judged) for f in (_named, _pinned, _placed))
+    clean = _clean(judged)
     if named:
         lines.append(
             f"| right name first ({len(named)} runs) | {_share(named):.2%} | at least {_ASKED:.0%} |"

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
-def test_the_middle_of_both_bounds_is_the_offset_and_half_of_what_is_between_them_the_uncertainty():
+def test_the_middle_of_both_bounds_is_the_offset_and_half_of_what_is_between_them_the_uncertainty() -> (
+    None
+):
     # Own 1000 is sent, the reference hears it at 1300; it sends at 1900, own 2000 hears it.
     relation = relate([Bound(1000, 1300, at_most=True), Bound(2000, 1900, at_most=False)], 0)
     assert relation is not None
@@ -19,12 +21,12 @@ def test_the_middle_of_both_bounds_is_the_offset_and_half_of_what_is_between_the
 
 
 @pytest.mark.parametrize("at_most", [True, False])
-def test_bounds_from_one_side_relate_nothing(at_most: bool):
+def test_bounds_from_one_side_relate_nothing(at_most: bool) -> None:
     assert relate([Bound(1000, 1300, at_most), Bound(2000, 2300, at_most)]) is None
     assert relate([]) is None
 
 
-def test_bounds_that_contradict_each_other_are_refused_with_how_much():
+def test_bounds_that_contradict_each_other_are_refused_with_how_much() -> None:
     with pytest.raises(ValueError, match=r"1 and 1 bounds contradict each other by about 400 ps"):
         relate([Bound(1000, 1000, at_most=True), Bound(1000, 1400, at_most=False)])
 
@@ -40,7 +42,7 @@ def test_bounds_that_contradict_each_other_are_refused_with_how_much():
 )
 def test_the_true_time_lies_within_the_stated_uncertainty_whatever_the_latencies(
     offset_ps: int, drift_ppb: int, latencies: list[tuple[int, int, bool]], asked: int
-):
+) -> None:
     def true(own_ps: int) -> int:
         return own_ps + offset_ps + own_ps * drift_ppb // 10**9
 
@@ -58,7 +60,7 @@ def test_the_true_time_lies_within_the_stated_uncertainty_whatever_the_latencies
         assert abs(relation.place(asked) - int(t_ps[0]) - offset_ps) <= 2
 
 
-def test_a_relation_survives_json_and_anything_else_is_refused():
+def test_a_relation_survives_json_and_anything_else_is_refused() -> None:
     relation = Relation(5, -7, 12, 3, 4, 9)
     assert Relation.from_json(relation.to_json()) == relation
     for lie in ({}, {**relation.to_json(), "bounds": 1.5}, [1, 2], None):

@@ -16,8 +16,9 @@ from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside, run_process
 
 ASKED = (
-    "demo targets emulate status watch serve arm freeze pull guard counters selftest rx-dma traffic inject "
-    "loopback console sim-board trigger explain capture decode import decoders export report"
+    "demo reproduce targets emulate status watch serve arm freeze pull guard counters selftest rx-dma traffic "
+    "inject loopback console sim-board trigger explain check diff open analyze plot capture decode import "
+    "decoders export report"
 )
 HEAVY = ("numpy", "pandas", "numba", "pyarrow", "rich", "typer", "simpy", "serial", "email")
 QT = ("PyQt6", "textual")

@@ -145,6 +145,39 @@ def test_a_card_in_loop_back_hears_itself_and_not_its_peer(bench: Path) -> None:
     assert after[0]["header_errors"] == after[0]["payload_errors"] == after[0]["drops"] == 0
 
 
+@pytest.mark.parametrize("seed", [1, 3, 6])
+def test_every_interrupt_of_a_clean_card_has_a_completion_and_none_is_left_waiting(
+    bench: Path, seed: int
+) -> None:
+    # A handler that takes in the very cycle in which the card counts the completion is the rare case.
+    with VerilatedPair(bench, "none", seed, limit_us=4000, messages=150) as pair:
+        for side in "AB":
+            host = pair.result[side]
+            assert 0 < host["interrupts"] <= host["notes_remote"]
+        before = [device.counters().values["interrupts"] for device in open_devices(pair)]
+        pair.advance(800)
+        after = [device.counters().values["interrupts"] for device in open_devices(pair)]
+        assert [pair.result[side]["interrupts"] for side in "AB"] == before == after
+        for device in open_devices(pair):
+            freeze(device)
+        pair.advance(2000)
+        for device in open_devices(pair):
+            assert _value(device, "frozen.completions_waiting") == 0
+
+
+def test_the_log_tells_of_every_read_when_it_was_asked_for_retried_and_ended_early(
+    bench: Path, tmp_path: Path
+) -> None:
+    # docs/formats.md section 4: posting, posted, requested (retried, requested)*, started, (disconnected, requested)*, done
+    with VerilatedPair(bench, "none", 6, limit_us=900) as pair:
+        counted = pair.result["A"]
+        pull(pair, tmp_path / "x.ff", freeze=True)
+    events = Trace(CaptureFolder.open(tmp_path / "x.ff")).events.to_pandas()
+    events = events[(events["device"] == "A") & (events["kind"] == "DESC")]
+    print(events.columns, len(events), counted)
+    assert False
+
+
 # -- faults ------------------------------------------------------------------------------------
 
 

@@ -28,19 +28,26 @@ class Ring:
         self.dut, self.draw = dut, random.Random(seed)
         self.places = 1 << int(dut.PLACES_LOG2.value)
         self.block = Block(
-            dut, ("td_valid", "td_word", "td_type", "td_data", "pat_valid", "pat_seed", "pat_number", "pat_length",
+            dut, ("td_ask", "td_valid", "td_word", "td_type", "td_data", "pat_valid", "pat_seed", "pat_number", "pat_length",
                   "pat_flow", "m_take"),
-            ("td_full", "pat_taken", "m_valid", "stat_waiting", "ev_posted", "ev_from_host"),
+            ("td_full", "pat_taken", "m_valid", "stat_waiting", "ev_posted", "ev_from_host",
+             "ev_posting"),
         )  # fmt: skip
         self.waiting: list[dict[str, int]] = []
         self.seq = 0
+        self.asked = 0
         self.event: tuple[int, int, int] | None = (
             None  # from the host, flow, value: due in the next cycle
         )
 
     async def step(self, pushed: dict[str, int] | None = None, **given: int) -> dict[str, int]:
         """Let a cycle pass in which ``pushed`` enters; check the oldest, the status and the event."""
+        given["td_ask"] = int(self.draw.random() < 0.2)
         seen = await self.block.step(**given)
+        assert seen["ev_posting"] == self.asked
+        self.asked = given["td_ask"]
+        if seen["ev_posting"]:  # with the number that comes next
+            assert int(self.dut.ev_posting_value.value) == self.seq << 20
         assert seen["stat_waiting"] == len(self.waiting)
         assert seen["td_full"] == int(len(self.waiting) == self.places)
         assert seen["m_valid"] == int(bool(self.waiting))

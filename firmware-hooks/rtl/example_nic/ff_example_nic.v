@@ -49,6 +49,7 @@ module ff_example_nic #(
     output wire [63:0]         hb_addr,
     output wire [9:0]          hb_len,
     input  wire                hb_own,
+    input  wire                hb_gnt,
     input  wire                hb_ack,
     input  wire                hb_retry,
     output wire                hb_wvalid,
@@ -58,6 +59,7 @@ module ff_example_nic #(
     input  wire                hb_cvalid,
     input  wire                hb_clast,
     input  wire [63:0]         hb_cdata,
+    input  wire                td_ask,
     input  wire                td_valid,
     input  wire [1:0]          td_word,
     input  wire [3:0]          td_type,
@@ -99,11 +101,11 @@ module ff_example_nic #(
     wire [3:0] tx_enq_kind, tx_deq_kind, rx_enq_kind, rx_deq_kind, bank_comma_phase;
     wire [63:0] tx_enq_data, tx_deq_data, rx_enq_data, rx_deq_data, bank_dma_address, bank_underflows,
         bank_overflows, inject_data;
-    wire [8:0] ev_bus_valid;
-    wire [35:0] ev_bus_kind;
-    wire [71:0] ev_bus_code;
-    wire [62:0] ev_bus_flow;
-    wire [359:0] ev_bus_value;
+    wire [10:0] ev_bus_valid;
+    wire [43:0] ev_bus_kind;
+    wire [87:0] ev_bus_code;
+    wire [76:0] ev_bus_flow;
+    wire [439:0] ev_bus_value;
     wire [6:0] ev_link_valid, flow_number, traffic_flow;
     wire [27:0] ev_link_kind;
     wire [55:0] ev_link_code;
@@ -128,9 +130,10 @@ module ff_example_nic #(
     ) i_core (
         .clk_bus(clk_bus), .clk_link(clk_link), .clk_rx(clk_rx), .rst(nic_rst), .hold(held), .lane_out(lane_out),
         .lane_out_k(lane_out_k), .lane_in(lane_in), .lane_in_k(lane_in_k), .hb_req(hb_req), .hb_we(hb_we),
-        .hb_addr(hb_addr), .hb_len(hb_len), .hb_own(hb_own), .hb_ack(hb_ack), .hb_retry(hb_retry),
+        .hb_addr(hb_addr), .hb_len(hb_len), .hb_own(hb_own), .hb_gnt(hb_gnt), .hb_ack(hb_ack), .hb_retry(hb_retry),
         .hb_wvalid(hb_wvalid), .hb_wend(hb_wend), .hb_wdata(hb_wdata), .hb_cown(hb_cown), .hb_cvalid(hb_cvalid),
-        .hb_clast(hb_clast), .hb_cdata(hb_cdata), .td_valid(td_valid), .td_word(td_word), .td_type(td_type),
+        .hb_clast(hb_clast), .hb_cdata(hb_cdata), .td_ask(td_ask), .td_valid(td_valid),
+        .td_word(td_word), .td_type(td_type),
         .td_data(td_data), .td_full(td_full), .irq(irq), .host_mask(host_mask), .host_enable(host_enable),
         .host_take(host_take), .host_active(host_active), .host_share(host_share), .host_note_base(host_note_base),
         .host_rx_stop(host_rx_stop), .host_rx_pause(host_rx_pause), .fault_arm(fault_arm),
@@ -162,12 +165,12 @@ module ff_example_nic #(
         .inject_last(inject_last), .inject_data(inject_data), .inject_ready(inject_ready));
 
     // Sources of the event lanes, enum event_source: 0 host, 1 tx_dma, 2 tx_link, 3 rx_link, 4 rx_dma.
-    localparam [71:0] EV_BUS_SOURCE = {8'd4, 8'd4, 8'd4, 8'd1, 8'd1, 8'd1, 8'd1, 8'd0, 8'd0};
+    localparam [87:0] EV_BUS_SOURCE = {8'd4, 8'd4, 8'd4, 8'd1, 8'd1, 8'd1, 8'd1, 8'd1, 8'd0, 8'd0, 8'd0};
     localparam [55:0] EV_LINK_SOURCE = {8'd3, 8'd3, 8'd3, 8'd3, 8'd2, 8'd2, 8'd2};
     wire trigger_out;
     ff_quad #(
         .BUILD_HASH(BUILD_HASH), .DEVICES(DEVICES), .INDEX(INDEX), .TIME_MASTER(TIME_MASTER), .TAP_DEPTH(TAP_DEPTH),
-        .EVENT_DEPTH(EVENT_DEPTH), .EV_BUS(9), .EV_LINK(7), .CLK_BUS_HZ(CLK_BUS_HZ), .CLK_LINK_HZ(CLK_LINK_HZ),
+        .EVENT_DEPTH(EVENT_DEPTH), .EV_BUS(11), .EV_LINK(7), .CLK_BUS_HZ(CLK_BUS_HZ), .CLK_LINK_HZ(CLK_LINK_HZ),
         .FLOWS(FLOWS), .CREDIT_W(CREDIT_W), .TX_FIFO(1 << TX_FIFO_LOG2), .RX_FIFO(1 << RX_FIFO_LOG2),
         .CREDIT_UNIT(CREDIT_UNIT)
     ) i_recorder (

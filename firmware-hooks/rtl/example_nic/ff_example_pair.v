@@ -49,6 +49,7 @@ module ff_example_pair #(
     output wire [63:0]         a_hb_addr,
     output wire [9:0]          a_hb_len,
     input  wire                a_hb_own,
+    input  wire                a_hb_gnt,
     input  wire                a_hb_ack,
     input  wire                a_hb_retry,
     output wire                a_hb_wvalid,
@@ -58,6 +59,7 @@ module ff_example_pair #(
     input  wire                a_hb_cvalid,
     input  wire                a_hb_clast,
     input  wire [63:0]         a_hb_cdata,
+    input  wire                a_td_ask,
     input  wire                a_td_valid,
     input  wire [1:0]          a_td_word,
     input  wire [3:0]          a_td_type,
@@ -78,6 +80,7 @@ module ff_example_pair #(
     output wire [63:0]         b_hb_addr,
     output wire [9:0]          b_hb_len,
     input  wire                b_hb_own,
+    input  wire                b_hb_gnt,
     input  wire                b_hb_ack,
     input  wire                b_hb_retry,
     output wire                b_hb_wvalid,
@@ -87,6 +90,7 @@ module ff_example_pair #(
     input  wire                b_hb_cvalid,
     input  wire                b_hb_clast,
     input  wire [63:0]         b_hb_cdata,
+    input  wire                b_td_ask,
     input  wire                b_td_valid,
     input  wire [1:0]          b_td_word,
     input  wire [3:0]          b_td_type,
@@ -139,6 +143,7 @@ module ff_example_pair #(
     wire clk_host_a, clk_host_b;
     ff_nic_clock_gate i_host_a (.clk(clk_bus_a), .en(!held_a || nic_rst_a), .gated(clk_host_a));
     ff_nic_clock_gate i_host_b (.clk(clk_bus_b), .en(!held_b || nic_rst_b), .gated(clk_host_b));
+    reg a_hb_gnt_q, a_td_ask_q, b_hb_gnt_q, b_td_ask_q;
     reg bus_rst_a_q, bus_rst_b_q, a_s_req_q, a_s_we_q, b_s_req_q, b_s_we_q, a_hb_own_q, a_hb_ack_q, a_hb_retry_q,
         a_hb_cown_q, a_hb_cvalid_q, a_hb_clast_q, a_td_valid_q, a_host_mask_q, a_host_enable_q, a_host_take_q,
         a_host_rx_stop_q, b_hb_own_q, b_hb_ack_q, b_hb_retry_q, b_hb_cown_q, b_hb_cvalid_q, b_hb_clast_q,
@@ -164,6 +169,7 @@ module ff_example_pair #(
         b_s_wdata_q <= b_s_wdata;
     end
     always @(negedge clk_host_a) begin
+        a_hb_gnt_q <= a_hb_gnt; a_td_ask_q <= a_td_ask;
         a_hb_own_q <= a_hb_own; a_hb_ack_q <= a_hb_ack; a_hb_retry_q <= a_hb_retry; a_hb_cown_q <= a_hb_cown;
         a_hb_cvalid_q <= a_hb_cvalid; a_hb_clast_q <= a_hb_clast; a_hb_cdata_q <= a_hb_cdata;
         a_td_valid_q <= a_td_valid; a_td_word_q <= a_td_word; a_td_type_q <= a_td_type; a_td_data_q <= a_td_data;
@@ -172,6 +178,7 @@ module ff_example_pair #(
         a_host_rx_stop_q <= a_host_rx_stop; a_host_rx_pause_q <= a_host_rx_pause;
     end
     always @(negedge clk_host_b) begin
+        b_hb_gnt_q <= b_hb_gnt; b_td_ask_q <= b_td_ask;
         b_hb_own_q <= b_hb_own; b_hb_ack_q <= b_hb_ack; b_hb_retry_q <= b_hb_retry; b_hb_cown_q <= b_hb_cown;
         b_hb_cvalid_q <= b_hb_cvalid; b_hb_clast_q <= b_hb_clast; b_hb_cdata_q <= b_hb_cdata;
         b_td_valid_q <= b_td_valid; b_td_word_q <= b_td_word; b_td_type_q <= b_td_type; b_td_data_q <= b_td_data;
@@ -224,7 +231,8 @@ module ff_example_pair #(
         .s_record(a_s_record), .cross_in(cross_b),
         .cross_out(cross_a), .time_in(time_line), .time_out(time_a), .frozen(frozen_a), .held(held_a),
         .link_loopback(loopback_a), .lane_out(lane_a), .lane_out_k(lane_a_k), .lane_in(in_a), .lane_in_k(in_a_k),
-        .hb_req(a_hb_req), .hb_we(a_hb_we), .hb_addr(a_hb_addr), .hb_len(a_hb_len), .hb_own(a_hb_own_q),
+        .hb_req(a_hb_req), .hb_we(a_hb_we), .hb_addr(a_hb_addr), .hb_len(a_hb_len), .hb_own(a_hb_own_q), .hb_gnt(a_hb_gnt_q),
+        .td_ask(a_td_ask_q),
         .hb_ack(a_hb_ack_q), .hb_retry(a_hb_retry_q), .hb_wvalid(a_hb_wvalid), .hb_wend(a_hb_wend),
         .hb_wdata(a_hb_wdata), .hb_cown(a_hb_cown_q), .hb_cvalid(a_hb_cvalid_q), .hb_clast(a_hb_clast_q),
         .hb_cdata(a_hb_cdata_q), .td_valid(a_td_valid_q), .td_word(a_td_word_q), .td_type(a_td_type_q),
@@ -248,7 +256,8 @@ module ff_example_pair #(
         .s_record(b_s_record), .cross_in(cross_a),
         .cross_out(cross_b), .time_in(time_line), .time_out(time_b), .frozen(frozen_b), .held(held_b),
         .link_loopback(loopback_b), .lane_out(lane_b), .lane_out_k(lane_b_k), .lane_in(in_b), .lane_in_k(in_b_k),
-        .hb_req(b_hb_req), .hb_we(b_hb_we), .hb_addr(b_hb_addr), .hb_len(b_hb_len), .hb_own(b_hb_own_q),
+        .hb_req(b_hb_req), .hb_we(b_hb_we), .hb_addr(b_hb_addr), .hb_len(b_hb_len), .hb_own(b_hb_own_q), .hb_gnt(b_hb_gnt_q),
+        .td_ask(b_td_ask_q),
         .hb_ack(b_hb_ack_q), .hb_retry(b_hb_retry_q), .hb_wvalid(b_hb_wvalid), .hb_wend(b_hb_wend),
         .hb_wdata(b_hb_wdata), .hb_cown(b_hb_cown_q), .hb_cvalid(b_hb_cvalid_q), .hb_clast(b_hb_clast_q),
         .hb_cdata(b_hb_cdata_q), .td_valid(b_td_valid_q), .td_word(b_td_word_q), .td_type(b_td_type_q),

@@ -9,7 +9,7 @@
 // hb_wvalid, hb_len at most, and ends with hb_wend, which is high for one cycle and brings no word. Read: a split
 // transaction; the completion announces itself with hb_cown at least three cycles before its first hb_cvalid, and
 // hb_clast goes with its last word; before hb_len words it is a disconnect, and the card asks again for the rest.
-// Reads come one at a time. hb_own: the bus works for this card (for its counters: arbitration, address, data, a
+// Reads come one at a time. hb_gnt: for one cycle, the request that stands has the bus. hb_own: the bus works for this card (for its counters: arbitration, address, data, a
 // descriptor posted).
 `default_nettype none
 module ff_nic_bus (
@@ -18,14 +18,14 @@ module ff_nic_bus (
     input  wire [2:0]   s_req,
     input  wire [191:0] s_addr,
     input  wire [29:0]  s_len,
-    output wire [2:0]   s_ack, s_retry,
+    output wire [2:0]   s_gnt, s_ack, s_retry,
     input  wire [1:0]   s_wvalid, s_wend,
     input  wire [127:0] s_wdata,
     // host bus port
     output wire         hb_req, hb_we,
     output wire [63:0]  hb_addr,
     output wire [9:0]   hb_len,
-    input  wire         hb_ack, hb_retry,
+    input  wire         hb_gnt, hb_ack, hb_retry,
     output wire         hb_wvalid, hb_wend,
     output wire [63:0]  hb_wdata
 );
@@ -58,6 +58,7 @@ module ff_nic_bus (
     assign hb_we = owner_q != 2'd2;
     assign hb_addr = owner_q == 2'd0 ? s_addr[63:0] : owner_q == 2'd1 ? s_addr[127:64] : s_addr[191:128];
     assign hb_len = owner_q == 2'd0 ? s_len[9:0] : owner_q == 2'd1 ? s_len[19:10] : s_len[29:20];
+    assign s_gnt = {3{asking_q && hb_gnt}} & (3'd1 << owner_q);
     assign s_ack = {3{asking_q && hb_ack}} & (3'd1 << owner_q);
     assign s_retry = {3{asking_q && hb_retry}} & (3'd1 << owner_q);
     assign hb_wvalid = writing_q && (owner_q[0] ? s_wvalid[1] : s_wvalid[0]);

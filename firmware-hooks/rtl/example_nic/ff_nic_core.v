@@ -30,12 +30,13 @@ module ff_nic_core #(
     output wire         hb_req, hb_we,
     output wire [63:0]  hb_addr,
     output wire [9:0]   hb_len,
-    input  wire         hb_own, hb_ack, hb_retry,
+    input  wire         hb_own, hb_gnt, hb_ack, hb_retry,
     output wire         hb_wvalid, hb_wend,
     output wire [63:0]  hb_wdata,
     input  wire         hb_cown, hb_cvalid, hb_clast,
     input  wire [63:0]  hb_cdata,
     // descriptors: four 32-bit target writes, the packet's type with the last; see ff_nic_descriptors.v
+    input  wire         td_ask,             // the host asks for the bus to write one
     input  wire         td_valid,
     input  wire [1:0]   td_word,
     input  wire [3:0]   td_type,
@@ -75,11 +76,11 @@ module ff_nic_core #(
     output wire [3:0]   tx_enq_kind, tx_deq_kind, rx_enq_kind, rx_deq_kind,
     output wire [63:0]  tx_enq_data, tx_deq_data, rx_enq_data, rx_deq_data,
     // events: see the localparams of ff_example_nic.v for the sources
-    output wire [8:0]   ev_bus_valid,
-    output wire [35:0]  ev_bus_kind,
-    output wire [71:0]  ev_bus_code,
-    output wire [62:0]  ev_bus_flow,
-    output wire [359:0] ev_bus_value,
+    output wire [10:0]  ev_bus_valid,
+    output wire [43:0]  ev_bus_kind,
+    output wire [87:0]  ev_bus_code,
+    output wire [76:0]  ev_bus_flow,
+    output wire [439:0] ev_bus_value,
     output wire [6:0]   ev_link_valid,
     output wire [27:0]  ev_link_kind,
     output wire [55:0]  ev_link_code,
@@ -150,16 +151,21 @@ module ff_nic_core #(
     wire [3:0]  d_flags, d_type;
     wire [6:0]  d_flow, posted_flow;
     wire [15:0] d_seq;
-    wire [39:0] posted_value;
+    wire        posting;
+    wire [39:0] posted_value, posting_value;
     ff_nic_descriptors #(.PLACES_LOG2(DESCRIPTORS_LOG2)) i_descriptors (
-        .clk(bus), .rst(rst), .td_valid(td_valid), .td_word(td_word), .td_type(td_type), .td_data(td_data),
+        .clk(bus), .rst(rst), .td_ask(td_ask), .td_valid(td_valid), .td_word(td_word), .td_type(td_type), .td_data(td_data),
         .td_full(td_full), .pat_valid(pat_valid), .pat_seed(traffic_seed), .pat_number(pat_number),
         .pat_length(traffic_length > 10'd512 ? 10'd512 : traffic_length), .pat_flow(traffic_flow),
         .pat_taken(pat_taken), .m_valid(d_valid), .m_src(d_src), .m_dest(d_dest), .m_length(d_length),
         .m_flags(d_flags), .m_type(d_type), .m_flow(d_flow), .m_seq(d_seq), .m_pattern(d_pattern), .m_take(d_take),
         .stat_waiting(bank_descriptors_waiting), .ev_posted(posted), .ev_from_host(posted_host),
-        .ev_flow(posted_flow), .ev_value(posted_value));
+        .ev_posting(posting), .ev_flow(posted_flow), .ev_value(posted_value), .ev_posting_value(posting_value));
 
+    wire        tx_gnt, tx_read;
+    wire [7:0]  tx_read_code;
+    wire [39:0] tx_read_value;
+    wire [1:0]  unused_gnt;
     wire        tx_req, tx_ack, tx_retry, tx_started, tx_done, retry_tx, disconnect, split_wait;
     wire [63:0] tx_addr;
     wire [9:0]  tx_len;
@@ -174,13 +180,14 @@ module ff_nic_core #(
         .clk(bus), .rst(rst), .d_valid(d_valid), .d_pattern(d_pattern), .d_src(d_src), .d_dest(d_dest),
         .d_length(d_length), .d_flags(d_flags), .d_type(d_type), .d_flow(d_flow), .d_seq(d_seq), .d_take(d_take),
         .inject_valid(inject_valid), .inject_last(inject_last), .inject_data(inject_data), .inject_ready(inject_ready),
-        .b_req(tx_req), .b_addr(tx_addr), .b_len(tx_len), .b_ack(tx_ack), .b_retry(tx_retry), .c_own(hb_cown),
+        .b_req(tx_req), .b_addr(tx_addr), .b_len(tx_len), .b_gnt(tx_gnt), .b_ack(tx_ack), .b_retry(tx_retry), .c_own(hb_cown),
         .c_valid(hb_cvalid), .c_last(hb_clast), .c_data(hb_cdata), .f_room(tx_room), .f_packet_room(tx_packet_room),
         .f_valid(e_valid), .f_last(e_last), .f_kind(e_kind), .f_data(e_data), .f_first(e_first), .p_valid(p_valid),
         .p_notify(p_notify), .p_seq(p_seq), .p_flow(p_flow), .stat_state(bank_tx_dma_state),
         .stat_address(bank_dma_address), .stat_remaining(bank_dma_remaining), .stat_length(bank_descriptor_length),
         .stat_next_seq(bank_next_seq_out), .ev_started(tx_started), .ev_done(tx_done), .ev_flow(tx_dma_flow),
-        .ev_value(tx_dma_value), .count_retry(retry_tx), .count_disconnect(disconnect),
+        .ev_value(tx_dma_value), .ev_read(tx_read), .ev_read_code(tx_read_code), .ev_read_value(tx_read_value),
+        .count_retry(retry_tx), .count_disconnect(disconnect),
         .count_split_wait(split_wait));
 
     wire        hit_enq, struck_enq, hit_deq, struck_deq;
@@ -373,9 +380,9 @@ module ff_nic_core #(
 
     ff_nic_bus i_bus (
         .clk(bus), .rst(rst), .s_req({tx_req, n_req, rx_req}), .s_addr({tx_addr, n_addr, rx_addr}),
-        .s_len({tx_len, n_len, rx_len}), .s_ack({tx_ack, n_ack, rx_ack}), .s_retry({tx_retry, n_retry, rx_retry}),
+        .s_len({tx_len, n_len, rx_len}), .s_gnt({tx_gnt, unused_gnt}), .s_ack({tx_ack, n_ack, rx_ack}), .s_retry({tx_retry, n_retry, rx_retry}),
         .s_wvalid({n_wvalid, rx_wvalid}), .s_wend({n_wend, rx_wend}), .s_wdata({n_wdata, rx_wdata}),
-        .hb_req(hb_req), .hb_we(hb_we), .hb_addr(hb_addr), .hb_len(hb_len), .hb_ack(hb_ack), .hb_retry(hb_retry),
+        .hb_req(hb_req), .hb_we(hb_we), .hb_addr(hb_addr), .hb_len(hb_len), .hb_gnt(hb_gnt), .hb_ack(hb_ack), .hb_retry(hb_retry),
         .hb_wvalid(hb_wvalid), .hb_wend(hb_wend), .hb_wdata(hb_wdata));
 
     // -- what the recorder sees ------------------------------------------------------------------
@@ -399,15 +406,18 @@ module ff_nic_core #(
         .ev_value(state_rx_link_value));
 
     localparam [3:0] CREDIT = 4'd4, DESC = 4'd5, NOTE = 4'd6, IRQ = 4'd7, STATE = 4'd8, PRESSURE = 4'd9, LINK = 4'd10;
-    // host: posted, interrupt line; tx_dma: state, started, done, note; rx_dma: state, note, interrupt
-    assign ev_bus_valid = {9{en_bus}} & {
-        raised, note_remote, state_rx_dma, note_local, tx_done, tx_started, state_tx_dma, masked || enabled, posted};
-    assign ev_bus_kind = {IRQ, NOTE, STATE, NOTE, DESC, DESC, STATE, IRQ, DESC};
-    assign ev_bus_code = {8'd1, 8'd2, 8'd1, 8'd1, 8'd3, 8'd2, 8'd0, masked ? 8'd2 : 8'd3, 8'd1};
-    assign ev_bus_flow = {7'd0, note_ev_flow, 7'd0, note_ev_flow, tx_dma_flow, tx_dma_flow, 7'd0, 7'd0, posted_flow};
+    // host: posted, interrupt line, posting; tx_dma: state, started, read, done, note; rx_dma: state, note, interrupt
+    assign ev_bus_valid = {11{en_bus}} & {
+        raised, note_remote, state_rx_dma, note_local, tx_done, tx_read, tx_started, state_tx_dma, posting,
+        masked || enabled, posted};
+    assign ev_bus_kind = {IRQ, NOTE, STATE, NOTE, DESC, DESC, DESC, STATE, DESC, IRQ, DESC};
+    assign ev_bus_code = {
+        8'd1, 8'd2, 8'd1, 8'd1, 8'd3, tx_read_code, 8'd2, 8'd0, 8'd6, masked ? 8'd2 : 8'd3, 8'd1};
+    assign ev_bus_flow = {
+        7'd0, note_ev_flow, 7'd0, note_ev_flow, tx_dma_flow, tx_dma_flow, tx_dma_flow, 7'd0, 7'd0, 7'd0, posted_flow};
     assign ev_bus_value = {
-        irq_value, note_value, state_rx_dma_value, note_value, tx_dma_value, tx_dma_value, state_tx_dma_value,
-        irq_host_value, posted_value};
+        irq_value, note_value, state_rx_dma_value, note_value, tx_dma_value, tx_read_value, tx_dma_value,
+        state_tx_dma_value, posting_value, irq_host_value, posted_value};
     // tx_link: state, pressure, credit; rx_link: state, credit, lane 0, lane 1
     wire line = trained || inserted || removed;
     wire [7:0] line_code = trained ? 8'd5 : inserted ? 8'd1 : 8'd2;
@@ -455,6 +465,6 @@ module ff_nic_core #(
             default: ;
         endcase
     end
-    wire unused = &{1'b0, n_retry};
+    wire unused = &{1'b0, n_retry, unused_gnt};
 endmodule
 `default_nettype wire

@@ -11,6 +11,7 @@ module ff_nic_descriptors #(
 ) (
     input  wire        clk, rst,
     // target writes
+    input  wire        td_ask,          // the host asks for the bus to write one; one cycle
     input  wire        td_valid,
     input  wire [1:0]  td_word,
     input  wire [3:0]  td_type,
@@ -34,9 +35,10 @@ module ff_nic_descriptors #(
     input  wire        m_take,
     // status and event
     output wire [15:0] stat_waiting,
-    output reg         ev_posted, ev_from_host,
+    output reg         ev_posted, ev_from_host, ev_posting,
     output reg  [6:0]  ev_flow,
-    output reg  [39:0] ev_value
+    output reg  [39:0] ev_value,
+    output wire [39:0] ev_posting_value // the number that comes next; what it is to be is not known yet
 );
     localparam A = PLACES_LOG2;
     generate if (PLACES_LOG2 < 1 || PLACES_LOG2 > 8) begin : g_check_PLACES_LOG2
@@ -75,6 +77,7 @@ module ff_nic_descriptors #(
         if (m_valid && m_take) read_q <= read_q + {{A{1'b0}}, 1'b1};
         ev_posted <= push;
         ev_from_host <= host;
+        ev_posting <= td_ask;
         ev_flow <= flow;
         ev_value <= {4'd0, seq_q, flags, 2'd0, packet_type, length};
         if (rst) begin
@@ -83,10 +86,12 @@ module ff_nic_descriptors #(
             seq_q <= 16'd0;
             ev_posted <= 1'b0;
             ev_from_host <= 1'b0;
+            ev_posting <= 1'b0;
         end
     end
     assign m_valid = waiting != {A+1{1'b0}};
     assign {m_pattern, m_seq, m_type, m_flow, m_flags, m_length, m_dest, m_src} = ring[read_q[A-1:0]];
+    assign ev_posting_value = {4'd0, seq_q, 20'd0};
     assign stat_waiting = {{15-A{1'b0}}, waiting};
     wire unused = &{1'b0, td_data[31:23], td_data[11:10]};
 endmodule

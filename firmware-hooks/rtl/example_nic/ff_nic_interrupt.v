@@ -16,7 +16,9 @@ module ff_nic_interrupt (
     output reg  [39:0] ev_value, ev_host_value      // of raised; of masked and enabled
 );
     reg  enabled_q;
-    wire [15:0] waiting = stat_waiting + {15'd0, complete} - {15'd0, host_take && stat_waiting != 16'd0};
+    // A take in the completion's own cycle is of that one.
+    wire taken = host_take && (complete || stat_waiting != 16'd0);
+    wire [15:0] waiting = stat_waiting + {15'd0, complete} - {15'd0, taken};
     wire masked = (stat_masked || host_mask) && !host_enable;
     wire raised = irq && !host_mask;
     // Where the handler enables and a completion waits, the line rises one cycle later, as its event does.

@@ -27,7 +27,7 @@ module ff_nic_tx_dma #(
     output wire        b_req,
     output wire [63:0] b_addr,
     output wire [9:0]  b_len,
-    input  wire        b_ack, b_retry,
+    input  wire        b_gnt, b_ack, b_retry,
     input  wire        c_own, c_valid, c_last,
     input  wire [63:0] c_data,
     // outgoing FIFO
@@ -49,6 +49,9 @@ module ff_nic_tx_dma #(
     output reg         ev_started, ev_done,
     output wire [6:0]  ev_flow,
     output wire [39:0] ev_value,
+    output reg         ev_read,         // a read has the bus, was retried, was disconnected
+    output reg  [7:0]  ev_read_code,    // enum desc_code
+    output wire [39:0] ev_read_value,   // length: payload words still to be fetched
     output wire        count_retry, count_disconnect, count_split_wait
 );
     generate if (DEPTH_LOG2 < 10 || DEPTH_LOG2 > 15) begin : g_check_DEPTH_LOG2
@@ -58,6 +61,7 @@ module ff_nic_tx_dma #(
     localparam [2:0] IDLE = 3'd0, ROOM = 3'd1, ASK = 3'd2, BACKOFF = 3'd3, SPLIT = 3'd4, DATA = 3'd5, CLOSE = 3'd6,
                      INJECT = 3'd7;
     localparam [7:0] M_IDLE = 8'd0, M_FETCH = 8'd1, M_SPLIT_WAIT = 8'd2, M_DATA = 8'd3;
+    localparam [7:0] RETRIED = 8'd4, DISCONNECTED = 8'd5, REQUESTED = 8'd7;
     localparam [3:0] NOTIFY_LOCAL = 4'd1;
 
     reg  [2:0]  state_q;
@@ -72,6 +76,7 @@ module ff_nic_tx_dma #(
     reg  [4:0]  backoff_q;
     reg  [7:0]  random_q;               // for the wait before a retried request
     reg         first_q;
+    reg  [9:0]  ev_left_q;
     reg  [1:0]  place_q;                // of the next injected word: 0, 1, 2 or more
 
     wire made = pattern_q || length_q == 10'd0; // nothing to fetch
@@ -173,6 +178,9 @@ module ff_nic_tx_dma #(
 
         first_q <= head0_q || (inject && place_q == 2'd0);
         ev_started <= head0_q || (inject && place_q == 2'd0);
+        ev_read <= (b_req && (b_gnt || b_retry)) || count_disconnect;
+        ev_read_code <= count_disconnect ? DISCONNECTED : b_retry ? RETRIED : REQUESTED;
+        ev_left_q <= count_disconnect ? left_q - 10'd1 : left_q;
         ev_done <= close || (inject && inject_last);
         p_valid <= close || (inject && inject_last);
         if (inject && place_q == 2'd0) begin // one of a single word, too
@@ -192,6 +200,7 @@ module ff_nic_tx_dma #(
             first_q <= 1'b0;
             ev_started <= 1'b0;
             ev_done <= 1'b0;
+            ev_read <= 1'b0;
             p_valid <= 1'b0;
             random_q <= 8'h5A;
             stat_next_seq <= 16'd0;
@@ -214,6 +223,7 @@ module ff_nic_tx_dma #(
     assign stat_remaining = {6'd0, working_q && !pattern_q ? left_q : 10'd0};
     assign stat_length = {6'd0, working_q ? length_q : 10'd0};
     assign ev_flow = flow_q;
+    assign ev_read_value = {4'd0, seq_q, flags_q, 2'd0, type_q, ev_left_q};
     assign ev_value = {4'd0, seq_q, flags_q, 2'd0, type_q, length_q};
 endmodule
 `default_nettype wire

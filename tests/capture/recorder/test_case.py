@@ -34,7 +34,7 @@ def case(frozen: EmulatorTarget, tmp_path_factory: pytest.TempPathFactory) -> It
     yield path
 
 
-def test_the_only_cards_of_two_targets_become_a_and_b_and_each_others_peer(case: Path):
+def test_the_only_cards_of_two_targets_become_a_and_b_and_each_others_peer(case: Path) -> None:
     folder = CaptureFolder.open(case)
     assert [device.name for device in folder.devices] == ["A", "B"]
     assert [device.target for device in folder.devices] == [0, 1]
@@ -44,7 +44,9 @@ def test_the_only_cards_of_two_targets_become_a_and_b_and_each_others_peer(case:
     assert len(folder.manifest["targets"]) == 2 and folder.manifest["format"][1:] == [1, 1]
 
 
-def test_the_fault_between_two_computers_is_named_as_that_between_two_cards_of_one(case: Path):
+def test_the_fault_between_two_computers_is_named_as_that_between_two_cards_of_one(
+    case: Path,
+) -> None:
     findings = explain(CaptureFolder.open(case)).findings
     assert [finding.diagnosis for finding in findings] == ["word-omitted"]
     assert findings[0].direction == "A->B" and findings[0].t_ps is not None
@@ -52,7 +54,7 @@ def test_the_fault_between_two_computers_is_named_as_that_between_two_cards_of_o
 
 def test_times_of_both_ends_agree_with_the_simulation_within_what_is_stated(
     case: Path, frozen: EmulatorTarget
-):
+) -> None:
     trace = decode_capture(CaptureFolder.open(case))
     a, b = (nic.bus.clock for nic in frozen.pair.nics)
     times = trace.events[trace.events["source"] == "B.event_log"]
@@ -65,7 +67,7 @@ def test_times_of_both_ends_agree_with_the_simulation_within_what_is_stated(
         assert abs(t_ps - axis_ps) <= unc_ps + 10_000  # A's counter counts in 10 ns
 
 
-def test_tables_that_were_kept_give_the_same_times_and_notes(case: Path):
+def test_tables_that_were_kept_give_the_same_times_and_notes(case: Path) -> None:
     folder = CaptureFolder.open(case)
     made, kept = open_trace(folder), open_trace(folder)
     assert kept.relations == made.relations and kept.relations[1] is not None
@@ -75,7 +77,7 @@ def test_tables_that_were_kept_give_the_same_times_and_notes(case: Path):
 
 def test_a_given_pair_of_instants_relates_the_time_lines_instead_of_the_packets(
     frozen: EmulatorTarget, tmp_path: Path
-):
+) -> None:
     a, b = (nic.bus.clock for nic in frozen.pair.nics)
     at = frozen.pair.nics[0].freeze.frozen_ps or 0
     text = f"A.bus:{a.cycle_at(at)}=B.bus:{b.cycle_at(at)}+-20"
@@ -99,14 +101,14 @@ def test_a_given_pair_of_instants_relates_the_time_lines_instead_of_the_packets(
         ("A.bus:-1=B.bus:2", "is no instant"),
     ],
 )
-def test_a_pair_that_is_none_is_refused_with_the_form(text: str, why: str):
+def test_a_pair_that_is_none_is_refused_with_the_form(text: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         SameTime.parse(text)
 
 
 def test_nothing_is_written_when_a_pair_or_a_trace_names_a_card_that_is_not_there(
     frozen: EmulatorTarget, tmp_path: Path
-):
+) -> None:
     path = tmp_path / "none.ff"
     with (
         served_apart(frozen) as cards,
@@ -118,7 +120,7 @@ def test_nothing_is_written_when_a_pair_or_a_trace_names_a_card_that_is_not_ther
     assert not path.exists()
 
 
-def test_a_single_target_gives_the_folder_that_it_always_gave(tmp_path: Path):
+def test_a_single_target_gives_the_folder_that_it_always_gave(tmp_path: Path) -> None:
     from freezeframe.capture.recorder.pull import pull
 
     paths = [tmp_path / "one.ff", tmp_path / "case.ff"]
@@ -139,7 +141,7 @@ def test_a_single_target_gives_the_folder_that_it_always_gave(tmp_path: Path):
 )
 def test_a_manifest_that_lies_about_pairs_is_a_damaged_one(
     case: Path, tmp_path: Path, pair: object
-):
+) -> None:
     import shutil
 
     copy = tmp_path / "lie.ff"

@@ -13,7 +13,7 @@ def one(text: str) -> HostLine:
     return line
 
 
-def test_a_line_of_the_ftrace_file_gives_task_cpu_time_and_event():
+def test_a_line_of_the_ftrace_file_gives_task_cpu_time_and_event() -> None:
     line = one(
         "          <idle>-0     [002] d.h1.  5281.568961: irq_handler_entry: irq=45 name=ff0"
     )
@@ -24,7 +24,7 @@ def test_a_line_of_the_ftrace_file_gives_task_cpu_time_and_event():
     assert (line.own_ps, line.unc_ps) == (5_281_568_961_000_000, 999_999)
 
 
-def test_a_line_of_trace_cmd_report_without_flags_and_with_a_tgid_is_read_as_well():
+def test_a_line_of_trace_cmd_report_without_flags_and_with_a_tgid_is_read_as_well() -> None:
     line = one(
         " my-app-12-1742  (   1700) [001]   12.000000001: irq_handler_exit: irq=45 ret=handled"
     )
@@ -32,7 +32,7 @@ def test_a_line_of_trace_cmd_report_without_flags_and_with_a_tgid_is_read_as_wel
     assert (line.own_ps, line.unc_ps) == (12_000_000_001_000, 999)
 
 
-def test_a_register_write_of_the_rwmmio_events_gives_width_address_and_value():
+def test_a_register_write_of_the_rwmmio_events_gives_width_address_and_value() -> None:
     line = one(
         "app-7 [000] ..... 1.000001: rwmmio_write: f+0x40/0x90 width=32 val=0x2200 addr=0xffffc9000040000c"
     )
@@ -40,14 +40,14 @@ def test_a_register_write_of_the_rwmmio_events_gives_width_address_and_value():
     assert line.address == 0xFFFF_C900_0040_000C - (1 << 64)  # an int64 bit pattern
 
 
-def test_a_read_counts_when_its_value_is_there():
+def test_a_read_counts_when_its_value_is_there() -> None:
     line = one("app-7 [000] ..... 1.000001: rwmmio_post_read: f width=32 val=0x1 addr=0x10")
     assert (line.kind, line.value, line.address) == ("read", 1, 16)
     begun = one("app-7 [000] ..... 1.000001: rwmmio_read: f width=32 addr=0x10")
     assert (begun.kind, begun.address) == ("rwmmio_read", -1)
 
 
-def test_mmiotrace_gives_bytes_as_bits():
+def test_mmiotrace_gives_bytes_as_bits() -> None:
     line = one("W 4 63.258141 1 0xfe800010 0x12 0xffffffff 742")
     assert (line.kind, line.width, line.address, line.value, line.pid) == (
         "write", 32, 0xFE800010, 0x12, 742,
@@ -55,13 +55,13 @@ def test_mmiotrace_gives_bytes_as_bits():
     assert one("MARK 63.2 hello").kind == "message"
 
 
-def test_dmesg_is_a_message_with_a_time():
+def test_dmesg_is_a_message_with_a_time() -> None:
     line = one("<6>[ 9472.695262] ff 0000:03:00.0: link is down")
     assert (line.kind, line.text) == ("message", "ff 0000:03:00.0: link is down")
     assert line.own_ps == 9_472_695_262_000_000
 
 
-def test_lost_events_are_a_row_with_their_number():
+def test_lost_events_are_a_row_with_their_number() -> None:
     assert one("CPU:1 [LOST 123 EVENTS]")[1:] == (
         "lost",
         -1,
@@ -79,25 +79,25 @@ def test_lost_events_are_a_row_with_their_number():
 
 
 @pytest.mark.parametrize("head", ["# tracer: nop", "cpus=8", "CPU 3 is empty", "", "version = 7"])
-def test_heads_say_nothing(head: str):
+def test_heads_say_nothing(head: str) -> None:
     assert list(read_lines(head.encode())) == []
 
 
 @pytest.mark.parametrize(
     "text", ["[Mon Nov 16 10:00:00 2026] x", "irq=45", "a-1 [0] 1.0: x", "\x00\xff", "R 4 1 2 3"]
 )
-def test_any_other_line_is_kept_as_an_error(text: str):
+def test_any_other_line_is_kept_as_an_error(text: str) -> None:
     line = one(text)
     assert line.kind == "error" and line.text == text.encode().decode("utf-8", "backslashreplace")
 
 
-def test_a_line_of_a_megabyte_is_cut_in_its_text_and_harms_nothing():
+def test_a_line_of_a_megabyte_is_cut_in_its_text_and_harms_nothing() -> None:
     (line,) = read_lines(b"[    1.000000] " + b"x" * (1 << 20))
     assert line.kind == "message" and len(line.text) < 4096
 
 
 @given(st.binary(max_size=300))
-def test_no_bytes_raise_and_no_line_is_dropped(data: bytes):
+def test_no_bytes_raise_and_no_line_is_dropped(data: bytes) -> None:
     lines = list(read_lines(data))
     assert len(lines) <= data.count(b"\n") + 1
     assert all(-(1 << 63) <= line.value < 1 << 63 for line in lines)

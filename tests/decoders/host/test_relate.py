@@ -48,7 +48,7 @@ def of(result: AnalysisResult, name: str) -> int | None:
 @pytest.mark.parametrize("seed", [2, 3, 5, 7])
 def test_times_of_the_host_agree_with_the_simulation_within_what_is_stated(
     tmp_path: Path, seed: int
-):
+) -> None:
     target, folder = case(tmp_path, seed)
     trace, host = decoded(folder)
     relation = host.clocks["B"].relation
@@ -65,7 +65,7 @@ def test_times_of_the_host_agree_with_the_simulation_within_what_is_stated(
         assert int(unc_ps[0]) < 3_000_000
 
 
-def test_every_line_of_the_trace_is_a_row_and_rows_are_in_the_order_of_time(tmp_path: Path):
+def test_every_line_of_the_trace_is_a_row_and_rows_are_in_the_order_of_time(tmp_path: Path) -> None:
     _, folder = case(tmp_path, 3)
     _, host = decoded(folder)
     lines = [line for line in folder.host[0].text.splitlines() if not line.startswith(b"cpus")]
@@ -73,7 +73,7 @@ def test_every_line_of_the_trace_is_a_row_and_rows_are_in_the_order_of_time(tmp_
     assert host.table["t_ps"].is_monotonic_increasing
 
 
-def test_each_interrupt_has_the_handler_that_ran_for_it(tmp_path: Path):
+def test_each_interrupt_has_the_handler_that_ran_for_it(tmp_path: Path) -> None:
     _, folder = case(tmp_path, 3)
     result = HOST.run(Material(folder))
     raised = result.figure("B.interrupts").value
@@ -87,7 +87,7 @@ def test_each_interrupt_has_the_handler_that_ran_for_it(tmp_path: Path):
     assert abs(lag.value - 2_000_000) <= lag.uncertainty
 
 
-def test_a_handler_that_the_tracer_says_it_lost_is_unknown_and_not_missing(tmp_path: Path):
+def test_a_handler_that_the_tracer_says_it_lost_is_unknown_and_not_missing(tmp_path: Path) -> None:
     def edit(text: bytes) -> bytes:
         lines = text.splitlines(keepends=True)
         entry = [i for i, line in enumerate(lines) if b"irq_handler_entry" in line][-2]
@@ -101,7 +101,9 @@ def test_a_handler_that_the_tracer_says_it_lost_is_unknown_and_not_missing(tmp_p
     assert any("lost events" in note for note in result.notes)
 
 
-def test_without_any_order_that_fits_the_clocks_are_not_related_and_it_is_said(tmp_path: Path):
+def test_without_any_order_that_fits_the_clocks_are_not_related_and_it_is_said(
+    tmp_path: Path,
+) -> None:
     _, folder = case(tmp_path, 3, lambda text: text.replace(b"irq_handler", b"softirq_other"))
     _, host = decoded(folder)
     assert host.clocks["B"].relation is None
@@ -111,7 +113,7 @@ def test_without_any_order_that_fits_the_clocks_are_not_related_and_it_is_said(t
     assert result.figure("B.interrupts.handled").value is None
 
 
-def test_a_trace_of_another_boot_contradicts_and_relates_nothing(tmp_path: Path):
+def test_a_trace_of_another_boot_contradicts_and_relates_nothing(tmp_path: Path) -> None:
     foreign = tmp_path / "other"
     foreign.mkdir()
     _, other = case(foreign, 11)
@@ -120,7 +122,7 @@ def test_a_trace_of_another_boot_contradicts_and_relates_nothing(tmp_path: Path)
     assert host.clocks["B"].relation is None
 
 
-def test_a_capture_without_a_host_says_how_to_get_one(tmp_path: Path):
+def test_a_capture_without_a_host_says_how_to_get_one(tmp_path: Path) -> None:
     target = EmulatorTarget("forth", "none", 1)
     pull_case([target], tmp_path / "none.ff", freeze=True)
     result = HOST.run(Material(CaptureFolder.open(tmp_path / "none.ff")))

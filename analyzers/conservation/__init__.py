@@ -1,0 +1,1 @@
+"""Conservation laws held against a capture: the analysis ``conservation``."""

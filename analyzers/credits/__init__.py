@@ -1,0 +1,1 @@
+"""The account of every flow's credits: its ledger, its history, and the analysis ``credits``."""

@@ -1,0 +1,1 @@
+"""How long each message took, phase by phase: the analysis ``latency``."""

@@ -1,0 +1,1 @@
+"""When senders waited for credit, and for what: the analysis ``pressure``."""

@@ -1,0 +1,1 @@
+"""Two captures, of a good run and a bad one, compared."""

@@ -1,0 +1,187 @@
+"""Compare what crossed two taps, packet by packet and word by word.
+
+A packet that only one of the taps recorded, because a memory begins, ends or has a gap there, or
+because its words were still on their way at the freeze, is no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from freezeframe.analyzers.streams import HEADS, Packet, Stream
+from freezeframe.analyzers.taps.align import Alignment, Edit, Op, align, align_cut
+from freezeframe.analyzers.taps.packet_match import match_packets
+from freezeframe.analyzers.view import CaptureView
+
+__all__ = ["PacketPair", "SegmentDiff", "TapDiff", "compare_packets", "diff_streams", "path_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class PacketPair:
+    """One packet at both taps, and how its words differ.
+
+    ``edits`` count from the packets' first recorded words. ``compared`` words stood on both sides,
+    0 when the two pieces cannot be laid together; the first of them is word ``up_skip`` upstream
+    and ``down_skip`` downstream (not 0 where one side lacks the packet's beginning).
+    """
+
+    up: Packet
+    down: Packet
+    edits: tuple[Edit, ...]
+    compared: int
+    up_skip: int = 0
+    down_skip: int = 0
+
+    @property
+    def in_place(self) -> bool:
+        """No word is missing or too many: compared words stand side by side."""
+        return all(edit.op is Op.ALTERED for edit in self.edits)
+
+    def payload_index(self, edit: Edit) -> tuple[int, int] | None:
+        """Return the payload indices ``[first, end)`` an edit may stand at; None in HEAD or TAIL.
+
+        Counted upstream for what was omitted or altered, downstream for what was too many. None,
+        too, where the packet's beginning was recorded on neither side, unless its header tells the
+        length on the side that has the tail.
+        """
+        upstream = edit.op in (Op.OMITTED, Op.ALTERED)
+        packet = self.up if upstream else self.down
+        base = self._payload_start(packet, upstream)
+        if base is None:
+            return None
+        first = packet.start + edit.first - base
+        end = first + edit.places
+        if first < 0 or end > packet.start + packet.heads + packet.body_words - base:
+            return None
+        return first, end
+
+    def _payload_start(self, packet: Packet, upstream: bool) -> int | None:
+        """Return the stream position of payload word 0, which may lie before the recorded part."""
+        if packet.heads >= HEADS or not packet.cut_start:
+            return packet.start + packet.heads
+        other = self.down if upstream else self.up
+        if packet.has_tail and other.has_head and other.length is not None:
+            return packet.end - 1 - other.length
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentDiff:
+    """Everything between two neighbouring taps of one direction.
+
+    ``missing`` are packets of ``up`` that never came although later ones did; ``extra`` the reverse.
+    """
+
+    direction: str
+    up: Stream
+    down: Stream
+    pairs: tuple[PacketPair, ...]
+    missing: tuple[Packet, ...]
+    extra: tuple[Packet, ...]
+    reordered: tuple[tuple[Packet, Packet], ...]
+
+    @property
+    def differing(self) -> tuple[PacketPair, ...]:
+        """The packets whose words differ, in order."""
+        return tuple(pair for pair in self.pairs if pair.edits)
+
+    @property
+    def first_divergence(self) -> tuple[PacketPair, Edit] | None:
+        """The first word that differs, in the order of the downstream tap."""
+        for pair in self.pairs:
+            if pair.edits:
+                return pair, pair.edits[0]
+        return None
+
+    @property
+    def words_compared(self) -> int:
+        return sum(pair.compared for pair in self.pairs)
+
+
+def path_of(sender: str, receiver: str) -> tuple[tuple[str, str], ...]:
+    """Return the four taps that a word from ``sender`` to ``receiver`` crosses, in order."""
+    return (
+        (sender, "tx_enq"),
+        (sender, "tx_deq"),
+        (receiver, "rx_enq"),
+        (receiver, "rx_deq"),
+    )
+
+
+def diff_streams(direction: str, up: Stream, down: Stream) -> SegmentDiff:
+    """Compare two taps of one direction. Linear in the words, and in what differs."""
+    match = match_packets(up, down)
+    pairs = tuple(compare_packets(up, up.packets[i], down, down.packets[j]) for i, j in match.pairs)
+    return SegmentDiff(
+        direction=direction,
+        up=up,
+        down=down,
+        pairs=pairs,
+        missing=tuple(up.packets[i] for i in match.missing),
+        extra=tuple(down.packets[j] for j in match.extra),
+        reordered=tuple((up.packets[i], down.packets[j]) for i, j in match.reordered),
+    )
+
+
+def compare_packets(up: Stream, p: Packet, down: Stream, q: Packet) -> PacketPair:
+    """Compare the words of one packet at two taps, HEAD and TAIL with them."""
+    n, m = p.end - p.start, q.end - q.start
+    if n == m and np.array_equal(up.words(p), down.words(q)) and _same_kinds(up, p, down, q):
+        return PacketPair(p, q, (), n)
+    from_start, to_end = not (p.cut_start or q.cut_start), not (p.cut_end or q.cut_end)
+    if from_start and to_end:
+        found = align(*_ids(up, p, down, q))
+    elif from_start or to_end:
+        found = align_cut(*_ids(up, p, down, q), at_start=to_end)
+    else:
+        found = Alignment((), 0)
+    skip = 0 if from_start else max(n, m) - min(n, m)
+    return PacketPair(p, q, found.edits, found.compared, skip if n > m else 0, skip if m > n else 0)
+
+
+class TapDiff:
+    """Compares every segment whose both taps may be looked at, of captures in order.
+
+    A capture is compared within itself: between two captures the device was armed again and its
+    sequence numbers began anew.
+    """
+
+    name = "tap-diff"
+
+    def init(self) -> tuple[SegmentDiff, ...]:
+        return ()
+
+    def step(self, state: tuple[SegmentDiff, ...], batch: CaptureView) -> tuple[SegmentDiff, ...]:
+        found = []
+        for sender, receiver in batch.directions:
+            path = path_of(sender, receiver)
+            for above, below in pairwise(path):
+                up, down = batch.stream(*above), batch.stream(*below)
+                if up is not None and down is not None:
+                    found.append(diff_streams(f"{sender}->{receiver}", up, down))
+        return (*state, *found)
+
+    def merge(self, states: Sequence[tuple[SegmentDiff, ...]]) -> tuple[SegmentDiff, ...]:
+        return tuple(diff for state in states for diff in state)
+
+    def finish(self, state: tuple[SegmentDiff, ...]) -> tuple[SegmentDiff, ...]:
+        return state
+
+
+def _same_kinds(up: Stream, p: Packet, down: Stream, q: Packet) -> bool:
+    return np.array_equal(up.kind[p.start : p.end], down.kind[q.start : q.end])
+
+
+def _ids(
+    up: Stream, p: Packet, down: Stream, q: Packet
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return numbers that are equal where data and kind are equal."""
+    data = np.concatenate([up.words(p), down.words(q)])
+    kind = np.concatenate([up.kind[p.start : p.end], down.kind[q.start : q.end]])
+    _, number = np.unique(data, return_inverse=True)
+    ids = number.astype(np.int64).reshape(-1) * 16 + kind
+    return ids[: p.end - p.start], ids[p.end - p.start :]

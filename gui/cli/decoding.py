@@ -1,0 +1,301 @@
+"""``freezeframe decode``: events out of a logic-analyzer capture or a capture folder.
+
+To load typer takes a fifth of the time that a capture of a billion samples needs, so plain arguments are
+read here; whatever is not plain (``--help``, a mistake) goes to typer, whose words about it are the better
+ones.
+"""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.cli.compiling import compile_notice
+from freezeframe.gui.cli.output import plural, printable, progress_bar
+from freezeframe.gui.cli.proposals import print_proposals
+from freezeframe.gui.places import is_capture
+from freezeframe.gui.plots.axis import format_ps
+
+if TYPE_CHECKING:
+    from freezeframe.capture.files.choice import SourceChoice
+    from freezeframe.capture.files.source import ReadSettings
+    from freezeframe.decoders.registry import Registry
+    from freezeframe.decoders.run import Decoded
+
+__all__ = ["DecodeOptions", "decode", "plain_options"]
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeOptions:
+    """The options of ``freezeframe decode``; their meaning stands in its help."""
+
+    file: Path
+    decoder: tuple[str, ...] = ()
+    output: Path | None = None
+    max_samples: int | None = None
+    samplerate: str | None = None
+    format: str | None = None
+    channel: tuple[str, ...] = ()
+    threshold: tuple[str, ...] = ()
+    cut: str | None = None
+    plugin: tuple[Path, ...] = ()
+    force: bool = False
+    json: bool = False
+
+
+_VALUED = {"-d", "--decoder", "-o", "--output", "--max-samples", "--samplerate", "--format"}
+_VALUED |= {"--channel", "--threshold", "--cut", "--plugin"}
+_FLAGS = {"--force", "--json"}
+_SEVERAL = {"decoder": str, "channel": str, "threshold": str, "plugin": Path}
+
+
+def plain_options(arguments: Sequence[str]) -> DecodeOptions | None:
+    """Return the options behind the verb, None where typer is to look at them: for help, or a mistake."""
+    given: dict[str, list[str]] = {}
+    files: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if word in _FLAGS:
+            given[name] = [""]
+        elif word in _VALUED or (equals and word.startswith("--") and name in _VALUED):
+            value = value if equals else next(rest, "-")
+            if value.startswith("-"):
+                return None
+            name = {"-d": "--decoder", "-o": "--output"}.get(name, name)
+            given.setdefault(name, []).append(value)
+        elif word.startswith("-") or not word:
+            return None
+        else:
+            files.append(word)
+    samples = given.get("--max-samples", ["1"])[-1]
+    if len(files) != 1 or not (samples.isascii() and samples.isdigit() and int(samples)):
+        return None
+    options: dict[str, Any] = {}
+    for name, values in given.items():
+        key = name.removeprefix("--").replace("-", "_")
+        if name in _FLAGS:
+            options[key] = True
+        elif key in _SEVERAL:
+            options[key] = tuple(map(_SEVERAL[key], values))
+        else:
+            options[key] = {"output": Path, "max_samples": int}.get(key, str)(values[-1])
+    return DecodeOptions(Path(files[0]), **options)
+
+
+def decode(options: DecodeOptions) -> None:
+    """Print or write the events, or say which decoders fit.
+
+    Raises:
+        InputError: the file cannot be read, or an option does not fit it.
+    """
+    from freezeframe.capture.files import head_start
+    from freezeframe.gui.cli.memory import keep_freed_memory
+
+    keep_freed_memory()
+    if _wants_few(options):
+        head_start.begin(options.file)
+    try:
+        _decode(options)
+    finally:
+        head_start.end()
+
+
+def _wants_few(options: DecodeOptions) -> bool:
+    """Whether the samples are read as they stand in the file, by decoders that need only changes."""
+    other = options.cut or options.format or options.threshold
+    return bool(options.decoder) and not other and not any("srd-" in d for d in options.decoder)
+
+
+def _decode(options: DecodeOptions) -> None:
+    from freezeframe.capture.files.choice import SourceChoice
+    from freezeframe.capture.files.cut import parse_span
+    from freezeframe.capture.files.sigrok_sr import parse_samplerate
+    from freezeframe.capture.files.source import ReadSettings
+    from freezeframe.decoders.contract import EDGES
+    from freezeframe.decoders.plugin import load_for, load_with_plugins
+    from freezeframe.decoders.run import decode_file
+    from freezeframe.gui.cli.save_tables import check_place, save_all
+
+    file, decoder, output, most = options.file, options.decoder, options.output, options.max_samples
+    rate = None if options.samplerate is None else parse_samplerate(options.samplerate)
+    notes: list[str] = []
+    source = SourceChoice(
+        options.format,
+        options.channel,
+        options.threshold,
+        None if options.cut is None else parse_span(options.cut),
+        notes.append,
+    )
+    if file.is_dir() and not is_capture(file):
+        raise InputError(
+            f"{file}: is a directory, but not a capture folder: it has no manifest.json; give the "
+            "folder NAME.ff that a pull wrote, or a capture file"
+        )
+    if decoder and not file.is_dir():
+        registry = load_for(decoder, EDGES, options.plugin)
+    else:
+        registry = load_with_plugins(options.plugin)
+    if not decoder:
+        if output is not None:
+            raise InputError(f"-o {output}: without a decoder nothing is written; name one with -d")
+        given = {
+            "--plugin": map(str, options.plugin),
+            "--max-samples": [str(most)] if most is not None else [],
+            "--samplerate": [options.samplerate] if options.samplerate is not None else [],
+            "--format": [options.format] if options.format is not None else [],
+            "--channel": options.channel,
+            "--threshold": options.threshold,
+            "--cut": [options.cut] if options.cut is not None else [],
+        }
+        words = [word for name, values in given.items() for v in values for word in (name, v)]
+        _propose(file, source, ReadSettings(rate, most), registry, words, json=options.json)
+        return
+    if output is not None:
+        check_place(output, file, decoder, force=options.force, registry=registry)
+    with compile_notice(), progress_bar("decode", "read") as update:
+        decoded = decode_file(
+            file,
+            decoder,
+            max_samples=most,
+            samplerate_hz=rate,
+            progress=lambda done, total: update(done, total, ""),
+            registry=registry,
+            source=source,
+        )
+    _print_notes(notes)
+    if output is not None:
+        paths = save_all(decoded, output, file, force=options.force)
+    if options.json:
+        _print_json(file, decoded)
+    elif output is not None:
+        for path, (name, table) in zip(paths, decoded, strict=True):
+            print(f"{printable(path)}: {printable(name)}, {plural(len(table), 'row')}")
+    else:
+        _print_text(decoded, registry)
+    if not any(len(table) for _, table in decoded):
+        still = _still(file, source, ReadSettings(rate, most), decoder, registry)
+        print(
+            f"0 events: nothing that these decoders know is in the capture{still}", file=sys.stderr
+        )
+
+
+def _still(
+    file: Path,
+    source: SourceChoice,
+    settings: ReadSettings,
+    specs: Sequence[str],
+    registry: Registry,
+) -> str:
+    """Return which channels in use never change, to stand behind the message that nothing came."""
+    from freezeframe.capture.files.open import is_capture as is_samples
+    from freezeframe.decoders.guess.still import still_channels
+
+    if file.is_dir() and not is_samples(file):
+        return ""
+    found = still_channels(replace(source, note=None).open(file, settings), specs, registry)
+    return printable(f": {found}") if found else ""
+
+
+def _propose(
+    file: Path,
+    source: SourceChoice,
+    settings: ReadSettings,
+    registry: Registry,
+    options: Sequence[str],
+    *,
+    json: bool,
+) -> None:
+    """Print the decoders that fit a capture of samples.
+
+    Raises:
+        InputError: it cannot be read, is a recording of a card, or nothing fits.
+    """
+    from freezeframe.capture.files.open import is_capture as is_samples
+    from freezeframe.decoders.guess.propose import guess
+
+    if file.is_dir() and not is_samples(file):
+        raise InputError(
+            f"{file}: is the recording of a card: freezeframe decode {file} -d trace, or "
+            f"freezeframe explain {file}"
+        )
+    notes: list[str] = []
+    with compile_notice(), progress_bar("look", "read") as update:
+        settings = replace(settings, progress=lambda done, total: update(done, total, ""))
+        found = guess(replace(source, note=notes.append).open(file, settings), registry)
+    _print_notes(notes)
+    print_proposals(file, options, found, json=json)
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        print(f"note: {printable(note)}", file=sys.stderr)
+
+
+def _print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
+    from freezeframe.decoders.columns import numbers
+
+    for name, table in decoded:
+        if len(decoded) > 1:
+            print(printable(f"# {name}, {plural(len(table), 'row')}"))
+        if not len(table):
+            continue
+        words = _texts_of(name, registry)
+        # The unit of the latest time for all, so that the column can be read downwards.
+        latest_ps = max(int(numbers(chunk).max()) for chunk in _chunks(table, "t_ps"))
+        sources = len(_names(table, "source")) > 1
+        for row in _rows(table):
+            source = f"{row['source']:<12}  " if sources else ""
+            mark = "! " if row["kind"] == "error" else ""
+            text = printable(f"{source}{mark}{words(row)}")
+            print(f"{format_ps(row['t_ps'], latest_ps):>20}  {text}")
+
+
+def _chunks(table: Any, column: str) -> list[Any]:
+    return [chunk for chunk in table.column(column).chunks if len(chunk)]
+
+
+def _names(table: Any, column: str) -> set[str]:
+    """Return the different texts of a column, which a user's own decoder may not have as names."""
+    import numpy as np
+    from freezeframe.decoders.columns import numbers
+
+    found: set[str] = set()
+    for chunk in _chunks(table, column):
+        if hasattr(chunk, "indices") and not chunk.null_count:
+            codes = np.unique(numbers(chunk.indices))
+            found.update(chunk.dictionary[int(code)].as_py() for code in codes)
+        else:
+            found.update(chunk.to_pylist())
+    return found
+
+
+def _texts_of(name: str, registry: Registry) -> Callable[[dict[str, Any]], str]:
+    """Return what puts a row of a table into words: its decoder's own text, else all columns."""
+    from freezeframe.decoders.blame import texts_of
+
+    top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
+    return texts_of(registry.find(top)) or (
+        lambda row: "  ".join(f"{k}={v}" for k, v in row.items() if k != "t_ps")
+    )
+
+
+def _print_json(file: Path, decoded: Sequence[Decoded]) -> None:
+    """Print row by row: a long capture has more rows than fit into memory as objects."""
+    print(f'{{"file": {json_text.dumps(str(file))}, "tables": [', end="")
+    for number, (name, table) in enumerate(decoded):
+        print("," if number else "", f'{{"name": {json_text.dumps(name)}, "rows": [', sep="\n")
+        for i, row in enumerate(_rows(table)):
+            print("," if i else "", json_text.dumps(row), sep="\n " if i else " ", end="")
+        print("\n]}", end="")
+    print("\n]}")
+
+
+def _rows(table: Any) -> Iterator[dict[str, Any]]:
+    for batch in table.to_batches(max_chunksize=4096):
+        yield from batch.to_pylist()
