@@ -40,6 +40,7 @@ def explain(folder: CaptureFolder, devices: Sequence[str] | None = None) -> Expl
     notes = [
         *healthy,
         *view.switched_off,
+        *view.left_out,
         *first_bad,
         *lost,
         *trace.notes,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from freezeframe.analyzers.contract import Row
+from freezeframe.analyzers.link_start import came_up_ps
 from freezeframe.analyzers.streams import HEADS, EventLog, Packet, Stream
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back, peers_of
@@ -49,6 +50,8 @@ class CaptureView:
     """Every device heard its own link."""
     peers: dict[str, str] = field(default_factory=dict)
     """The other end of each device's link, where it is known."""
+    since_ps: dict[str, int] = field(default_factory=dict)
+    """When a device's link came up anew within its recording; what stands before is left out."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,6 +80,21 @@ class CaptureView:
             return 0
         clocks = ((bus, capture.identity.clk_bus), (link, capture.identity.clk_link))
         return sum(-(-cycles * PS_PER_S // clk_hz) for cycles, clk_hz in clocks if clk_hz)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What was recorded of a link that is not the one at the freeze, a sentence for each device."""
+        return tuple(
+            f"{name}: its link came up anew at {t_ps} ps (loop-back changed?); what it recorded before is left out"
+            for name, t_ps in self.since_ps.items()
+            if any(int(t) < t_ps for t in self._first_ps(name))
+        )
+
+    def _first_ps(self, device: str) -> Iterator[int]:
+        for table in (self.trace.words, self.trace.events):
+            mine = table["source"].astype(str).str.startswith(f"{device}.").to_numpy(bool)
+            if mine.any():
+                yield int(table["t_ps"].to_numpy()[mine].min())
 
     @cached_property
     def incomplete(self) -> tuple[str, ...]:
@@ -151,17 +169,25 @@ def view_of(
         for device in captures
         for number, memory in enumerate(MEMORY_NAMES)
     }
+    came_up = {device.name: came_up_ps(trace, device) for device in captures}
+    since_ps = {name: t_ps for name, t_ps in came_up.items() if t_ps is not None}
     return CaptureView(
         devices=captures,
         trace=trace,
-        streams=_streams(trace, captures, kinds),
+        streams=_streams(trace, captures, kinds, since_ps),
         logs={
-            device.name: _log(trace.events, device, kinds[device.name, "event_log"])
+            device.name: _log(
+                trace.events,
+                device,
+                kinds[device.name, "event_log"],
+                since_ps.get(device.name),
+            )
             for device in captures
         },
         switched_off=tuple(_switched_off(captures, kinds)),
         looped=looped_back(folder.devices),
         peers=peers_of(folder.devices),
+        since_ps=since_ps,
     )
 
 
@@ -195,7 +221,10 @@ def _switched_off(
 
 
 def _streams(
-    trace: Trace, devices: tuple[DeviceCapture, ...], recorded: dict[tuple[str, str], int]
+    trace: Trace,
+    devices: tuple[DeviceCapture, ...],
+    recorded: dict[tuple[str, str], int],
+    since_ps: dict[str, int],
 ) -> dict[tuple[str, str], Stream]:
     words, packets = trace.words, trace.packets
     word_source, packet_source = _texts(words["source"]), _texts(packets["source"])
@@ -210,17 +239,33 @@ def _streams(
                 continue
             if _missing(recorded[device.name, tap], _WHOLE_PACKETS):
                 continue
+            own = packets.iloc[np.flatnonzero(packet_source == source)]
+            if device.name in since_ps:
+                rows, own = _since(words, rows, own, since_ps[device.name])
             columns = _word_columns(words, rows)
             breaks = _breaks(device, tap, columns["slot"])
             streams[device.name, tap] = Stream(
                 device.name,
                 tap,
                 columns,
-                _packets(packets.iloc[np.flatnonzero(packet_source == source)], columns, breaks),
+                _packets(own, columns, breaks),
                 breaks,
                 closed_ps.get(source),
             )
     return streams
+
+
+def _since(
+    words: pd.DataFrame, rows: Int64, packets: pd.DataFrame, since_ps: int
+) -> tuple[Int64, pd.DataFrame]:
+    """Return the words of a tap from a time on, and the packets that begin among them."""
+    doubt_ps = np.maximum(words["t_unc_ps"].to_numpy()[rows], 0)
+    later = np.flatnonzero(words["t_ps"].to_numpy()[rows] - doubt_ps >= since_ps)
+    rows = rows[later[0] :] if len(later) else rows[:0]
+    kept = packets["first_row"].to_numpy() >= (rows[0] if len(rows) else np.iinfo(np.int64).max)
+    packets = packets.iloc[np.flatnonzero(kept)]
+    first = int(packets["first_row"].min()) if len(packets) else int(np.iinfo(np.int64).max)
+    return rows[rows >= first], packets
 
 
 def _word_columns(words: pd.DataFrame, rows: Int64) -> dict[str, npt.NDArray[Any]]:
@@ -295,9 +340,11 @@ def _verdicts(column: pd.Series[Any]) -> list[bool | None]:
     return [bool(v) if k else None for v, k in zip(column.to_list(), known, strict=True)]
 
 
-def _log(events: pd.DataFrame, device: DeviceCapture, kinds: int) -> EventLog:
+def _log(events: pd.DataFrame, device: DeviceCapture, kinds: int, since_ps: int | None) -> EventLog:
     source = _texts(events["source"])
     rows = np.flatnonzero(source == f"{device.name}.event_log")
+    if since_ps is not None:
+        rows = rows[events["t_ps"].to_numpy()[rows] >= since_ps]
     memory = device.memories.get("event_log")
 
     def column(name: str) -> Int64:

@@ -6,7 +6,6 @@ name in it is taken, but for those that it has only imported from an installed p
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import traceback
 from collections.abc import Sequence
@@ -85,6 +84,8 @@ def _run(path: Path) -> ModuleType:
         source = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    import hashlib  # 6 ms, which only a plug-in is to cost
+
     # Two plug-ins may have one file name; the classes in them must know their own module.
     name = f"freezeframe_plugin_{path.stem}_{hashlib.sha256(bytes(path.resolve())).hexdigest()[:8]}"
     spec = spec_from_loader(name, loader=None, origin=str(path))

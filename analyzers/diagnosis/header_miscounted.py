@@ -17,6 +17,7 @@ from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.overflow import overflow_evidence
 from freezeframe.analyzers.diagnosis.place import cause_evidence
+from freezeframe.analyzers.link_start import fits_power_up
 
 __all__ = ["NAME", "Miscount", "diagnose", "miscounts"]
 
@@ -64,6 +65,8 @@ def miscounts(facts: Facts) -> Iterator[Miscount]:
                 continue
             if not sending and facts.view.counter(device, "header_errors") != 0:
                 continue  # words behind a bad header belong to no flow
+            if not fits_power_up(capture):
+                continue  # the link came up again, or it is not known that it did not
             yield Miscount(device, sending, sum(known), crossed)
 
 

@@ -16,7 +16,6 @@ import signal
 import struct
 import sys
 import threading
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +33,7 @@ __all__ = ["FEW_CHANGES", "HeadStart", "begin", "begun", "end"]
 FEW_CHANGES = 1 << 16
 """A piece with as many is dense, and left to the reader."""
 
+_FIRST_S = 0.2  # for the first member, which a busy machine may delay
 _LEAST_B = 1 << 17  # of a packed file; a smaller one is unpacked before a process is worth it
 _ROOM_B = 1 << 25  # for changes; more are left to the reader
 _RECORD = struct.Struct("<qq")  # of a member: where its pieces begin, and how many they are
@@ -82,7 +82,9 @@ class HeadStart:
             FreezeframeError: the process was killed or broke down.
         """
         try:
-            while not self._ended and select.select([self._said], [], [], 0)[0]:
+            patience_s = _FIRST_S
+            while not self._ended and select.select([self._said], [], [], patience_s)[0]:
+                patience_s = 0.0
                 record = os.read(self._said, _RECORD.size)  # never cut: it is written as one
                 if not record:
                     self._check_end()
@@ -165,6 +167,8 @@ def _child(path: Path, told: int, room: mmap.mmap) -> None:
     except KeyboardInterrupt:
         code = 0  # meant for the program as a whole
     except BaseException:
+        import traceback
+
         traceback.print_exc()
         sys.stderr.flush()
     finally:

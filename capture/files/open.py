@@ -85,10 +85,9 @@ def find_format(path: str | Path) -> str:
     Raises:
         InputError: it cannot be read, or is of no format that is known.
     """
-    from freezeframe.capture.files import ghw, litescope, saleae
-
     place = Path(path)
     if place.is_dir():
+        from freezeframe.capture.files import saleae
         from freezeframe.capture.files.waveform import is_waveform
         from freezeframe.capture.folder.samples import is_sample_folder
 
@@ -107,6 +106,12 @@ def find_format(path: str | Path) -> str:
     by_name = _BY_NAME.get(place.suffix.lower())
     if head.startswith(b"PK\x03\x04"):
         return "sr"
+    from freezeframe.capture.files import (
+        ghw,
+        litescope,
+        saleae,
+    )  # 20 ms that a session file need not wait
+
     if head.startswith(saleae.MAGIC):
         return "saleae"
     if head.startswith(ghw.MAGIC):

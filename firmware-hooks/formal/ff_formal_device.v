@@ -36,7 +36,7 @@ module ff_formal_device #(
         .clk(clk), .rst(rst), .now(now), .wr_arm(wr_arm), .wr_freeze(wr_freeze), .wr_data(wr_data),
         .cfg_cause_mask(cfg_cause_mask), .cfg_hold(cfg_hold), .causes_in(causes_in), .far_level(1'b0), .far_causes(16'd0),
         .far_armed(1'b0), .arm_toggle(), .level(), .cross_in(cross_in), .cross_out(), .peer_frozen(peer_frozen),
-        .frozen_level(), .arm(arm), .triggered(triggered), .causes(causes), .since(since), .drain(drain),
+        .frozen_level(), .arm(arm), .triggered_next(), .triggered(triggered), .causes(causes), .since(since), .drain(drain),
         .closed({log_closed, 3'b000, tap_closed}), .frozen(frozen), .hold(), .stat_generation(), .stat_state(),
         .stat_closed(), .stat_cause_cycle());
 

@@ -24,6 +24,7 @@ module ff_counters #(
     input  wire [5:0]       cfg_snapshot_log2,
     output reg  [31:0]      stat_snapshot_seq,
     input  wire             frozen,          // clk_bus
+    output wire             stat_copying,    // frozen, and the frozen counters do not stand yet
     // windows: snapshot (word bit 8 the bank), frozen_counters
     input  wire             sel_snapshot, sel_frozen,
     input  wire [8:0]       win_word,        // bit 0 high half, bits 5:1 counter, bit 8 bank
@@ -205,6 +206,7 @@ module ff_counters #(
             assign whole = bank[{from, asked}];
         end
     endgenerate
+    assign stat_copying = freeze_due_q || (frozen && !frozen_q);
     wire waits = sel_frozen && freeze_due_q;
     always @(posedge clk_bus) begin
         win_ack <= (sel_snapshot || sel_frozen) && !win_ack && !waits && !rst_bus;

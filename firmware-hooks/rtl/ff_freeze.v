@@ -39,6 +39,7 @@ module ff_freeze #(
     output reg         frozen_level,     // frozen, for peer_frozen of the other
     // recorders of this domain
     output reg         arm,
+    output wire        triggered_next,   // triggered is up in the next cycle
     output wire        triggered,
     output wire [15:0] causes,
     output wire [31:0] since,
@@ -118,11 +119,10 @@ module ff_freeze #(
     ff_cdc_edge i_cross (.clk(clk), .rst(rst), .d(cross_in), .pulse(crossed));
     wire [15:0] near_causes = (causes_in & ~(HOST | CROSS)) | (CROSS & {16{crossed}});
     wire hit;
-    wire unused_next;
     ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON)) i_latch (
         .clk(clk), .rst(rst), .arm_next(arm_next), .arm(arm),
         .causes_in((near_causes & cfg_cause_mask) | (HOST & {16{host}}) | far_seen),
-        .hit(hit), .level(level), .triggered_next(unused_next), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
+        .hit(hit), .level(level), .triggered_next(triggered_next), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
     );
 
     // A cross-freeze is not passed on; a cause of the same cycle is.

@@ -2,7 +2,7 @@
 // ff_freeze_bank: what the network card was doing in the cycle in which the recorder froze.
 //
 // Each domain latches its own values when it sees `frozen` rise: clk_bus in that cycle, clk_link two to three of its
-// cycles later. The state of the flows is then asked for one number after another and kept in RAM; the card answers at
+// cycles later; the levels of the FIFOs when the frozen counters stand. The state of the flows is then asked for one number after another and kept in RAM; the card answers at
 // leisure, but within 2^WAIT_LOG2 cycles, else the window of the flows answers errors. Everything stays until the
 // next freeze, and reads 0 before the first.
 //
@@ -17,6 +17,7 @@ module ff_freeze_bank #(
     input  wire         clk_bus, rst_bus,
     input  wire         clk_link, rst_link,
     input  wire         frozen,              // clk_bus
+    input  wire         copying,             // clk_bus: the counters of this freeze do not stand yet, and tx_level, rx_level wait
     input  wire [63:0]  cycle,               // bus cycle
     // card, clk_bus
     input  wire [7:0]   bank_tx_dma_state, bank_rx_dma_state,
@@ -64,17 +65,21 @@ module ff_freeze_bank #(
     reg  [15:0] tx_level_q, rx_level_q, remaining_q, length_q, waiting_q, completions_q, seq_out_q;
     reg  [63:0] address_q, cycle_q;
     reg         mask_q;
+    // A level is taken with the counters: a held card's words in are then those out and the level's.
+    reg  level_due_q;
     always @(posedge clk_bus) begin
         frozen_q <= frozen && !rst_bus;
+        level_due_q <= (rises || level_due_q) && copying && !rst_bus;
+        if (rst_bus) {tx_level_q, rx_level_q} <= 32'd0;
+        else if (rises || level_due_q) {tx_level_q, rx_level_q} <= {bank_tx_level, bank_rx_level};
         if (rst_bus) begin
             {tx_dma_state_q, rx_dma_state_q} <= 16'd0;
-            {tx_level_q, rx_level_q, remaining_q, length_q} <= 64'd0;
+            {remaining_q, length_q} <= 32'd0;
             {waiting_q, completions_q, seq_out_q} <= 48'd0;
             {address_q, cycle_q} <= 128'd0;
             mask_q <= 1'b0;
         end else if (rises) begin
             {tx_dma_state_q, rx_dma_state_q} <= {bank_tx_dma_state, bank_rx_dma_state};
-            {tx_level_q, rx_level_q} <= {bank_tx_level, bank_rx_level};
             {remaining_q, length_q, waiting_q} <=
                 {bank_dma_remaining, bank_descriptor_length, bank_descriptors_waiting};
             {completions_q, seq_out_q} <= {bank_completions_waiting, bank_next_seq_out};
@@ -182,7 +187,8 @@ module ff_freeze_bank #(
     // -- reading -----------------------------------------------------------------------------------
     reg  [31:0] flow_word_q;
     reg         looked_q;                    // flow_word_q holds what is asked for
-    wire here = sel_frozen && !far_mine;
+    wire level = win_word[4:1] == 4'h2; // tx_level, rx_level
+    wire here = sel_frozen && !far_mine && !(level && level_due_q);
     wire there = sel_frozen_flow && !flow_req;
     wire [31:0] flow_word = valid_q && exists ? flow_word_q : 32'd0;
     always @(posedge clk_bus) begin

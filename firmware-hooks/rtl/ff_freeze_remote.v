@@ -7,7 +7,8 @@
 `default_nettype none
 module ff_freeze_remote #(
     parameter POST_DRAIN = 1024, // as ff_cause_latch
-    parameter SINCE_W = 32       // as ff_cause_latch
+    parameter SINCE_W = 32,      // as ff_cause_latch
+    parameter DRAIN_ON = 1       // as ff_cause_latch
 ) (
     input  wire        clk, rst,           // the recorder's own reset, synchronous to clk
     input  wire        bus_arm_toggle,
@@ -19,6 +20,7 @@ module ff_freeze_remote #(
     output wire        far_armed,
     // recorders of this domain
     output reg         arm,
+    output wire        triggered_next,   // triggered is up in the next cycle
     output wire        triggered,
     output wire [15:0] causes,             // to ff_freeze too: they stand still while far_level is up
     output wire [31:0] since,
@@ -46,11 +48,10 @@ module ff_freeze_remote #(
     wire [15:0] bus_seen, mask;
     ff_cdc_held #(.W(16)) i_causes (.clk(clk), .s_level(bus_level), .s_data(bus_causes), .m_level(bus_hit), .m_data(bus_seen));
     ff_cdc_sync #(.W(16)) i_mask (.clk(clk), .d(bus_cfg_cause_mask), .q(mask));
-    wire unused_next;
-    ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W)) i_latch (
+    ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON)) i_latch (
         .clk(clk), .rst(rst), .arm_next(arm_next), .arm(arm),
         .causes_in((causes_in & mask & ~(HOST | CROSS)) | bus_seen),
-        .hit(hit), .level(far_level), .triggered_next(unused_next), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
+        .hit(hit), .level(far_level), .triggered_next(triggered_next), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
     );
     wire unused = &{1'b0, hit, bus_hit};
 endmodule

@@ -40,7 +40,10 @@ module ff_quad #(
     parameter TRIGGER_TERMS = 2,            // 1: the trigger has term 0 alone, no edge, no count, no limit
     parameter WITH_BANK = 1,                // freeze bank
     parameter WITH_CRC = 1,                 // CRC table
-    parameter WITH_PROVOKE = 1              // provocation controls
+    parameter WITH_PROVOKE = 1,             // provocation controls
+    // 1: small. No ctl.kinds (all are recorded), no stall limit, no provocation: writes there answer errors and the ports keep
+    // their reset values; no ctl.cause_cycle and id.bus_error_addr, which read 0; id.bus_errors modulo 256; no s_record.
+    parameter LEAN = 0                      // 1 needs WITH_CRC 0, WITH_PROVOKE 0, TRIGGER_TERMS 1
 ) (
     input  wire         clk_bus, clk_link,
     input  wire         rst, bus_rst,
@@ -170,6 +173,9 @@ module ff_quad #(
         if (RX_FIFO < 16 || RX_FIFO > 32768 || (RX_FIFO & (RX_FIFO - 1)) != 0) begin : g_check_RX_FIFO
             ff_error_RX_FIFO_must_be_a_power_of_two_from_16_to_32768 stop (); // none such
         end
+        if (LEAN != 0 && (LEAN != 1 || WITH_CRC != 0 || WITH_PROVOKE != 0 || TRIGGER_TERMS != 1)) begin : g_check_LEAN
+            ff_error_LEAN_must_be_0_or_1_without_CRC_provocation_and_a_second_term stop (); // none such
+        end
     endgenerate
     localparam WITH_LOG = EVENT_DEPTH != 0;
     localparam LOG_DEPTH = WITH_LOG ? EVENT_DEPTH : 256;
@@ -180,8 +186,23 @@ module ff_quad #(
     localparam [74:0] DEPTHS = {LOG_15, {4{TAP_15}}};
     localparam [4:0] MEMORIES = {WITH_LOG[0], 4'b1111};
     localparam [15:0] TRIGGER = 16'h0002;   // bit of enum cause
+    // LEAN: the cycles since the cause are exact however long post takes; cross_out counts in them, too.
+    localparam POST_CYCLES_W = POST_W + $clog2(POST_DRAIN) + 1, CROSS_W = $clog2(CROSS_LATENCY) + 1;
+    localparam SINCE_W = LEAN == 0 || POST_CYCLES_W > 32 ? 32 : POST_CYCLES_W > CROSS_W ? POST_CYCLES_W : CROSS_W;
+    localparam DRAIN_ON = LEAN == 0 || POST_CYCLES_W > 32 ? 1 : 0;
 
     // -- register port ---------------------------------------------------------------------------
+    // A register that a lean build lacks is not written: ff_regs answers an error at an odd address, and there is none.
+    wire [8:0]  page = s_addr[10:2];
+    wire        lacking = LEAN != 0 && s_we && ((page >= 9'h04A && page <= 9'h04E) || page == 9'h048 || page[8:3] == 6'h28);
+    wire [31:0] stall_limit, traffic_gap_asked, traffic_seed_asked;
+    wire        rx_dma_stop_asked, link_loopback_asked, traffic_enable_asked;
+    wire [6:0]  traffic_flow_asked;
+    wire [9:0]  traffic_length_asked;
+    localparam [115:0] OBEYED = {116{LEAN == 0}};
+    assign {cfg_stall_limit, rx_dma_stop, link_loopback, traffic_enable, traffic_flow, traffic_length, traffic_gap, traffic_seed}
+        = {stall_limit, rx_dma_stop_asked, link_loopback_asked, traffic_enable_asked, traffic_flow_asked,
+            traffic_length_asked, traffic_gap_asked, traffic_seed_asked} & OBEYED;
     wire        rst_link;
     ff_cdc_sync i_rst_link (.clk(clk_link), .d(rst), .q(rst_link));
     wire [31:0] generation, causes_shown, cause_mask, snapshot_log2, snapshot_seq, sample_period, inject_count;
@@ -205,6 +226,7 @@ module ff_quad #(
     wire        sel_lengths, sel_occupancy, sel_sampler, sel_crc, sel_inject, sel_samples;
     wire [4:0]  sel_trace;
     ff_regs #(
+        .ERRORS_W(LEAN != 0 ? 8 : 32), .WITH_ERROR_ADDR(LEAN != 0 ? 0 : 1),
         .ID_BUILD_HASH(BUILD_HASH), .ID_DEVICES_COUNT(DEVICES), .ID_DEVICES_INDEX(INDEX),
         .ID_DEVICES_TIME_MASTER(TIME_MASTER), .ID_TRACE_MODE(1), .ID_TRACE_TAPS(4), .ID_TRACE_DATA_W(64),
         .ID_TAP_DEPTH(TAP_DEPTH), .ID_EVENT_DEPTH(EVENT_DEPTH), .ID_CHUNK(256), .ID_MAX_BURST(MAX_BURST),
@@ -215,12 +237,12 @@ module ff_quad #(
         .ID_EVENT_FIFO(WITH_LOG ? EVENT_FIFO : 0), .ID_POST_DRAIN(POST_DRAIN)
     ) i_regs (
         .clk(clk_bus), .rst(rst), .bus_rst(bus_rst),
-        .s_req(s_req), .s_we(s_we), .s_addr(s_addr), .s_wdata(s_wdata), .s_ack(s_ack), .s_err(s_err), .s_rdata(s_rdata),
+        .s_req(s_req), .s_we(s_we), .s_addr(s_addr | {31'd0, lacking}), .s_wdata(s_wdata), .s_ack(s_ack), .s_err(s_err), .s_rdata(s_rdata),
         .stat_id_boot_nonce(boot_nonce), .stat_ctl_generation(generation), .stat_ctl_state_state(state),
         .stat_ctl_state_held(nic_held), .stat_ctl_state_closed(closed), .stat_ctl_causes(causes_shown),
         .stat_ctl_cause_cycle_lo(cause_cycle[31:0]), .stat_ctl_cause_cycle_hi(cause_cycle[63:32]),
         .stat_ctl_snapshot_seq(snapshot_seq), .stat_provoke_inject_count(inject_count),
-        .cfg_ctl_cause_mask(cause_mask), .cfg_ctl_stall_limit(cfg_stall_limit), .cfg_ctl_options_hold(cfg_hold),
+        .cfg_ctl_cause_mask(cause_mask), .cfg_ctl_stall_limit(stall_limit), .cfg_ctl_options_hold(cfg_hold),
         .cfg_ctl_options_select_tap(unused_select_tap), .cfg_ctl_kinds(kinds), .cfg_ctl_post(post),
         .cfg_ctl_snapshot_log2(snapshot_log2), .cfg_ctl_sample_period(sample_period),
         .cfg_ctl_index_record(index_record), .cfg_ctl_index_memory(index_memory),
@@ -229,10 +251,10 @@ module ff_quad #(
         .cfg_trigger_count(trigger_count), .cfg_trigger_limit(trigger_limit),
         .cfg_trigger_term_value_lo(value_lo), .cfg_trigger_term_value_hi(value_hi),
         .cfg_trigger_term_mask_lo(mask_lo), .cfg_trigger_term_mask_hi(mask_hi), .cfg_trigger_term_kinds(term_kinds),
-        .cfg_provoke_rx_dma_stop(rx_dma_stop), .cfg_provoke_traffic_enable(traffic_enable),
-        .cfg_provoke_traffic_flow(traffic_flow), .cfg_provoke_traffic_length(traffic_length),
-        .cfg_provoke_traffic_gap(traffic_gap), .cfg_provoke_traffic_seed(traffic_seed),
-        .cfg_provoke_link_loopback(link_loopback),
+        .cfg_provoke_rx_dma_stop(rx_dma_stop_asked), .cfg_provoke_traffic_enable(traffic_enable_asked),
+        .cfg_provoke_traffic_flow(traffic_flow_asked), .cfg_provoke_traffic_length(traffic_length_asked),
+        .cfg_provoke_traffic_gap(traffic_gap_asked), .cfg_provoke_traffic_seed(traffic_seed_asked),
+        .cfg_provoke_link_loopback(link_loopback_asked),
         .pulse_ctl_arm(pulse_arm), .pulse_ctl_freeze(pulse_freeze), .pulse_provoke_inject(pulse_inject),
         .wr_strobe(wr_strobe), .wr_word(wr_word), .wr_data(wr_data),
         .win_we(win_we), .win_word(win_word), .win_wdata(win_wdata), .win_ack(win_ack), .win_err(win_err),
@@ -247,6 +269,7 @@ module ff_quad #(
 
     // -- time and freeze, a part in each domain ------------------------------------------------------
     wire [63:0] now_bus, now_link;
+    wire        triggered_next_bus, triggered_next_link;
     wire        arm_bus, arm_link, triggered_bus, triggered_link, drain_bus, drain_link, closed_bus, closed_link;
     wire [15:0] latched_bus, latched_link;
     wire [31:0] since_bus, since_link;
@@ -258,35 +281,54 @@ module ff_quad #(
     wire [31:0] first_number_bus, last_number_bus, first_number_link, last_number_link;
     wire [63:0] first_cycle_bus, last_cycle_bus, first_cycle_link, last_cycle_link;
     wire [32:0] unused_line;
-    ff_time #(.MASTER(TIME_MASTER), .PERIOD(SYNC_PERIOD), .TIME_W(TIME_W)) i_time_bus (
-        .clk(clk_bus), .rst(rst), .arm(arm_bus), .closed(closed_bus), .line_in(time_in), .line_out(time_out), .now(now_bus),
-        .stat_first_valid(first_valid[0]), .stat_last_valid(last_valid[0]),
-        .stat_first_number(first_number_bus), .stat_last_number(last_number_bus),
-        .stat_first_cycle(first_cycle_bus), .stat_last_cycle(last_cycle_bus)
-    );
-    ff_time #(.MASTER(0), .PERIOD(SYNC_PERIOD), .TIME_W(TIME_W)) i_time_link (
-        .clk(clk_link), .rst(rst_link), .arm(arm_link), .closed(closed_link), .line_in(time_in), .line_out(unused_line),
-        .now(now_link),
-        .stat_first_valid(first_valid[1]), .stat_last_valid(last_valid[1]),
-        .stat_first_number(first_number_link), .stat_last_number(last_number_link),
-        .stat_first_cycle(first_cycle_link), .stat_last_cycle(last_cycle_link)
-    );
+    wire [31:0] pair_bus, pair_link;
+    generate
+        if (LEAN != 0) begin : g_time_pair
+            ff_time_pair #(.MASTER(TIME_MASTER), .PERIOD(SYNC_PERIOD), .TIME_W(TIME_W)) i_time_bus (
+                .clk(clk_bus), .rst(rst), .arm(arm_bus), .closed(closed_bus), .line_in(time_in), .line_out(time_out),
+                .now(now_bus), .rd_word(win_word[2:0]), .rd_data(pair_bus)
+            );
+            ff_time_pair #(.MASTER(0), .PERIOD(SYNC_PERIOD), .TIME_W(TIME_W)) i_time_link (
+                .clk(clk_link), .rst(rst_link), .arm(arm_link), .closed(closed_link), .line_in(time_in),
+                .line_out(unused_line), .now(now_link), .rd_word(win_word[2:0]), .rd_data(pair_link)
+            );
+            assign {first_valid, last_valid, first_number_bus, last_number_bus, first_number_link, last_number_link} = 132'd0;
+            assign {first_cycle_bus, last_cycle_bus, first_cycle_link, last_cycle_link} = 256'd0;
+        end else begin : g_time
+            ff_time #(.MASTER(TIME_MASTER), .PERIOD(SYNC_PERIOD), .TIME_W(TIME_W)) i_time_bus (
+                .clk(clk_bus), .rst(rst), .arm(arm_bus), .closed(closed_bus), .line_in(time_in), .line_out(time_out), .now(now_bus),
+                .stat_first_valid(first_valid[0]), .stat_last_valid(last_valid[0]),
+                .stat_first_number(first_number_bus), .stat_last_number(last_number_bus),
+                .stat_first_cycle(first_cycle_bus), .stat_last_cycle(last_cycle_bus)
+            );
+            ff_time #(.MASTER(0), .PERIOD(SYNC_PERIOD), .TIME_W(TIME_W)) i_time_link (
+                .clk(clk_link), .rst(rst_link), .arm(arm_link), .closed(closed_link), .line_in(time_in), .line_out(unused_line),
+                .now(now_link),
+                .stat_first_valid(first_valid[1]), .stat_last_valid(last_valid[1]),
+                .stat_first_number(first_number_link), .stat_last_number(last_number_link),
+                .stat_first_cycle(first_cycle_link), .stat_last_cycle(last_cycle_link)
+            );
+            assign {pair_bus, pair_link} = 64'd0;
+        end
+    endgenerate
     assign closed_bus = (memory_closed | ~MEMORIES | 5'b00110) == 5'b11111;
     assign closed_link = memory_closed[1] && memory_closed[2];
-    ff_freeze #(.MEMORIES(MEMORIES), .FAR(5'b00110), .CROSS_LATENCY(CROSS_LATENCY), .POST_DRAIN(POST_DRAIN)) i_freeze (
+    ff_freeze #(.MEMORIES(MEMORIES), .FAR(5'b00110), .CROSS_LATENCY(CROSS_LATENCY), .POST_DRAIN(POST_DRAIN),
+        .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON), .CAUSE_CYCLE(LEAN != 0 ? 0 : 1)) i_freeze (
         .clk(clk_bus), .rst(rst), .now(now_bus), .wr_arm(pulse_arm), .wr_freeze(pulse_freeze), .wr_data(wr_data),
         .cfg_cause_mask(cause_mask[15:0]), .cfg_hold(cfg_hold),
         .causes_in((causes_bus & ~TRIGGER) | (TRIGGER & {16{fire_bus || trigger_in}})),
         .far_level(far_level), .far_causes(latched_link), .far_armed(far_armed), .arm_toggle(arm_toggle), .level(level),
         .cross_in(cross_in), .cross_out(cross_out), .peer_frozen(1'b0), .frozen_level(unused_peer),
-        .arm(arm_bus), .triggered(triggered_bus), .causes(latched_bus), .since(since_bus), .drain(drain_bus),
-        .closed(memory_closed), .frozen(frozen), .hold(unused_hold),
+        .arm(arm_bus), .triggered_next(triggered_next_bus), .triggered(triggered_bus), .causes(latched_bus), .since(since_bus),
+        .drain(drain_bus), .closed(memory_closed), .frozen(frozen), .hold(unused_hold),
         .stat_generation(generation), .stat_state(state), .stat_closed(closed), .stat_cause_cycle(cause_cycle)
     );
-    ff_freeze_remote #(.POST_DRAIN(POST_DRAIN)) i_freeze_link (
+    ff_freeze_remote #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON)) i_freeze_link (
         .clk(clk_link), .rst(rst_link), .bus_arm_toggle(arm_toggle), .bus_level(level), .bus_causes(latched_bus),
         .bus_cfg_cause_mask(cause_mask[15:0]), .causes_in((causes_link & ~TRIGGER) | (TRIGGER & {16{fire_link}})),
-        .far_level(far_level), .far_armed(far_armed), .arm(arm_link), .triggered(triggered_link),
+        .far_level(far_level), .far_armed(far_armed), .arm(arm_link), .triggered_next(triggered_next_link),
+        .triggered(triggered_link),
         .causes(latched_link), .since(since_link), .drain(drain_link)
     );
     assign causes_shown = {16'd0, latched_bus};
@@ -302,6 +344,8 @@ module ff_quad #(
     wire [4:0]   rd_en;
     wire [13:0]  rd_slot;
     wire [359:0] rd_record;
+    wire [179:0] rd_half;                   // LEAN
+    wire         rd_high;
     wire [3:0]   tap_valid = {rx_deq_valid, rx_enq_valid, tx_deq_valid, tx_enq_valid};
     wire [15:0]  tap_kind = {rx_deq_kind, rx_enq_kind, tx_deq_kind, tx_enq_kind};
     wire [255:0] tap_data = {rx_deq_data, rx_enq_data, tx_deq_data, tx_enq_data};
@@ -313,22 +357,31 @@ module ff_quad #(
             wire wr_en;
             wire [TAP_A-1:0] wr_slot, ptr;
             wire [71:0] wr_record;
-            ff_tap_recorder #(.DEPTH(TAP_DEPTH), .POST_W(POST_W), .COUNT_W(COUNT_W)) i_recorder (
+            ff_tap_recorder #(.DEPTH(TAP_DEPTH), .POST_W(POST_W), .COUNT_W(COUNT_W), .ALL_KINDS(LEAN)) i_recorder (
                 .clk(clk), .rst(FAR ? rst_link : rst),
                 .tap_valid(tap_valid[t]), .tap_kind(tap_kind[t*4 +: 4]), .tap_data(tap_data[t*64 +: 64]),
                 .word_valid(word_valid[t]), .word_kind(word_kind[t*4 +: 4]), .word_data(word_data[t*64 +: 64]),
                 .now(FAR ? now_link : now_bus), .arm(FAR ? arm_link : arm_bus),
-                .triggered_next(1'b0), .triggered(FAR ? triggered_link : triggered_bus), .causes(FAR ? latched_link : latched_bus),
+                .triggered_next(FAR ? triggered_next_link : triggered_next_bus), .triggered(FAR ? triggered_link : triggered_bus), .causes(FAR ? latched_link : latched_bus),
                 .since(FAR ? since_link : since_bus), .drain(FAR ? drain_link : drain_bus),
                 .cfg_kinds(kinds[t*32 +: 16]), .cfg_post(post[t*32 +: POST_W]),
                 .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record),
                 .stat_write_ptr(ptr), .stat_wrapped(wrapped[t]),
                 .stat_stored(stored[t*32 +: 32]), .stat_offered(offered[t*32 +: 32]), .stat_closed(memory_closed[t])
             );
-            ff_trace_memory #(.DEPTH(TAP_DEPTH)) i_memory (
-                .wr_clk(clk), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record),
-                .rd_clk(clk_bus), .rd_en(rd_en[t]), .rd_slot(rd_slot[TAP_A-1:0]), .rd_record(rd_record[t*72 +: 72])
-            );
+            if (LEAN != 0) begin : g_half
+                ff_trace_memory_half #(.DEPTH(TAP_DEPTH)) i_memory (
+                    .wr_clk(clk), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record), .rd_clk(clk_bus), .rd_en(rd_en[t]),
+                    .rd_slot(rd_slot[TAP_A-1:0]), .rd_high(rd_high), .rd_half(rd_half[t*36 +: 36])
+                );
+                assign rd_record[t*72 +: 72] = 72'd0;
+            end else begin : g_whole
+                ff_trace_memory #(.DEPTH(TAP_DEPTH)) i_memory (
+                    .wr_clk(clk), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record),
+                    .rd_clk(clk_bus), .rd_en(rd_en[t]), .rd_slot(rd_slot[TAP_A-1:0]), .rd_record(rd_record[t*72 +: 72])
+                );
+                assign rd_half[t*36 +: 36] = 36'd0;
+            end
             assign write_ptr[t*14 +: 14] = {{14-TAP_A{1'b0}}, ptr};
         end
     endgenerate
@@ -348,7 +401,7 @@ module ff_quad #(
     wire near_second = trigger_tap != 3'd0;  // rx_deq
     wire far_second = trigger_tap == 3'd2;   // rx_enq
     localparam EDGE = TRIGGER_TERMS == 2, NUMBER_W = TRIGGER_TERMS == 2 ? 32 : 1;
-    ff_trigger #(.TERMS(TRIGGER_TERMS), .WITH_EDGE(EDGE), .COUNT_W(NUMBER_W), .LIMIT_W(NUMBER_W)) i_trigger_bus (
+    ff_trigger #(.TERMS(TRIGGER_TERMS), .WITH_EDGE(EDGE), .BIT_LUTS(LEAN), .COUNT_W(NUMBER_W), .LIMIT_W(NUMBER_W)) i_trigger_bus (
         .clk(clk_bus), .rst(rst), .restart(arm_bus || trigger_written), .cfg_enable(trigger_enable && !trigger_far),
         .cfg_edge(trigger_edge), .cfg_sequence(trigger_sequence), .cfg_count(trigger_count), .cfg_limit(trigger_limit),
         .cfg_value(values), .cfg_mask(masks), .cfg_kinds(which),
@@ -356,7 +409,7 @@ module ff_quad #(
         .word_kind(near_second ? word_kind[15:12] : word_kind[3:0]),
         .word_data(near_second ? word_data[255:192] : word_data[63:0]), .step(step_bus), .fire(fire_bus)
     );
-    ff_trigger #(.TERMS(TRIGGER_TERMS), .WITH_EDGE(EDGE), .COUNT_W(NUMBER_W), .LIMIT_W(NUMBER_W)) i_trigger_link (
+    ff_trigger #(.TERMS(TRIGGER_TERMS), .WITH_EDGE(EDGE), .BIT_LUTS(LEAN), .COUNT_W(NUMBER_W), .LIMIT_W(NUMBER_W)) i_trigger_link (
         .clk(clk_link), .rst(rst_link), .restart(arm_link || restart_link), .cfg_enable(enable_link && trigger_far),
         .cfg_edge(trigger_edge), .cfg_sequence(trigger_sequence), .cfg_count(trigger_count), .cfg_limit(trigger_limit),
         .cfg_value(values), .cfg_mask(masks), .cfg_kinds(which),
@@ -416,14 +469,23 @@ module ff_quad #(
                 .stat_write_ptr(ptr), .stat_wrapped(wrapped[4]), .stat_stored(stored[159:128]),
                 .stat_offered(offered[159:128]), .stat_lost(lost), .stat_closed(memory_closed[4]), .lost_now(lost_now)
             );
-            ff_trace_memory #(.DEPTH(LOG_DEPTH)) i_memory (
-                .wr_clk(clk_bus), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record),
-                .rd_clk(clk_bus), .rd_en(rd_en[4]), .rd_slot(rd_slot[LOG_A-1:0]), .rd_record(rd_record[359:288])
-            );
+            if (LEAN != 0) begin : g_half
+                ff_trace_memory_half #(.DEPTH(LOG_DEPTH)) i_memory (
+                    .wr_clk(clk_bus), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record), .rd_clk(clk_bus),
+                    .rd_en(rd_en[4]), .rd_slot(rd_slot[LOG_A-1:0]), .rd_high(rd_high), .rd_half(rd_half[179:144])
+                );
+                assign rd_record[359:288] = 72'd0;
+            end else begin : g_whole
+                ff_trace_memory #(.DEPTH(LOG_DEPTH)) i_memory (
+                    .wr_clk(clk_bus), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record),
+                    .rd_clk(clk_bus), .rd_en(rd_en[4]), .rd_slot(rd_slot[LOG_A-1:0]), .rd_record(rd_record[359:288])
+                );
+                assign rd_half[179:144] = 36'd0;
+            end
             assign write_ptr[69:56] = {{14-LOG_A{1'b0}}, ptr};
         end else begin : g_no_log
             assign {write_ptr[69:56], wrapped[4], stored[159:128], offered[159:128], lost, lost_now} = 117'd0;
-            assign {rd_record[359:288], memory_closed[4]} = 73'd0;
+            assign {rd_record[359:288], rd_half[179:144], memory_closed[4]} = 109'd0;
             wire unused = &{1'b0, ev_bus_valid, ev_bus_kind, ev_bus_source, ev_bus_code, ev_bus_flow, ev_bus_value,
                 ev_link_valid, ev_link_kind, ev_link_source, ev_link_code, ev_link_flow, ev_link_value, rd_en[4],
                 kinds[143:128], post[159:128], step_bus, stepped_far};
@@ -441,15 +503,30 @@ module ff_quad #(
     wire [34:0] chunks_done;
     wire        far_mine;
     wire [31:0] far_bank;
-    assign s_record_valid = s_ack && trace_ack && !trace_err && !sel_index;
+    assign s_record_valid = LEAN == 0 && s_ack && trace_ack && !trace_err && !sel_index;
     assign s_record = crc_record;
-    ff_trace_window #(.MEMORIES(5), .DEPTHS(DEPTHS)) i_trace (
-        .clk(clk_bus), .rst(rst), .frozen(frozen), .sel_trace(sel_trace), .sel_index(sel_index), .win_word(win_word[15:0]),
-        .cfg_index_record(index_record), .cfg_index_memory(index_memory),
-        .win_ack(trace_ack), .win_err(trace_err), .win_rdata(trace_rdata),
-        .crc_en(crc_en), .crc_memory(crc_memory), .crc_slot(crc_slot), .crc_grant(crc_grant), .crc_record(crc_record),
-        .rd_en(rd_en), .rd_slot(rd_slot), .rd_record(rd_record)
-    );
+    generate
+        if (LEAN != 0) begin : g_halves
+            ff_trace_window_half #(.MEMORIES(5), .DEPTHS(DEPTHS)) i_trace (
+                .clk(clk_bus), .rst(rst), .sel_trace(sel_trace), .sel_index(sel_index), .win_word(win_word[15:0]),
+                .cfg_index_record(index_record), .cfg_index_memory(index_memory),
+                .win_ack(trace_ack), .win_err(trace_err), .win_rdata(trace_rdata),
+                .rd_en(rd_en), .rd_slot(rd_slot), .rd_high(rd_high), .rd_half(rd_half)
+            );
+            assign {crc_grant, crc_record} = 73'd0;
+            wire unused = &{1'b0, crc_en, crc_memory, crc_slot, rd_record};
+        end else begin : g_records
+            ff_trace_window #(.MEMORIES(5), .DEPTHS(DEPTHS)) i_trace (
+                .clk(clk_bus), .rst(rst), .frozen(frozen), .sel_trace(sel_trace), .sel_index(sel_index), .win_word(win_word[15:0]),
+                .cfg_index_record(index_record), .cfg_index_memory(index_memory),
+                .win_ack(trace_ack), .win_err(trace_err), .win_rdata(trace_rdata),
+                .crc_en(crc_en), .crc_memory(crc_memory), .crc_slot(crc_slot), .crc_grant(crc_grant), .crc_record(crc_record),
+                .rd_en(rd_en), .rd_slot(rd_slot), .rd_record(rd_record)
+            );
+            assign rd_high = 1'b0;
+            wire unused = &{1'b0, rd_half, rd_high};
+        end
+    endgenerate
     ff_status_window i_status (
         .clk_bus(clk_bus), .rst_bus(rst), .clk_link(clk_link), .rst_link(rst_link),
         .sel_memory(sel_memory), .sel_pair(sel_pair), .sel_far(sel_frozen && far_mine), .win_word(win_word[8:0]),
@@ -458,7 +535,7 @@ module ff_quad #(
         .stat_lost(lost), .stat_chunks_done(chunks_done),
         .stat_pair({last_cycle_link, last_number_link, first_cycle_link, first_number_link,
             last_cycle_bus, last_number_bus, first_cycle_bus, first_number_bus}),
-        .stat_first_valid(first_valid), .stat_last_valid(last_valid)
+        .stat_first_valid(first_valid), .stat_last_valid(last_valid), .pair_bus(pair_bus), .pair_link(pair_link)
     );
 
     wire        crc_ack, crc_err;
@@ -477,12 +554,14 @@ module ff_quad #(
         end
     endgenerate
 
+    wire        copying;
     wire        bank_ack, bank_err;
     wire [31:0] bank_rdata;
     generate
         if (WITH_BANK != 0) begin : g_bank
             ff_freeze_bank #(.FLOWS(FLOWS)) i_bank (
-                .clk_bus(clk_bus), .rst_bus(rst), .clk_link(clk_link), .rst_link(rst_link), .frozen(frozen), .cycle(now_bus),
+                .clk_bus(clk_bus), .rst_bus(rst), .clk_link(clk_link), .rst_link(rst_link), .frozen(frozen), .copying(copying),
+                .cycle(now_bus),
                 .bank_tx_dma_state(bank_tx_dma_state), .bank_rx_dma_state(bank_rx_dma_state),
                 .bank_tx_level(bank_tx_level), .bank_rx_level(bank_rx_level), .bank_dma_address(bank_dma_address),
                 .bank_dma_remaining(bank_dma_remaining), .bank_descriptor_length(bank_descriptor_length),
@@ -498,7 +577,7 @@ module ff_quad #(
             );
         end else begin : g_no_bank
             assign {flow_req, flow_number, flow_field, bank_ack, bank_err, bank_rdata, far_mine, far_bank} = 78'd0;
-            wire unused = &{1'b0, bank_tx_dma_state, bank_rx_dma_state, bank_tx_level, bank_dma_address,
+            wire unused = &{1'b0, copying, bank_tx_dma_state, bank_rx_dma_state, bank_tx_level, bank_dma_address,
                 bank_dma_remaining, bank_descriptor_length, bank_descriptors_waiting, bank_interrupt_mask,
                 bank_completions_waiting, bank_next_seq_out, bank_tx_link_state, bank_rx_link_state, bank_next_seq_in,
                 bank_stalled_flows, bank_sync_level, bank_underflows, bank_overflows, bank_comma_phase, flow_ack, flow_data};
@@ -522,12 +601,13 @@ module ff_quad #(
                 .count_bus({owes, count_bus[30:8], packets[3], words[3], 4'b0000, packets[0], words[0]}),
                 .count_link({1'b0, count_link[30:8], 2'b00, packets[2], words[2], packets[1], words[1], 2'b00}),
                 .cycle(now_bus[39:0]), .cfg_snapshot_log2(snapshot_log2 > 32'd40 ? 6'd40 : snapshot_log2[5:0]),
-                .stat_snapshot_seq(snapshot_seq), .frozen(frozen), .sel_snapshot(sel_snapshot),
+                .stat_snapshot_seq(snapshot_seq), .frozen(frozen), .stat_copying(copying),
+                .sel_snapshot(sel_snapshot),
                 .sel_frozen(sel_frozen_counters), .win_word(win_word[8:0]), .win_ack(counters_ack), .win_rdata(counters_rdata)
             );
             wire unused = &{1'b0, count_bus[31], count_bus[7:0], count_link[31], count_link[7:0]};
         end else begin : g_no_counters
-            assign {counters_ack, counters_rdata, snapshot_seq} = 65'd0;
+            assign {counters_ack, counters_rdata, snapshot_seq, copying} = 66'd0;
             wire unused = &{1'b0, count_bus, count_link, lost_now, snapshot_log2};
         end
     endgenerate

@@ -189,7 +189,7 @@ module ff_select #(
             );
         end else begin : g_no_crc
             ff_trace_memory_half #(.DEPTH(TAP_DEPTH)) i_memory (
-                .clk(clk), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record),
+                .wr_clk(clk), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record), .rd_clk(clk),
                 .rd_en(rd_en), .rd_slot(rd_slot), .rd_high(rd_high), .rd_half(rd_half)
             );
             assign crc_record = 72'd0;

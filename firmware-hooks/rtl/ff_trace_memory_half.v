@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// ff_trace_memory_half: ff_trace_memory in one clock domain, read in halves, so that no multiplexer stands behind it.
+// ff_trace_memory_half: ff_trace_memory, read in halves, so that no multiplexer stands behind it.
 //
 // Latency: a half stands at rd_half one cycle after rd_en. Throughput: one write and one read a cycle. Back-pressure: none.
-// Clock domain: clk. Block RAM with a write port twice as wide as the read port; no reset reaches it. The write port is
+// Clock domains: wr_clk, rd_clk. Block RAM with a write port twice as wide as the read port; no reset reaches it. The write port is
 // enabled by the write strobe, the read port by rd_en, which the register side lets up only while frozen. Slots that were
 // never written read 0.
 `default_nettype none
 module ff_trace_memory_half #(
     parameter DEPTH = 2048 // records, a power of two, 16..16384
 ) (
-    input  wire                     clk,
+    input  wire                     wr_clk,
     input  wire                     wr_en,
     input  wire [$clog2(DEPTH)-1:0] wr_slot,
     input  wire [71:0]              wr_record,
+    input  wire                     rd_clk,
     input  wire                     rd_en,     // read AND frozen
     input  wire [$clog2(DEPTH)-1:0] rd_slot,
     input  wire                     rd_high,   // 0: kind and data 0-31, 1: dt and data 32-63
@@ -26,10 +27,10 @@ module ff_trace_memory_half #(
     integer half;
     initial for (half = 0; half < 2 * DEPTH; half = half + 1) ram[half] = 36'd0; // what a block RAM holds after configuration
 
-    always @(posedge clk) if (wr_en) begin
+    always @(posedge wr_clk) if (wr_en) begin
         ram[{wr_slot, 1'b0}] <= {wr_record[67:64], wr_record[31:0]};
         ram[{wr_slot, 1'b1}] <= {wr_record[71:68], wr_record[63:32]};
     end
-    always @(posedge clk) if (rd_en) rd_half <= ram[{rd_slot, rd_high}];
+    always @(posedge rd_clk) if (rd_en) rd_half <= ram[{rd_slot, rd_high}];
 endmodule
 `default_nettype wire

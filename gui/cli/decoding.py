@@ -95,9 +95,10 @@ def decode(options: DecodeOptions) -> None:
         InputError: the file cannot be read, or an option does not fit it.
     """
     from freezeframe.capture.files import head_start
-    from freezeframe.gui.cli.memory import keep_freed_memory
+    from freezeframe.gui.cli.memory import collect_seldom, keep_freed_memory
 
     keep_freed_memory()
+    collect_seldom()
     if _wants_few(options):
         head_start.begin(options.file)
     try:

@@ -8,11 +8,13 @@ time of reading a long capture. This is for the program as a whole, so no librar
 from __future__ import annotations
 
 import ctypes
+import gc
 
-__all__ = ["keep_freed_memory"]
+__all__ = ["collect_seldom", "keep_freed_memory"]
 
 # malloc.h of the GNU C library, with the numbers of its parameters.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
+_OBJECTS = 70_000
 _KEPT_B = 1 << 27
 _AT_ONCE_B = 1 << 25  # the most that it allows; what is larger is given back at once
 
@@ -29,3 +31,12 @@ def keep_freed_memory() -> bool:
         (_MMAP_THRESHOLD, _AT_ONCE_B),
     )
     return all(mallopt(parameter, size_B) == 1 for parameter, size_B in asked)
+
+
+def collect_seldom() -> None:
+    """Look for objects that hold each other a hundred times less often than Python does.
+
+    Nearly all that is made while modules are loaded stays, and to look at it again and again is an eighth
+    of the time that loading numba takes.
+    """
+    gc.set_threshold(_OBJECTS, 10, 10)

@@ -130,8 +130,11 @@ def _drawings(
         found = _time_lines(folder, device) if name == _TIME_LINE else drawings(results[name], span)
         made += found
         if not found:
-            notes = " ".join(results[name].notes) or "it has neither series nor intervals"
-            reasons.append(f"{name}: {notes}")
+            result = results[name]
+            why = "it gives figures and tables, and nothing over time to draw"
+            if not (result.figures or result.tables):
+                why = " ".join(result.notes) or "it found nothing in this capture"
+            reasons.append(f"{name}: {why}")
     return made, reasons
 
 

@@ -38,6 +38,7 @@ _ORDER = (
     "crc",
     "conservation",
 )
+_STILL = "Too much for zooming on a page: freezeframe open CAPTURE.ff shows every piece."
 _EXACT_PS = 1 << 53  # a script counts in doubles
 
 
@@ -102,7 +103,7 @@ def drawing_figure(drawing: Drawing) -> Html:
     exact = drawing.data is not None and drawing.data["all"][1] < _EXACT_PS
     return element(
         "figure",
-        element("figcaption", drawing.caption),
+        element("figcaption", drawing.caption if exact else f"{drawing.caption} {_STILL}"),
         element("div", Html(drawing.svg), css="scroll"),
         Html(legend_html(drawing.legend)),
         data_block(drawing.data) if exact else Html(""),

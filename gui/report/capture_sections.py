@@ -143,6 +143,8 @@ def commands_section(capture: CaptureFolder) -> Html:
         f"freezeframe explain {name}          # this explanation as text",
         f"freezeframe explain {name} --json   # for a machine",
         f"freezeframe report {name} -o report.html",
+        f"freezeframe analyze {name} all    # every figure and note of the analyses",
+        f"freezeframe open {name}           # in a window, with every record",
         f"freezeframe decode {name} -d trace -o events.parquet",
     ]
     if isinstance(source, str):

@@ -71,7 +71,7 @@ def test_a_broken_run_counts_as_wrong() -> None:
 
 
 def test_two_faults_in_one_run_are_both_named() -> None:
-    run = run_one(Job("emulator", "payload-bit-flip+short-transfers", "medium", SEED, ends=False))
+    run = run_one(Job("emulator", "header-miscounted+word-omitted", "medium", SEED, ends=False))
     verdict = judge_pair(run)
     assert (run.error, verdict.counts, verdict.both) == ("", True, True)
 

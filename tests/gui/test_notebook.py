@@ -45,7 +45,7 @@ def read(text: str | None) -> Tags:
 
 
 def test_the_notebook_of_the_docs_runs_and_shows_what_it_says(tmp_path: Path) -> None:
-    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)
+    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [
         out["data"]
@@ -68,7 +68,7 @@ def test_the_notebook_of_the_docs_runs_and_shows_what_it_says(tmp_path: Path) ->
 
 def test_the_notebook_is_kept_without_outputs() -> None:
     """They would change with every run; whoever opens it runs it."""
-    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)
+    notebook: Any = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(notebook)
     assert all(not cell.get("outputs") for cell in notebook.cells)
 

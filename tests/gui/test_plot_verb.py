@@ -84,6 +84,10 @@ def test_json_names_the_drawings_and_what_was_not_drawn(capture: Path, tmp_path:
         (("-o", "p.png", "--what", "thruput"), "did you mean throughput"),
         (("-o", "p.png", "--what", ","), "names no analysis"),
         (("-o", "p.png", "--what", "host"), "nothing to draw: host: the capture holds no trace"),
+        (
+            ("-o", "p.png", "--what", "crc"),
+            "crc: it gives figures and tables, and nothing over time",
+        ),
         (("-o", "p.png", "--device", "C"), "no device 'C'; the capture holds A, B"),
         (("-o", "p.png", "--scale", "1000"), "a PNG may have 1 to 100,000,000 pixels"),
         (("-o", "p.png", "--scale", "0"), "a PNG may have"),

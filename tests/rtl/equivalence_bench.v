@@ -79,13 +79,13 @@ module equivalence_bench;
         .clk(clk_bus), .rst(rst), .now(now_bus), .wr_arm(wr_arm), .wr_freeze(wr_freeze), .wr_data(wr_data),
         .cfg_cause_mask(cause_mask), .cfg_hold(1'b0), .causes_in(causes_bus | fire_bus_cause), .far_level(far_level),
         .far_causes(latched_link), .far_armed(far_armed), .arm_toggle(arm_toggle), .level(bus_level), .cross_in(cross_in),
-        .cross_out(cross_out), .peer_frozen(1'b0), .frozen_level(), .arm(arm_bus), .triggered(triggered_bus),
+        .cross_out(cross_out), .peer_frozen(1'b0), .frozen_level(), .arm(arm_bus), .triggered_next(), .triggered(triggered_bus),
         .causes(latched_bus), .since(since_bus), .drain(drain_bus), .closed(closed), .frozen(frozen), .hold(),
         .stat_generation(generation), .stat_state(state), .stat_closed(stat_closed), .stat_cause_cycle(cause_cycle));
     ff_freeze_remote #(.POST_DRAIN(POST_DRAIN)) i_remote (
         .clk(clk_link), .rst(rst_link), .bus_arm_toggle(arm_toggle), .bus_level(bus_level), .bus_causes(latched_bus),
         .bus_cfg_cause_mask(cause_mask), .causes_in(causes_link | fire_link_cause), .far_level(far_level),
-        .far_armed(far_armed), .arm(arm_link), .triggered(triggered_link), .causes(latched_link), .since(since_link),
+        .far_armed(far_armed), .arm(arm_link), .triggered_next(), .triggered(triggered_link), .causes(latched_link), .since(since_link),
         .drain(drain_link));
 
     wire [32:0] line;
@@ -126,7 +126,7 @@ module equivalence_bench;
             end
             ff_event_log #(.SOURCES(N), .DEPTH(DEPTH), .PLACES(PLACES)) i_log (
                 .clk(clk), .rst(rst), .ev_valid(valid), .ev_kind(kind), .ev_source(48'h050403020100), .ev_code(code),
-                .ev_flow(flow), .ev_value(event_value), .now(now_bus), .arm(arm_bus), .triggered(triggered_bus),
+                .ev_flow(flow), .ev_value(event_value), .now(now_bus), .arm(arm_bus), .triggered_next(), .triggered(triggered_bus),
                 .causes(latched_bus), .since(since_bus), .drain(drain_bus), .cfg_kinds(kinds[m*16 +: 16]),
                 .cfg_post(post[m*32 +: 32]), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record),
                 .stat_write_ptr(write_ptr), .stat_wrapped(wrapped), .stat_stored(stored), .stat_offered(offered),

@@ -53,6 +53,7 @@ class Bank:
             "sel_frozen_flow",
             "win_word",
             "cycle",
+            "copying",
         ):
             getattr(dut, name).value = 0
         for name in (*BUS, *LINK):
@@ -189,6 +190,26 @@ async def the_values_of_the_freeze_stand_until_the_next(dut: Any) -> None:
         await made.check(given)
         while int(dut.flow_req.value):  # the flows are asked on
             await ClockCycles(dut.clk_bus, 10)
+    made.stop()
+
+
+@cocotb.test()
+async def a_level_is_that_of_the_moment_in_which_the_counters_stand_and_an_access_waits_for_it(
+    dut: Any,
+) -> None:
+    made = await bank(dut, 6)
+    dut.copying.value = 1
+    given = await made.freeze()
+    word = (at("frozen.tx_level") - at("frozen.machine", 0)) // 4
+    dut.sel_frozen.value, dut.win_word.value = 1, word
+    for _ in range(30):
+        await FallingEdge(dut.clk_bus)
+        given |= made.values({"tx_level": 16, "rx_level": 16})
+        assert int(dut.win_ack.value) == 0
+    dut.sel_frozen.value = dut.copying.value = 0
+    await FallingEdge(dut.clk_bus)
+    made.values({"tx_level": 16, "rx_level": 16})  # too late
+    await made.check(given)
     made.stop()
 
 

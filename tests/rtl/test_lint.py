@@ -38,6 +38,7 @@ ENDS: dict[str, list[Parameters]] = {
         {"CHUNK": 256, "MEMORIES": 5, "DEPTH_LOG2": 14},
     ],
     "ff_trace_window": [{"MEMORIES": 1}, {"MEMORIES": 5}],
+    "ff_trace_window_half": [{"MEMORIES": 1}, {"MEMORIES": 5}],
     "ff_status_window": [{}],
     "ff_inject": [{}],
     "ff_regs_select": [
@@ -81,6 +82,8 @@ REFUSED: list[tuple[str, Parameters, str]] = [
     ("ff_crc_table", {"CHUNK": 8}, "ff_error_CHUNK_must_be_a_power_of_two_16_to_256"),
     ("ff_crc_table", {"CHUNK": 16, "DEPTH_LOG2": 14}, "ff_error_a_memory_must_have_at_most_64_CHUNKs"),
     ("ff_trace_window", {"MEMORIES": 6}, "ff_error_MEMORIES_must_be_1_to_5"),
+    ("ff_trace_window_half", {"MEMORIES": 6}, "ff_error_MEMORIES_must_be_1_to_5"),
+    ("ff_quad", {"LEAN": 1}, "ff_error_LEAN_must_be_0_or_1_without_CRC_provocation_and_a_second_term"),
     ("ff_regs_select", {"POST_W": 6}, "ff_error_POST_W_must_be_7_to_32"),
     ("ff_mux4", {"W": 0}, "ff_error_W_must_be_1_to_256"),
     ("ff_select", {"DEVICES": 256}, "ff_error_DEVICES_must_be_1_to_255"),

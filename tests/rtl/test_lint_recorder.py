@@ -20,6 +20,12 @@ ENDS: dict[str, list[Parameters]] = {
         {"MASTER": 0, "PERIOD": 1 << 24, "TIME_W": 64},
         {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 40},
     ],
+    "ff_time_pair": [
+        {"MASTER": 0, "PERIOD": 64, "TIME_W": 40},
+        {"MASTER": 1, "PERIOD": 64, "TIME_W": 64},
+        {"MASTER": 0, "PERIOD": 1 << 24, "TIME_W": 64},
+        {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 40},
+    ],
     "ff_time_line": [
         {"MASTER": 0, "PERIOD": 64, "TIME_W": 40},
         {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 64},

@@ -28,8 +28,8 @@ class Ring:
         self.dut, self.draw = dut, random.Random(seed)
         self.places = 1 << int(dut.PLACES_LOG2.value)
         self.block = Block(
-            dut, ("td_ask", "td_valid", "td_word", "td_type", "td_data", "pat_valid", "pat_seed", "pat_number", "pat_length",
-                  "pat_flow", "m_take"),
+            dut, ("td_ask", "td_valid", "td_word", "td_type", "td_data", "pat_valid", "pat_seed", "pat_number",
+                  "pat_length", "pat_flow", "m_take"),
             ("td_full", "pat_taken", "m_valid", "stat_waiting", "ev_posted", "ev_from_host",
              "ev_posting"),
         )  # fmt: skip

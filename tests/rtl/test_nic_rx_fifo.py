@@ -46,7 +46,11 @@ class Fifo:
             "m_done",
         ):
             getattr(dut, name).value = 0
-        self.tasks = [Clock(dut.s_clk, s_ps, "ps").start(), Clock(dut.m_clk, m_ps, "ps").start()]
+        self.tasks = [
+            Clock(dut.s_clk, s_ps, "ps").start(),
+            Clock(dut.m_clk, m_ps, "ps").start(),
+            Clock(dut.stat_clk, m_ps, "ps").start(),
+        ]
         dut.s_rst.value = dut.m_rst.value = 1
         await ClockCycles(dut.s_clk, 12)
         await ClockCycles(dut.m_clk, 12)

@@ -39,7 +39,11 @@ class Fifo:
         dut = self.dut
         for name in ("s_valid", "s_last", "s_kind", "s_data", "s_omit", "m_take", "m_hold"):
             getattr(dut, name).value = 0
-        self.tasks = [Clock(dut.s_clk, s_ps, "ps").start(), Clock(dut.m_clk, m_ps, "ps").start()]
+        self.tasks = [
+            Clock(dut.s_clk, s_ps, "ps").start(),
+            Clock(dut.m_clk, m_ps, "ps").start(),
+            Clock(dut.stat_clk, s_ps, "ps").start(),
+        ]
         dut.s_rst.value = dut.m_rst.value = 1
         await ClockCycles(dut.s_clk, 12)
         await ClockCycles(dut.m_clk, 12)

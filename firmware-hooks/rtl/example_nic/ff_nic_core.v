@@ -205,7 +205,7 @@ module ff_nic_core #(
     ff_nic_tx_fifo #(.DEPTH_LOG2(TX_FIFO_LOG2), .PACKETS_LOG2(9)) i_tx_fifo (
         .s_clk(bus), .s_rst(rst), .s_valid(e_valid), .s_last(e_last), .s_kind(e_kind), .s_data(e_data),
         .s_omit(hit_enq), .s_room(tx_room), .s_packet_room(tx_packet_room), .stat_overflow(tx_overflow),
-        .stat_level(bank_tx_level), .stat_left(p_left), .m_clk(link), .m_rst(rst_link), .m_valid(q_valid),
+        .stat_clk(clk_bus), .stat_level(bank_tx_level), .stat_left(p_left), .m_clk(link), .m_rst(rst_link), .m_valid(q_valid),
         .m_last(q_last), .m_kind(q_kind), .m_data(q_data), .m_words(q_words), .m_take(q_take), .m_hold(hit_deq));
     ff_nic_fault_match i_match_tx_deq (
         .clk(link), .rst(rst_link), .en(arm_link && repeated && fault_outgoing), .s_valid(q_valid && q_take),
@@ -298,17 +298,18 @@ module ff_nic_core #(
     wire [1:0]  i_kind;
     wire [63:0] i_data;
     wire [2:0]  i_flags;
-    wire [RX_FIFO_LOG2:0] i_level;
+    wire [RX_FIFO_LOG2:0] i_level, stat_rx_level;
     ff_nic_rx_fifo #(.DEPTH_LOG2(RX_FIFO_LOG2)) i_rx_fifo (
         .s_clk(link), .s_rst(rst_link), .s_valid(r_valid), .s_first(r_first), .s_last(r_last), .s_kind(r_kind),
         .s_data(r_data), .s_omit(hit_rx_enq), .s_accept(r_accept), .s_flags(r_flags), .m_clk(bus), .m_rst(rst),
         .m_valid(i_valid), .m_start(i_start), .m_kind(i_kind), .m_data(i_data), .m_flags(i_flags), .m_take(i_take),
-        .m_hold(hit_rx_deq), .m_complete(i_complete), .m_done(i_done), .m_level(i_level));
+        .m_hold(hit_rx_deq), .m_complete(i_complete), .m_done(i_done), .m_level(i_level),
+        .stat_clk(clk_bus), .stat_level(stat_rx_level));
     ff_nic_fault_match i_match_rx_deq (
         .clk(bus), .rst(rst), .en(arm_bus && repeated && !fault_outgoing), .s_valid(i_take), .s_first(i_first),
         .s_data(i_data), .cfg_count(fault_count), .cfg_min_length(fault_min_length), .cfg_word(fault_word),
         .hit(hit_rx_deq), .stat_done(struck_rx_deq), .stat_seq(seq_rx_deq), .stat_flow(flow_rx_deq));
-    assign bank_rx_level = {{15-RX_FIFO_LOG2{1'b0}}, i_level};
+    assign bank_rx_level = {{15-RX_FIFO_LOG2{1'b0}}, stat_rx_level};
 
     wire        rx_req, rx_ack, rx_retry, rx_wvalid, rx_wend, freed, note_valid, note_ready;
     wire [63:0] rx_addr, rx_wdata;

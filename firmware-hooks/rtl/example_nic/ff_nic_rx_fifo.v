@@ -25,7 +25,9 @@ module ff_nic_rx_fifo #(
     input  wire        m_hold,          // fault: this read does not move the pointer
     output wire        m_complete,      // the oldest packet stands here to its end
     input  wire        m_done,          // the oldest packet has been read
-    output wire [DEPTH_LOG2:0] m_level  // words
+    output wire [DEPTH_LOG2:0] m_level, // words that may be read
+    input  wire        stat_clk,        // m_clk, but goes on where that is stopped: the level is then exact
+    output wire [DEPTH_LOG2:0] stat_level // words that were accepted and not read
 );
     localparam A = DEPTH_LOG2;
     generate if (DEPTH_LOG2 < 4 || DEPTH_LOG2 > 15) begin : g_check_DEPTH_LOG2
@@ -34,7 +36,7 @@ module ff_nic_rx_fifo #(
 
     // link side: a word is written one cycle after it was accepted, with the verdict on it
     reg  [69:0] ram [0:(1<<A)-1];
-    reg  [A:0]  write_q, stored_q, stored_gray_q;
+    reg  [A:0]  write_q, write_gray_q, stored_q, stored_gray_q;
     reg  [A:0]  ends_q, ends_gray_q;    // packets that ended, each with a word here
     reg         pending_q, any_q, end_q, end2_q;
     reg         store_q, start_q;
@@ -45,12 +47,14 @@ module ff_nic_rx_fifo #(
     wire        store = s_valid && !used[A] && !s_omit;
     wire        start = s_first || pending_q;       // no word of this packet has been stored so far
     assign s_accept = s_valid && !used[A];
+    wire [A:0]  write_next = write_q + {{A{1'b0}}, store};
     wire [A:0]  stored_next = stored_q + {{A{1'b0}}, store_q};
     wire [A:0]  ends_next = ends_q + {{A{1'b0}}, end2_q};
     always @(posedge s_clk) begin
         store_q <= store;
         {start_q, kind_q, data_q} <= {start, s_kind, s_data};
-        if (store) write_q <= write_q + {{A{1'b0}}, 1'b1};
+        write_q <= write_next;
+        write_gray_q <= write_next ^ (write_next >> 1);
         if (s_valid) pending_q <= start && !store;
         if (s_valid) any_q <= !s_last && (store || (any_q && !s_first));
         end_q <= s_valid && s_last && (store || (any_q && !s_first));
@@ -62,6 +66,7 @@ module ff_nic_rx_fifo #(
         ends_gray_q <= ends_next ^ (ends_next >> 1);
         if (s_rst) begin
             write_q <= {A+1{1'b0}};
+            write_gray_q <= {A+1{1'b0}};
             stored_q <= {A+1{1'b0}};
             stored_gray_q <= {A+1{1'b0}};
             ends_q <= {A+1{1'b0}};
@@ -98,6 +103,11 @@ module ff_nic_rx_fifo #(
     assign {m_flags, m_start, m_kind, m_data} = head_q;
     assign m_level = stored_m - read_q;
     assign m_complete = ends_m != done_q;
+
+    wire [A:0] write_gray_stat, write_stat;
+    ff_cdc_sync #(.W(A+1)) i_stat (.clk(stat_clk), .d(write_gray_q), .q(write_gray_stat));
+    ff_nic_gray_binary #(.W(A+1)) i_stat_binary (.gray(write_gray_stat), .binary(write_stat));
+    assign stat_level = write_stat - read_q;
 
     ff_cdc_sync #(.W(A+1)) i_read (.clk(s_clk), .d(read_gray_q), .q(read_gray_s));
     ff_cdc_sync #(.W(A+1)) i_stored (.clk(m_clk), .d(stored_gray_q), .q(stored_gray_m));

@@ -19,6 +19,7 @@ module ff_nic_tx_fifo #(
     output wire [DEPTH_LOG2:0] s_room,  // words
     output wire        s_packet_room,   // one packet more may be begun
     output wire        stat_overflow,   // a word was lost in this cycle
+    input  wire        stat_clk,        // s_clk, but goes on where that is stopped: the level is then exact
     output wire [15:0] stat_level,      // words
     output wire [15:0] stat_left,       // packets that have left since reset, s_clk
     input  wire        m_clk, m_rst,
@@ -112,7 +113,10 @@ module ff_nic_tx_fifo #(
     ff_nic_gray_binary #(.W(A+1)) i_read_binary (.gray(read_gray_s), .binary(read_s));
     ff_nic_gray_binary #(.W(C+1)) i_left_binary (.gray(left_gray_s), .binary(left_s));
 
-    wire [A:0] level = write_q - read_s;
+    wire [A:0] read_gray_stat, read_stat;
+    ff_cdc_sync #(.W(A+1)) i_stat (.clk(stat_clk), .d(read_gray_q), .q(read_gray_stat));
+    ff_nic_gray_binary #(.W(A+1)) i_stat_binary (.gray(read_gray_stat), .binary(read_stat));
+    wire [A:0] level = write_q - read_stat;
     assign stat_level = {{15-A{1'b0}}, level};
     assign stat_left = {{15-C{1'b0}}, left_s};
 endmodule

@@ -1,0 +1,93 @@
+"""decode without typer: plain arguments mean what they mean to typer, the rest is left to it."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from freezeframe.gui.cli import decode as declared
+from freezeframe.gui.cli.decoding import DecodeOptions, plain_options
+
+from tests.gui.cli import run_inside, run_process
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a.sr",
+        "a.sr -d spi",
+        "-d spi a.sr --json",
+        "--json -d spi+enc28j60 -d uart:rx=D0 a.sr",
+        "a.sr --decoder=spi -o out.parquet --force",
+        "a.sr -d mdio --channel mdc=D0 --channel mdio=D1 --cut 1ms..2ms",
+        "a.sr -d x --plugin mine.py --plugin=other.py --threshold 1.5/1 --samplerate 12MHz",
+        "a.sr -d spi --max-samples 7 --max-samples 9 --format binary:channels=8,rate=1",
+    ],
+)
+def test_plain_arguments_mean_what_typer_takes_them_for(
+    monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    seen: list[DecodeOptions] = []
+    monkeypatch.setattr(declared, "decode", seen.append)
+    assert run_inside("decode", *line.split()).code == 0
+    assert [plain_options(line.split())] == seen
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "--help",
+        "a.sr b.sr",
+        "a.sr -d",
+        "a.sr -dspi",
+        "a.sr -d -x",
+        "a.sr --max-samples 0",
+        "a.sr --max-samples many",
+        "a.sr --max-samples -1",
+        "a.sr --jsonn",
+        "a.sr --json=1",
+        "-- a.sr",
+        "a.sr --decode spi",
+    ],
+)
+def test_help_and_mistakes_are_left_to_typer(line: str) -> None:
+    assert plain_options(line.split()) is None
+
+
+def test_the_program_prints_the_same_on_one_core_and_on_more(tmp_path: Path) -> None:
+    path = tmp_path / "phy.sr"
+    frames = [MdioFrame(22, "read", phy=1, reg=number % 32, data=number) for number in range(300)]
+    write_sr(encode_frames(frames, samplerate_hz=100_000_000), path)
+    _store(path)
+    assert path.stat().st_size > 1 << 17  # worth a second process where there are two cores
+    done = run_process("decode", str(path), "-d", "mdio")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == run_inside("decode", str(path), "-d", "mdio").out
+    assert len(done.out.splitlines()) == 300
+
+
+def test_a_damaged_capture_is_one_line_and_code_2(tmp_path: Path) -> None:
+    path = tmp_path / "phy.sr"
+    frames = [MdioFrame(22, "read", phy=1, reg=number % 32, data=number) for number in range(300)]
+    write_sr(encode_frames(frames, samplerate_hz=100_000_000), path)
+    _store(path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 2
+    path.write_bytes(data)
+    done = run_process("decode", str(path), "-d", "mdio")
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.err.splitlines()
+    assert line.startswith(f"freezeframe: {path}: logic-1-1: checksum 0x")
+
+
+def _store(path: Path) -> None:
+    """Write the archive again with nothing packed."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
