@@ -7,7 +7,7 @@ memory is that of the tables, whatever the length of the capture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +23,8 @@ from freezeframe.decoders.registry import Registry, load_decoders, shortened
 from freezeframe.decoders.spec import Stack, Step, match_channels, parse_spec
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
@@ -197,7 +199,7 @@ def _run_edges(
     ) or chosen_source.read(names)
     at_once = _SAMPLES_AT_ONCE if workers else None
     # The workers run beside each other, and while the next piece is read.
-    with ThreadPoolExecutor(max(1, len(workers))) as pool:
+    with _pool(len(workers)) as pool:
         begun: list[Future[None]] = []
         try:
             for piece, last in _gathered(pieces, at_once):
@@ -208,7 +210,9 @@ def _run_edges(
                 for done in begun:
                     done.result()
                 begun = [
-                    pool.submit(run.feed, part, last=last) for run, part in fed if run.in_worker
+                    pool.submit(run.feed, part, last=last)
+                    for run, part in fed
+                    if pool is not None and run.in_worker
                 ]
                 for run, part in fed:
                     if not run.in_worker:
@@ -220,6 +224,15 @@ def _run_edges(
             for run in workers:
                 run.stop()
             raise
+
+
+def _pool(workers: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
+    """Return a thread for each worker; what has none need not wait until threads are loaded."""
+    if not workers:
+        return nullcontext()
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(workers)
 
 
 def _probes(stack: Stack, header: CaptureHeader) -> tuple[str | None, ...]:

@@ -9,15 +9,16 @@ import fcntl
 import hashlib
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from freezeframe.capture.errors import InputError
+from freezeframe.capture.errors import InputError, TargetError
 
-__all__ = ["TOP", "board_program", "cache_folder", "hooks_folder"]
+__all__ = ["TOP", "board_program", "cache_folder", "check_address", "hooks_folder"]
 
 TOP = "ff_example_pair"
 _VERILOG = ("rtl", "registers/generated")
@@ -82,6 +83,32 @@ def board_program(say: Callable[[str], None] = lambda line: None) -> Path:
             _build(hooks, verilog, program, place)
             _forget_old(cache, place)
     return built
+
+
+def check_address(listen: str) -> None:
+    """See that the board could answer at ``HOST:PORT`` now, in the program's own words where it could not.
+
+    Raises:
+        InputError: that is no address.
+        TargetError: it cannot be served at, as it is taken or not of this machine.
+    """
+    host, _, port = listen.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit()) or int(port) > 65535:
+        raise InputError(
+            f"listen address {listen!r}: write HOST:PORT, port 0..65535 (0: any free one)"
+        )
+    if len(host) > 2 and host[0] == "[" and host[-1] == "]":
+        host = host[1:-1]
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, int(port), type=socket.SOCK_DGRAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as udp:
+            udp.bind(address)
+    except OSError as error:
+        raise TargetError(
+            f"cannot serve at {listen}: {error.strerror}; choose another port, or 0 for any free one"
+        ) from None
 
 
 def _sources(hooks: Path) -> tuple[list[Path], list[Path]]:

@@ -12,12 +12,14 @@ from __future__ import annotations
 import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Self, TypeVar
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from isal import isal_zlib
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["ZipMembers"]
 
@@ -105,6 +107,10 @@ class ZipMembers:
                 is encrypted, or is packed by another method than deflate. What was yielded of the
                 member before that is not to be believed.
         """
+        if not names:
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
         waiting: deque[tuple[str, Future[list[_T]] | None]] = deque()
         todo = deque(names)
         with ThreadPoolExecutor(_THREADS) as pool:

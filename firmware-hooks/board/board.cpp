@@ -170,6 +170,9 @@ int main(int count, char** words) {
     } catch (const BadInput& error) {
         std::fprintf(stderr, "freezeframe: %s\n", error.what());
         return 2;
+    } catch (const freezeframe::BadTruth& error) {
+        std::fprintf(stderr, "freezeframe: %s\n", error.what());
+        return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "freezeframe: %s\n", error.what());
         return 3;

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 #include <utility>
 
 #include "pair.h"
@@ -77,7 +76,7 @@ void Truth::write() const {
         good = std::fclose(file) == 0 && std::rename(part.c_str(), path_.c_str()) == 0;
     }
     if (!good) {
-        throw std::runtime_error("truth file " + path_ + " cannot be written: " + std::strerror(errno) + "; choose another place");
+        throw BadTruth("truth file " + path_ + " cannot be written: " + std::strerror(errno) + "; choose another place");
     }
 }
 

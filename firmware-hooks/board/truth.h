@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,14 @@ namespace freezeframe {
 
 class Pair;
 
+// The truth file cannot be written: bad input, as any other file that cannot.
+struct BadTruth : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 class Truth {
 public:
-    // An empty path writes nothing. Throws std::runtime_error: the file cannot be written.
+    // An empty path writes nothing. Throws BadTruth: the file cannot be written.
     Truth(std::string path, std::string fault, uint64_t seed);
     // Notes an injection that has struck since the last look.
     void look(Pair& pair);

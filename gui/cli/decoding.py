@@ -121,7 +121,6 @@ def _decode(options: DecodeOptions) -> None:
     from freezeframe.decoders.contract import EDGES
     from freezeframe.decoders.plugin import load_for, load_with_plugins
     from freezeframe.decoders.run import decode_file
-    from freezeframe.gui.cli.save_tables import check_place, save_all
 
     file, decoder, output, most = options.file, options.decoder, options.output, options.max_samples
     rate = None if options.samplerate is None else parse_samplerate(options.samplerate)
@@ -158,6 +157,8 @@ def _decode(options: DecodeOptions) -> None:
         _propose(file, source, ReadSettings(rate, most), registry, words, json=options.json)
         return
     if output is not None:
+        from freezeframe.gui.cli.save_tables import check_place, save_all
+
         check_place(output, file, decoder, force=options.force, registry=registry)
     with compile_notice(), progress_bar("decode", "read") as update:
         decoded = decode_file(

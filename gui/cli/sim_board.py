@@ -55,8 +55,10 @@ def run(
       freezeframe sim-board --fault word-omitted --seed 7
       freezeframe sim-board --listen 127.0.0.1:0 --truth truth.json
     """
-    from freezeframe.emulator.board import board_program
+    from freezeframe.emulator.board import board_program, check_address
 
+    if not build_only:
+        check_address(listen)  # a build takes a minute or two: what is wrong is said before
     program = board_program(lambda line: print(line, file=sys.stderr, flush=True))
     if build_only:
         print(program)

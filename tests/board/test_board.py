@@ -185,7 +185,7 @@ def test_the_board_ends_with_its_parent_when_it_is_told_to() -> None:
             "fault 'gremlins' does not exist; there is none, word-omitted",
         ),
         (("--listen", "nowhere"), 2, "listen address 'nowhere': write HOST:PORT"),
-        (("--truth", "/nonexistent/t.json"), 3, "truth file /nonexistent/t.json cannot be written"),
+        (("--truth", "/nonexistent/t.json"), 2, "truth file /nonexistent/t.json cannot be written"),
     ],
     ids=["fault", "address", "truth"],
 )
@@ -212,6 +212,30 @@ def test_a_port_that_is_taken_is_one_line() -> None:
         )
     assert done.returncode == 3
     assert done.stderr.startswith(f"freezeframe: cannot serve at {listen}: Address already in use")
+
+
+@pytest.mark.parametrize("listen", ["nowhere", ":1", "127.0.0.1:65536", "127.0.0.1:x"])
+def test_the_verb_says_what_is_wrong_with_an_address_before_it_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listen: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # nothing is built there
+    done = run_inside("sim-board", "--listen", listen)
+    assert done.code == 2
+    assert f"listen address '{listen}': write HOST:PORT" in done.err
+    assert not os.path.lexists(tmp_path / "cache")
+
+
+def test_the_verb_says_that_a_port_is_taken_before_it_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = run_inside("sim-board", "--listen", listen)
+    assert done.code == 3
+    assert f"cannot serve at {listen}: Address already in use" in done.err
+    assert not os.path.lexists(tmp_path / "cache")
 
 
 def test_without_verilator_the_verb_says_what_to_install(

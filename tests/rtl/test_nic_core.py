@@ -23,7 +23,8 @@ TAPS = (
 )
 PORTS = (
     "hold", "lane_in", "lane_in_k", "hb_own", "hb_gnt", "hb_ack", "hb_retry", "hb_cown", "hb_cvalid", "hb_clast",
-    "hb_cdata", "td_ask", "td_valid", "td_word", "td_type", "td_data", "host_mask", "host_enable", "host_take", "host_note_base",
+    "hb_cdata", "td_ask", "td_valid", "td_word", "td_type", "td_data", "host_mask", "host_enable", "host_take",
+    "host_note_base",
     "host_rx_stop", "host_rx_pause", "fault_arm", "fault_select", "fault_outgoing", "fault_count",
     "fault_min_length", "fault_word", "fault_lane", "fault_bytes", "fault_mask", "fault_bit", "fault_flow",
     "fault_limit", "flow_req", "flow_number", "flow_field", "cfg_stall_limit", "rx_dma_stop", "traffic_enable",
