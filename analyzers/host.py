@@ -1,7 +1,7 @@
 """Did the interrupt handler run: each interrupt of a card beside what its computer's trace says of it.
 
-An interrupt has its handler when one was entered after it and before the next interrupt, within what the two
-clocks are known to agree. Where the trace lost lines, or does not reach so far, nothing is said.
+Which entry of the handler belongs to which interrupt is the order by which the two clocks were related: one to one.
+Where the trace lost lines, or does not reach so far, nothing is said.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["HOST", "InterruptRow", "handled"]
 
 RAN, NEVER, UNKNOWN = "ran", "never", "unknown"
+_PATIENCE_PS, _PATIENCE = 100_000_000, 10
+"""How long a trace must go on after an interrupt, at least and in longest latencies, for its silence to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,52 +46,51 @@ class InterruptRow:
     host_row: int
 
 
-def handled(events: pd.DataFrame, host: pd.DataFrame, device: str, irq: int) -> list[InterruptRow]:
+def handled(
+    events: pd.DataFrame, host: pd.DataFrame, device: str, irq: int, ahead: int
+) -> list[InterruptRow]:
     """Return what became of each interrupt of a card.
 
     Args:
         events: table ``events`` of the capture.
         host: table ``host``, its clock related.
-        irq: the line of the card.
+        irq, ahead: the line of the card, and by how many handler entries the trace is ahead of the log.
     """
-    mine = (
+    wanted = (
         (events["device"] == device)
         & (events["kind"] == Kind.IRQ.name)
         & (events["code"] == "raised")
+        & (events["t_unc_ps"] >= 0)
     )
-    raised = events[mine.to_numpy()]
+    raised = events[wanted.to_numpy()]
     of_card = host[(host["device"] == device).to_numpy()]
     entries = of_card[(of_card["kind"] == "irq_handler_entry") & (of_card["irq"] == irq)]
     exits = of_card[(of_card["kind"] == "irq_handler_exit") & (of_card["irq"] == irq)]
     lost = of_card[of_card["kind"] == "lost"]["t_ps"].to_numpy()
     timed = of_card[of_card["t_unc_ps"] >= 0]["t_ps"].to_numpy()
-    if not len(timed):
-        return []
-    entered, left = entries["t_ps"].to_numpy(), exits["t_ps"].to_numpy()
-    unc = entries["t_unc_ps"].to_numpy()
-    times = raised["t_ps"].to_numpy()
-    until = np.append(times[1:], int(max(timed[-1], times[-1] if len(times) else 0)) + 1)
-    found = []
-    for row, t_ps, end_ps in zip(
-        raised.index.tolist(), times.tolist(), until.tolist(), strict=True
+    entered, left, unc = (
+        entries["t_ps"].to_numpy(), exits["t_ps"].to_numpy(), entries["t_unc_ps"].to_numpy()
+    )  # fmt: skip
+    found: list[InterruptRow] = []
+    for number, (row, t_ps) in enumerate(
+        zip(raised.index.tolist(), raised["t_ps"].tolist(), strict=True)
     ):
-        around = int(unc.max()) if len(unc) else 0
-        first = int(np.searchsorted(entered, t_ps - around))
-        if first < len(entered) and entered[first] < end_ps + around:
-            after = int(np.searchsorted(left, entered[first]))
+        at = number + ahead
+        if 0 <= at < len(entries):
+            after = int(np.searchsorted(left, entered[at]))
             left_ps = int(left[after]) if after < len(left) else -1
             found.append(
                 InterruptRow(
-                    t_ps, RAN, int(entered[first]), left_ps, int(unc[first]), row,
-                    int(entries.index[first]),
+                    t_ps, RAN, int(entered[at]), left_ps, int(unc[at]), row, int(entries.index[at])
                 )
-            )  # fmt: skip
+            )
             continue
-        # Silence means something only where the trace was running and lost nothing.
-        silent = timed[0] <= t_ps and end_ps + around <= timed[-1]
-        gap = ((lost >= t_ps - around) & (lost <= end_ps + around)).any()
-        outcome = NEVER if silent and not gap else UNKNOWN
-        found.append(InterruptRow(t_ps, outcome, -1, -1, around, row, -1))
+        # Silence means something only where the trace went on for long, and lost nothing.
+        longest = max((one.entered_ps - one.t_ps for one in found if one.outcome == RAN), default=0)
+        patience = max(_PATIENCE_PS, _PATIENCE * longest)
+        went_on = at >= len(entries) and len(timed) > 0 and timed[-1] - t_ps > patience
+        never = went_on and not (lost >= t_ps - patience).any()
+        found.append(InterruptRow(t_ps, NEVER if never else UNKNOWN, -1, -1, -1, row, -1))
     return found
 
 
@@ -115,7 +116,7 @@ def _run(material: Material) -> AnalysisResult:
                 Figure(f"{device}.interrupts.handled", "handlers that ran", None, note=clock.note)
             )
             continue
-        rows = handled(material.trace.events, host.table, device, clock.irq)
+        rows = handled(material.trace.events, host.table, device, clock.irq, clock.ahead)
         tables[f"interrupts.{device}"] = pd.DataFrame(rows, columns=list(InterruptRow.__slots__))
         figures += _figures(device, rows)
         tracks.append(_track(device, clock.irq, rows))

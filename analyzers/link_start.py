@@ -8,6 +8,7 @@ Source: docs/formats.md section 3, "Loop-back": sequence numbers begin from 0; s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,14 +42,19 @@ def fits_power_up(device: DeviceCapture) -> bool:
     return out in (0, 1) and into in (-1, 0, 1)
 
 
-def came_up_ps(trace: Trace, device: DeviceCapture) -> int | None:
-    """Return when a card's link came up anew within its recording; None where nothing says that it did.
+def came_up_ps(trace: Trace, devices: Sequence[DeviceCapture]) -> dict[str, int]:
+    """Return when the link of each card came up anew within its recording; without those of which nothing says so.
 
     The log says it (LINK trained); where that is not recorded any more, sequence numbers that began again do. A
-    lane that trained again on a link that stayed up has numbers that go on.
+    lane that trained again on a link that stayed up has numbers that go on. The two ends of a link come up together.
     """
-    if not _may_have_come_up(device):
-        return None
+    if not any(_may_have_come_up(device) for device in devices):
+        return {}
+    found = {device.name: _came_up_ps(trace, device) for device in devices}
+    return {name: t_ps for name, t_ps in found.items() if t_ps is not None}
+
+
+def _came_up_ps(trace: Trace, device: DeviceCapture) -> int | None:
     events = trace.events
     mine = (events["source"] == f"{device.name}.event_log").to_numpy()
     trained = mine & (events["kind"] == Kind.LINK.name).to_numpy()

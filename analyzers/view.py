@@ -169,8 +169,7 @@ def view_of(
         for device in captures
         for number, memory in enumerate(MEMORY_NAMES)
     }
-    came_up = {device.name: came_up_ps(trace, device) for device in captures}
-    since_ps = {name: t_ps for name, t_ps in came_up.items() if t_ps is not None}
+    since_ps = came_up_ps(trace, captures)
     return CaptureView(
         devices=captures,
         trace=trace,

@@ -187,15 +187,17 @@ def _differs(
     edit = pair.edits[0]
     place = place_of_pair(pair)
     words = sum(len(p.edits) for p in diff.differing)
+    fitting = _fitting(stretch, pair, damage)
+    how = "which does not decide what it was" if fitting else "in a way that no known fault makes"
     at = min(pair.down.start + edit.down, pair.down.end - 1)
     t_ps, unc_ps = diff.down.when(at)
     return Symptom(
         text=(
             f"{diff.up.source} and {diff.down.source} differ in {words} words of "
             f"{len(diff.differing)} packets, first in packet "
-            f"{place.packet}, in a way that no single known fault makes."
+            f"{place.packet}, {how}."
         ),
-        candidates=_fitting(stretch, pair, damage),
+        candidates=fitting,
         evidence=(
             Evidence(
                 "The first difference, upstream and downstream.",
@@ -216,21 +218,21 @@ def _differs(
 
 
 def _fitting(stretch: int, pair: PacketPair, damage: LinkDamage | None) -> tuple[str, ...]:
+    """Return the names that fit a difference; of a packet of which a part is missing, all it may have been."""
     ops = {edit.op for edit in pair.edits}
+    partly = any((pair.up.cut_start, pair.up.cut_end, pair.down.cut_start, pair.down.cut_end))
     if stretch != LINK:
-        if ops == {Op.OMITTED}:
-            return ("word-omitted",)
-        if ops == {Op.DUPLICATED}:
-            return ("word-duplicated",)
-        return ()
+        names = {Op.OMITTED: "word-omitted", Op.DUPLICATED: "word-duplicated"}
+        return tuple(name for op, name in names.items() if ops == {op} or (partly and op in ops))
     if damage is None:
-        return ()
-    if len(damage.lanes) > 1 and damage.lags:
+        # A word that came twice, or not at all, and no end of the packet to tell whether it was moved.
+        return ("clock-drift",) if partly and ops in ({Op.DUPLICATED}, {Op.OMITTED}) else ()
+    if len(damage.lanes) > 1 and (damage.lags or partly):
         return ("clock-drift",)
     found = []
-    if damage.lags:
+    if damage.lags or partly:
         found.append("sync-fifo-empty")
-    if damage.phases:
+    if damage.phases or partly:
         found.append("lane-misaligned")
     if damage.differ.size == 1:
         found.append("header-corrupted" if damage.header_words else "payload-bit-flip")

@@ -75,10 +75,16 @@ class RunDiff:
             or any(change.changed for change in (*self.counters, *self.events))
         )
 
+    @property
+    def compared(self) -> bool:
+        """Whether a single packet stands in both runs, or a distribution had enough values."""
+        return any(tap.equal or tap.differing for tap in self.taps) or bool(self.samples)
+
     def to_json(self) -> dict[str, Any]:
         first = self.first
         return {
             "different": self.different,
+            "compared": self.compared,
             "first_divergence": None
             if first is None
             else {"tap": first.source, "t_ps": first.first_ps, "text": first.first_text()},
@@ -111,6 +117,14 @@ def diff_runs(a: Material, b: Material) -> RunDiff:
         notes.append(f"no packet of run A carries what one of run B does at {', '.join(strange)}")
     if not taps:
         notes.append("no tap was recorded in both runs")
+    for run, material in (("A", a), ("B", b)):
+        lost = material.folder.lost
+        if lost:
+            notes.append(
+                f"run {run} is incomplete ({len(lost)} statements of what is missing): {lost[0]}"
+            )
+    if a.folder.manifest["digest"] == b.folder.manifest["digest"]:
+        notes.append("both are the same recording")
     pairs = [
         (device, other)
         for device in views[0].devices

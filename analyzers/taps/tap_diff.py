@@ -65,8 +65,15 @@ class PacketPair:
             return packet.start + packet.heads
         other = self.down if upstream else self.up
         if packet.has_tail and other.has_head and other.length is not None:
-            return packet.end - 1 - other.length
+            # Downstream the packet has what came twice besides, and has not what was omitted.
+            more = sum(1 if edit.op is not Op.OMITTED else -1 for edit in self._moving)
+            return packet.end - 1 - other.length - (0 if upstream else more)
         return None
+
+    @property
+    def _moving(self) -> tuple[Edit, ...]:
+        """The edits after which every word downstream stands in another place."""
+        return tuple(edit for edit in self.edits if edit.op is not Op.ALTERED)
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,13 +45,15 @@ Int64 = npt.NDArray[np.int64]
 class HostClock:
     """How the host's clock stands to the capture's time, and how that is known.
 
-    ``irq`` is the line whose handler serves the card, -1 where none was found. ``relation`` is None where
-    the two are not related; ``note`` says why, or how well they are.
+    ``irq`` is the line whose handler serves the card, -1 where none was found; the interrupt number i of the
+    card's log is entry number i + ``ahead`` of that handler. ``relation`` is None where the two are not related;
+    ``note`` says why, or how well they are.
     """
 
     relation: Relation | None
     irq: int
     note: str
+    ahead: int = 0
 
 
 def relate_host(lines: Sequence[HostLine], events: pd.DataFrame, device: str) -> HostClock:
@@ -65,21 +67,22 @@ def relate_host(lines: Sequence[HostLine], events: pd.DataFrame, device: str) ->
     mine = events[(events["device"] == device).to_numpy() & (events["t_unc_ps"] != UNKNOWN_PS)]
     written = list(_written(lines, mine))
     interrupts = _interrupts(mine)
-    best: tuple[Relation, int] | None = None
+    best: tuple[Relation, int, int] | None = None
     for irq in sorted({line.irq for line in lines if line.kind == "irq_handler_entry"}):
         entries = [x for x in lines if x.kind == "irq_handler_entry" and x.irq == irq]
         found = _by_order(entries, interrupts, written)
-        if found is not None and (best is None or found.offset_unc_ps < best[0].offset_unc_ps):
-            best = found, irq
+        if found is not None and (best is None or found[0].offset_unc_ps < best[0].offset_unc_ps):
+            best = found[0], irq, found[1]
     if best is None:
         return HostClock(None, -1, _why_not(written, interrupts, lines, device))
-    relation, irq = best
+    relation, irq, ahead = best
     return HostClock(
         relation,
         irq,
         f"clock of the host related by the handler of irq {irq} and {len(written)} register writes "
         f"({relation.bounds} bounds), within {relation.offset_unc_ps / 1000:.0f} ns and "
         f"{relation.drift_unc_ppt / 10**6:.1f} ppm",
+        ahead,
     )
 
 
@@ -183,9 +186,10 @@ def _runs(items: Sequence[Hashable], length: int) -> dict[tuple[Hashable, ...], 
 
 def _by_order(
     entries: Sequence[HostLine], interrupts: Sequence[_Interrupt], written: Sequence[Bound]
-) -> Relation | None:
-    """Return the one relation in which handler entries follow interrupts one to one; None without one."""
-    found: list[Relation] = []
+) -> tuple[Relation, int] | None:
+    """Return the one relation in which handler entries follow interrupts one to one, and by how many entries
+    the trace is ahead; None without one, or with several."""
+    found: list[tuple[Relation, int]] = []
     for shift in _shifts(entries, interrupts, written):
         first, last = max(0, -shift), min(len(interrupts), len(entries) - shift)
         bounds = list(written)
@@ -201,7 +205,7 @@ def _by_order(
         except ValueError:
             continue
         if relation is not None:
-            found.append(relation)
+            found.append((relation, shift))
     return found[0] if len(found) == 1 else None
 
 

@@ -48,28 +48,42 @@ def relate_targets(
     reference = targets[0]
     for target in targets[1:]:
         given = list(_given(folder, times, owner, target, reference))
-        bounds = given or [
+        seen = [
             *_packets(times, owner, readings, peers, target, reference),
             *_crossed(times, devices, target, reference),
         ]
-        how = (
-            f"{len(given) // 2} given pairs"
-            if given
-            else "packets and credits that crossed the link"
-        )
         where = f"{_names(owner, target)} to {_names(owner, reference)}"
-        try:
-            relation = relate(bounds)
-        except ValueError as error:
-            relation = None
-            notes.append(
-                f"{where}: the time lines could not be related by {how}: {error}; their times are "
-                "not comparable"
-            )
-        else:
-            notes.append(_how_known(relation, bounds, where, how))
+        relation, note = _related(given, seen, where)
+        notes.append(note)
         relations[target] = relation
     return relations, notes
+
+
+def _related(given: list[Bound], seen: list[Bound], where: str) -> tuple[Relation | None, str]:
+    """Return the relation by the given pairs, checked against what crossed the link, or by that alone."""
+    crossed = "packets and credits that crossed the link"
+    if given:
+        try:
+            relation = relate([*given, *seen])
+        except ValueError as error:
+            try:
+                relation = relate(seen)
+            except ValueError:
+                relation = None
+            return relation, (
+                f"{where}: the instants given as one (--same-time) contradict the {crossed}, something would have "
+                f"arrived before it was sent: {error}; the given instants are not used"
+                + ("" if relation is not None else ", and the time lines are not related")
+            )
+        checked = f", checked against {len(seen)} bounds of {crossed}" if seen else ""
+        return relation, _how_known(relation, given, where, f"instants given as one{checked}")
+    try:
+        relation = relate(seen)
+    except ValueError as error:
+        return None, (
+            f"{where}: the time lines could not be related by {crossed}: {error}; their times are not comparable"
+        )
+    return relation, _how_known(relation, seen, where, crossed)
 
 
 def _how_known(relation: Relation | None, bounds: list[Bound], where: str, how: str) -> str:

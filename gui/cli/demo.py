@@ -40,6 +40,8 @@ _SHOWN = (
 _SPEED = 2e-4  # simulated seconds a second: slow enough to watch, fast enough not to wait
 _SNAPSHOT_S = 5.0  # how long the first counter snapshot may take
 _FREEZE_S = 60.0
+_SILENT_S = 20.0  # after which a fault is taken for one that no check of the hardware finds
+_LOOK_S = 0.02
 _CLEAN_S = 2.0  # how long traffic runs when no fault is injected
 
 FaultOption = Annotated[
@@ -211,8 +213,14 @@ def _wait_for_freeze(devices: Sequence[Device], fault: str) -> None:
     from freezeframe.capture.recorder.state import read_state
 
     started = time.monotonic()
-    if fault == "none":
-        time.sleep(_CLEAN_S)
+    patience_s = _CLEAN_S if fault == "none" else _SILENT_S
+    while time.monotonic() - started < patience_s:
+        if all(read_state(device).state == "frozen" for device in devices):
+            break
+        time.sleep(_LOOK_S)
+    else:
+        if fault != "none":
+            _say("No check of the cards has found anything; the host freezes them.")
         for device in devices:
             freeze(device)
     for device in devices:

@@ -73,6 +73,8 @@ def run(
 
 def _lines(names: tuple[str, ...], found: RunDiff, everything: bool) -> list[str]:
     verdict = "they differ" if found.different else "no difference beyond chance"
+    if not found.different and not found.compared:
+        verdict = "too little in common to compare: no packet stands in both, and no distribution has enough values"
     lines = [f"A {names[0]}", f"B {names[1]}", verdict]
     first = found.first
     if first is not None:

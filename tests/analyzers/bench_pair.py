@@ -34,10 +34,18 @@ CODES = {
     "CREDIT": {"sent": 1, "taken": 2, "refused_parity": 3, "refused_crc": 4},
     "PRESSURE": {"begin": 1, "end": 2},
     "STATE": {"tx_dma": 0, "rx_dma": 1, "tx_link": 2, "rx_link": 3},
-    "DESC": {"posted": 1, "started": 2, "done": 3, "retried": 4, "disconnected": 5, "posting": 6},
+    "DESC": {
+        "posted": 1,
+        "started": 2,
+        "done": 3,
+        "retried": 4,
+        "disconnected": 5,
+        "posting": 6,
+        "requested": 7,
+    },
     "NOTE": {"local": 1, "remote": 2},
     "IRQ": {"raised": 1, "masked": 2, "enabled": 3},
-    "LINK": {"idle_inserted": 1, "trained": 5},
+    "LINK": {"idle_inserted": 1, "trained": 5, "underflow": 6, "overflow": 7},
     "LOSS": {"": 0},
 }
 CAUSES: tuple[str, ...] = ("host", "trigger", "hdr-crc", "pay-crc", "length", "credit-parity")

@@ -88,6 +88,20 @@ def test_a_fault_in_the_first_recorded_packet_is_found_from_what_is_left_of_it(
         assert said(finding) == ("payload-bit-flip", "B", "rx_enq", "A->B", 3, 112, 30)
 
 
+@pytest.mark.parametrize("tap", ["tx_deq", "rx_deq"])
+def test_a_word_repeated_in_a_packet_whose_beginning_is_lost_keeps_its_index(
+    explained: Explain, tap: str
+) -> None:
+    pair, hit = busy()
+    duplicate(hit, tap, 20)
+    device = "A" if tap == "tx_deq" else "B"
+    first = sum(len(getattr(c, tap)) for c in pair.crossings[:12]) + 9
+    pair.keep[device, tap] = slice(first, None)
+    pair.causes = LEN
+    found = explained(pair).findings
+    assert {(f.diagnosis, f.packet, f.word) for f in found} == {("word-duplicated", hit.seq, 20)}
+
+
 def test_the_damaged_packet_may_be_the_last_recorded(explained: Explain) -> None:
     pair, hit = busy()
     pair.crossings = pair.crossings[: pair.crossings.index(hit) + 1]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.gui.cli import decode as declared
-from freezeframe.gui.cli.decoding import DecodeOptions, plain_options
+from freezeframe.gui.cli.decoding import DecodeOptions, _rows, plain_options
 
 from tests.gui.cli import run_inside, run_process
 
@@ -91,3 +92,29 @@ def _store(path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([], pa.int64()),
+        pa.array([1, -(2**63), 2**63 - 1], pa.int64()),
+        pa.array([0, 2**64 - 1], pa.uint64()),
+        pa.array([1, None, 3], pa.int16()),
+        pa.array([True, False]),
+        pa.array([1.5, 2.5]),
+        pa.array(["a", None, "b"]),
+        pa.array(["a", "b", "a"]).dictionary_encode(),
+        pa.array(["a", None]).dictionary_encode(),
+        pa.array([[1, 2], [], [3]], pa.list_(pa.uint64())),
+        pa.array([[], []], pa.list_(pa.int64())),
+        pa.array([[1, None], [2]], pa.list_(pa.int64())),
+        pa.array([[1], None], pa.list_(pa.int64())),
+        pa.array([["a"], []], pa.list_(pa.string())),
+    ],
+    ids=str,
+)
+def test_rows_hold_what_pyarrow_gives(column: pa.Array) -> None:
+    for cut in (column, column[1:], column[:-1]):
+        table = pa.table({"a": cut, "b": cut})
+        assert list(_rows(table)) == table.to_pylist()

@@ -1,8 +1,9 @@
 """What the recorder costs: LUTs, flip-flops and block RAMs by Yosys, of each build and of what each option adds.
 
-``python -m tests.rtl.area`` prints the table of docs/rtl-area.md; LiteScope 2024.12 is generated and synthesized in the
-same run beside it. LUTs are LUT1 to LUT6, shift registers, and RAM primitives by the LUTs each takes (7 Series
-libraries guide); inverters that only turn a clock or a reset, carry chains and wide multiplexers are not counted.
+``python -m tests.rtl.area`` prints the two tables of docs/rtl-area.md and writes them there, each between its markers,
+``builds`` or ``options`` one of them; LiteScope 2024.12 is generated and synthesized in the same run beside the builds.
+LUTs are LUT1 to LUT6, shift registers, and RAM primitives by the LUTs each takes (7 Series libraries guide); inverters
+that only turn a clock or a reset, carry chains and wide multiplexers are not counted.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.rtl.simulation import modules, tool
+from tests.rtl.simulation import REPOSITORY, modules, tool
 
 __all__ = ["QUAD", "SELECT", "TABLES", "Area", "litescope", "synthesize"]
 
@@ -28,7 +30,8 @@ TABLES: Mapping[str, object] = {**SELECT, "TRIGGER_SRL": 1}
 WITHOUT: Mapping[str, object] = {
     "EVENT_DEPTH": 0, "SAMPLER_DEPTH": 0, "COUNTERS": 0, "WITH_BANK": 0, "WITH_CRC": 0, "WITH_PROVOKE": 0,
 }  # fmt: skip
-QUAD: Mapping[str, object] = {**WITHOUT, **NARROW, "TRIGGER_TERMS": 1}
+PLAIN: Mapping[str, object] = {**WITHOUT, **NARROW, "TRIGGER_TERMS": 1}
+QUAD: Mapping[str, object] = {**PLAIN, "LEAN": 1}
 
 # LUTs of a primitive that holds bits in LUTs
 _LUT_RAM = {
@@ -127,6 +130,7 @@ def litescope(folder: Path, depth: int = 2048, bits: int = 72) -> Area:
     return synthesize("litescope_peer", sources=[written])
 
 
+PAGE = REPOSITORY / "docs" / "rtl-area.md"
 SELECT_OPTIONS: list[tuple[str, Mapping[str, object]]] = [
     ("`WITH_KINDS`: ctl.kinds chooses the kinds recorded", {"WITH_KINDS": 1}),
     ("`WITH_CROSS`: cross-freeze", {"WITH_CROSS": 1}),
@@ -144,38 +148,61 @@ OPTIONS: list[tuple[str, Mapping[str, object]]] = [
 ]
 
 
-def main() -> int:
-    """Print the table."""
-    print("| build | LUT | FF | BRAM36 |\n|---|---|---|---|", flush=True)
-    select, quad = synthesize("ff_select", SELECT), synthesize("ff_quad", QUAD)
-    print(
-        f"| ff_select: 72 x 2048, four selectable taps, trigger in flip-flops | {select} |",
-        flush=True,
-    )
-    tables = synthesize("ff_select", TABLES)
-    print(f"| the same, trigger in shift-register tables (`TRIGGER_SRL`) | {tables} |", flush=True)
-    for name, parameters in SELECT_OPTIONS:
+def _builds() -> list[tuple[str, Area]]:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        jobs = [
+            ("ff_quad: four taps, two clock domains, no options, narrow, `LEAN`",
+             pool.submit(synthesize, "ff_quad", QUAD)),
+            ("ff_quad: the same without `LEAN`", pool.submit(synthesize, "ff_quad", PLAIN)),
+            ("ff_select: 72 x 2048, four selectable taps, trigger in flip-flops",
+             pool.submit(synthesize, "ff_select", SELECT)),
+            ("ff_select: the same, trigger in shift-register tables (`TRIGGER_SRL`)",
+             pool.submit(synthesize, "ff_select", TABLES)),
+            ("LiteScope 2024.12, 72 x 2048, one probe group", pool.submit(litescope, Path(folder))),
+        ]  # fmt: skip
+        found = [(name, job.result()) for name, job in jobs]
+    return [*found[2:], *found[:2]]
+
+
+def _options() -> list[tuple[str, Area]]:
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [(top, base, pool.submit(synthesize, top, base)) for top, base in
+                (("ff_select", SELECT), ("ff_quad", WITHOUT))]  # fmt: skip
+        added = [
+            (f"{top} + {name}", job, pool.submit(synthesize, top, {**base, **parameters}))
+            for (top, base, job), options in zip(jobs, (SELECT_OPTIONS, OPTIONS), strict=True)
+            for name, parameters in options
+        ]
+        return [(name, with_it.result() - job.result()) for name, job, with_it in added]
+
+
+TABLES_OF = {"builds": _builds, "options": _options}
+
+
+def main(names: Sequence[str]) -> int:
+    """Print the tables named, or both, and write each into the page."""
+    wrong = set(names) - set(TABLES_OF)
+    if wrong:
         print(
-            f"| + {name} | {synthesize('ff_select', {**SELECT, **parameters}) - select} |",
-            flush=True,
+            f"area: {', '.join(sorted(wrong))}: write builds, options or nothing", file=sys.stderr
         )
-    with tempfile.TemporaryDirectory() as folder:
-        print(
-            f"| LiteScope 2024.12, 72 x 2048, one probe group | {litescope(Path(folder))} |",
-            flush=True,
+        return 2
+    for table in names or TABLES_OF:
+        begin, end = f"<!-- {table}: written by make area -->", f"<!-- end of {table} -->"
+        rows = TABLES_OF[table]()
+        text = "\n".join(
+            [f"| {table} | LUT | FF | BRAM36 |", "|---|---|---|---|"]
+            + [f"| {name} | {area} |" for name, area in rows]
         )
-    print(
-        f"| ff_quad: four taps, two clock domains, no options, narrow as ff_select | {quad} |",
-        flush=True,
-    )
-    wide = synthesize("ff_quad", WITHOUT)
-    print(f"| ff_quad at full widths, no options | {wide} |", flush=True)
-    for name, parameters in OPTIONS:
-        print(
-            f"| + {name} | {synthesize('ff_quad', {**WITHOUT, **parameters}) - wide} |", flush=True
-        )
+        print(text, flush=True)
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+        _, found, behind = rest.partition(end)
+        if not found:
+            print(f"area: {PAGE} has no place for the table: {begin} ... {end}", file=sys.stderr)
+            return 1
+        PAGE.write_text(f"{before}{begin}\n{text}\n{end}{behind}", encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

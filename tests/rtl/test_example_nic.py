@@ -148,20 +148,19 @@ def test_a_card_in_loop_back_hears_itself_and_not_its_peer(bench: Path) -> None:
     assert after[0]["header_errors"] == after[0]["payload_errors"] == after[0]["drops"] == 0
 
 
-@pytest.mark.parametrize("seed", [1, 3, 6])
+@pytest.mark.parametrize("seed", [3, 6])
 def test_every_interrupt_of_a_clean_card_has_a_completion_and_none_is_left_waiting(
     bench: Path, seed: int
 ) -> None:
     # A handler that takes in the very cycle in which the card counts the completion is the rare case.
-    with VerilatedPair(bench, "none", seed, limit_us=4000, messages=150) as pair:
-        for side in "AB":
-            host = pair.result[side]
-            assert host["interrupts"] <= host["notes_remote"]
-        assert pair.result["A"]["interrupts"] > 0
-        before = [device.counters().values["interrupts"] for device in open_devices(pair)]
-        pair.advance(800)
-        after = [device.counters().values["interrupts"] for device in open_devices(pair)]
-        assert [pair.result[side]["interrupts"] for side in "AB"] == before == after
+    with VerilatedPair(bench, "none", seed, limit_us=6000, messages=60) as pair:
+        hosts = [pair.result[side] for side in "AB"]
+        assert [host["posted"] for host in hosts] == [60, 60]
+        assert all(host["interrupts"] <= host["notes_remote"] for host in hosts)
+        assert sum(host["interrupts"] for host in hosts) > 0
+        pair.advance(800)  # a snapshot of the counters every 164 us
+        counted = [device.counters().values["interrupts"] for device in open_devices(pair)]
+        assert counted == [pair.result[side]["interrupts"] for side in "AB"]  # none since
         freeze(open_devices(pair)[0])
         pair.advance(1500)
         for device in open_devices(pair):
@@ -194,7 +193,9 @@ def test_the_log_tells_of_every_read_when_it_had_the_bus_was_retried_and_ended_e
 ) -> None:
     # docs/formats.md section 4: posting, posted, requested (retried, requested)*, started,
     # (disconnected, requested (retried, requested)*)*, done; length is what is still to be fetched.
-    with VerilatedPair(bench, "none", 6, limit_us=1200) as pair:
+    with VerilatedPair(bench, "none", 3, limit_us=5) as pair:
+        pair.write(A + 0x138, [1 << 5])  # the event log takes DESC alone
+        pair.advance(4000)
         pull(pair, tmp_path / "x.ff", freeze=True)
     events = open_trace(CaptureFolder.open(tmp_path / "x.ff")).events
     told: dict[int, list[tuple[str, int]]] = {}
@@ -216,8 +217,9 @@ def test_the_log_tells_of_every_read_when_it_had_the_bus_was_retried_and_ended_e
             elif code != "posting":
                 assert words == length
     seen = [code for way in whole for code, _ in way]
-    assert len(whole) > 5
-    assert "retried" in seen or "disconnected" in seen
+    assert len(whole) > 20
+    assert "retried" in seen
+    assert "disconnected" in seen
 
 
 # -- faults ------------------------------------------------------------------------------------

@@ -85,6 +85,10 @@ def test_each_interrupt_has_the_handler_that_ran_for_it(tmp_path: Path) -> None:
     assert lag.value is not None and lag.uncertainty
     # The emulated handler is entered 2 us after the interrupt.
     assert abs(lag.value - 2_000_000) <= lag.uncertainty
+    rows = result.tables["interrupts.B"]
+    ran = rows[rows["outcome"] == "ran"]
+    assert ran["host_row"].is_unique
+    assert (ran["entered_ps"] + ran["unc_ps"] >= ran["t_ps"]).all()
 
 
 def test_a_handler_that_the_tracer_says_it_lost_is_unknown_and_not_missing(tmp_path: Path) -> None:

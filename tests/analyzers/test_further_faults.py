@@ -1,0 +1,348 @@
+"""The eight faults of clocks, flow control, hosts and DMA: one finding of each, and its look-alike beside it.
+
+Source: the table of faults, and its last paragraph on look-alikes (docs/diagnosis.md).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analyzers.bench_pair import BODY, BUS_PS, TAIL, Crossing, Pair, tail, words_of
+from tests.analyzers.conftest import Explain
+from tests.analyzers.damage import lag, slip
+from tests.analyzers.test_credit_faults import OVERFLOW, STALL, T0, US, sending
+from tests.analyzers.test_word_faults import HDR, LEN, PAY, busy, candidates, only, said
+
+HOST = {"A": ["host"], "B": ["host"]}
+RX_LINK, HOST_SOURCE, RX_DMA = 3, 0, 4
+SLIP_PS = 70 * US
+EVERY_PS = 5 * US
+
+
+# -- clock-drift -----------------------------------------------------------------------------------
+
+
+def drifting(code: str, first: int) -> Pair:
+    """Return a pair whose B slips by a word in both lanes every 5 us, once in packet 112 at place ``first``."""
+    pair, hit = busy()
+    for lane in (0, 1):
+        if code == "underflow":
+            lag(hit, lane, first, 43)
+        else:
+            slip([hit], lane, first, 4)
+        pair.set("B", f"frozen.lane.{code}s", lane, value=3)
+        for n in range(3):
+            pair.event("B", SLIP_PS + n * EVERY_PS + lane * BUS_PS, "LINK", code, lane, 0, RX_LINK)
+    pair.counter("B", "idles_inserted", 0)
+    pair.counter("B", "idles_removed", 0)
+    pair.causes = PAY if first > 1 else HDR
+    return pair
+
+
+@pytest.mark.parametrize("code", ["underflow", "overflow"])
+@pytest.mark.parametrize(("first", "word"), [(12, 10), (1, None)], ids=["payload", "header"])
+def test_both_lanes_that_slip_again_and_again_are_a_clock_that_drifts(
+    explained: Explain, code: str, first: int, word: int | None
+) -> None:
+    finding = only(explained(drifting(code, first)).findings)
+    assert said(finding) == ("clock-drift", "B", "rx_enq", "A->B", 3, 112, word)
+    slips = "3 slips of both lanes at once, 500 cycles apart where they were nearest"
+    assert any(slips in evidence.text for evidence in finding.evidence)
+
+
+def test_from_the_receiver_alone_regular_slips_name_the_drift_without_a_place(
+    explained: Explain,
+) -> None:
+    finding = only(explained(drifting("underflow", 12), "B").findings)
+    assert said(finding) == ("clock-drift", "B", "rx_enq", "A->B", None, None, None)
+
+
+def test_a_receiver_that_corrects_its_clock_does_not_drift(explained: Explain) -> None:
+    pair = drifting("underflow", 12)
+    pair.counter("B", "idles_inserted", 7)
+    assert [f.diagnosis for f in explained(pair).findings] == ["undetermined"]
+
+
+@pytest.mark.parametrize("code", ["underflow", "overflow"])
+def test_a_slip_of_which_only_the_first_words_were_recorded_may_be_drift(
+    explained: Explain, code: str
+) -> None:
+    pair, hit = busy()
+    for lane in (0, 1):
+        if code == "underflow":
+            lag(hit, lane, 12, 43)
+        else:
+            slip([hit], lane, 12, 4)
+    pair.crossings = pair.crossings[: pair.crossings.index(hit) + 1]
+    for words in hit.from_tap("rx_enq"):
+        del words[14:]
+    pair.causes = PAY
+    found = only(explained(pair).findings)
+    assert found.diagnosis == "clock-drift" or "clock-drift" in found.candidates
+
+
+# -- credit-too-coarse -----------------------------------------------------------------------------
+
+
+def in_lumps(lump: int, lag_ps: int) -> Pair:
+    """Return a pair in which A waits on flow 2 while 20 packets of 63 words lie ``lag_ps`` in B's FIFO."""
+    pair = Pair()
+    sent = [pair.send(flow=2, length=60) for _ in range(20)]
+    for crossing in sent[1:]:
+        crossing.lag_ps = lag_ps
+    pair.write_times()
+    arrived_ps = pair.times[19, "rx_enq"] + US
+    for n in range(4):
+        pair.event("A", arrived_ps + n * US, "PRESSURE", "begin", 17, 2)
+        pair.event("A", arrived_ps + n * US + US // 2, "PRESSURE", "end", 100, 2)
+    for n in range(1, 7):
+        pair.credit(arrived_ps + n * US, lump * n, flow=2)
+    freed = 6 * lump
+    pair.account("A", 2, sent=freed, credited=freed, limit=1024)
+    pair.account("A", 2, received=freed, freed=freed, reported=freed)
+    pair.causes = HOST
+    return pair
+
+
+def test_credits_in_lumps_while_the_fifo_is_empty_are_too_coarse(explained: Explain) -> None:
+    finding = only(explained(in_lumps(600, 200_000)).findings)
+    assert said(finding) == ("credit-too-coarse", "B", None, "A->B", 2, None, None)
+    assert "in lumps of 600 words; its register says 64" in finding.text
+
+
+def test_the_same_lumps_while_the_fifo_is_full_are_congestion(explained: Explain) -> None:
+    assert explained(in_lumps(600, 60 * US)).findings == []
+
+
+def test_waits_on_an_empty_fifo_with_fine_credits_are_no_fault(explained: Explain) -> None:
+    assert explained(in_lumps(64, 200_000)).findings == []
+
+
+# -- credit-too-optimistic and wrap-unhandled -------------------------------------------------------
+
+
+def test_an_excess_across_a_wrap_that_a_constant_explains_too_is_not_decided(
+    explained: Explain,
+) -> None:
+    # 190 words too many in one packet; a sender that waited with 246 free may add up to 268.
+    pair = sending(7400, [300, 300, 300, 200], [310, 310, 310, None])
+    fitting = candidates(explained(pair).findings)
+    assert {"wrap-unhandled", "credit-too-optimistic"} <= set(fitting)
+
+
+def test_the_freeze_bank_alone_shows_an_excess_before_any_wrap(explained: Explain) -> None:
+    pair = Pair()
+    pair.traffic(8, flow=1)
+    pair.account("A", 1, sent=3300, credited=2000, limit=1024, received=3300, freed=2000)
+    pair.set("A", "frozen_flow.words_sent", 1, value=3300)
+    pair.counter("B", "rx_fifo_overflows", 12)
+    pair.causes = OVERFLOW
+    finding = only(explained(pair).findings)
+    assert said(finding) == ("credit-too-optimistic", "A", None, "A->B", 1, None, None)
+    assert "276 more" in finding.text
+
+
+# -- header-miscounted -----------------------------------------------------------------------------
+
+
+def miscounted(device: str, short: int, *, packets: int = 40, numbers: int = 40) -> Pair:
+    """Return a pair of which one card's flows counted ``short`` words too few; 40 packets went from A to B."""
+    pair = Pair()
+    pair.traffic(10, flow=1)
+    for name in ("words_sent", "words_received"):
+        for flow in range(8):
+            for end in "AB":
+                pair.set(end, f"frozen_flow.{name}", flow, value=0)
+    counts = {"A": 6000, "B": 6000}
+    counts[device] -= short
+    pair.set("A", "frozen_flow.words_sent", 1, value=counts["A"])
+    pair.set("B", "frozen_flow.words_received", 1, value=counts["B"])
+    pair.counter("A", "tx_deq_words", 6000)
+    pair.counter("B", "rx_enq_words", 6000)
+    for end, out, into in (("A", packets, 0), ("B", 0, packets)):
+        pair.counter(end, "tx_enq_packets", out)
+        pair.counter(end, "rx_enq_packets", into)
+        pair.counter(end, "header_errors", 0)
+        pair.counter(end, "rx_enq_words" if end == "A" else "tx_deq_words", 0)
+        pair.set(end, "frozen.next_seq_out", value=numbers if out else 0)
+        pair.set(end, "frozen.next_seq_in", value=numbers if into else 0)
+    books = {"sent": counts["A"], "credited": counts["B"], "limit": 1024}
+    pair.account("A", 1, **books, received=counts["B"], freed=counts["B"], reported=counts["B"])
+    pair.causes = OVERFLOW if device == "A" else STALL
+    if device == "A":
+        pair.counter("B", "rx_fifo_overflows", 3)
+    return pair
+
+
+@pytest.mark.parametrize(("device", "flow"), [("A", None), ("B", 1)])
+def test_flows_that_count_fewer_words_than_their_tap_are_miscounted(
+    explained: Explain, device: str, flow: int | None
+) -> None:
+    for ends in ("AB", device):
+        finding = only(explained(miscounted(device, 10), ends).findings)
+        assert said(finding) == ("header-miscounted", device, None, "A->B", flow, None, None)
+        assert "10 words are missing in its books" in finding.text
+
+
+def test_one_word_more_at_the_tap_is_enough(explained: Explain) -> None:
+    finding = only(explained(miscounted("A", 1)).findings)
+    assert finding.diagnosis == "header-miscounted"
+
+
+@pytest.mark.parametrize("device", ["A", "B"])
+def test_flows_that_began_again_after_their_tap_are_not_miscounted(
+    explained: Explain, device: str
+) -> None:
+    fitting = candidates(explained(miscounted(device, 10, numbers=12)).findings)
+    assert "header-miscounted" in fitting
+
+
+# -- interrupts ------------------------------------------------------------------------------------
+
+
+def interrupted(*events: tuple[int, str, str, int]) -> Pair:
+    """Return a pair with ``(bus cycle, kind, code, value)`` in B's log; a notification is of flow 3."""
+    pair = Pair()
+    pair.traffic(4)
+    for cycle, kind, code, value in events:
+        source = HOST_SOURCE if kind == "IRQ" else RX_DMA
+        pair.event("B", T0 + cycle * BUS_PS, kind, code, value, 3 if kind == "NOTE" else 0, source)
+    pair.causes = HOST
+    return pair
+
+
+def test_interrupts_on_top_of_one_that_was_not_masked_are_a_storm(explained: Explain) -> None:
+    pair = interrupted(
+        (0, "IRQ", "enabled", 0),
+        (100, "NOTE", "remote", 7),
+        (100, "IRQ", "raised", 1),
+        (150, "NOTE", "remote", 8),
+        (150, "IRQ", "raised", 2),
+        (200, "NOTE", "remote", 9),
+        (200, "IRQ", "raised", 3),
+        (400, "IRQ", "enabled", 0),
+    )
+    for ends in ("AB", "B"):
+        finding = only(explained(pair, ends).findings)
+        assert said(finding) == ("interrupt-storm", "B", None, "A->B", None, None, None)
+        assert finding.t_ps is not None
+
+
+def test_completions_that_wait_while_the_line_is_masked_are_a_handler_at_work(
+    explained: Explain,
+) -> None:
+    pair = interrupted(
+        (0, "IRQ", "enabled", 0),
+        (100, "NOTE", "remote", 7),
+        (100, "IRQ", "raised", 1),
+        (140, "IRQ", "masked", 1),
+        (150, "NOTE", "remote", 8),
+        (200, "NOTE", "remote", 9),
+        (400, "IRQ", "enabled", 0),
+    )
+    assert explained(pair).findings == []
+
+
+def test_a_completion_that_waits_with_the_line_enabled_lost_its_interrupt(
+    explained: Explain,
+) -> None:
+    pair = interrupted(
+        (0, "IRQ", "enabled", 0),
+        (100, "NOTE", "remote", 7),
+        (100, "IRQ", "raised", 1),
+        (140, "IRQ", "masked", 1),
+        (398, "NOTE", "remote", 8),
+        (400, "IRQ", "enabled", 1),
+        (900, "NOTE", "remote", 9),
+        (900, "IRQ", "raised", 2),
+    )
+    for ends in ("AB", "B"):
+        finding = only(explained(pair, ends).findings)
+        assert said(finding) == ("interrupt-lost", "B", None, "A->B", 3, 8, None)
+        assert "the next came 500 bus cycles later" in finding.text
+
+
+def test_a_line_that_is_raised_as_it_is_enabled_lost_nothing(explained: Explain) -> None:
+    pair = interrupted(
+        (100, "NOTE", "remote", 7),
+        (100, "IRQ", "raised", 1),
+        (140, "IRQ", "masked", 1),
+        (398, "NOTE", "remote", 8),
+        (400, "IRQ", "enabled", 1),
+        (400, "IRQ", "raised", 1),
+    )
+    assert explained(pair).findings == []
+
+
+# -- short-transfers -------------------------------------------------------------------------------
+
+
+def pointers(addresses: list[int]) -> Pair:
+    """Return a pair whose A sends messages of one word to some addresses, and two of 40 words."""
+    pair = Pair()
+    for n, address in enumerate(addresses):
+        crossing = pair.send(flow=2, length=1)
+        write_all(crossing, words_of(2, crossing.seq, [n], address))
+    for _ in range(2):
+        pair.send(flow=1, length=40)
+    pair.causes = HOST
+    return pair
+
+
+def write_all(crossing: Crossing, words: list[tuple[int, int]]) -> None:
+    for tap in crossing.from_tap("tx_enq"):
+        tap[:] = words
+
+
+def test_most_messages_of_one_word_to_two_addresses_are_short_transfers(explained: Explain) -> None:
+    pair = pointers([0x1000, 0x2000] * 4)
+    for ends in ("AB", "A"):
+        finding = only(explained(pair, ends).findings)
+        assert said(finding) == ("short-transfers", "A", None, "A->B", None, None, None)
+        assert "8 of 10 messages that A sent (80%)" in finding.text
+        assert "0x1000 (4 times), 0x2000 (4 times)" in finding.text
+
+
+def test_as_many_short_messages_to_many_addresses_are_a_load(explained: Explain) -> None:
+    assert explained(pointers([0x1000 * n for n in range(1, 9)])).findings == []
+
+
+# -- split-retry-mishandled ------------------------------------------------------------------------
+
+
+def resumed_wrongly(events: list[tuple[str, int]]) -> tuple[Pair, Crossing]:
+    """Return a pair whose A left payload words 11 and 12 of 40 out; the bus's events and their lengths."""
+    pair, _ = busy()
+    short = pair.send(flow=3, length=40)
+    body = [data for kind, data in short.tx_enq if kind == BODY]
+    del body[11:13]
+    for words in short.from_tap("tx_enq"):
+        words[2:] = [*((BODY, data) for data in body), (TAIL, tail(body))]
+    pair.traffic(4)
+    for n, (code, length) in enumerate(events):
+        value = length | 1 << 10 | short.seq << 20
+        pair.event("A", 45 * US + n * US, "DESC", code, value, 3, 1)
+    pair.causes = LEN
+    return pair, short
+
+
+@pytest.mark.parametrize("code", ["retried", "disconnected"])
+def test_words_left_out_where_the_bus_ended_a_read_are_a_retry_gone_wrong(
+    explained: Explain, code: str
+) -> None:
+    pair, short = resumed_wrongly(
+        [("posted", 40), ("requested", 40), (code, 29), ("requested", 27)]
+    )
+    for ends in ("AB", "A"):
+        finding = only(explained(pair, ends).findings)
+        assert said(finding) == ("split-retry-mishandled", "A", "tx_enq", "A->B", 3, short.seq, 11)
+        assert "2 words were left out from payload word 11 on" in finding.text
+
+
+def test_without_an_event_of_the_bus_the_packet_is_known_and_not_the_word(
+    explained: Explain,
+) -> None:
+    pair, short = resumed_wrongly([("posted", 40)])
+    finding = only(explained(pair).findings)
+    assert said(finding) == ("split-retry-mishandled", "A", "tx_enq", "A->B", 3, short.seq, None)
+    assert finding.confidence < 0.8
