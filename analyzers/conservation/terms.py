@@ -215,8 +215,11 @@ class Terms:
     def _slack(self, device: DeviceCapture, subject: Subject, what: str) -> int:
         """Return by how many words a FIFO's level may be late: its other side is in the link's clock domain.
 
-        None where the counter of that side stands as the newest sample does, a good while before the freeze.
+        None where the card was held, so that nothing moved when its level was taken, or where the counter of that
+        side stands as the newest sample does, a good while before the freeze.
         """
+        if device.registers.field("ctl.options", "hold"):
+            return 0
         counter, sample = {
             "tx_level": ("tx_deq_words", "out"),
             "rx_level": ("rx_enq_words", "in"),

@@ -126,7 +126,7 @@ module equivalence_bench;
             end
             ff_event_log #(.SOURCES(N), .DEPTH(DEPTH), .PLACES(PLACES)) i_log (
                 .clk(clk), .rst(rst), .ev_valid(valid), .ev_kind(kind), .ev_source(48'h050403020100), .ev_code(code),
-                .ev_flow(flow), .ev_value(event_value), .now(now_bus), .arm(arm_bus), .triggered_next(), .triggered(triggered_bus),
+                .ev_flow(flow), .ev_value(event_value), .now(now_bus), .arm(arm_bus), .triggered(triggered_bus),
                 .causes(latched_bus), .since(since_bus), .drain(drain_bus), .cfg_kinds(kinds[m*16 +: 16]),
                 .cfg_post(post[m*32 +: 32]), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record),
                 .stat_write_ptr(write_ptr), .stat_wrapped(wrapped), .stat_stored(stored), .stat_offered(offered),

@@ -199,8 +199,9 @@ def test_the_log_tells_of_every_read_when_it_had_the_bus_was_retried_and_ended_e
         pull(pair, tmp_path / "x.ff", freeze=True)
     events = open_trace(CaptureFolder.open(tmp_path / "x.ff")).events
     told: dict[int, list[tuple[str, int]]] = {}
-    for event in events[(events.device == "A") & (events.kind == "DESC")].itertuples():
-        told.setdefault(event.value >> 20 & 0xFFFF, []).append((event.code, event.value & 0x3FF))
+    chosen = events[(events["device"] == "A") & (events["kind"] == "DESC")]
+    for code, value in zip(chosen["code"].tolist(), chosen["value"].tolist(), strict=True):
+        told.setdefault(value >> 20 & 0xFFFF, []).append((str(code), value & 0x3FF))
     whole = [way for way in told.values() if (way[0][0], way[-1][0]) == ("posting", "done")]
     retried = "(?:retried requested )*"
     read = f"requested {retried}started (?:disconnected requested {retried})*"

@@ -93,7 +93,7 @@ def test_a_given_pair_of_instants_narrows_what_the_packets_allow(
 
 def test_a_pair_by_which_packets_arrive_before_they_are_sent_is_not_believed(
     frozen: EmulatorTarget, tmp_path: Path
-):
+) -> None:
     with served_apart(frozen) as cards:
         lie = SameTime.parse("A.bus:100=B.bus:200000+-5")
         pull_case(cards, tmp_path / "lie.ff", same_time=[lie])
