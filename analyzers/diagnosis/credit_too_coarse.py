@@ -22,6 +22,7 @@ __all__ = ["NAME", "diagnose"]
 
 NAME = "credit-too-coarse"
 _LUMPS = 3  # fewer say nothing of a habit
+_EQUAL_LUMPS, _SPREAD_WORDS = 2, 8
 _WAITS = 2
 _SHOWN = 4
 
@@ -38,25 +39,50 @@ class _Wait:
 def diagnose(facts: Facts) -> Iterator[Finding]:
     """Yield a finding for every flow whose credits come in lumps while its sender waits for nothing."""
     for account in facts.accounts:
-        lumps = _lumps(account)
-        if account.limit is None or len(lumps) < _LUMPS:
+        lumps = _lumps(facts, account)
+        if account.limit is None or len(lumps) < _EQUAL_LUMPS:
             continue
         usual, small = int(np.median(lumps)), int(np.quantile(lumps, 0.25))
         if 2 * usual < account.limit or 3 * small < account.limit:
             continue
+        # A unit gives equal lumps; credits that waited for the line are of any size.
+        equal = int(lumps.max() - lumps.min()) <= _SPREAD_WORDS
+        if len(lumps) < _LUMPS and not equal:
+            continue
         waits = _waits(facts, account)
         depth = account.depth or 0
         empty = [wait for wait in waits if wait.level is None or 2 * wait.level < depth]
-        if len(empty) >= _WAITS and 2 * len(empty) > len(waits):
+        if len(empty) >= (1 if equal else _WAITS) and 2 * len(empty) > len(waits):
             yield _finding(facts, account, lumps, empty)
 
 
-def _lumps(account: FlowAccount) -> npt.NDArray[np.int64]:
-    """Return how many words each credit told more than the one before."""
-    if account.modulus is None or len(account.sent_credits) < 2:
+def _lumps(facts: Facts, account: FlowAccount) -> npt.NDArray[np.int64]:
+    """Return how many words each credit told more than the one before; the first, more than none.
+
+    Flows begin at zero when the link starts, so that counts as the first only while the log reaches back to it.
+    """
+    freed = account.sent_credits.freed
+    log = facts.view.flow_log(account.receiver)
+    if account.modulus is None or log is None or not len(freed):
         return np.empty(0, np.int64)
-    lumps: npt.NDArray[np.int64] = np.diff(account.sent_credits.freed) % account.modulus
+    received = facts.view.value(account.receiver, "frozen_flow.words_received", account.flow)
+    from_start = facts.view.value(account.receiver, "ctl.generation") == 1 and not log.gaps
+    if (
+        from_start
+        and received is not None
+        and received < account.modulus
+        and _whole(facts, account)
+    ):
+        freed = np.concatenate([np.zeros(1, np.int64), freed])
+    lumps: npt.NDArray[np.int64] = np.diff(freed) % account.modulus
     return lumps
+
+
+def _whole(facts: Facts, account: FlowAccount) -> bool:
+    """Return whether the receiver's event log holds everything since it was armed."""
+    capture = facts.view.device(account.receiver)
+    memory = capture.memories.get("event_log") if capture is not None else None
+    return memory is not None and not memory.wrapped
 
 
 def _waits(facts: Facts, account: FlowAccount) -> list[_Wait]:
