@@ -64,8 +64,9 @@ def run(
 ) -> None:
     """Draw what analyses measured: the pictures of the report, for a paper or a script.
 
-    All drawings stand below each other on one range of time. An analysis that finds nothing to draw
-    is named on standard error with its reason; when none draws anything, the exit code is 2.
+    The drawings stand below each other, those of analyses on one range of time; the time line shows
+    the part around the first finding. An analysis that finds nothing to draw is named on standard
+    error with its reason; when none draws anything, the exit code is 2.
 
     \b
     Examples:

@@ -291,8 +291,10 @@ class MainWindow(QMainWindow):
     # Sources
 
     def _added(self, key: str) -> None:
-        first = not self._shown
         opened = self.workspace.sources[key]
+        # Beside a live card the first recording is what is looked at; the card's counters come below.
+        shown = [one.opened.kind for one in self._shown.values()]
+        first = not shown or (opened.kind != "live" and set(shown) == {"live"})
         self._shown[key] = Shown(opened, {}, self.workspace.books.get(key))
         self._tracks_changed(key, fit=first)
         self._refresh_panels()
@@ -361,7 +363,7 @@ class MainWindow(QMainWindow):
                 for track in changed:
                     self.timeline.replace_track(track)
             else:
-                self._give_tracks(fit)
+                self._give_tracks(fit, key)
 
         if shown.costly:
             job = self.workspace.jobs.start("prepare tracks", lambda progress: make())
@@ -369,8 +371,8 @@ class MainWindow(QMainWindow):
         else:
             use(make())
 
-    def _give_tracks(self, fit: bool) -> None:
-        order = list(self._shown)
+    def _give_tracks(self, fit: bool, key: str = "") -> None:
+        order = sorted(self._shown, key=lambda one: self._shown[one].opened.kind == "live")
         tracks = sorted(
             self._given.values(), key=lambda t: (order.index(t.key.split("/")[0]), rank_of(t))
         )
@@ -379,13 +381,23 @@ class MainWindow(QMainWindow):
         self.timeline.set_tracks(tracks, keep_range=not fit)
         if not self._own_order:
             self.timeline.set_order([track.key for track in tracks])
-        for key in thin:
-            self.timeline.set_collapsed(key, True)
+        for name in thin:
+            self.timeline.set_collapsed(name, True)
         if fit:
-            self.timeline.zoom_fit()
+            self._fit(key)
         self.measurements.set_tracks(
             [(t.key, t.name) for t in tracks if not isinstance(t, MarkTrack) or len(t)]
         )
+
+    def _fit(self, key: str) -> None:
+        """Show everything; beside a live card, whose time is far longer, the recording."""
+        kinds = {one.opened.kind for one in self._shown.values()}
+        mine = [t for name, t in self._given.items() if name.split("/")[0] == key and len(t.t_ps)]
+        if kinds == {"live"} or "live" not in kinds or not mine:
+            self.timeline.zoom_fit()
+            return
+        first, last = min(int(t.t_ps[0]) for t in mine), max(int(t.t_ps[-1]) for t in mine)
+        self.timeline.set_range(first, max(last, first + 1))
 
     def _reordered(self) -> None:
         self._own_order = True

@@ -112,7 +112,7 @@ def _word(word: InspectedWord) -> QTreeWidgetItem:
     expected = (
         ""
         if word.expected is None
-        else ("as it should be" if not word.wrong else f"{word.expected:#018x} ≠")
+        else ("the same" if not word.wrong else f"{word.expected:#018x} ≠")
     )
     made = item(
         [f"{word.name}, {format_ps(word.t_ps)}", f"{word.value:#018x}", expected, "[63:0]"],
