@@ -1,12 +1,13 @@
-"""Where results may not be written: a capture folder is evidence and is only read."""
+"""Where results may not be written, for a capture folder is evidence and is only read; and how one file is written."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["is_capture", "refuse_evidence"]
+__all__ = ["is_capture", "refuse_evidence", "write_whole"]
 
 _MANIFEST = "manifest.json"  # of freezeframe.capture.folder, whose import costs that of numpy
 
@@ -29,3 +30,26 @@ def refuse_evidence(path: Path) -> None:
                 f"{path}: is in the capture folder {folder.name}, which is evidence and is only "
                 "read; choose a place outside of it"
             )
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file under a temporary name and rename it, so that a part of it is never left behind.
+
+    Raises:
+        OSError: the disk is full or may not be written.
+    """
+    import tempfile  # the verbs that only check a place do without it
+
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)  # mkstemp gives 0600; results are made to be shared
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["Outlook", "Slip", "fullest", "outlook", "poisson_limits", "since_power_up", "slips"]
+__all__ = ["Outlook", "Slip", "fullest", "outlook", "poisson_limits", "slips"]
 
 _WRAP = 1 << 32
 _BINS = 16
@@ -103,7 +103,7 @@ def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
                     f"{name}: counts of words {side} were not read, so their slip is not known."
                 )
                 continue
-            if not since_power_up(view, name, sequence, into):
+            if not _since_power_up(view, name, sequence, into):
                 notes.append(
                     f"{name}: its sequence numbers do not fit its count of packets {side}: the link came up again "
                     "since power-up (loop-back changed?) or headers were lost, so a slip over the whole run cannot "
@@ -120,7 +120,7 @@ def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
     return found, notes
 
 
-def since_power_up(view: CaptureView, device: str, sequence: str, tap: str) -> bool:
+def _since_power_up(view: CaptureView, device: str, sequence: str, tap: str) -> bool:
     """Return whether the link has been up since power-up: then the next sequence number is the count of packets.
 
     One packet may be on its way between the two. A register that was not read decides nothing.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,7 +11,7 @@ import typer
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import CaptureArgument, ForceOption, JsonOption
 from freezeframe.gui.cli.output import emit_json, plural, printable
-from freezeframe.gui.places import refuse_evidence
+from freezeframe.gui.places import refuse_evidence, write_whole
 
 if TYPE_CHECKING:
     from freezeframe.capture.folder import CaptureFolder
@@ -90,7 +88,7 @@ def run(
 
     svg = picture_svg(made, printable(folder_title(folder.path)), theme=theme)
     data = svg.encode() if output.suffix.lower() == ".svg" else picture_png(svg, scale=scale)
-    _write(output, data)
+    write_whole(output, data)
     if json:
         titles = [one.title for one in made]
         emit_json(
@@ -163,20 +161,3 @@ def _check_place(path: Path, force: bool) -> None:
         raise InputError(f"{path}: exists already; --force replaces it")
     if not path.parent.is_dir():
         raise InputError(f"{path.parent}: there is no such folder; make it first")
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write under a temporary name and rename, so that a cut picture is never left behind."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)  # mkstemp gives 0600; a picture is made to be shared
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -200,17 +200,9 @@ def pull_with_bar(
     target: Target, path: Path, *, freeze: bool, outage_s: float, overwrite: bool
 ) -> PullReport:
     """Pull with a progress bar on standard error; raises as ``pull`` does."""
-    from freezeframe.capture.recorder.pull import Progress, pull
-
-    with progress_bar("pull", "words") as update:
-
-        def show(now: Progress) -> None:
-            note = "card gone, waiting" if now.waiting else now.phase
-            update(now.words_done, now.words_total, note)
-
-        return pull(
-            target, path, freeze=freeze, wait_s=outage_s, progress=show, overwrite=overwrite
-        )
+    return _pull_all(
+        [target], path, freeze=freeze, outage_s=outage_s, overwrite=overwrite, pairs=(), host=tuple
+    )
 
 
 def report_lines(report: PullReport) -> list[str]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from freezeframe.analyzers.contract import Explanation
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.gui.places import refuse_evidence
+from freezeframe.gui.places import refuse_evidence, write_whole
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
 from freezeframe.gui.report.capture_sections import (
@@ -117,20 +115,8 @@ def write_report(
     if analyses is None:
         analyses = run_all(capture, explanation.trace)
     text = render_report(capture, explanation, analyses)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        # A name can hold bytes that are no text; they are shown as an escape.
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)  # mkstemp gives 0600; a report is made to be shared
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    # A name can hold bytes that are no text; they are shown as an escape.
+    write_whole(path, text.encode("utf-8", "backslashreplace"))
 
 
 def _contents(found: bool, analysed: bool) -> Html:
