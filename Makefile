@@ -21,7 +21,7 @@ help:
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
 	@echo "make area           what the recorder costs in LUTs, flip-flops and block RAMs (about ten minutes)"
-	@echo "make pictures       the desktop's pictures in docs/images, from a real window under Xvfb"
+	@echo "make pictures       the pictures in docs/images: desktop (a real window under Xvfb), dashboard, report"
 	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
 	@echo "make lock           pin the newest versions of all dependencies"
 	@echo "make clean          remove the virtual environment and caches"
@@ -85,6 +85,8 @@ area: system $(DEV)
 
 pictures: system $(DEV)
 	@xvfb-run -a -s '-screen 0 1600x900x24' $(BIN)/python -m tests.gui.desktop.screenshot docs/images
+	@$(BIN)/python -m tests.gui.dashboard.screenshot docs/images
+	@$(BIN)/python -m tests.gui.report_screenshot docs/images
 
 registers: $(DEV)
 	@$(BIN)/python firmware-hooks/registers/generate.py

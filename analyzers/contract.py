@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from freezeframe.analyzers.log_reach import LogReach
     from freezeframe.decoders.trace.decode import Trace
 
 __all__ = [
@@ -186,12 +187,19 @@ class Explanation:
     """The findings of one capture, best first, and what else a reader must know.
 
     ``notes`` say what limits the answer: gaps, lost events, memories that do not reach back.
-    ``trace`` is the decoded recording that the rows of the evidence point into.
+    ``trace`` is the decoded recording that the rows of the evidence point into. ``reaches``: how much of the
+    recording each event log holds.
     """
 
     findings: list[Finding]
     notes: list[str]
     trace: Trace
+    reaches: tuple[LogReach, ...] = ()
+
+    @property
+    def decided(self) -> bool:
+        """Something was named: else what the logs do not hold any more may be what is missing."""
+        return any(finding.diagnosis != UNDETERMINED for finding in self.findings)
 
     def _repr_html_(self) -> str | None:
         """Return how a notebook shows it."""
@@ -200,7 +208,11 @@ class Explanation:
         return html_of(self)
 
     def to_json(self) -> dict[str, Any]:
-        return {"findings": [f.to_json() for f in self.findings], "notes": list(self.notes)}
+        return {
+            "findings": [f.to_json() for f in self.findings],
+            "notes": list(self.notes),
+            "event_logs": [reach.to_json() for reach in self.reaches],
+        }
 
 
 def _hex(value: int | None) -> str | None:

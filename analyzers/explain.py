@@ -28,6 +28,7 @@ def explain(folder: CaptureFolder, devices: Sequence[str] | None = None) -> Expl
     from freezeframe.analyzers.crc.verdicts import CrcVerdicts, first_bad_taps
     from freezeframe.analyzers.diagnosis.facts import Facts
     from freezeframe.analyzers.diagnosis.ranking import rank
+    from freezeframe.analyzers.log_reach import log_reaches
     from freezeframe.analyzers.view import view_of
     from freezeframe.decoders.trace.decode import decode_capture
 
@@ -46,4 +47,4 @@ def explain(folder: CaptureFolder, devices: Sequence[str] | None = None) -> Expl
         *trace.notes,
         *(str(problem) for problem in trace.problems),
     ]
-    return Explanation(findings, list(dict.fromkeys(notes)), trace)
+    return Explanation(findings, list(dict.fromkeys(notes)), trace, tuple(log_reaches(view)))

@@ -19,6 +19,7 @@ from freezeframe.analyzers.result_parts import (
     joined_notes,
 )
 from freezeframe.capture.registers.layouts import Kind
+from freezeframe.capture.time_text import format_ps
 
 if TYPE_CHECKING:
     from freezeframe.decoders.host.table import HostEvents
@@ -192,7 +193,7 @@ def _silent(device: str, rows: list[InterruptRow]) -> list[str]:
         return []
     return [
         f"{device}: {len(never)} of {len(rows)} interrupts had no handler; the first was raised at "
-        f"{never[0].t_ps} ps (row {never[0].row} of events)"
+        f"{format_ps(never[0].t_ps)} (row {never[0].row} of events)"
     ]
 
 

@@ -32,14 +32,18 @@ _DAMAGED = 16
 """Packets that came in and were counted, and whose numbers were not taken: they were damaged."""
 
 
-def fits_power_up(device: DeviceCapture) -> bool:
+def fits_power_up(device: DeviceCapture, peer: DeviceCapture | None = None) -> bool:
     """Return whether a card's next sequence numbers are its counts of packets: its link is the one of power-up.
 
-    A packet on its way out has its number before it is counted; one that comes in may be counted first. False
-    where one of the four was not read, or packets were damaged.
+    A packet on its way out has its number before it is counted; one that comes in may be counted first. Packets
+    that were damaged or lost at a full FIFO make the numbers of those that come in another than their count; then
+    those that go out decide, of both cards: the two ends of a link come up together. False where a register was
+    not read, or neither says it.
     """
     out, into = _ahead(device)
-    return out in (0, 1) and into in (-1, 0, 1)
+    if out not in (0, 1):
+        return False
+    return into in (-1, 0, 1) or (peer is not None and _ahead(peer)[0] in (0, 1))
 
 
 def came_up_ps(trace: Trace, devices: Sequence[DeviceCapture]) -> dict[str, int]:

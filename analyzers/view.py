@@ -20,6 +20,7 @@ from freezeframe.analyzers.streams import HEADS, EventLog, Packet, Stream
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back, peers_of
 from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind
+from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class CaptureView:
     def left_out(self) -> tuple[str, ...]:
         """What was recorded of a link that is not the one at the freeze, a sentence for each device."""
         return tuple(
-            f"{name}: its link came up anew at {t_ps} ps (loop-back changed?); what it recorded before is left out"
+            f"{name}: its link came up anew at {format_ps(t_ps)} (loop-back changed?); what it "
+            "recorded before is left out"
             for name, t_ps in self.since_ps.items()
             if any(int(t) < t_ps for t in self._first_ps(name))
         )

@@ -269,7 +269,7 @@ def _gathered(
         often = (
             not isinstance(piece, Edges)
             and samples_at_once is None
-            and piece.changes() >= _EDGES_AT_ONCE
+            and piece.changes(_EDGES_AT_ONCE) >= _EDGES_AT_ONCE
         )
         if often:
             if held:

@@ -119,6 +119,11 @@ class RxDma:
         """Words ``done`` to the end leave the FIFO from ``cycle`` on: tap, checks, credits."""
         nic = self.nic
         nic.taps[Memory.RX_DEQ].feed(cycle, kinds[done:], words[done:])
+        if incoming.when_left is not None and done <= incoming.when_left[0] < len(words):
+            place, happens = incoming.when_left
+            left_ps = nic.bus.clock.edge_ps(cycle + place - done)
+            incoming.when_left = None
+            nic.at(left_ps, partial(happens, left_ps))
         if verdict.header_bad:
             if done <= verdict.header_at < len(words):
                 self._blame(
@@ -152,7 +157,8 @@ class RxDma:
 
     def _finish(self, incoming: Incoming, verdict: Verdict) -> None:
         nic = self.nic
-        if verdict.bad or verdict.header is None:
+        # Judged nowhere: its tail was lost in a full FIFO, so it is not whole either.
+        if verdict.bad or verdict.header is None or verdict.payload_at is None:
             nic.counts["drops"] += 1
             return
         nic.length_histogram[min(15, verdict.header.length.bit_length())] += 1

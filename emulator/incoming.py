@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ class Incoming:
 
     __slots__ = (
         "_cycles", "_kinds", "_order", "_words", "begun", "counted", "flow", "more", "over",
-        "sent_words", "uncounted",
+        "sent_words", "uncounted", "when_left",
     )  # fmt: skip
 
     def __init__(self, nic: Nic) -> None:
@@ -38,6 +39,9 @@ class Incoming:
         self.uncounted = (0, 0)  # words at its beginning and end that the flow's counters leave out
         self.more = Signal(nic.env)
         self.over = False  # no more words will come
+        self.when_left: tuple[int, Callable[[int], None]] | None = (
+            None  # what happens as a word is read
+        )
         self.sent_words = -1  # words that left the sender before it was held; -1: all
 
     @property

@@ -24,7 +24,7 @@ from freezeframe.capture.registers.layouts import (
     MachineState,
 )
 
-__all__ = ["Departure", "departures"]
+__all__ = ["Departure", "departures", "described_packets"]
 
 _FRAME_WORDS = 3  # two HEAD words and the TAIL
 _SEQ_MASK = 0xFFFF
@@ -66,6 +66,16 @@ def departures(view: CaptureView, sender: str, *, extend: bool = False) -> tuple
         return tuple(recorded)
     slack_ps = view.cycles_ps(sender, bus=_SLACK_BUS, link=_SLACK_LINK)
     return (*_before(stream, log, described, recorded, slack_ps), *recorded)
+
+
+def described_packets(view: CaptureView, sender: str) -> dict[int, tuple[int, int]]:
+    """Return ``{seq: (flow, words)}`` of the packets that a sender's descriptors and its tx_enq tell."""
+    log, entered = view.logs.get(sender), view.stream(sender, "tx_enq")
+    found = {} if log is None or log.gaps else _described(log)
+    for packet in entered.packets if entered is not None else ():
+        if packet.header_ok and packet.seq is not None and packet.flow is not None:
+            found[packet.seq] = (packet.flow, (packet.length or 0) + _FRAME_WORDS)
+    return found
 
 
 def _described(log: EventLog) -> dict[int, tuple[int, int]]:

@@ -3,7 +3,8 @@
 The freeze bank holds the counts as they stood when all memories had closed, which may be long after
 the last recorded word. What ties recorded words to counts are the PRESSURE events: a sender that waits
 for credit, and goes on, writes down the free space it saw; with the last credit taken that gives what
-it had sent before the packet that starts next.
+it had sent before the packet that starts next. A sender that never waited is counted back from the freeze bank,
+where all that left after its last recorded word is known.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from freezeframe.analyzers.credits.departures import Departure, departures
+from freezeframe.analyzers.credits.departures import Departure, departures, described_packets
 from freezeframe.analyzers.credits.ledger import CreditTimes, FlowAccount
 from freezeframe.analyzers.streams import EventLog, Stream
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.registers.layouts import Memory
 
-__all__ = ["FlowHistory", "Start", "flow_history"]
+__all__ = ["FlowHistory", "Start", "flow_history", "history_at_freeze"]
+
+_COUNTER = 1 << 32
+_SEQ_MASK = 0xFFFF
 
 _CROSSING_BUS, _CROSSING_LINK = 6, 4
 """An event and the word that follows from it are stamped in two domains; they may seem as many cycles of
@@ -30,14 +35,14 @@ class Start:
     """One packet of the flow as it started. Counts are wrapped, in words, before the packet.
 
     ``outstanding`` includes the packet. ``credit``: position in the event log of the last credit that
-    the sender had then.
+    the sender had then, None before the first one of a link.
     """
 
     departure: Departure
     sent: int
     credited: int
     outstanding: int
-    credit: int
+    credit: int | None
 
     @property
     def across_wrap(self) -> bool:
@@ -47,11 +52,15 @@ class Start:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowHistory:
-    """The known starts of one flow, oldest first; ``anchors`` PRESSURE events agree with them."""
+    """The known starts of one flow, oldest first; ``anchors`` PRESSURE events agree with them.
+
+    ``exact``: counted back from the freeze bank, word by word.
+    """
 
     account: FlowAccount
     starts: tuple[Start, ...]
     anchors: int
+    exact: bool = False
 
     def beyond(self, limit: int) -> tuple[Start, ...]:
         """Return the starts with more than ``limit`` words outstanding."""
@@ -76,7 +85,85 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
         base, votes = _base(log, account, every, end_ps, crossing_ps)
     if base is None:
         return None
-    taken = account.taken_credits
+    found = _starts(log, account, every, base, crossing_ps)
+    history = FlowHistory(account, found, votes)
+    flat = [start for start in history.beyond(account.limit) if not start.across_wrap]
+    if flat and any(departure.position is None for departure in every):
+        return None  # more likely the packets before the recording are not what they seemed
+    return history
+
+
+def history_at_freeze(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
+    """Return the history of a flow counted back from its count at freeze; None where a word since is not known.
+
+    The tap's counter goes on to the freeze and its memory's count of offered words to the memory's end: their
+    difference left in between, in the order in which the packets were fetched.
+    """
+    log, stream = view.flow_log(account.sender), view.stream(account.sender, "tx_deq")
+    modulus = account.modulus
+    if log is None or log.gaps or stream is None or stream.breaks or not stream.packets:
+        return None
+    crossing_ps = view.cycles_ps(account.sender, bus=_CROSSING_BUS, link=_CROSSING_LINK)
+    if modulus is None or account.sent is None or not _comparable(stream, log, crossing_ps):
+        return None
+    since = _words_since(view, account.sender)
+    every = departures(view, account.sender)
+    if since is None or not every or every[-1].position is None:
+        return None
+    last = every[-1]
+    own = _left_since(view, account, last, len(stream) - (last.position or 0) + since)
+    if own is None:
+        return None
+    before = sum(one.words for one in every[:-1] if one.flow == account.flow)
+    base = (account.sent - own - before) % modulus
+    whole = _since_power_up(view, account.sender)
+    found = _starts(log, account, every, base, crossing_ps, from_zero=whole)
+    return FlowHistory(account, found, 0, exact=True)
+
+
+def _words_since(view: CaptureView, sender: str) -> int | None:
+    """Return the words that left after the memory of tx_deq had closed; None where that is not known."""
+    if view.value(sender, "ctl.generation") != 1:
+        return None  # the counter goes on over re-arms, the memory's begins anew
+    crossed = view.counter(sender, "tx_deq_words")
+    offered = view.value(sender, "memory.offered", Memory.TX_DEQ)
+    return None if crossed is None or offered is None else (crossed - offered) % _COUNTER
+
+
+def _left_since(view: CaptureView, account: FlowAccount, last: Departure, words: int) -> int | None:
+    """Return how many of the ``words`` that left since a packet began, it included, were of the flow."""
+    packets = described_packets(view, account.sender)
+    seq, flow, length = last.seq, last.flow, last.words
+    own = 0
+    while words > 0:
+        own += min(words, length) if flow == account.flow else 0
+        words -= length
+        seq = seq + 1 & _SEQ_MASK
+        if words > 0 and seq not in packets:
+            return None
+        flow, length = packets.get(seq, (flow, length))
+    return own
+
+
+def _since_power_up(view: CaptureView, sender: str) -> bool:
+    """Return whether a sender's event log holds all since power-up, so that before its first credit none was taken."""
+    device = view.device(sender)
+    memory = device.memories.get("event_log") if device is not None else None
+    first = memory is not None and not memory.wrapped and sender not in view.since_ps
+    return first and view.value(sender, "ctl.generation") == 1
+
+
+def _starts(
+    log: EventLog,
+    account: FlowAccount,
+    every: tuple[Departure, ...],
+    base: int,
+    crossing_ps: int,
+    *,
+    from_zero: bool = False,
+) -> tuple[Start, ...]:
+    """Return the starts of a flow among departures, the first with ``base`` words sent before it."""
+    taken, modulus = account.taken_credits, account.modulus or 1
     found = []
     gone = 0
     for departure in every:
@@ -91,11 +178,9 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
             credited = int(taken.freed[n - 1])
             outstanding = (base + gone - credited) % modulus
             found.append(Start(departure, sent, credited, outstanding, int(taken.positions[n - 1])))
-    history = FlowHistory(account, tuple(found), votes)
-    flat = [start for start in history.beyond(account.limit) if not start.across_wrap]
-    if flat and any(departure.position is None for departure in every):
-        return None  # more likely the packets before the recording are not what they seemed
-    return history
+        elif not n and known and from_zero and not len(log.select("LOSS")):
+            found.append(Start(departure, sent, 0, (base + gone) % modulus, None))
+    return tuple(found)
 
 
 def _comparable(stream: Stream, log: EventLog, crossing_ps: int) -> bool:

@@ -2,7 +2,8 @@
 
 Nothing is lost; the sender waits for credit although the receiver's FIFO is nearly empty. What tells it from
 congestion: the lumps themselves, and the level of the FIFO while the sender waits. A few large lumps among small
-ones are credits that waited for the line, and healthy.
+ones are credits that waited for the line, and healthy; a credit that leaves a line which has been free for long
+waited for nothing but its lump, so that one of these says as much as a habit of the others.
 
 Source: FORTH paper, section 4.2 (estimate of the free space); docs/formats.md section 3.
 """
@@ -17,6 +18,8 @@ import numpy.typing as npt
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import RECEIVER_FIFO, Facts
+from freezeframe.analyzers.streams import EventLog
+from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 
 __all__ = ["NAME", "diagnose"]
 
@@ -24,6 +27,10 @@ NAME = "credit-too-coarse"
 _LUMPS = 3  # fewer say nothing of a habit
 _EQUAL_LUMPS, _SPREAD_WORDS = 2, 8
 _WAITS = 2
+_HABIT = 2  # credits from a free line, where no wait is recorded
+_FAR = 4  # times the unit that the card states: no delay makes that on a free line
+_FREE = (MachineState.IDLE, MachineState.WAIT_CREDIT)
+_FREE_CYCLES = 64  # of the link, without a packet: far longer than a due credit needs to leave
 _SHOWN = 4
 
 
@@ -40,20 +47,109 @@ def diagnose(facts: Facts) -> Iterator[Finding]:
     """Yield a finding for every flow whose credits come in lumps while its sender waits for nothing."""
     for account in facts.accounts:
         lumps = _lumps(facts, account)
-        if account.limit is None or len(lumps) < _EQUAL_LUMPS:
-            continue
-        usual, small = int(np.median(lumps)), int(np.quantile(lumps, 0.25))
-        if 2 * usual < account.limit or 3 * small < account.limit:
-            continue
-        # A unit gives equal lumps; credits that waited for the line are of any size.
-        equal = int(lumps.max() - lumps.min()) <= _SPREAD_WORDS
-        if len(lumps) < _LUMPS and not equal:
+        if account.limit is None or not len(lumps):
             continue
         waits = _waits(facts, account)
         depth = account.depth or 0
         empty = [wait for wait in waits if wait.level is None or 2 * wait.level < depth]
-        if len(empty) >= (1 if equal else _WAITS) and 2 * len(empty) > len(waits):
-            yield _finding(facts, account, lumps, empty)
+        if waits and 2 * len(empty) <= len(waits):
+            continue
+        unhurried = _unhurried(facts, account, lumps)
+        needed = _waits_needed(lumps, account.limit)
+        by_size = needed is not None and len(empty) >= needed
+        if by_size or _by_habit(facts, account, lumps, unhurried, empty):
+            yield _finding(facts, account, lumps, empty, unhurried)
+
+
+def _by_habit(
+    facts: Facts,
+    account: FlowAccount,
+    lumps: npt.NDArray[np.int64],
+    unhurried: tuple[int, ...],
+    empty: list[_Wait],
+) -> bool:
+    """Return whether credits that left a free line make a fault.
+
+    One is enough beside a wait and other lumps, or far above the unit that the card states; two where the waits came
+    before the log.
+    """
+    if not unhurried:
+        return False
+    if not empty:
+        return len(unhurried) >= _HABIT and _waited_before(facts, account)
+    unit = account.credit_unit
+    return len(lumps) >= _EQUAL_LUMPS or (unit is not None and min(unhurried) >= _FAR * unit)
+
+
+def _waits_needed(lumps: npt.NDArray[np.int64], limit: int) -> int | None:
+    """Return how many waits of the sender make these lumps a fault, by their size alone; None: none do."""
+    if len(lumps) < _EQUAL_LUMPS:
+        return None
+    usual, small = int(np.median(lumps)), int(np.quantile(lumps, 0.25))
+    if 2 * usual < limit or 3 * small < limit:
+        return None
+    # A unit gives equal lumps; credits that waited for the line are of any size.
+    equal = int(lumps.max() - lumps.min()) <= _SPREAD_WORDS
+    if len(lumps) < _LUMPS and not equal:
+        return None
+    return 1 if equal else _WAITS
+
+
+def _unhurried(facts: Facts, account: FlowAccount, lumps: npt.NDArray[np.int64]) -> tuple[int, ...]:
+    """Return the lumps of half the limit and more whose credit left a line that had been free for long.
+
+    Nothing where a credit that followed another such one told less: then the receiver's unit is finer.
+    """
+    log = facts.view.flow_log(account.receiver)
+    if log is None or log.gaps or account.limit is None:
+        return ()
+    losses, positions = log.select("LOSS"), account.sent_credits.positions
+    free = _line_was_free(facts, log, positions, losses)
+    skipped = len(positions) - len(
+        lumps
+    )  # the first tells nothing where what came before is not known
+    found = []
+    for i, lump in enumerate(lumps.tolist(), skipped):
+        before = int(positions[i - 1]) if i else -1
+        if not free[i] or bool(((losses > before) & (losses < positions[i])).any()):
+            continue
+        if 2 * lump >= account.limit:
+            found.append(lump)
+        elif i and free[i - 1]:
+            return ()
+    return tuple(found)
+
+
+def _line_was_free(
+    facts: Facts,
+    log: EventLog,
+    positions: npt.NDArray[np.int64],
+    losses: npt.NDArray[np.int64],
+) -> list[bool]:
+    """Return whether the transmitter had sent no packet for a while before each event, and nothing hides one."""
+    states = log.select("STATE", "tx_link")
+    least_ps = facts.view.cycles_ps(log.device, link=_FREE_CYCLES)
+    found = []
+    for at in positions.tolist():
+        last = int(np.searchsorted(states, at)) - 1
+        if last < 0 or bool(((losses > states[last]) & (losses < at)).any()):
+            found.append(False)
+            continue
+        state = int(log.value[states[last]]) & STATE_VALUE_NEW_MASK
+        since_ps = int(log.t_ps[at]) - int(log.t_ps[states[last]])
+        found.append(state in _FREE and since_ps >= least_ps)
+    return found
+
+
+def _waited_before(facts: Facts, account: FlowAccount) -> bool:
+    """Return whether the sender waited for credit before its event log begins."""
+    capture = facts.view.device(account.sender)
+    memory = capture.memories.get("event_log") if capture is not None else None
+    log = facts.view.flow_log(account.sender)
+    if memory is None or not memory.wrapped or log is None or log.gaps:
+        return False
+    recorded = log.select("PRESSURE", "begin")
+    return not len(recorded) and bool(facts.view.counter(account.sender, "pressure_cycles"))
 
 
 def _lumps(facts: Facts, account: FlowAccount) -> npt.NDArray[np.int64]:
@@ -119,7 +215,11 @@ def _levels(facts: Facts, account: FlowAccount, t_ps: npt.NDArray[np.int64]) -> 
 
 
 def _finding(
-    facts: Facts, account: FlowAccount, lumps: npt.NDArray[np.int64], waits: list[_Wait]
+    facts: Facts,
+    account: FlowAccount,
+    lumps: npt.NDArray[np.int64],
+    waits: list[_Wait],
+    unhurried: tuple[int, ...],
 ) -> Finding:
     log = facts.view.logs[account.receiver]
     sender_log = facts.view.logs[account.sender]
@@ -138,34 +238,45 @@ def _finding(
                        + ("" if wait.level is None else f", {wait.level} words in the FIFO"))
         for wait in waits[:_SHOWN]
     ]  # fmt: skip
-    t_ps, unc_ps = sender_log.when(waits[0].position)
+    t_ps, unc_ps = sender_log.when(waits[0].position) if waits else (None, None)
+    waited = (
+        f"waited for credit {len(waits)} times{fill}"
+        if waits
+        else "waited for credit before its log begins"
+    )
+    blocked = f"{account.sender} was blocked{fill}." if waits else f"{account.sender} {waited}."
+    from_free = (
+        f" {len(unhurried)} of them left a line that had been free for {_FREE_CYCLES} cycles and more, "
+        f"{min(unhurried)} to {max(unhurried)} words after the one before."
+        if unhurried
+        else ""
+    )
     unit = "" if account.credit_unit is None else f"; its register says {account.credit_unit}"
     return Finding(
         diagnosis=NAME,
         text=(
             f"{account.receiver} returns the credit of flow {account.flow} in lumps of {usual} words{unit}, "
-            f"where {account.sender} may have {account.limit} outstanding; {account.sender} waited for credit "
-            f"{len(waits)} times{fill}."
+            f"where {account.sender} may have {account.limit} outstanding; {account.sender} {waited}."
         ),
         device=account.receiver,
         direction=account.direction,
         flow=account.flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.9 if levels else 0.75,
+        confidence=0.9 if levels else 0.75 if waits else 0.6,
         evidence=(
             Evidence(
-                f"{len(lumps) + 1} credits of flow {account.flow}, {int(lumps.min())} to "
-                f"{int(lumps.max())} words apart.",
+                f"{len(account.sent_credits)} credits of flow {account.flow}, {int(lumps.min())} to "
+                f"{int(lumps.max())} words apart.{from_free}",
                 account.receiver,
                 "event_log",
                 tuple(credit_rows),
             ),
             Evidence(
-                f"{account.sender} was blocked{fill}.",
+                blocked,
                 account.sender,
                 "event_log",
-                tuple(wait_rows),
+                tuple(wait_rows) or (facts.view.counter_row(account.sender, "pressure_cycles"),),
             ),
         ),
     )

@@ -37,9 +37,10 @@ def diagnose(
         most = share(facts, account)
         if account.limit is None or (most is not None and account.limit > most):
             continue
-        if account.sender in senders:
-            continue
-        excess = _excess(facts, sending, trusted=suffered(facts, account))
+        # A sender that counts too few words keeps to the limit by its books, which are then what must exceed it.
+        exact = sending.history is not None and sending.history.exact
+        trusted = account.sender not in senders and (exact or suffered(facts, account))
+        excess = _excess(facts, sending, trusted=trusted)
         if excess is not None:
             yield _finding(facts, sending, excess)
 
@@ -48,13 +49,16 @@ def _excess(facts: Facts, sending: Sending, *, trusted: bool) -> int | None:
     """Return by how many words the flow was beyond its limit outside a wrap; None where it was not.
 
     A sender that ignored the wrap is beyond its limit for a while after it as well. Starts that were worked out
-    from events are trusted only where the receiver overflowed; the freeze bank says it by itself.
+    from events are trusted only where the receiver overflowed; the freeze bank, and what was counted back from it,
+    say it by themselves.
     """
     account = sending.account
     limit = account.limit or 0
     found = [start.outstanding - limit for start in sending.beyond_flat] if trusted else []
     if sending.beyond_wrap:
-        return None
+        # A sender that compares raw counts is right outside the wrap, so that a start there is none of its own.
+        exact = sending.history is not None and sending.history.exact
+        return max(found) if found and exact else None
     words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
     if account.outstanding is not None and account.modulus is not None and words_sent is not None:
         never_wrapped = words_sent < account.modulus

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
@@ -18,21 +19,28 @@ from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.overflow import overflow_evidence
 from freezeframe.analyzers.diagnosis.place import cause_evidence
 from freezeframe.analyzers.link_start import fits_power_up
+from freezeframe.analyzers.streams import HEADS
 
 __all__ = ["NAME", "Miscount", "diagnose", "miscounts"]
 
 NAME = "header-miscounted"
 _COUNTER = 1 << 32  # words_sent and words_received have 32 bits
+_LARGEST = 515  # words of a packet: 512 of payload, two HEAD words, TAIL
+_MOST_BAD = 8  # packets with a bad header of which each sum is tried
 
 
 @dataclass(frozen=True, slots=True)
 class Miscount:
-    """A card whose flows together counted ``words`` fewer than its tap let through."""
+    """A card whose flows together counted ``words`` fewer than its tap let through.
+
+    ``beside_bad``: packets with a bad header came in, too, and they do not explain it.
+    """
 
     device: str
     sending: bool
     counted: int
     crossed: int
+    beside_bad: bool = False
 
     @property
     def words(self) -> int:
@@ -63,11 +71,37 @@ def miscounts(facts: Facts) -> Iterator[Miscount]:
             known = [count for count in counts if count is not None]
             if len(known) < len(counts) or crossed <= sum(known):
                 continue
-            if not sending and facts.view.counter(device, "header_errors") != 0:
-                continue  # words behind a bad header belong to no flow
-            if not fits_power_up(capture):
+            bad = 0 if sending else facts.view.counter(device, "header_errors")
+            if bad is None or (bad and _fits_bad_headers(facts, device, bad, crossed - sum(known))):
+                continue
+            if not fits_power_up(capture, facts.view.device(facts.view.peer(device) or "")):
                 continue  # the link came up again, or it is not known that it did not
-            yield Miscount(device, sending, sum(known), crossed)
+            yield Miscount(device, sending, sum(known), crossed, beside_bad=bad > 0)
+
+
+def _fits_bad_headers(facts: Facts, device: str, bad: int, missing: int) -> bool:
+    """Return whether words behind bad headers, which may belong to no flow, can be all that is missing.
+
+    Such a packet is counted whole, but for its header at most, or not at all; so that where each of them was recorded,
+    only some sums are left.
+    """
+    stream = facts.view.stream(device, "rx_enq")
+    packets = [packet for packet in stream.packets if packet.header_ok is False] if stream else []
+    if stream is None or stream.breaks or len(packets) != bad or any(p.cut_start for p in packets):
+        return True
+    sizes = [
+        (packet.end - packet.start, _LARGEST if packet.cut_end else packet.end - packet.start)
+        for packet in packets
+    ]
+    if len(sizes) > _MOST_BAD:
+        return missing <= sum(most for _, most in sizes)
+    for none in product((False, True), repeat=len(sizes)):
+        chosen = list(zip(none, sizes, strict=True))
+        least = sum(max(0, size - HEADS) for counted, (size, _) in chosen if not counted)
+        most = sum(HEADS if counted else size for counted, (_, size) in chosen)
+        if least <= missing <= most:
+            return True
+    return False
 
 
 def diagnose(facts: Facts, found: list[Miscount]) -> Iterator[Finding]:
@@ -104,7 +138,7 @@ def _finding(facts: Facts, miscount: Miscount) -> Finding:
         flow=flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.95,
+        confidence=0.8 if miscount.beside_bad else 0.95,
         evidence=(
             Evidence(
                 f"{device}: {miscount.crossed} words crossed {tap}; its flows counted {miscount.counted}.",

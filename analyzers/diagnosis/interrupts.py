@@ -20,6 +20,7 @@ from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.dma.chunks import LogRow
 from freezeframe.analyzers.dma.interrupts import Interrupts, Lost
+from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import Kind
 
 __all__ = ["LOST", "STORM", "diagnose"]
@@ -27,6 +28,9 @@ __all__ = ["LOST", "STORM", "diagnose"]
 STORM, LOST = "interrupt-storm", "interrupt-lost"
 _NEEDED = 2
 """Interrupts on top of one that was not masked. For a single one the mask may be what was not recorded."""
+
+_NEVER_MASKED = 3
+"""Runs of the handler, none of which masked the line: with a single such interrupt that says the same."""
 
 _SHOWN = 8
 
@@ -38,10 +42,16 @@ def diagnose(facts: Facts) -> Iterator[Finding]:
         if log.gaps or not log.recorded(Kind.IRQ, Kind.NOTE):
             continue
         told = facts.interrupts(device)
-        if len(told.again) >= _NEEDED:
+        if len(told.again) >= _NEEDED or (told.again and _never_masks(log)):
             yield _storm(facts, device, told)
         if told.lost:
             yield _lost(facts, device, told.lost[0])
+
+
+def _never_masks(log: EventLog) -> bool:
+    """Return whether the handler ran and not once masked the line, and nothing was lost that could say it did."""
+    ran, masked = log.select(Kind.IRQ.name, "enabled"), log.select(Kind.IRQ.name, "masked")
+    return len(ran) >= _NEVER_MASKED and not len(masked) and not len(log.select(Kind.LOSS.name))
 
 
 def _storm(facts: Facts, device: str, told: Interrupts) -> Finding:
@@ -50,11 +60,12 @@ def _storm(facts: Facts, device: str, told: Interrupts) -> Finding:
         for row in told.again[:_SHOWN]
     )
     ratio = told.per_completion
+    many = "1 interrupt" if len(told.again) == 1 else f"{len(told.again)} interrupts"
     each = "" if ratio is None else f", {ratio:.2f} each"
     return Finding(
         diagnosis=STORM,
         text=(
-            f"{device} raised {len(told.again)} interrupts while the handler of the one before had not "
+            f"{device} raised {many} while the handler of the one before had not "
             f"masked the line and two or more completions waited ({told.raised} interrupts for "
             f"{told.completions} completions{each}): the driver does not mask the line while it runs."
         ),
@@ -62,7 +73,7 @@ def _storm(facts: Facts, device: str, told: Interrupts) -> Finding:
         direction=_into(facts, device),
         t_ps=told.again[0].t_ps,
         t_uncertainty_ps=_uncertainty(facts, device, told.again[0].row),
-        confidence=0.95,
+        confidence=0.95 if len(told.again) >= _NEEDED else 0.85,
         evidence=(
             Evidence("Interrupts on top of one that was not masked.", device, "event_log", rows),
             Evidence(

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from freezeframe.analyzers.contract import Evidence, Row
-from freezeframe.analyzers.credits.flow_history import FlowHistory, Start, flow_history
+from freezeframe.analyzers.credits.flow_history import (
+    FlowHistory,
+    Start,
+    flow_history,
+    history_at_freeze,
+)
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.facts import Facts
 
@@ -44,7 +49,7 @@ def sendings(facts: Facts) -> tuple[Sending, ...]:
 
 
 def _sending(facts: Facts, account: FlowAccount) -> Sending:
-    history = flow_history(facts.view, account)
+    history = history_at_freeze(facts.view, account) or flow_history(facts.view, account)
     beyond = history.beyond(account.limit or 0) if history is not None else ()
     return Sending(
         account=account,

@@ -67,6 +67,7 @@ _CREDIT_FAULTS = (
 
 
 _SEEN_CYCLES = 8
+_BEHIND_FIFO = "rx_deq"
 
 
 def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
@@ -108,13 +109,14 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
 def _without_consequences(facts: Facts, found: Iterable[Finding]) -> list[Finding]:
     """Return the findings without those on words that only an overflow damaged.
 
-    Damage from before the receiver's FIFO overflowed has a cause of its own. Where the overflow is not what
-    froze the receiver, it came after the cause.
+    A word that finds the receiver's FIFO full is lost before rx_enq, so that what differs behind that tap has a
+    cause of its own; so has damage from before the overflow. Where the overflow is not what froze the receiver,
+    it came after the cause.
     """
     kept = []
     for finding in found:
         receiver = (finding.direction or "->").partition("->")[2]
-        at_receiver = finding.device == receiver and finding.tap is not None
+        at_receiver = finding.device == receiver and finding.tap not in (None, _BEHIND_FIFO)
         suspect = at_receiver and finding.diagnosis not in _CREDIT_FAULTS
         if not suspect or not facts.overflowed(receiver) or _before_cause(facts, receiver, finding):
             kept.append(finding)

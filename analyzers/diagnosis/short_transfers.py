@@ -23,6 +23,7 @@ NAME = "short-transfers"
 _MOST_WORDS = 2
 _ADDRESSES = 2
 _ENOUGH = 4  # messages to an address that comes again; no load of random messages has them
+_FEW = 3  # in a short recording: the first pointers, one of them written again
 _SHARE = 0.5
 _SHOWN = 6
 
@@ -39,12 +40,18 @@ def _of(facts: Facts, device: str, stream: Stream) -> Iterator[Finding]:
     messages = [packet for packet in stream.packets if _is_message(packet)]
     short = [packet for packet in messages if (packet.length or 0) <= _MOST_WORDS]
     addresses = Counter(packet.address for packet in short)
-    often = [(address, count) for address, count in addresses.most_common(_ADDRESSES) if count > 1]
-    repeated = dict(often)
+    # A second pointer that was written once so far is one as well where no short message went elsewhere.
+    alone = len(addresses) <= _ADDRESSES
+    repeated = {
+        address: count
+        for address, count in addresses.most_common(_ADDRESSES)
+        if count > 1 or (alone and len(short) > len(addresses))
+    }
     told = [packet for packet in short if packet.address in repeated]
-    if len(told) < _ENOUGH or len(told) < _SHARE * len(messages):
+    if len(told) < _FEW or len(told) < _SHARE * len(messages):
         return
     share = len(told) / len(messages)
+    thin = len(told) < _ENOUGH
     payload = sum(packet.length or 0 for packet in told)
     frame = sum(packet.end - packet.start for packet in told)
     rows = tuple(
@@ -58,12 +65,13 @@ def _of(facts: Facts, device: str, stream: Stream) -> Iterator[Finding]:
             f"{len(told)} of {len(messages)} messages that {device} sent ({share:.0%}) are of one word or "
             f"two, to {where}: queue pointers written as messages of their own. {payload} words of them "
             f"were payload of {frame} on the link."
+            + (" So few messages were recorded that this may be their beginning." if thin else "")
         ),
         device=device,
         direction=_out_of(facts, device),
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.85,
+        confidence=0.6 if thin else 0.85,
         evidence=(
             Evidence(
                 f"{len(short)} of {len(messages)} messages have at most {_MOST_WORDS} words; "

@@ -18,6 +18,7 @@ from freezeframe.analyzers.diagnosis.credit_flight import covers, doubt_ps, flig
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import MachineState
+from freezeframe.capture.time_text import format_ps
 
 __all__ = ["Stall", "stalls"]
 
@@ -250,7 +251,7 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
         text += " Nothing was seen to arrive, so how long a credit takes is not known."
         candidates = ("credit-lost", "header-miscounted", "none")
     elif not _long_enough(facts, account, cause_ps, flight):
-        text += f" It waited no longer than a credit may take, {flight} ps."
+        text += f" It waited no longer than a credit may take, {format_ps(flight)}."
         candidates = ("credit-lost", "header-miscounted", "none")
     return Stall(account, "unknown", True, cause_ps, None, text, rows, candidates)
 

@@ -157,7 +157,8 @@ def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Symptom]:
                 f"of {sender} can say."
             )
         else:
-            if mine and all(s.history is not None and not s.beyond_wrap for s in mine):
+            # What is counted back from the freeze may begin after the wrap.
+            if mine and all(s.history and s.history.anchors and not s.beyond_wrap for s in mine):
                 candidates = ("header-miscounted", "credit-too-optimistic")
             text = (
                 f"{receiver}'s incoming FIFO overflowed, and as far as the recording reaches back "

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.crc.lone_payload import find_repeats
 from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.diagnosis.fifo_level import imbalances, level_finding
 from freezeframe.analyzers.diagnosis.fifo_word import (
     Alone,
     BetweenTaps,
@@ -27,7 +28,19 @@ NAME = "word-duplicated"
 
 
 def diagnose(facts: Facts) -> Iterator[Finding]:
-    """Yield a finding for every packet in which a FIFO repeated exactly one word."""
+    """Yield a finding for every packet in which a FIFO repeated exactly one word, and for every FIFO by its level."""
+    seen = list(_in_packets(facts))
+    yield from seen
+    for found in imbalances(facts):
+        known = any(
+            (one.device, one.direction) == (found.device, f"{found.sender}->{found.receiver}")
+            for one in seen
+        )
+        if found.missing == -1 and not known:
+            yield level_finding(facts, NAME, found)
+
+
+def _in_packets(facts: Facts) -> Iterator[Finding]:
     for found in between_taps(facts, Op.DUPLICATED):
         yield _both_taps(facts, found)
     for long in alone(facts, 1):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.diagnosis.fifo_level import imbalances, level_finding
 from freezeframe.analyzers.diagnosis.fifo_word import (
     Alone,
     BetweenTaps,
@@ -27,7 +28,19 @@ _RX_ENQ = 2
 
 
 def diagnose(facts: Facts) -> Iterator[Finding]:
-    """Yield a finding for every packet that lost exactly one word in a FIFO."""
+    """Yield a finding for every packet that lost exactly one word in a FIFO, and every FIFO that did by its level."""
+    seen = list(_in_packets(facts))
+    yield from seen
+    for found in imbalances(facts):
+        known = any(
+            (one.device, one.direction) == (found.device, f"{found.sender}->{found.receiver}")
+            for one in seen
+        )
+        if found.missing == 1 and not known:
+            yield level_finding(facts, NAME, found)
+
+
+def _in_packets(facts: Facts) -> Iterator[Finding]:
     for found in between_taps(facts, Op.OMITTED):
         yield _both_taps(facts, found)
     for short in alone(facts, -1):

@@ -34,7 +34,8 @@ def diagnose(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
         most = share(facts, account)
         if sending.beyond_flat or (most is not None and limit > most):
             continue
-        if not suffered(facts, account):
+        exact = sending.history is not None and sending.history.exact
+        if not exact and not suffered(facts, account):
             continue
         if sending.beyond_wrap and _not_constant(sending):
             yield _from_history(facts, sending)
@@ -45,12 +46,15 @@ def diagnose(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
 
 
 def _not_constant(sending: Sending) -> bool:
-    """Return whether no constant error of the free space explains the excess."""
+    """Return whether no constant error of the free space explains the excess.
+
+    A sender that was never seen waiting with some credit left may have believed in more of it all the time.
+    """
     worst = max(start.outstanding for start in sending.beyond_wrap)
     bound = sending.constant_below
-    if bound is not None and worst - (sending.account.limit or 0) >= bound:
-        return True
-    return len(sending.beyond_wrap) >= _SEVERAL
+    if bound is None:
+        return False
+    return worst - (sending.account.limit or 0) >= bound or len(sending.beyond_wrap) >= _SEVERAL
 
 
 def _from_history(facts: Facts, sending: Sending) -> Finding:
@@ -63,7 +67,9 @@ def _from_history(facts: Facts, sending: Sending) -> Finding:
     unc_ps: int | None = None
     if stream is not None and at is not None:
         t_ps, unc_ps = stream.when(at)
-    rows: list[Row] = [log.row(first.credit, "last credit taken before")]
+    rows: list[Row] = (
+        [] if first.credit is None else [log.row(first.credit, "last credit taken before")]
+    )
     for start in sending.beyond_wrap[:_SHOWN]:
         label = f"first word; {start.outstanding} words outstanding with it"
         if stream is not None and start.departure.position is not None:
@@ -84,7 +90,7 @@ def _from_history(facts: Facts, sending: Sending) -> Finding:
         flow=account.flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.97 if sending.constant_below is not None else 0.9,
+        confidence=0.97,
         evidence=(
             Evidence(
                 f"{len(sending.beyond_wrap)} packets of flow {account.flow} were started beyond "
@@ -116,9 +122,8 @@ def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
     words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
     if not account.sent_has_wrapped or words_sent is None or words_sent < (account.modulus or 0):
         return None
-    capture = facts.view.device(account.sender)
-    largest = 0 if capture is None else capture.identity.tx_fifo
-    if outstanding - limit < largest:
+    bound = sending.constant_below
+    if bound is None or outstanding - limit < bound:
         return None  # a constant excess could be as large
     return Finding(
         diagnosis=NAME,

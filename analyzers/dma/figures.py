@@ -122,7 +122,7 @@ def _smooth_figures(device: str, smooth: Sequence[Read]) -> list[Figure]:
                     "cycles", note=note,
                 )
             )  # fmt: skip
-    note = f"{len(chosen)} reads without retry or disconnect"
+    note = f"{len(chosen)} {'read' if len(chosen) == 1 else 'reads'} without retry or disconnect"
     figures += [
         Figure(f"{device}.read.longest.words", f"{device} longest reads", longest, "words"),
         Figure(

@@ -115,7 +115,9 @@ class Transfers:
             begin, end = times.get("posted"), times.get("local", times.get("done"))
             if begin is None or end is None or end < begin:
                 continue
-            text = f"packet {int(m.number[i]) & 0xFFFF}: {int(m.length[i])} words"
+            length = int(m.length[i])
+            said = "1 word" if length == 1 else f"{length} words"
+            text = f"packet {int(m.number[i]) & 0xFFFF}: {said}"
             rows.append((begin, end, text, int(m.flow[i])))
         closed = np.zeros(len(rows), np.bool_)
         return Intervals(

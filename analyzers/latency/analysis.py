@@ -23,6 +23,7 @@ from freezeframe.analyzers.latency.match import EventBatch, PhaseAnalyzer, Phase
 from freezeframe.analyzers.latency.messages import Messages, sightings_of
 from freezeframe.analyzers.latency.phases import Phase, PhaseTable, phase_table
 from freezeframe.analyzers.time_alignment import alignment_notes, span_uncertainty_ps
+from freezeframe.capture.time_text import format_ps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -274,7 +275,7 @@ def _intervals(direction: _Direction) -> Intervals:
         flow = int(direction.messages.flow[slow.key])
         for phase in direction.table.phases:
             begin, end = at[phase.begin], at[phase.end]
-            text = f"packet {number}: {phase.name} {_ns(end - begin):,.1f} ns"
+            text = f"packet {number}: {phase.name} {format_ps(end - begin)}"
             rows.append((begin, max(begin, end), phase.name, text, flow))
     rows.sort()
     closed = np.zeros(len(rows), np.bool_)

@@ -32,6 +32,7 @@ from freezeframe.analyzers.pressure.blame import (
 from freezeframe.analyzers.pressure.model import fitted, measured_path, run_again
 from freezeframe.analyzers.result_parts import interval_track, joined_notes
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 
 if TYPE_CHECKING:
@@ -139,9 +140,8 @@ def _figures(direction: str, waits: Sequence[Blame], span_ps: int) -> Iterator[F
         )
     for flow in sorted({wait.flow for wait in waits}):
         mine = [wait for wait in waits if wait.flow == flow]
-        note = (
-            f"{sum(w.wait_ps for w in mine)} ps in all, longest {max(w.wait_ps for w in mine)} ps"
-        )
+        lasted_ps = [wait.wait_ps for wait in mine]
+        note = f"{format_ps(sum(lasted_ps))} in all, longest {format_ps(max(lasted_ps))}"
         yield Figure(
             f"{name}.flow{flow}.count", f"{direction}, waits of flow {flow}", len(mine), note=note
         )
@@ -150,7 +150,7 @@ def _figures(direction: str, waits: Sequence[Blame], span_ps: int) -> Iterator[F
         count = sum(wait.kind == kind for wait in waits)
         if not waits or (not spent and not count):
             continue
-        note = f"{count} waits mostly so: {_MEANING[kind]}"
+        note = f"{count} {'wait' if count == 1 else 'waits'} mostly so: {_MEANING[kind]}"
         if kind == ROUND_TRIP:
             queued = sum(wait.queued_ps for wait in waits)
             note += f"; {_us(queued)} of it a credit that was due waited for a packet to pass"

@@ -20,7 +20,7 @@ from freezeframe.analyzers.taps.tap_diff import PacketPair, compare_packets
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import HEADER_CRC_LSB, HEADER_SEQ_LSB, HEADER_SEQ_MASK
 
-__all__ = ["TapRuns", "align_taps"]
+__all__ = ["TapRuns", "align_taps", "changes"]
 
 _HEADER_MASK = (1 << HEADER_CRC_LSB) - 1 & ~(HEADER_SEQ_MASK << HEADER_SEQ_LSB)
 
@@ -32,21 +32,31 @@ class TapRuns:
     Attributes:
         source: ``A.tx_enq``.
         packets: recorded wholly, in run A and run B.
-        equal: packets that are the same in both, word for word but for their sequence numbers.
+        same: pairs that are equal in both, word for word but for their sequence numbers.
         altered: pairs of which the words differ, in the order of run B.
         missing, extra: packets between aligned ones that only run A, only run B has.
-        outside: packets before the first and behind the last aligned one that only one run recorded.
+        alone: packets before the first and behind the last aligned one that only run A, only run B
+            recorded: what the other recording would have is not known.
     """
 
     source: str
     a: Stream
     b: Stream
     packets: tuple[int, int]
-    equal: int
+    same: tuple[tuple[Packet, Packet], ...]
     altered: tuple[PacketPair, ...]
     missing: tuple[Packet, ...]
     extra: tuple[Packet, ...]
-    outside: tuple[int, int]
+    alone: tuple[tuple[Packet, ...], tuple[Packet, ...]]
+
+    @property
+    def equal(self) -> int:
+        return len(self.same)
+
+    @property
+    def outside(self) -> tuple[int, int]:
+        """How many packets stand in `alone`, of run A and of run B."""
+        return len(self.alone[0]), len(self.alone[1])
 
     @property
     def differing(self) -> int:
@@ -98,7 +108,8 @@ def align_taps(a: CaptureView, b: CaptureView) -> list[TapRuns]:
 def _align(a: Stream, b: Stream) -> TapRuns:
     whole = [[p for p in stream.packets if _whole(p)] for stream in (a, b)]
     flows = sorted({_flow(p) for packets in whole for p in packets})
-    equal = outside_a = outside_b = 0
+    equal: list[tuple[Packet, Packet]] = []
+    alone: tuple[list[Packet], list[Packet]] = ([], [])
     altered: list[PacketPair] = []
     missing: list[Packet] = []
     extra: list[Packet] = []
@@ -106,9 +117,9 @@ def _align(a: Stream, b: Stream) -> TapRuns:
         ups, downs = ([p for p in packets if _flow(p) == flow] for packets in whole)
         script = edit_script(_signatures(a, ups), _signatures(b, downs)).tolist()
         aligned = sum(group[2] for group in script)
-        equal += aligned
         if not aligned:
-            outside_a, outside_b = outside_a + len(ups), outside_b + len(downs)
+            alone[0].extend(ups)
+            alone[1].extend(downs)
             continue
         i = j = 0
         for number, (gone, come, same) in enumerate(script):
@@ -122,16 +133,18 @@ def _align(a: Stream, b: Stream) -> TapRuns:
             pairs, left, right = _by_number(lefts, rights, shift)
             altered += [_compared(a, p, b, q) for p, q in pairs]
             if leading or trailing:
-                outside_a, outside_b = outside_a + len(left), outside_b + len(right)
+                alone[0].extend(left)
+                alone[1].extend(right)
             else:
                 missing += left
                 extra += right
+            equal += zip(ups[i : i + same], downs[j : j + same], strict=True)
             i, j = i + same, j + same
     altered.sort(key=lambda pair: pair.down.start)
     return TapRuns(
-        source=a.source, a=a, b=b, packets=(len(whole[0]), len(whole[1])), equal=equal,
+        source=a.source, a=a, b=b, packets=(len(whole[0]), len(whole[1])), same=tuple(equal),
         altered=tuple(altered), missing=tuple(missing), extra=tuple(extra),
-        outside=(outside_a, outside_b),
+        alone=(tuple(alone[0]), tuple(alone[1])),
     )  # fmt: skip
 
 
@@ -193,7 +206,8 @@ def _name(packet: Packet) -> str:
     return f"flow {packet.flow}, packet {packet.seq}"
 
 
-def _changes(pair: PacketPair) -> Iterator[str]:
+def changes(pair: PacketPair) -> Iterator[str]:
+    """Yield what happened to a packet, word by word; beyond three only how many more."""
     for edit in pair.edits[:3]:
         index = pair.payload_index(edit)
         yield f"{'a HEAD or TAIL word' if index is None else f'word {index[0]}'} {edit.op}"
@@ -206,7 +220,7 @@ def _altered_text(pair: PacketPair) -> str:
     lengths = ""
     if pair.up.length != pair.down.length:
         lengths = f", {pair.up.length} words in run A, {pair.down.length} in run B"
-    return f"{_name(pair.down)}{number}: {', '.join(_changes(pair))}{lengths}"
+    return f"{_name(pair.down)}{number}: {', '.join(changes(pair))}{lengths}"
 
 
 def _pair_json(pair: PacketPair) -> dict[str, Any]:
@@ -214,5 +228,5 @@ def _pair_json(pair: PacketPair) -> dict[str, Any]:
         "flow": pair.down.flow,
         "packet": [pair.up.seq, pair.down.seq],
         "words_differing": len(pair.edits),
-        "changes": list(_changes(pair)),
+        "changes": list(changes(pair)),
     }

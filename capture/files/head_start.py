@@ -2,9 +2,10 @@
 
 To load kernels and tables takes as long as to unpack a billion samples, and holds the interpreter, so that
 a thread would wait for it. So the first thing a program does is to `begin`: a copy of the still small
-process looks at the samples and leaves the changes where both can read them. The reader takes what is
-there when it asks, ends the copy, and goes on itself. What is dense, damaged or not understood the copy
-leaves alone: the reader meets it as if nothing had gone before, and words it.
+process looks at the samples and leaves the changes where both can read them. When the reader comes, both
+go on side by side: each takes the next member that nobody has taken, so that neither waits for the other
+but for its last. What is dense, damaged or not understood the copy leaves alone and ends: the reader meets
+it as if nothing had gone before, and words it.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from freezeframe.capture.errors import FreezeframeError
 
@@ -28,15 +29,20 @@ if TYPE_CHECKING:
 
     Changes = tuple[npt.NDArray[np.int64], npt.NDArray[np.unsignedinteger], int]
 
+_T = TypeVar("_T")
+
 __all__ = ["FEW_CHANGES", "HeadStart", "begin", "begun", "end"]
 
 FEW_CHANGES = 1 << 16
 """A piece with as many is dense, and left to the reader."""
 
-_FIRST_S = 0.2  # for the first member, which a busy machine may delay
 _LEAST_B = 1 << 17  # of a packed file; a smaller one is unpacked before a process is worth it
 _ROOM_B = 1 << 25  # for changes; more are left to the reader
-_RECORD = struct.Struct("<qq")  # of a member: where its pieces begin, and how many they are
+_AHEAD = 8  # members of which the reader has more than it can hand on yet: then it waits
+_TAKING_S = 0.01  # for the other to count up, which takes it microseconds
+_ALONE_S = 1.0  # after which the process looks whether there is still somebody to work for
+_TURN = struct.Struct("<q")  # the next member that nobody has taken
+_RECORD = struct.Struct("<qqq")  # of a member: its number, where its pieces begin, their count
 _PIECE = struct.Struct("<qqq")  # of a piece: its samples, its changes, the bytes of a sample
 
 _running: list[HeadStart] = []  # at most one
@@ -56,42 +62,90 @@ class HeadStart:
         self._file = _identity(path)
         self._room = mmap.mmap(-1, _ROOM_B)
         self._said, told = os.pipe()
+        self._turn = _Turn()
+        here = os.getpid()
         try:
             self.pid = os.fork()
         except OSError:
             os.close(self._said)
             os.close(told)
+            self._turn.close()
             raise
         if not self.pid:
             os.close(self._said)
-            _child(path, told, self._room)
+            _child(path, here, self._turn, told, self._room)
         os.close(told)
         self._ended = False
+        self._found: dict[int, list[Changes]] = {}
 
     def is_of(self, path: Path) -> bool:
         """Whether this is the head start of that file, and the file is still the same."""
         return path == self.path and _identity(path) == self._file
 
-    def members(self) -> Iterator[list[Changes]]:
-        """Yield what is there of one member of samples after the other, from the first; then end.
+    def members(
+        self, count: int, own: Callable[[int], _T], found: Callable[[list[Changes]], _T]
+    ) -> Iterator[_T]:
+        """Yield what is made of the members of samples, from the first on, and go on beside the process.
 
-        A piece is where its samples change, ``(n,)`` int64 from its begin, the first being one; those
-        samples, ``(n,)``, as they are; and how many samples it has.
+        It ends before the last of them where the process has ended and nothing stands behind what was
+        yielded: then there is nothing left to share.
 
+        Args:
+            count: the members of the file.
+            own: what is made of member i, here and now; an error of it comes in its turn.
+            found: what is made of a member that the process has looked at, piece by piece: where its
+                samples change, ``(n,)`` int64 from its begin, the first being one; those samples,
+                ``(n,)``, as they are; and how many samples it has.
         Raises:
             FreezeframeError: the process was killed or broke down.
         """
+        mine: dict[int, _T | FreezeframeError] = {}
         try:
-            patience_s = _FIRST_S
-            while not self._ended and select.select([self._said], [], [], patience_s)[0]:
-                patience_s = 0.0
-                record = os.read(self._said, _RECORD.size)  # never cut: it is written as one
-                if not record:
-                    self._check_end()
+            at = 0
+            while at < count:
+                self._hear(0.0)
+                if at in self._found:
+                    yield found(self._found.pop(at))
+                    at += 1
+                elif at in mine:
+                    made = mine.pop(at)
+                    if isinstance(made, FreezeframeError):
+                        raise made
+                    yield made
+                    at += 1
+                elif self._ended and not mine and not self._found:
                     return
-                yield _pieces(self._room, *_RECORD.unpack(record))
+                elif self._ended:
+                    yield own(at)  # taken by the process, which has left it
+                    at += 1
+                else:
+                    self._share(count, own, mine)
         finally:
             self.stop()
+
+    def _share(
+        self, count: int, own: Callable[[int], _T], mine: dict[int, _T | FreezeframeError]
+    ) -> None:
+        """Do a member that nobody has taken, or wait for what the process has to say."""
+        number = self._turn.take(_TAKING_S) if len(mine) < _AHEAD else None
+        if number is None or number >= count:
+            self._hear(None)
+            return
+        try:
+            mine[number] = own(number)
+        except FreezeframeError as error:
+            mine[number] = error
+
+    def _hear(self, patience_s: float | None) -> None:
+        """Take what the process has said so far; None waits until it says something or ends."""
+        while not self._ended and select.select([self._said], [], [], patience_s)[0]:
+            patience_s = 0.0
+            record = os.read(self._said, _RECORD.size)  # never cut: it is written as one
+            if not record:
+                self._check_end()
+                return
+            number, at, count = _RECORD.unpack(record)
+            self._found[number] = _pieces(self._room, at, count)
 
     def stop(self) -> None:
         """End the process; nothing of it is left."""
@@ -113,6 +167,34 @@ class HeadStart:
     def _close(self) -> None:
         self._ended = True
         os.close(self._said)
+        self._turn.close()
+
+
+class _Turn:
+    """The number of the next member that nobody has taken; two processes count it up.
+
+    Who reads it out of the pipe writes the one after it: nobody can get the same.
+    """
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._read, False)
+        os.write(self._write, _TURN.pack(0))
+
+    def take(self, patience_s: float) -> int | None:
+        """Return the number, which is taken now; None where the other has it for as long as that."""
+        if not select.select([self._read], [], [], patience_s)[0]:
+            return None
+        try:
+            (number,) = _TURN.unpack(os.read(self._read, _TURN.size))
+        except BlockingIOError:
+            return None  # the other was quicker
+        os.write(self._write, _TURN.pack(number + 1))
+        return int(number)
+
+    def close(self) -> None:
+        os.close(self._read)
+        os.close(self._write)
 
 
 def begin(path: Path) -> None:
@@ -156,11 +238,11 @@ def _identity(path: Path) -> tuple[int, ...]:
     return is_now.st_dev, is_now.st_ino, is_now.st_size, is_now.st_mtime_ns
 
 
-def _child(path: Path, told: int, room: mmap.mmap) -> None:
+def _child(path: Path, parent: int, turn: _Turn, told: int, room: mmap.mmap) -> None:
     """Do the work and end the process, whatever happens: it must not run what belongs to its parent."""
     code = 1
     try:
-        _unpack(path, told, room)
+        _unpack(path, parent, turn, told, room)
         code = 0
     except (FreezeframeError, OSError):
         code = 0  # the reader meets the same, and words it; or it is gone
@@ -175,38 +257,60 @@ def _child(path: Path, told: int, room: mmap.mmap) -> None:
         os._exit(code)
 
 
-def _unpack(path: Path, told: int, room: mmap.mmap) -> None:
-    """Leave the changes of all samples in ``room``, member by member; stop where they do not fit."""
-    import numpy as np
+def _unpack(path: Path, parent: int, turn: _Turn, told: int, room: mmap.mmap) -> None:
+    """Leave the changes of members in ``room``, one in its turn after the other; stop where they do
+    not fit."""
     from freezeframe.capture.files._zip_members import ZipMembers
-    from freezeframe.capture.files.few_changes import few_changes
     from freezeframe.capture.files.sigrok_sr import read_header
 
     header = read_header(path)
-    unit_B = header.unitsize_B
-    if unit_B not in (1, 2, 4, 8):
+    if header.unitsize_B not in (1, 2, 4, 8):
         return
     at = 0
     with ZipMembers(path) as members:
-        for name in header.members:
-            begin_B, pieces = at, 0
-            for data in members.stream_whole(name):
-                if len(data) % unit_B:
-                    return
-                samples = np.frombuffer(data, dtype=f"<u{unit_B}")
-                moves = few_changes(samples, FEW_CHANGES)
-                if moves is None:
-                    return
-                values = samples[moves]
-                size_B = _PIECE.size + moves.nbytes + -(-values.nbytes // 8) * 8
-                if at + size_B > len(room):
-                    return
-                _PIECE.pack_into(room, at, len(samples), len(moves), unit_B)
-                _put(room, at + _PIECE.size, moves.tobytes())
-                _put(room, at + _PIECE.size + moves.nbytes, values.tobytes())
-                at += size_B
-                pieces += 1
-            os.write(told, _RECORD.pack(begin_B, pieces))
+        while os.getppid() == parent:
+            number = turn.take(_ALONE_S)
+            if number is None:
+                continue
+            if number >= len(header.members):
+                return
+            pieces = members.stream_whole(header.members[number])
+            left = _leave(pieces, header.unitsize_B, room, at)
+            if left is None:
+                return
+            os.write(told, _RECORD.pack(number, at, left[0]))
+            at = left[1]
+
+
+def _leave(
+    pieces: Iterator[bytes], unit_B: int, room: mmap.mmap, at: int
+) -> tuple[int, int] | None:
+    """Write the changes of pieces from byte ``at`` on; return how many pieces, and the next byte.
+
+    Returns:
+        None where they are dense, do not fit, or a sample is cut.
+    """
+    import numpy as np
+    from freezeframe.capture.files.few_changes import few_changes
+
+    count = 0
+    for data in pieces:
+        if len(data) % unit_B:
+            return None
+        samples = np.frombuffer(data, dtype=f"<u{unit_B}")
+        moves = few_changes(samples, FEW_CHANGES)
+        if moves is None:
+            return None
+        values = samples[moves]
+        size_B = _PIECE.size + moves.nbytes + -(-values.nbytes // 8) * 8
+        if at + size_B > len(room):
+            return None
+        _PIECE.pack_into(room, at, len(samples), len(moves), unit_B)
+        _put(room, at + _PIECE.size, moves.tobytes())
+        _put(room, at + _PIECE.size + moves.nbytes, values.tobytes())
+        at += size_B
+        count += 1
+    return count, at
 
 
 def _put(room: mmap.mmap, at: int, data: bytes) -> None:

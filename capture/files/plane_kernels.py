@@ -28,6 +28,8 @@ __all__ = [
     "moves",
     "nth_one",
     "reverse",
+    "unit_at",
+    "word_at",
 ]
 
 LANES = 64
@@ -132,6 +134,21 @@ def _fetch(typing: Any, data: Any, at: Any) -> Any:
     return types.none(data, types.int64), generate
 
 
+@_operation
+def _word_at(typing: Any, data: Any, at: Any) -> Any:
+    if not _checked(data, at) or data.dtype != types.uint8:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, where = arguments
+        data = context.make_array(signature.args[0])(context, builder, array).data
+        word = builder.load(builder.bitcast(builder.gep(data, [where]), _I64.as_pointer()))
+        word.align = 1
+        return word
+
+    return types.uint64(data, types.int64), generate
+
+
 def _call(name: str, extra: tuple[Any, ...] = ()) -> Any:
     """Make an intrinsic of LLVM's instruction ``name`` on one or two uint64."""
 
@@ -190,6 +207,23 @@ def moves(data: Any, at: int, mask: Any) -> Any:
 def fetch(data: Any, at: int) -> None:
     """Ask the processor for samples ``at .. at + 63``, which may be beyond the end of ``data``."""
     _fetch(data, np.int64(at))
+
+
+@numba.njit(inline="always")
+def word_at(data: Any, at: int) -> Any:
+    """Return the eight bytes from byte ``at`` on, the first lowest; all of them are in ``data``."""
+    return _word_at(data, np.int64(at))
+
+
+@numba.njit(cache=True, nogil=True)
+def unit_at(units: Any, i: int) -> Any:
+    """Return sample ``i`` of ``Samples.units`` as uint64, whatever their form."""
+    if units.ndim == 2:
+        unit = np.uint64(0)
+        for byte in range(units.shape[1]):
+            unit |= np.uint64(units[i, byte]) << np.uint64(8 * byte)
+        return unit
+    return np.uint64(units[i])
 
 
 if _bmi2():

@@ -105,7 +105,7 @@ def read_samples(
             data = file.read(min(_PIECE_B, (samples - done) * unit_B - units.rest_B))
             if not data:
                 raise CaptureFormatError(f"{path}: became shorter while it was read")
-            piece = units.feed(data)
+            piece = units.units(data)
             if settings.progress is not None:
                 settings.progress(done + len(piece), samples)
             if len(piece):

@@ -7,49 +7,70 @@ the edges costs more than looking at the samples, 64 at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from freezeframe.capture.files.edges import PLANE_CHANNELS, EdgeReducer, Edges
+from freezeframe.capture.files.units import widened
 
 __all__ = ["Samples", "edges_of"]
+
+_LOOK = 1 << 18  # samples that are looked at for changes at once; in the second cache when widened
 
 
 @dataclass(frozen=True, slots=True)
 class Samples:
     """Consecutive samples of a capture.
 
-    ``data`` is ``(n,)`` uint8, uint16, uint32 or uint64, one a sample; ``channels[i]`` is bit
+    ``units`` is ``(n,)`` uint8, uint16, uint32 or uint64, one a sample, or ``(n, unit_B)`` uint8
+    where a sample has 3, 5, 6 or 7 bytes, the least significant first; ``channels[i]`` is bit
     ``bits[i]`` of each, or stays 0 where ``bits[i]`` is -1 (then its name is ``""``). The first is
     sample ``begin_sample`` of the capture.
     """
 
-    data: npt.NDArray[np.unsignedinteger[Any]]
+    units: npt.NDArray[np.unsignedinteger[Any]]
     channels: tuple[str, ...]
     bits: tuple[int, ...]
     samplerate_hz: int
     begin_sample: int
+    _wide: list[npt.NDArray[np.unsignedinteger[Any]]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
-        if self.data.ndim != 1 or self.data.dtype.kind != "u":
-            raise ValueError(f"samples of shape {self.data.shape}, {self.data.dtype}")
-        width = 8 * self.data.dtype.itemsize
+        units = self.units
+        packed = units.ndim == 2 and units.dtype == np.uint8 and units.shape[1] in (3, 5, 6, 7)
+        if not packed and (units.ndim != 1 or units.dtype.kind != "u"):
+            raise ValueError(f"samples of shape {units.shape}, {units.dtype}")
+        width = 8 * self.unit_B
         if len(self.bits) != len(self.channels) or not all(-1 <= bit < width for bit in self.bits):
             raise ValueError(f"bits {self.bits} of {width} for channels {self.channels}")
-        # One form for the kernels, for what came from bytes and what did not.
-        data = np.ascontiguousarray(self.data).view()
-        data.setflags(write=False)
-        object.__setattr__(self, "data", data)
+        object.__setattr__(self, "units", _fixed(units))
+
+    @property
+    def unit_B(self) -> int:
+        """The bytes of a sample."""
+        return self.units.itemsize if self.units.ndim == 1 else self.units.shape[1]
+
+    @property
+    def data(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """The samples, ``(n,)`` uint8, uint16, uint32 or uint64: widened when first asked for where
+        a unit is no machine word, which takes longer than most decoders."""
+        if self.units.ndim == 1:
+            return self.units
+        if not self._wide:
+            self._wide.append(_fixed(widened(self.units)))
+        return self._wide[0]
 
     def __len__(self) -> int:
-        return len(self.data)
+        return len(self.units)
 
     @property
     def end_sample(self) -> int:
         """The first sample after the piece."""
-        return self.begin_sample + len(self.data)
+        return self.begin_sample + len(self.units)
 
     def masks(self) -> npt.NDArray[np.uint64]:
         """Return the bit of each channel in a sample, ``(channels,)`` uint64; 0 for one not there."""
@@ -72,21 +93,33 @@ class Samples:
     def cut(self, first: int, stop: int) -> Samples:
         """Return ``data[first:stop]`` as a piece of its own."""
         return replace(
-            self, data=self.data[first:stop], begin_sample=self.begin_sample + max(first, 0)
+            self, units=self.units[first:stop], begin_sample=self.begin_sample + max(first, 0)
         )
 
     def after(self) -> Samples:
         """Return the empty piece that follows."""
         return self.cut(len(self), len(self))
 
-    def changes(self) -> int:
-        """Return how many samples differ in a channel from the one before, the first being one."""
+    def changes(self, most: int | None = None) -> int:
+        """Return how many samples differ in a channel from the one before, the first being one.
+
+        With ``most``, no further than to that many: it is the answer where there are more.
+        """
         from freezeframe.capture.files._edge_kernels import count_changes
 
         if not len(self):
             return 0
         every = np.uint64(sum(1 << bit for bit in self.bits if bit >= 0))
-        return 1 + int(count_changes(self.data, every, np.uint64(self.data[0])))
+        count = 1
+        for begin in range(0, len(self), _LOOK):
+            # Units that change often are not widened for this but for the first look.
+            look = slice(begin, begin + _LOOK)
+            data = self.data[look] if begin else _fixed(widened(self.units[look]))
+            before = np.uint64(self.data[begin - 1] if begin else data[0])
+            count += int(count_changes(data, every, before))
+            if most is not None and count >= most:
+                return most
+        return count
 
     def edges(self) -> Edges:
         """Return the piece as edges; the first sample is one, also where nothing changed there."""
@@ -109,6 +142,15 @@ class Samples:
             self.end_sample,
             high=high,
         )
+
+
+def _fixed(
+    data: npt.NDArray[np.unsignedinteger[Any]],
+) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """Return a view that cannot be written: one form for the kernels, wherever it came from."""
+    view = np.ascontiguousarray(data).view()
+    view.setflags(write=False)
+    return view
 
 
 def _planes(

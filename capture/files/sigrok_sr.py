@@ -186,12 +186,17 @@ def read_pieces(
 def _stream(
     members: ZipMembers, names: Sequence[str], reduced: _Reduced, few_changes: int
 ) -> Iterator[tuple[bytes, _FewEdges | None]]:
-    """Yield what is made of each piece; of the first ones a process may have unpacked already."""
+    """Yield what is made of each piece; a process may have begun with the first ones, and helps."""
     done = 0
     ahead = begun(members.path) if few_changes >= FEW_CHANGES else None
-    for pieces in ahead.members() if ahead is not None else ():
-        yield from (reduced.changed(*piece) for piece in pieces)
-        done += 1
+    if ahead is not None:
+        for pieces in ahead.members(
+            len(names),
+            lambda number: list(map(reduced, members.stream_whole(names[number]))),
+            lambda pieces: [reduced.changed(*piece) for piece in pieces],
+        ):
+            yield from pieces
+            done += 1
     yield from members.stream_of(names[done:], reduced)
 
 
@@ -236,7 +241,7 @@ def _samples(
 ) -> Iterator[Samples]:
     whole = memoryview(data)
     for at in range(0, len(whole), _PIECE_B):
-        samples = units.feed(whole[at : at + _PIECE_B])
+        samples = units.units(whole[at : at + _PIECE_B])
         if len(samples):
             yield Samples(samples, channels, bits, rate_hz, begin)
             begin += len(samples)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["UnitReader"]
+__all__ = ["UnitReader", "widened"]
 
 
 class UnitReader:
@@ -22,8 +22,6 @@ class UnitReader:
         if not 1 <= unitsize_B <= 8:
             raise ValueError(f"unit size {unitsize_B} B; 1..8 are possible")
         self.unitsize_B = unitsize_B
-        # 3, 5, 6, 7 B are widened to the next size that is a machine word.
-        self._width_B = next(width for width in (1, 2, 4, 8) if width >= unitsize_B)
         self._rest = b""
 
     @property
@@ -33,14 +31,32 @@ class UnitReader:
 
     def feed(self, data: bytes | memoryview) -> npt.NDArray[np.unsignedinteger[Any]]:
         """Return the samples in ``data``, ``(n,)``; a cut sample waits for the next call."""
+        return widened(self.units(data))
+
+    def units(self, data: bytes | memoryview) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """Return the samples in ``data`` as they stand there, without a copy where none was cut.
+
+        ``(n,)`` where a unit is a machine word, else ``(n, unitsize_B)`` uint8; a cut sample waits
+        for the next call.
+        """
         if self._rest:
             data = self._rest + bytes(data)
         whole_B = len(data) // self.unitsize_B * self.unitsize_B
         self._rest = bytes(data[whole_B:])
         raw = np.frombuffer(data, dtype=np.uint8, count=whole_B)
-        kind = np.dtype(f"<u{self._width_B}")
-        if self._width_B == self.unitsize_B:
-            return raw.view(kind)
-        wide = np.zeros((len(raw) // self.unitsize_B, self._width_B), dtype=np.uint8)
-        wide[:, : self.unitsize_B] = raw.reshape(-1, self.unitsize_B)
-        return wide.reshape(-1).view(kind)
+        if self.unitsize_B in (1, 2, 4, 8):
+            return raw.view(np.dtype(f"<u{self.unitsize_B}"))
+        return raw.reshape(-1, self.unitsize_B)
+
+
+def widened(
+    units: npt.NDArray[np.unsignedinteger[Any]],
+) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """Return units as `UnitReader.units` gives them, each in the next machine word, ``(n,)``."""
+    if units.ndim == 1:
+        return units
+    count, unit_B = units.shape
+    width_B = next(width for width in (1, 2, 4, 8) if width >= unit_B)
+    wide = np.zeros((count, width_B), dtype=np.uint8)
+    wide[:, :unit_B] = units
+    return wide.reshape(-1).view(np.dtype(f"<u{width_B}"))

@@ -9,7 +9,15 @@ import numba
 import numpy as np
 import numpy.typing as npt
 from freezeframe.capture.files.edges import PLANE_CHANNELS
-from freezeframe.capture.files.plane_kernels import LANES, count_ones, differs, fetch, lowest, moves
+from freezeframe.capture.files.plane_kernels import (
+    LANES,
+    count_ones,
+    differs,
+    fetch,
+    lowest,
+    moves,
+    unit_at,
+)
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus.clock_kernels import Clocks
 
@@ -131,8 +139,8 @@ def first_clock(piece: Any, runs: Any, clocking: Any, state: Any, room: Any, at:
     s = state[0]
     if len(data) == 0:
         return 0
-    low = put_together(np.uint64(data[0]), low_runs)
-    high = put_together(np.uint64(data[0]), high_runs)
+    low = put_together(unit_at(data, 0), low_runs)
+    high = put_together(unit_at(data, 0), high_runs)
     hit = _NONE
     if s.started:
         hit = (low ^ s.value) & c.watch & ((low ^ c.invert) | c.both)
@@ -143,8 +151,8 @@ def first_clock(piece: Any, runs: Any, clocking: Any, state: Any, room: Any, at:
         if wide:
             room[2][at] = s.high if c.before else high
     s.started = 1
-    s.value = put_together(np.uint64(data[len(data) - 1]), low_runs)
-    s.high = put_together(np.uint64(data[len(data) - 1]), high_runs)
+    s.value = put_together(unit_at(data, len(data) - 1), low_runs)
+    s.high = put_together(unit_at(data, len(data) - 1), high_runs)
     return 1 if hit else 0
 
 

@@ -96,7 +96,7 @@ class ParallelState:
         self.timing = parallel_kernels.new_timing()
         self.held: Clocks | None = None
         self.density = 0.0  # items a sample in the piece before
-        self.plan: tuple[tuple[tuple[int, ...], int], SamplePlan] | None = None
+        self.plan: tuple[tuple[tuple[int, ...], int, int], SamplePlan] | None = None
         self.timed = parallel_kernels.no_timed()  # rows that one to come may stand before
 
 
@@ -284,7 +284,7 @@ def _sample_plan(samples: Samples, options: OptionValues, state: ParallelState) 
     from freezeframe.decoders.bus.parallel_sample_kernels import sample_plan
 
     span_ps = sample_span_ps(samples.samplerate_hz, samples.end_sample)
-    of = samples.bits, span_ps
+    of = samples.bits, span_ps, samples.unit_B
     if state.plan is None or state.plan[0] != of:
         high = options.text("enable_level") == "high"
         plan = sample_plan(
@@ -293,6 +293,7 @@ def _sample_plan(samples: Samples, options: OptionValues, state: ParallelState) 
             place=_DATA,
             enable=(_ENABLE, high),
             span_ps=span_ps,
+            unit_B=samples.unit_B,
         )
         state.plan = of, plan
     return state.plan[1]

@@ -1,7 +1,7 @@
 """From samples to the items of a parallel bus in one pass: the same as by way of `clock_kernels`.
 
-A wide bus is 8 B a sample, so that memory sets the pace: each 64 samples are looked at once, the
-words are taken while they are in the nearest cache, and nothing else is written down.
+A wide bus is 5 or 8 B a sample, so that memory sets the pace: each 64 samples are looked at once,
+the words are taken while they are in the nearest cache, and nothing else is written down.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from freezeframe.capture.files.plane_kernels import (
     fetch,
     lowest,
     moves,
+    unit_at,
 )
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus.clock_kernels import Clocks
@@ -26,6 +27,12 @@ from freezeframe.decoders.bus.clock_sample_kernels import (
     first_clock,
     put_together,
     runs_of,
+)
+from freezeframe.decoders.bus.packed_sample_kernels import (
+    SLACK,
+    PackedLayout,
+    packed_layout,
+    take_packed,
 )
 
 __all__ = ["SamplePlan", "Taken", "items_of_samples", "sample_plan"]
@@ -46,7 +53,10 @@ class SamplePlan(NamedTuple):
     both edges count, whether the falling one does, whether what stands before it is taken;
     ``planes`` and ``runs`` are `runs_of` the channels and of the data lines; ``enable`` the bit that
     enables and what it is then, in a sample and among the channels, all 0 for always; ``place``
-    that of the lowest data line; ``span_ps`` that of a sample where times are to be written, or 0.
+    that of the lowest data line; ``span_ps`` that of a sample where times are to be written, or 0;
+    ``packed`` is None where samples are looked at as machine words; ``lift`` the shift to the right
+    and the mask that make an item of a sample where its lines lie side by side, and whether there is
+    more to do: then they leave it as it is.
     """
 
     watch: np.uint64
@@ -57,6 +67,8 @@ class SamplePlan(NamedTuple):
     place: int
     span_ps: int
     clocking: npt.NDArray[np.void]
+    packed: PackedLayout | None
+    lift: tuple[np.uint64, np.uint64, bool]
 
 
 class Taken(NamedTuple):
@@ -81,12 +93,14 @@ def sample_plan(
     place: int,
     enable: tuple[int, bool],
     span_ps: int,
+    unit_B: int,
 ) -> SamplePlan:
     """Return the plan for channels that are these bits of a sample.
 
     Args:
         place: of the lowest data line among the channels.
         enable: the place of the line that enables, and whether it does when it is high.
+        unit_B: bytes of a sample.
     """
     c = clocking[0]
     watch, planes = clock_plan(bits, int(c["watch"]) | int(c["watch_high"]) << LANES)
@@ -99,15 +113,19 @@ def sample_plan(
         else (0, 0, 0, 0)
     )
     bit, level, channel, channel_level = map(np.uint64, levels)
+    runs = runs_of(bits[place:])
+    side_by_side = len(runs) == 2 and not runs[1, 1] and not runs[0, 2] and bits[line] < 0
     return SamplePlan(
         watch,
         edge,
         planes,
-        runs_of(bits[place:]),
+        runs,
         (bit, level, channel, channel_level),
         place,
         span_ps,
         clocking,
+        packed_layout(unit_B, int(watch)),
+        (runs[0, 0], runs[0, 1], False) if side_by_side else (_NONE, _ALL, True),
     )
 
 
@@ -128,7 +146,8 @@ def items_of_samples(
     size = min(expected, len(samples)) + _SLACK
     room = _room(size, plan)
     last = _room_of_clocks(1)
-    piece = samples.data, samples.begin_sample
+    data = samples.data if plan.packed is None else samples.units
+    piece = data, samples.begin_sample
     ended, block, count = _begin(piece, plan, state, held or _room_of_clocks(0), room, last)
     while not ended:
         # As many a sample as so far, and half as many again.
@@ -180,7 +199,7 @@ def _begin(
 @numba.njit(cache=True, nogil=True)
 def _put(plan: Any, clock: Any, room: Any, at: int) -> None:
     """Write an item that is there as channels."""
-    _, _, _, _, enable, place, span_ps, _ = plan
+    _, _, _, _, enable, place, span_ps, _, _, _ = plan
     sample, value, t_ps, enabled = room
     low, high = clock[1][0], clock[2][0]
     sample[at] = clock[0][0]
@@ -202,9 +221,9 @@ def _go_on(
         Whether that was all, else the block to go on with when there is room; and the next place.
     """
     data, begin_sample = piece
-    watch, edge, planes, runs, enable, _, span_ps, _ = plan
+    watch, edge, planes, runs, enable, _, span_ps, _, packed, lift = plan
     blocks = (len(data) + LANES - 1) // LANES
-    whole = len(data) // LANES
+    whole = (len(data) - (0 if packed is None else SLACK)) // LANES
     begin = count
     # The end of the last item needs a place too.
     while block < blocks and count + LANES < len(room[0]):
@@ -212,16 +231,19 @@ def _go_on(
         if 0 < block < whole:
             free = (len(room[0]) - 1 - count) // LANES
             stop = min(block + min(free, _BLOCKS), whole)
-            count = _take_whole(data, watch, edge, room, begin_sample, block, stop, count)
+            span = begin_sample, block, stop
+            count = _take_blocks(data, watch, packed, (edge, lift, span_ps), room, span, count)
             block = stop
         else:
             first, end = max(block * LANES, 1), min((block + 1) * LANES, len(data))
-            count = _take_few(data, watch, edge, room, begin_sample, first, end, count)
+            span = begin_sample, first, end
+            count = _take_few(data, watch, (edge, lift, span_ps), room, span, count)
             block += 1
-        _turn(runs, enable, span_ps, room, done, count)
+        if lift[2]:
+            _turn(runs, enable, room, done, count)
     if count > begin:
         at = room[0][count - 1]
-        levels = np.uint64(data[at - begin_sample - (1 if edge[2] else 0)])
+        levels = unit_at(data, at - begin_sample - (1 if edge[2] else 0))
         last[0][0] = at
         last[1][0] = put_together(levels, planes[0])
         last[2][0] = put_together(levels, planes[1])
@@ -229,22 +251,23 @@ def _go_on(
 
 
 @numba.njit(cache=True, nogil=True)
-def _take_whole(
-    data: Any,
-    watch: Any,
-    edge: Any,
-    room: Any,
-    begin_sample: int,
-    begin: int,
-    stop: int,
-    count: int,
+def _take_blocks(
+    data: Any, watch: Any, packed: Any, how: Any, room: Any, span: Any, count: int
 ) -> int:
-    """Write sample index and sample of the clocks in whole blocks, not in the first of the piece.
+    if data.ndim == 2:
+        return take_packed(data, packed, how, room, span, count)
+    return _take_whole(data, watch, how, room, span, count)
+
+
+@numba.njit(cache=True, nogil=True)
+def _take_whole(data: Any, watch: Any, how: Any, room: Any, span: Any, count: int) -> int:
+    """Write the clocks in whole blocks, as `take_packed` does, of samples that are machine words.
 
     Nothing is called here: even to count who holds an array would cost more than a block.
     """
-    both, falls, before = edge
-    sample, value = room[0], room[1]
+    begin_sample, begin, stop = span
+    (both, falls, before), (right, mask, _), span_ps = how
+    sample, value, t_ps, _ = room
     falling = _ALL if falls else _NONE
     back = _ONE if before else _NONE
     # Unsigned: numba looks whether a signed one counts from the end.
@@ -265,43 +288,36 @@ def _take_whole(
         for i in range(here, end):
             place = first + np.uint64(lowest(clocks))
             clocks &= clocks - _ONE
-            sample[i] = np.int64(place + offset)
-            value[i] = np.uint64(data[place - back])
+            at = np.int64(place + offset)
+            sample[i] = at
+            t_ps[i] = at * span_ps
+            value[i] = np.uint64(data[place - back]) >> right & mask
         here = end
         first += np.uint64(LANES)
     return np.int64(here)  # type: ignore[return-value]  # numba's int64 is an int
 
 
 @numba.njit(cache=True, nogil=True)
-def _take_few(
-    data: Any,
-    watch: Any,
-    edge: Any,
-    room: Any,
-    begin_sample: int,
-    first: int,
-    end: int,
-    count: int,
-) -> int:
-    """Write sample index and sample of the clocks among the samples ``first`` to ``end``."""
-    both, falls, before = edge
+def _take_few(data: Any, watch: Any, how: Any, room: Any, span: Any, count: int) -> int:
+    """Write the clocks among the samples ``span[1]`` to ``span[2]``, which may be any."""
+    begin_sample, first, end = span
+    (both, falls, before), (right, mask, _), span_ps = how
+    sample, value, t_ps, _ = room
     for i in range(first, end):
-        level = np.uint64(data[i]) & watch
-        if level != np.uint64(data[i - 1]) & watch and (both or (level != 0) != falls):
-            room[0][count] = begin_sample + i
-            room[1][count] = np.uint64(data[i - 1 if before else i])
+        level = unit_at(data, i) & watch
+        if level != unit_at(data, i - 1) & watch and (both or (level != 0) != falls):
+            sample[count] = begin_sample + i
+            t_ps[count] = sample[count] * span_ps
+            value[count] = unit_at(data, i - 1 if before else i) >> right & mask
             count += 1
     return count
 
 
 @numba.njit(cache=True, nogil=True)
-def _turn(runs: Any, enable: Any, span_ps: int, room: Any, begin: int, end: int) -> None:
+def _turn(runs: Any, enable: Any, room: Any, begin: int, end: int) -> None:
     """Turn samples in the places ``begin`` to ``end`` of ``room`` into items."""
-    sample, value, t_ps, enabled = room
+    _, value, _, enabled = room
     first, stop = np.uint64(begin), np.uint64(end)  # as in `_take_whole`
-    if span_ps:
-        for i in range(first, stop):
-            t_ps[i] = sample[i] * span_ps
     if len(enabled):
         for i in range(first, stop):
             enabled[i] = value[i] & enable[0] == enable[1]
@@ -310,10 +326,7 @@ def _turn(runs: Any, enable: Any, span_ps: int, room: Any, begin: int, end: int)
     if len(runs) > 2:
         for i in range(first, stop):
             value[i] = put_together(value[i], runs)
-    elif mask_2 or left:
+    else:
         for i in range(first, stop):
             low = (value[i] >> right & mask) << left
             value[i] = low | (value[i] >> right_2 & mask_2) << left_2
-    else:
-        for i in range(first, stop):
-            value[i] = value[i] >> right & mask

@@ -69,7 +69,8 @@ def transaction_schema() -> pa.Schema:
     ``parity_errors`` counts phases with a wrong PAR, ``perr`` and ``serr`` say that PERR# (two clocks after a data
     phase) or SERR# was asserted. ``preempted`` is true where GNT# was gone when the initiator ended
     the transaction: perhaps its latency timer did. ``retries`` counts the same transaction before
-    that ended in a retry, ``first_try`` is the number of the first.
+    that ended in a retry, ``first_try`` is the number of the first. Of an error about parity
+    ``expected`` is what PAR should have been and ``seen`` what it was, PAR64 as bit 1 of both (-1 else).
     """
     import pyarrow as pa
     from freezeframe.decoders.columns import name_type
@@ -103,6 +104,8 @@ def transaction_schema() -> pa.Schema:
             pa.field("preempted", pa.bool_()),
             pa.field("retries", pa.int64()),
             pa.field("first_try", pa.int64()),
+            pa.field("expected", pa.int8()),
+            pa.field("seen", pa.int8()),
             pa.field("sample", pa.int64()),
             pa.field("end_sample", pa.int64()),
         ]
@@ -173,7 +176,7 @@ def _nothing() -> dict[str, pa.Table]:
 
 def pci_texts(row: Mapping[str, Any]) -> Texts:
     """Put a row of `phase_schema` or `transaction_schema` into words."""
-    from freezeframe.decoders.bus.pci_rows import ERROR_TEXTS
+    from freezeframe.decoders.bus.pci_rows import ERROR_TEXTS, parity_said
 
     if row["kind"] == "address":
         normal = f"{row['command']} {row['value']:08x}"
@@ -189,7 +192,8 @@ def pci_texts(row: Mapping[str, Any]) -> Texts:
     if row["kind"] == "error":
         error = str(row["error"])
         normal = f"{error} {about}".strip()
-        return Texts("!", error, f"{row['source']}: {normal}: {ERROR_TEXTS[error]}")
+        long = f"{row['source']}: {normal}: {ERROR_TEXTS[error]}{parity_said(row)}"
+        return Texts("!", error, long)
     normal = f"{about}: {row['size_B']} B in {row['data_phases']}, {row['termination']}"
     extra = [
         f"DEVSEL# {row['devsel']}" if row["devsel"] else "",
@@ -270,7 +274,7 @@ def _transaction_table(
         "latency_ps": elapsed_ps(rows["sample"], rows["data_sample"], rate_hz),
     }
     numbers = ("address", "data_phases", "size_B", "initiator_waits", "target_waits")
-    for name in (*numbers, "parity_errors", "retries", "first_try"):
+    for name in (*numbers, "parity_errors", "retries", "first_try", "expected", "seen"):
         columns[name] = rows[name]
     for name in ("dual", "wide", "perr", "serr", "locked", "idsel", "preempted"):
         columns[name] = rows[name] == 1

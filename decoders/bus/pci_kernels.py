@@ -21,6 +21,7 @@ from freezeframe.decoders.bus.pci_lines import (
     cbe,
     cbe_high,
     high_parity,
+    parities,
     parity,
     put_data,
     put_phase,
@@ -32,6 +33,7 @@ from freezeframe.decoders.bus.pci_row_kernels import (
     next_phase,
     outside,
     tell,
+    tell_parity,
 )
 from freezeframe.decoders.bus.pci_rows import COMMANDS, DEVSELS, PHASES, TERMINATIONS, error
 
@@ -217,7 +219,10 @@ def transactions(
                 made += 1
                 if verdict == BAD:
                     t.parity_errors += 1
-                    count = tell(current, sample[i], sample[i + 2], _ADDRESS_PARITY, rows, count)
+                    known = has_par, wide and has_par64 and s.req64 != 0
+                    said = parities(now, top, after, known)
+                    span = sample[i], sample[i + 2]
+                    count = tell_parity(current, span, _ADDRESS_PARITY, said, rows, count)
                 t.serr |= asserted(now, at.SERR)
                 s.phase_at = sample[i + 1]
                 if s.mode == _IDLE and t.command == _DUAL:
@@ -363,7 +368,9 @@ def transactions(
             t.size_B += count_ones(enables)
             if verdict == BAD:
                 t.parity_errors += 1
-                count = tell(current, s.phase_at, sample[i + 2], _DATA_PARITY, rows, count)
+                said = parities(now, top, after, (has_par, t.wide != 0 and has_par64))
+                span = s.phase_at, sample[i + 2]
+                count = tell_parity(current, span, _DATA_PARITY, said, rows, count)
             if i + _TO_PERR < real and asserted(low[i + _TO_PERR] | absent, at.PERR):
                 t.perr = 1
                 count = tell(current, s.phase_at, sample[i + 2], _REPORTED, rows, count)

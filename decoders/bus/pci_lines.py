@@ -23,6 +23,7 @@ __all__ = [
     "cbe",
     "cbe_high",
     "high_parity",
+    "parities",
     "parity",
     "put_data",
     "put_phase",
@@ -80,6 +81,25 @@ def high_parity(low: Any, high: Any, after: Any) -> int:
     return (
         GOOD if np.uint64(count_ones(lines)) & _ONE == after >> np.uint64(at.PAR64) & _ONE else BAD
     )
+
+
+@numba.njit(cache=True, nogil=True)
+def parities(low: Any, high: Any, after: Any, there: Any) -> tuple[int, int]:
+    """Return what PAR should say of a clock, and what it says in the one after it.
+
+    PAR64 is bit 1 of both. ``there`` says which of the two are known; the others are 0.
+    """
+    has_par, has_par64 = there
+    expected: Any = 0
+    seen: Any = 0
+    if has_par:
+        expected = np.int64(count_ones(low >> _CBE & np.uint64(0xF_FFFF_FFFF)) & 1)
+        seen = np.int64(after >> np.uint64(at.PAR) & _ONE)
+    if has_par64:
+        lines = ad_high(low, high) << np.uint64(4) | cbe_high(low)
+        expected |= np.int64(count_ones(lines) & 1) << 1
+        seen |= np.int64(after >> np.uint64(at.PAR64) & _ONE) << 1
+    return expected, seen
 
 
 @numba.njit(inline="always")

@@ -54,6 +54,7 @@ def begin(s: Any, t: Any, sample: int, now: Any) -> None:
     t.dual = t.wide = t.data_phases = t.size_B = t.initiator_waits = t.target_waits = 0
     t.devsel = t.termination = t.parity_errors = t.perr = t.serr = t.locked = 0
     t.preempted = t.retries = 0
+    t.expected = t.seen = -1
     s.req64 = asserted(now, at.REQ64)
     s.clock = s.phase_clock = s.initiator_waits = s.target_waits = 0
     s.phase_done = s.frame_gone = s.stop = s.stopped = s.selected = 0
@@ -130,6 +131,16 @@ def tell(current: Any, sample: int, end: int, what: int, rows: Any, count: int) 
 
 
 @numba.njit(cache=True, nogil=True)
+def tell_parity(
+    current: Any, span: tuple[int, int], what: int, said: tuple[int, int], rows: Any, count: int
+) -> int:
+    """Give an error about parity over samples ``span``, with what was ``said`` (`parities`)."""
+    count = tell(current, span[0], span[1], what, rows, count)
+    rows[count - 1].expected, rows[count - 1].seen = said
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
 def abandon(current: Any, end: int, what: int, rows: Any, count: int) -> int:
     """Give a transaction that did not end as an error, with the data so far."""
     rows[count] = current[0]
@@ -146,6 +157,7 @@ def outside(sample: int, end: int, what: int, rows: Any, count: int) -> int:
     r.sample = sample
     r.end_sample = end
     r.number = r.command = r.address = r.data_sample = r.first_try = -1
+    r.expected = r.seen = -1
     r.dual = r.wide = r.first_data = r.data_phases = r.size_B = 0
     r.initiator_waits = r.target_waits = r.devsel = r.termination = 0
     r.parity_errors = r.perr = r.serr = r.locked = r.idsel = r.preempted = r.retries = 0

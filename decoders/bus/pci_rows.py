@@ -5,6 +5,9 @@ Source: PCI Local Bus Specification 3.0, 3.1.1 (commands), 3.3.3 (terminations),
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,6 +24,7 @@ __all__ = [
     "TRANSACTION_ROW",
     "error",
     "new_transaction",
+    "parity_said",
 ]
 
 COMMANDS = (
@@ -125,6 +129,8 @@ TRANSACTION_ROW = np.dtype(
             "preempted",
             "retries",  # of the same before it
             "first_try",  # number of the first of them, its own without
+            "expected",  # of an error about parity: PAR, and PAR64 as bit 1; -1 else
+            "seen",
         )
     ]
 )
@@ -164,6 +170,14 @@ STATE = np.dtype(
     ]
     + [("last", np.uint64)]  # the low channels at the clock before
 )
+
+
+def parity_said(row: Mapping[str, Any]) -> str:
+    """Return what PAR, and of 64 bits PAR64 before it, should have said and said, where it is known."""
+    if row.get("seen", -1) < 0:
+        return ""
+    digits = 2 if row["wide"] else 1
+    return f": expected {row['expected']:0{digits}b}, seen {row['seen']:0{digits}b}"
 
 
 def new_transaction() -> npt.NDArray[np.void]:

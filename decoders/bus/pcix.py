@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.bus.pci_signals import CHANNELS
 from freezeframe.decoders.contract import EDGES, Decoder, Option, OptionValues, Output, Texts
 
@@ -81,7 +82,8 @@ def transaction_schema() -> pa.Schema:
     ``address`` of a Split Completion is its lower address. ``split_of`` is the transaction that a
     Split Completion answers, -1 else, ``status`` what its message says. ``target_waits`` are clocks
     from DEVSEL# to the first answer. ``latency_ps`` is from the address phase to the first data
-    (-1 without).
+    (-1 without). Of an error about parity ``expected`` is what PAR should have been and ``seen`` what
+    it was, PAR64 as bit 1 of both (-1 else).
     """
     import pyarrow as pa
     from freezeframe.decoders.columns import name_type
@@ -114,6 +116,8 @@ def transaction_schema() -> pa.Schema:
         ("serr", pa.bool_()),
         ("split_of", pa.int64()),
         ("status", name),
+        ("expected", pa.int8()),
+        ("seen", pa.int8()),
     )
 
 
@@ -234,6 +238,7 @@ def _nothing() -> dict[str, pa.Table]:
 
 def pcix_texts(row: Mapping[str, Any]) -> Texts:
     """Put a row of one of the three schemas into words."""
+    from freezeframe.decoders.bus.pci_rows import parity_said
     from freezeframe.decoders.bus.pcix_rows import ERROR_TEXTS
 
     source, kind = row["source"], row["kind"]
@@ -250,11 +255,12 @@ def pcix_texts(row: Mapping[str, Any]) -> Texts:
         about = f"{row['command']} {address} of {row['requester']} tag {row['tag']}"
     if kind == "error":
         error = str(row["error"])
-        return Texts("!", error, f"{source}: {f'{error} {about}'.strip()}: {ERROR_TEXTS[error]}")
+        said = f"{ERROR_TEXTS[error]}{parity_said(row)}"
+        return Texts("!", error, f"{source}: {f'{error} {about}'.strip()}: {said}")
     status = f", {row['status']}" if row["status"] else ""
     if kind == "split":
         normal = f"{about}: {row['received_B']} B in {row['completions']}{status}"
-        long = f"{source}: {normal}, by {row['completer']} after {row['latency_ps']} ps"
+        long = f"{source}: {normal}, by {row['completer']} after {format_ps(row['latency_ps'])}"
         return Texts(about, normal, long)
     normal = f"{about}: {row['size_B']} of {row['byte_count']} B, {row['termination']}{status}"
     extra = [
@@ -322,7 +328,7 @@ def _transaction_table(
         }
     )
     numbers = ("address", "byte_count", "data_phases", "size_B", "target_waits")
-    for name in (*numbers, "parity_errors", "split_of"):
+    for name in (*numbers, "parity_errors", "split_of", "expected", "seen"):
         columns[name] = rows[name]
     for name in ("dual", "wide", "relaxed", "no_snoop", "modified", "perr", "serr"):
         columns[name] = rows[name] == 1

@@ -20,11 +20,12 @@ from freezeframe.decoders.bus.pci_lines import (
     cbe,
     cbe_high,
     high_parity,
+    parities,
     parity,
     put_data,
     put_phase,
 )
-from freezeframe.decoders.bus.pci_row_kernels import abandon, tell
+from freezeframe.decoders.bus.pci_row_kernels import abandon, tell, tell_parity
 from freezeframe.decoders.bus.pcix_row_kernels import (
     attributes,
     begin,
@@ -192,7 +193,10 @@ def transactions(
                 if verdict == BAD:
                     t.parity_errors += 1
                     what = _ATTRIBUTE_PARITY if s.mode == _ATTRIBUTE else _ADDRESS_PARITY
-                    count = tell(current, sample[i], sample[i + 2], what, rows, count)
+                    known = has_par, wide and has_par64 and s.req64 != 0
+                    said = parities(now, top, after, known)
+                    span = sample[i], sample[i + 2]
+                    count = tell_parity(current, span, what, said, rows, count)
                 if s.mode == _ATTRIBUTE:
                     attributes(s, t, ad(now), cbe(now))
                     s.clock = 1
@@ -314,7 +318,9 @@ def transactions(
         set_size(t)
         if verdict == BAD:
             t.parity_errors += 1
-            count = tell(current, sample[i], sample[i + 2], _DATA_PARITY, rows, count)
+            said = parities(now, top, after, (has_par, t.wide != 0 and has_par64))
+            span = sample[i], sample[i + 2]
+            count = tell_parity(current, span, _DATA_PARITY, said, rows, count)
         if i + _TO_PERR < real and asserted(low[i + _TO_PERR] | absent, at.PERR):
             t.perr = 1
             count = tell(current, sample[i], sample[i + 3], _REPORTED, rows, count)

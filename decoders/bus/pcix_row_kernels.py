@@ -64,6 +64,7 @@ def begin(s: Any, t: Any, sample: int, now: Any) -> None:
     t.dual = t.wide = t.relaxed = t.no_snoop = t.modified = t.completion_error = t.message = 0
     t.data_phases = t.size_B = t.target_waits = t.devsel = t.termination = 0
     t.parity_errors = t.perr = t.serr = 0
+    t.expected = t.seen = -1
     s.req64 = asserted(now, at.REQ64)
     s.clock = s.selected = s.answered = s.over = s.signal = s.frame_gone = s.told_late = 0
     s.needed = 1
@@ -160,4 +161,5 @@ def outside(sample: int, end: int, what: int, rows: Any, count: int) -> int:
     r.dual = r.wide = r.relaxed = r.no_snoop = r.modified = r.completion_error = r.message = 0
     r.first_data = r.data_phases = r.size_B = r.target_waits = r.devsel = r.termination = 0
     r.parity_errors = r.perr = r.serr = 0
+    r.expected = r.seen = -1
     return count + 1

@@ -148,6 +148,8 @@ TRANSACTION_ROW = np.dtype(
             "perr",
             "serr",
             "split_of",  # number of the request that a Split Completion answers, -1
+            "expected",  # of an error about parity: PAR, and PAR64 as bit 1; -1 else
+            "seen",
         )
     ]
 )

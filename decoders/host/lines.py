@@ -56,7 +56,21 @@ _MMIO = re.compile(
 _MMIO_OTHER = re.compile(
     r"(?:VERSION|PCIDEV|LSPCI|MAP|UNMAP|MARK|UNKNOWN)\b(?:\s+(?P<s>\d{1,12})\.(?P<f>\d{3,9}))?.*"
 )
-_DMESG = re.compile(r"(?:<\d+>)?\[\s*(?P<s>\d{1,12})\.(?P<f>\d{3,9})\]\s?(?P<text>.*)")
+# With -x a facility and a level stand before the time, with -d the time since the line before behind it.
+_DMESG = re.compile(
+    r"(?:<\d+>|\w+\s*:\w+\s*:\s)?"
+    r"\[\s*(?P<s>\d{1,12})\.(?P<f>\d{3,9})(?:\s+<\s*\d+\.\d+>)?\]\s?(?P<text>.*)"
+)
+# A calendar's time (dmesg -T, -e, --time-format iso; journalctl): it is set and corrected while the machine
+# runs, and -T is wrong after a suspend, so it is no instant of the clock the other lines are on.
+_DATED = re.compile(
+    r"(?:<\d+>|\w+\s*:\w+\s*:\s)?(?:"
+    r"\[(?:\w{3} )?\w{3}\s+\d{1,2} \d\d:\d\d(?::\d\d(?: \d{4})?)?\]"
+    r"|\[\s*\+\d+\.\d+\]"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+    r"|\w{3}\s+\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?"
+    r")\s(?P<text>.*)"
+)
 _LOST = re.compile(
     r"(?:CPU:?\s*(?P<cpu>\d{1,6})\s*)?\[LOST (?:(?P<count>\d{1,18}) )?EVENTS\].*", re.I
 )
@@ -95,6 +109,8 @@ def _read(number: int, line: str) -> HostLine:
     if found := _DMESG.fullmatch(line):
         own_ps, unc_ps = _time(found["s"], found["f"])
         return HostLine(number, "message", own_ps, unc_ps, found["text"])
+    if _DATED.fullmatch(line):
+        return HostLine(number, "message", -1, 0, line)
     if found := _LOST.fullmatch(line.strip()):
         cpu = int(found["cpu"]) if found["cpu"] else -1
         count = int(found["count"]) if found["count"] else -1

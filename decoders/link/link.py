@@ -79,13 +79,20 @@ def credit_schema() -> pa.Schema:
 def error_schema() -> pa.Schema:
     """Return the columns of what is wrong, in the order in which it was known (`_ERROR_TEXTS`).
 
-    ``flow`` and ``packet`` (a row of ``link.packets``) are -1 where there is none.
+    ``flow`` and ``packet`` (a row of ``link.packets``) are -1 where there is none, and so are
+    ``expected`` and ``seen``: the CRC of what came and the one that came with it, the parity bit of a
+    credit, the sequence number, or the words of a payload by its header and as they came.
     """
     import pyarrow as pa
     from freezeframe.decoders.columns import name_type
 
     return _schema(
-        ("code", name_type()), ("flow", pa.int16()), ("packet", pa.int64()), ("value", pa.int64())
+        ("code", name_type()),
+        ("flow", pa.int16()),
+        ("packet", pa.int64()),
+        ("value", pa.int64()),
+        ("expected", pa.int64()),
+        ("seen", pa.int64()),
     )
 
 
@@ -130,7 +137,7 @@ def link_texts(row: Mapping[str, Any]) -> Texts:
         code = str(row["code"])
         long = _ERROR_TEXTS[code].format(value=row["value"])
         where = f"flow {row['flow']}: " if row["flow"] >= 0 else ""
-        return Texts("!", code, f"{row['source']}: {where}{code}: {long}")
+        return Texts("!", code, f"{row['source']}: {where}{code}: {long}{_said(row)}")
     if "freed" in row:
         bad = [name for name in ("parity", "crc") if not row[f"{name}_ok"]]
         normal = f"credit {row['freed']} flow {row['flow']}" + _wrong(bad)
@@ -142,6 +149,15 @@ def link_texts(row: Mapping[str, Any]) -> Texts:
         return Texts(f"#{row['seq']}", normal, long + ("" if row["whole"] else ", cut"))
     data = f"{row['kind']} {row['data'] & (1 << 64) - 1:016x}"
     return Texts(str(row["kind"]), data, f"{row['source']}: {data}")
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    """Return what was expected and what was seen, where both are known."""
+    if row["seen"] < 0:
+        return ""
+    digits = {"bad-header": 4, "bad-payload": 8, "bad-credit": 4}.get(row["code"])
+    form = "d" if digits is None else f"#0{digits + 2}x"
+    return f": expected {row['expected']:{form}}, seen {row['seen']:{form}}"
 
 
 _ERROR_TEXTS = {
@@ -273,7 +289,7 @@ def _error_table(rows: npt.NDArray[np.void], source: str) -> pa.Table:
             "source": one_name(source, len(rows)),
             "kind": one_name("error", len(rows)),
             "code": names(rows["code"], LINK_ERRORS),
-            **{name: rows[name] for name in ("flow", "packet", "value")},
+            **{name: rows[name] for name in ("flow", "packet", "value", "expected", "seen")},
         },
     )
 

@@ -43,6 +43,7 @@ _HEADER_CRC_LSB = layouts.HEADER_CRC_LSB
 _TAIL_MASK = layouts.TAIL_CRC_MASK
 _CREDIT_CRC_LSB = layouts.CREDIT_CRC_LSB
 _CREDIT_FLOW_LSB, _CREDIT_FLOW_MASK = layouts.CREDIT_FLOW_LSB, layouts.CREDIT_FLOW_MASK
+_PARITY_LSB = layouts.CREDIT_PARITY_LSB
 _LOW_48 = (1 << 48) - 1
 
 PACKET_ROW = np.dtype(
@@ -61,8 +62,11 @@ PACKET_ROW = np.dtype(
 CREDIT_ROW = np.dtype(
     [("t_ps", np.int64), ("word", np.uint64), ("parity_ok", np.int64), ("crc_ok", np.int64)]
 )
-ERROR_ROW = np.dtype([(name, np.int64) for name in ("t_ps", "code", "flow", "packet", "value")])
+ERROR_ROW = np.dtype(
+    [(name, np.int64) for name in ("t_ps", "code", "flow", "packet", "value", "expected", "seen")]
+)
 
+_NOTHING = (-1, -1)  # neither expected nor seen
 _MOST_BODY = 1 << 10  # words kept for the CRC; the format allows 512, the field 1023
 _STATE = np.dtype(
     [
@@ -112,11 +116,13 @@ def packets(
     for i in range(len(t_ps)):
         k = kind[i]
         if s.stray > 0 and k != _STRAY:
-            errors = _wrong(error_rows, errors, s.t_stray_ps, _STRAY_WORDS, -1, -1, s.stray)
+            errors = _wrong(
+                error_rows, errors, s.t_stray_ps, _STRAY_WORDS, -1, -1, s.stray, _NOTHING
+            )
             s.stray = 0
         if k == _ERROR:
             about = s.packet - 1 if s.open else -1
-            errors = _wrong(error_rows, errors, t_ps[i], error[i], -1, about, 0)
+            errors = _wrong(error_rows, errors, t_ps[i], error[i], -1, about, 0, _NOTHING)
             if s.open:
                 errors = _close(s, error[i], np.uint64(0), error_rows, errors)
                 packet_rows[packet_count] = row
@@ -131,12 +137,17 @@ def packets(
             credit.t_ps = t_ps[i]
             credit.word = word
             credit.parity_ok = _ones(word & np.uint64(_LOW_48)) & 1
-            credit.crc_ok = _crc_of_six(word) == word >> np.uint64(_CREDIT_CRC_LSB)
+            crc = np.int64(_crc_of_six(word))
+            seen_crc = np.int64(word >> np.uint64(_CREDIT_CRC_LSB))
+            credit.crc_ok = crc == seen_crc
             flow = _field(word, _CREDIT_FLOW_LSB, _CREDIT_FLOW_MASK)
             if not credit.parity_ok:
-                errors = _wrong(error_rows, errors, t_ps[i], _BAD_PARITY, flow, -1, 0)
+                bit = _field(word, _PARITY_LSB, 1)
+                said = 1 - bit, bit
+                errors = _wrong(error_rows, errors, t_ps[i], _BAD_PARITY, flow, -1, 0, said)
             if not credit.crc_ok:
-                errors = _wrong(error_rows, errors, t_ps[i], _BAD_CREDIT, flow, -1, 0)
+                crcs: Any = (crc, seen_crc)
+                errors = _wrong(error_rows, errors, t_ps[i], _BAD_CREDIT, flow, -1, 0, crcs)
         elif k == _STRAY:
             if s.stray == 0:
                 s.t_stray_ps = t_ps[i]
@@ -171,7 +182,7 @@ def packets(
             packet_rows[packet_count] = row
             packet_count += 1
     if last and s.stray > 0:
-        errors = _wrong(error_rows, errors, s.t_stray_ps, _STRAY_WORDS, -1, -1, s.stray)
+        errors = _wrong(error_rows, errors, s.t_stray_ps, _STRAY_WORDS, -1, -1, s.stray, _NOTHING)
         s.stray = 0
     return count, packet_count, credit_count, errors
 
@@ -188,18 +199,25 @@ def _close(s: Any, ended: int, tail: Any, error_rows: Any, errors: int) -> int:
     length = _field(row.header, _LENGTH_LSB, _LENGTH_MASK)
     packet = s.packet - 1
     row.header_ok = _UNKNOWN
+    header_said: Any = _NOTHING
+    payload_said: Any = _NOTHING
     if row.heads == 2:
-        right = np.uint64(crc16_header(row.header, row.address)) == row.header >> np.uint64(
-            _HEADER_CRC_LSB
+        header_said = (
+            np.int64(crc16_header(row.header, row.address)),
+            np.int64(row.header >> np.uint64(_HEADER_CRC_LSB)),
         )
-        row.header_ok = _TRUE if right else _FALSE
+        row.header_ok = _TRUE if header_said[0] == header_said[1] else _FALSE
     elif row.whole:
         row.header_ok = _FALSE
     row.payload_ok = _UNKNOWN
     if ended == 0:
-        crc = crc32(s.payload[: min(row.body_words, _MOST_BODY)])
-        right = np.uint64(crc) == tail & np.uint64(_TAIL_MASK) and row.body_words <= _MOST_BODY
-        row.payload_ok = _TRUE if right else _FALSE
+        row.payload_ok = _FALSE
+        if row.body_words <= _MOST_BODY:
+            payload_said = (
+                np.int64(crc32(s.payload[: row.body_words])),
+                np.int64(tail & np.uint64(_TAIL_MASK)),
+            )
+            row.payload_ok = _TRUE if payload_said[0] == payload_said[1] else _FALSE
     row.length_ok = _UNKNOWN
     if row.heads > 0:
         if ended == 0:
@@ -208,16 +226,19 @@ def _close(s: Any, ended: int, tail: Any, error_rows: Any, errors: int) -> int:
             row.length_ok = _FALSE
     t_ps = row.t_ps
     if row.header_ok == _FALSE:
-        errors = _wrong(error_rows, errors, t_ps, _BAD_HEADER, flow, packet, 0)
+        errors = _wrong(error_rows, errors, t_ps, _BAD_HEADER, flow, packet, 0, header_said)
     if row.payload_ok == _FALSE:
-        errors = _wrong(error_rows, errors, t_ps, _BAD_PAYLOAD, flow, packet, 0)
+        errors = _wrong(error_rows, errors, t_ps, _BAD_PAYLOAD, flow, packet, 0, payload_said)
     if row.length_ok == _FALSE:
-        errors = _wrong(error_rows, errors, t_ps, _BAD_LENGTH, flow, packet, row.body_words)
+        words = row.body_words
+        said = length, words
+        errors = _wrong(error_rows, errors, t_ps, _BAD_LENGTH, flow, packet, words, said)
     if row.header_ok == _TRUE and not _field(row.header, _FLAGS_LSB, _FLAGS_MASK) & _INJECTED:
         seq = _field(row.header, _SEQ_LSB, _SEQ_MASK)
         if s.next_seq >= 0 and seq != s.next_seq:
             missing = (seq - s.next_seq) & _SEQ_MASK
-            errors = _wrong(error_rows, errors, t_ps, _SEQUENCE, flow, packet, missing)
+            said = s.next_seq, seq
+            errors = _wrong(error_rows, errors, t_ps, _SEQUENCE, flow, packet, missing, said)
         s.next_seq = (seq + 1) & _SEQ_MASK
     return errors
 
@@ -250,11 +271,22 @@ def _ones(word: Any) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _wrong(rows: Any, count: int, t_ps: int, code: int, flow: int, packet: int, value: int) -> int:
+def _wrong(
+    rows: Any,
+    count: int,
+    t_ps: int,
+    code: int,
+    flow: int,
+    packet: int,
+    value: int,
+    said: tuple[int, int],
+) -> int:
+    """Give an error; ``said`` is what was expected and what was seen."""
     row = rows[count]
     row.t_ps = t_ps
     row.code = code
     row.flow = flow
     row.packet = packet
     row.value = value
+    row.expected, row.seen = said
     return count + 1

@@ -74,7 +74,9 @@ def frame_schema() -> pa.Schema:
     TX_ER, ``first_error_B`` is the octet of the first (-1 in the preamble, or none). ``gap_bits`` is
     since the frame before in this direction. ``code`` is that of an error without enable, or the
     in-band status; ``link`` and ``duplex`` say what it means. ``speed_mbps`` is measured; of a status
-    it is what it says. -1 stands for what is not there.
+    it is what it says. Of an error about a frame ``expected`` and ``seen`` are the check sequence of
+    its octets and the one it has (``bad-fcs``, ``alignment``), or the bits of the least gap and of the
+    one before it (``short-gap``). -1 stands for what is not there.
     """
     import pyarrow as pa
     from freezeframe.decoders.columns import event_schema, name_type
@@ -94,6 +96,8 @@ def frame_schema() -> pa.Schema:
             "code": pa.int16(),
             "link": pa.bool_(),
             "duplex": name_type(),
+            "expected": pa.int64(),
+            "seen": pa.int64(),
             "sample": pa.int64(),
             "data_sample": pa.int64(),
             "end_sample": pa.int64(),
@@ -124,6 +128,8 @@ def blank_row(
         "code": -1,
         "link": None,
         "duplex": "",
+        "expected": -1,
+        "seen": -1,
         "sample": places[0],
         "data_sample": -1,
         "end_sample": places[1],
@@ -279,9 +285,10 @@ def _made(
         return [values], []
     # Of a frame begun before the capture, what looks like a delimiter may be its data.
     has_delimiter = bool(row["data_sample"] != -1) and not row["cut"] & 1
-    fcs_ok = None
+    fcs_ok, check = None, (-1, -1)
     if has_delimiter and FCS_B <= row["bytes"] <= LONGEST_B:
-        fcs_ok = int.from_bytes(octets[-FCS_B:], "little") == frame_check(octets[:-FCS_B])
+        check = frame_check(octets[:-FCS_B]), int.from_bytes(octets[-FCS_B:], "little")
+        fcs_ok = check[0] == check[1]
     values |= {
         "preamble_bits": 4 * (int(row["preamble"]) - 1) if has_delimiter else -1,
         "length_B": int(row["bytes"]) if has_delimiter else -1,
@@ -293,7 +300,13 @@ def _made(
         "collision": bool(row["collision"]) if line.collision >= 0 else None,
     }
     errors = _errors(row, values, line, options)
-    about = [values | {"kind": "error", "error": error} for error in errors]
+    gap = _least_gap(values, line, options), values["gap_bits"]
+    said = {"bad-fcs": check, "alignment": check, "short-gap": gap}
+    about = []
+    for error in errors:
+        expected, seen = said.get(error, (-1, -1))
+        more = {"kind": "error", "error": error, "expected": expected, "seen": seen}
+        about.append(values | more)
     if not has_delimiter:
         return [values, *about], []
     return [values, *about], _ethernet(values, octets, _to_ps(max(0, data), edges), errors)
@@ -320,12 +333,16 @@ def _errors(
     if values["fcs_ok"] is False:
         # 802.3 4.2.4: what is left over is dropped; with a wrong FCS it is an alignment error.
         errors.append("alignment" if row["extra"] else "bad-fcs")
-    least = options.integer("min_gap_bits") or (
-        _SENT_GAP_BITS if line.direction == "sent" else _GAP_BITS.get(values["speed_mbps"], 0)
-    )
-    if 0 <= values["gap_bits"] < least:
+    if 0 <= values["gap_bits"] < _least_gap(values, line, options):
         errors.append("short-gap")
     return errors
+
+
+def _least_gap(values: Mapping[str, Any], line: Line, options: OptionValues) -> int:
+    """Return the bits that there should be before a frame."""
+    return options.integer("min_gap_bits") or (
+        _SENT_GAP_BITS if line.direction == "sent" else _GAP_BITS.get(values["speed_mbps"], 0)
+    )
 
 
 def _ethernet(
@@ -356,7 +373,7 @@ def phy_texts(row: Mapping[str, Any]) -> Texts:
     about = f"{row['direction']} at {_speed_text(row)}" if row["direction"] else "the medium"
     if row["kind"] == "error":
         error = str(row["error"])
-        return Texts("!", error, f"{about}: {error}: {_ERROR_TEXTS[error]}")
+        return Texts("!", error, f"{about}: {error}: {_ERROR_TEXTS[error]}{_said(row)}")
     if row["kind"] == "status":
         link = "up" if row["link"] else "down"
         normal = f"link {link}, {row['speed_mbps']} Mb/s, {row['duplex']} duplex"
@@ -373,6 +390,15 @@ def phy_texts(row: Mapping[str, Any]) -> Texts:
         f"{about}: {size}{verdict}, preamble {row['preamble_bits']} bits{gap}, "
         f"{row['symbol_errors']} symbols with errors",
     )
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    """Return what was expected and what was seen, where both are known."""
+    if row["seen"] < 0:
+        return ""
+    if row["error"] == "short-gap":
+        return f": expected {row['expected']} bits, seen {row['seen']}"
+    return f": expected {row['expected']:#010x}, seen {row['seen']:#010x}"
 
 
 def _speed_text(row: Mapping[str, Any]) -> str:

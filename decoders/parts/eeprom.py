@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.contract import Decoder, Option, OptionValues, Output, Texts
 from freezeframe.decoders.parts.i2c_memory import (
     ACCESS_ERRORS,
@@ -116,7 +117,7 @@ def eeprom_texts(row: Mapping[str, Any]) -> Texts:
     device = f"device {row['device']:#04x}"
     if op == "poll":
         normal = f"poll, {row['polls']} not answered"
-        cycle = "" if row["cycle_ps"] < 0 else f", write took {row['cycle_ps']} ps at most"
+        cycle = "" if row["cycle_ps"] < 0 else f", write took {format_ps(row['cycle_ps'])} at most"
         return Texts(op, normal, f"{device}: {normal}{cycle}")
     where = " at ?" if row["address"] < 0 else f" at {row['address']:#06x}"
     data = row["memory"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.contract import Decoder, Option, OptionValues, Output, Texts
 from freezeframe.decoders.parts.spi_bytes import byte_transfers
 from freezeframe.decoders.parts.spiflash_chip import Flash, parts_of
@@ -94,7 +95,9 @@ def spiflash_texts(row: Mapping[str, Any]) -> Texts:
         what = ""
     normal = f"{op}{where}{what}"
     busy = (
-        "" if row["busy_ps"] < 0 else f", was busy for {row['busy_ps']} ps ({row['polls']} polls)"
+        ""
+        if row["busy_ps"] < 0
+        else f", was busy for {format_ps(row['busy_ps'])} ({row['polls']} polls)"
     )
     return Texts(op, normal, f"{_MEANINGS.get(op, 'unknown')}{where}{what}{busy}")
 

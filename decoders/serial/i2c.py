@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.contract import (
     EDGES,
     Channel,
@@ -247,7 +248,7 @@ def i2c_texts(row: Mapping[str, Any]) -> Texts:
         return Texts(f"{row['data']:02x}", normal, f"{row['source']}: address {normal}")
     value = f"{row['data']:02x}"
     long = f"{row['source']}: {kind} {value} {way} {address} {ack}"
-    return Texts(value, f"{value} {ack}", f"{long}, SCL low for {row['low_ps']} ps at most")
+    return Texts(value, f"{value} {ack}", f"{long}, SCL low for {format_ps(row['low_ps'])} at most")
 
 
 _CONDITIONS = {"start": "S", "repeated-start": "Sr", "stop": "P"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.contract import CAPTURE, Decoder, OptionValues, Output, Texts
 
 __all__ = ["TRACE"]
@@ -51,7 +52,9 @@ def _texts(row: Mapping[str, Any]) -> Texts:
     if "open_start" in row:
         flow = f"flow {row['flow']}"
         length_ps = row["t_end_ps"] - row["t_ps"]
-        return Texts(flow, f"{flow} blocked", f"{source}: {flow} blocked for {length_ps} ps")
+        return Texts(
+            flow, f"{flow} blocked", f"{source}: {flow} blocked for {format_ps(length_ps)}"
+        )
     if "code" in row:
         normal = f"{kind} {row['code']}".rstrip()
         flow = f", flow {row['flow']}" if row["flow"] >= 0 else ""

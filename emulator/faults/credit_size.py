@@ -2,7 +2,8 @@
 
 - credit-too-coarse: B tells what it has freed of one flow only after half the flow's share of its FIFO, or more. A
   waits for credit although B's FIFO is nearly empty. Nothing is lost, so the host freezes. Messages are kept so
-  short that the coarse credits cannot stop the flow for ever.
+  short that the coarse credits cannot stop the flow for ever. It has struck when A waits for what B has freed and
+  would have told with the right unit.
 - credit-too-optimistic: A adds a constant to the free space of one flow, a bad estimate of what B frees during a
   round trip. What is outstanding exceeds the limit by up to that constant, wherever the counters stand, until B's
   FIFO overflows.
@@ -61,8 +62,13 @@ class CreditTooCoarse(Fault):
     def blocked(self, flow: Flow, nic: Nic) -> None:
         if not is_a(nic) or flow.number != self.flow:
             return
-        fifo = nic.peer.rx_fifo
-        if 2 * fifo.level(nic.now_ps) >= fifo.depth:
+        fifo, there = nic.peer.rx_fifo, nic.peer.flow(flow.number)
+        freed = there.freed.at(nic.peer.bus.clock.cycle_at(nic.now_ps))
+        withheld = (freed - there.reported) & there.mask
+        if (
+            2 * fifo.level(nic.now_ps) >= fifo.depth
+            or withheld < nic.profile.flows_credit_unit_words
+        ):
             return
         self._seen += 1
         if not self.done:

@@ -1,8 +1,9 @@
 """word-omitted and word-duplicated: one 64-bit payload word lost or read twice at a FIFO.
 
 word-omitted: the write enable of one word is lost, so the word passes the tap before the FIFO and not the one
-after it. word-duplicated: the read pointer is held for one cycle, so the word comes out twice. The seed
-chooses A's outgoing FIFO or B's incoming FIFO, the packet and the word.
+after it. word-duplicated: the read pointer is held for one cycle, so the word comes out twice: it has happened when
+the second copy leaves, while an omission has happened when the word arrived. The seed chooses A's outgoing FIFO or
+B's incoming FIFO, the packet and the word.
 """
 
 from __future__ import annotations
@@ -54,9 +55,16 @@ class _OneWord(Fault):
             return None
         word = self.draw.randrange(header.length)
         self.done = True
-        nic.rx_fifo.adjust(self.missing)
-        at = nic.link.edge_ps(incoming.cycle_of(HEAD_WORDS + word))
-        self.tell(nic, "rx_deq", header.flow, header.seq, word + self.second, at, fifo="incoming")
+        seen = word + self.second
+
+        def strikes(t_ps: int) -> None:
+            nic.rx_fifo.adjust(self.missing)
+            self.tell(nic, "rx_deq", header.flow, header.seq, seen, t_ps, fifo="incoming")
+
+        if self.second:
+            incoming.when_left = (HEAD_WORDS + seen, strikes)
+        else:
+            strikes(nic.link.edge_ps(incoming.cycle_of(HEAD_WORDS + word)))
         return self.what, HEAD_WORDS + word
 
 

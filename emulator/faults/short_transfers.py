@@ -1,7 +1,7 @@
 """short-transfers: A's host writes its queue pointers as messages of their own.
 
 Most messages are of one word or two, to one address or two. Every device does what it should; the bus and the link
-carry mostly overhead. No check finds that: the host freezes.
+carry mostly overhead. No check finds that: the host freezes. It has struck when the first of them leaves A.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from freezeframe.emulator.faults.base import Fault, is_a
+from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.packet import HEAD_WORDS, Packet
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Message, Plan, Updates
 from freezeframe.emulator.truth import Injection
@@ -43,9 +45,14 @@ class ShortTransfers(Fault):
         if not is_a(nic):
             return
         self._seen += 1
-        updates = nic.host.sending.updates
-        if not self.done and updates is not None and message.dest in updates.addresses:
-            self.done = True
-            self.tell(nic, None, None, None, None, nic.now_ps, addresses=list(updates.addresses))
         if self._seen == self._needed:
             self.evident_ps = nic.now_ps + self.draw.randrange(1 * _US, 20 * _US)
+
+    def leaving(self, packet: Packet, nic: Nic) -> tuple[Words, Kinds]:
+        updates = nic.host.sending.updates if is_a(nic) else None
+        if self.done or updates is None or len(packet.words) < HEAD_WORDS:
+            return packet.words, packet.kinds
+        if int(packet.words[HEAD_WORDS - 1]) in updates.addresses:
+            self.done = True
+            self.tell(nic, None, None, None, None, nic.now_ps, addresses=list(updates.addresses))
+        return packet.words, packet.kinds

@@ -14,7 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from exporters import c_headers, formats, html_page, model, python_tables, select, verilog  # noqa: E402
+from exporters import c_headers, formats, html_page, model, python_tables, quad, select, verilog  # noqa: E402
 
 __all__ = ["main", "render", "stale"]
 
@@ -46,6 +46,7 @@ def render(source: Path = HERE) -> dict[str, bytes]:
         ),
         f"{GENERATED}/{verilog.MODULE}.v": verilog.register_file(device),
         f"{GENERATED}/{select.MODULE}.v": select.small_register_file(device),
+        f"{GENERATED}/{quad.MODULE}.v": quad.quad_register_file(device),
         f"{GENERATED}/html/index.html": html_page.page(root, device),
     }
     return {path: text.encode() for path, text in texts.items()}

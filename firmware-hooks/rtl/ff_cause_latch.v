@@ -8,7 +8,8 @@
 module ff_cause_latch #(
     parameter POST_DRAIN = 1024, // cycles after which post drops by one, a power of two, 2..1048576
     parameter SINCE_W = 32,      // bits that count the cycles since the cause, log2(POST_DRAIN)+1..32
-    parameter DRAIN_ON = 1       // 0: drain ends when since is full, where post cannot last as long
+    parameter DRAIN_ON = 1,      // 0: drain ends when since is full, where post cannot last as long
+    parameter SINCE_WRAPS = 0    // 1: since begins again behind its largest value; for one that is not looked at as late
 ) (
     input  wire        clk, rst,  // the recorder's own reset, synchronous
     input  wire        arm_next,  // arm is up in the next cycle
@@ -19,7 +20,7 @@ module ff_cause_latch #(
     output wire        triggered_next, // triggered is up in the next cycle
     output reg         triggered, // from the cycle after the first cause on
     output reg  [15:0] causes,    // all causes of the first cycle
-    output wire [31:0] since,     // cycles since the first cause; stays at its largest value
+    output wire [31:0] since,     // cycles since the first cause; stays at its largest value without SINCE_WRAPS
     output wire        drain      // in every POST_DRAINth cycle after the cause
 );
     localparam DRAIN_W = $clog2(POST_DRAIN);
@@ -29,6 +30,9 @@ module ff_cause_latch #(
         end
         if (DRAIN_ON != 0 && DRAIN_ON != 1) begin : g_check_DRAIN_ON
             ff_error_DRAIN_ON_must_be_0_or_1 stop (); // none such
+        end
+        if (SINCE_WRAPS != 0 && SINCE_WRAPS != 1) begin : g_check_SINCE_WRAPS
+            ff_error_SINCE_WRAPS_must_be_0_or_1 stop (); // none such
         end
         if (SINCE_W <= DRAIN_W || SINCE_W > 32) begin : g_check_SINCE_W
             ff_error_SINCE_W_must_be_log2_POST_DRAIN_plus_1_to_32 stop (); // none such
@@ -47,7 +51,7 @@ module ff_cause_latch #(
         end
         if (arm_next) level <= 1'b0;
         triggered <= triggered_next;
-        if (DRAIN_ON != 0 || !full_q) since_q <= since_q + {{SINCE_W-1{1'b0}}, 1'b1};
+        if (DRAIN_ON != 0 || SINCE_WRAPS != 0 || !full_q) since_q <= since_q + {{SINCE_W-1{1'b0}}, 1'b1};
         full_q <= full_q || &since_q[SINCE_W-1:1]; // up when since_q is full, which is one cycle on
         if (!hit || arm) begin
             full_q <= 1'b0;
@@ -64,7 +68,7 @@ module ff_cause_latch #(
             since_q <= {SINCE_W{1'b0}};
         end
     end
-    wire [SINCE_W-1:0] shown = since_q | {SINCE_W{DRAIN_ON != 0 && full_q}};
+    wire [SINCE_W-1:0] shown = since_q | {SINCE_W{DRAIN_ON != 0 && SINCE_WRAPS == 0 && full_q}};
     assign since = {{32-SINCE_W{1'b0}}, shown};
     assign drain = triggered && since_q[DRAIN_W-1:0] == {DRAIN_W{1'b0}};
 

@@ -43,7 +43,11 @@ module ff_freeze_single #(
     wire crossed, hit, level;
     wire [3:0] none;
     wire [11:0] near_causes = (causes_in & ~(HOST | CROSS)) | (CROSS & {12{crossed}});
-    ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON)) i_latch (
+    // The MARK comes before since is full where DRAIN_ON is 0, and without cross-freeze nobody else looks at it.
+    localparam SINCE_WRAPS = WITH_CROSS == 0 && DRAIN_ON == 0 ? 1 : 0;
+    ff_cause_latch #(
+        .POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON), .SINCE_WRAPS(SINCE_WRAPS)
+    ) i_latch (
         .clk(clk), .rst(rst), .arm_next(pulse_arm), .arm(arm),
         .causes_in({4'd0, (near_causes & cfg_cause_mask) | (HOST & {12{pulse_freeze}})}),
         .hit(hit), .level(level), .triggered_next(triggered_next), .triggered(triggered), .causes({none, causes}),

@@ -190,7 +190,7 @@ module ff_select #(
         end else begin : g_no_crc
             ff_trace_memory_half #(.DEPTH(TAP_DEPTH)) i_memory (
                 .wr_clk(clk), .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record), .rd_clk(clk),
-                .rd_en(rd_en), .rd_slot(rd_slot), .rd_high(rd_high), .rd_half(rd_half)
+                .rd_en(rd_en), .rd_slot(rd_slot), .rd_high(rd_high), .rd_clear(1'b0), .rd_half(rd_half)
             );
             assign crc_record = 72'd0;
             assign {crc_en, crc_slot, chunks_done, crc_ack, crc_err, crc_rdata} = {22'd0, sel_crc, sel_crc, 32'd0};

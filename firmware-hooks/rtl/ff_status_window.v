@@ -23,9 +23,7 @@ module ff_status_window (
     input  wire [34:0]   stat_chunks_done,   // 7 bits each, clk_bus
     // pairs: 0 of clk_bus, 1 of clk_link; each {last_cycle, last_number, first_cycle, first_number}
     input  wire [383:0]  stat_pair,
-    input  wire [1:0]    stat_first_valid, stat_last_valid,
-    // where an ff_time_pair keeps a pair: the word of it that win_word names, each in its clock; else 0
-    input  wire [31:0]   pair_bus, pair_link
+    input  wire [1:0]    stat_first_valid, stat_last_valid
 );
     wire [2:0] memory = win_word[5:3];
     wire       domain = win_word[3];
@@ -57,7 +55,7 @@ module ff_status_window (
     endfunction
 
     wire [31:0] of_far = win_word[8] ? far_bank : win_word[6]
-        ? of_pair(win_word[2:0], stat_pair[383:192], stat_first_valid[1], stat_last_valid[1]) | pair_link
+        ? of_pair(win_word[2:0], stat_pair[383:192], stat_first_valid[1], stat_last_valid[1])
         : memory == 3'd1
         ? of_memory(win_word[2:0], stat_write_ptr[27:14], stat_wrapped[1], stat_stored[63:32], stat_offered[63:32], 32'd0)
         : of_memory(win_word[2:0], stat_write_ptr[41:28], stat_wrapped[2], stat_stored[95:64], stat_offered[95:64], 32'd0);
@@ -71,7 +69,7 @@ module ff_status_window (
 
     reg  [31:0] of_near;
     always @* begin
-        if (sel_pair) of_near = of_pair(win_word[2:0], stat_pair[191:0], stat_first_valid[0], stat_last_valid[0]) | pair_bus;
+        if (sel_pair) of_near = of_pair(win_word[2:0], stat_pair[191:0], stat_first_valid[0], stat_last_valid[0]);
         else case (memory)
             3'd0: of_near = of_memory(win_word[2:0], stat_write_ptr[13:0], stat_wrapped[0], stat_stored[31:0], stat_offered[31:0], 32'd0);
             3'd3: of_near = of_memory(win_word[2:0], stat_write_ptr[55:42], stat_wrapped[3], stat_stored[127:96], stat_offered[127:96], 32'd0);

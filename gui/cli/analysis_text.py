@@ -46,7 +46,7 @@ def figure_text(figure: Figure) -> tuple[str, str]:
     """Return value with uncertainty, and unit; picoseconds as people read them."""
     value, unc = figure.value, figure.uncertainty
     if value is None:
-        return "-", figure.unit
+        return "-", ""  # the note says why
     if figure.unit == "ps":
         text = format_ps(round(value))
         return (text if not unc else f"{text} ± {format_ps(round(unc))}"), ""

@@ -1,4 +1,4 @@
-"""``freezeframe decode``, as typer declares it; plain arguments are read by `gui.cli.decoding` without it."""
+"""``freezeframe decode``, as typer declares it; plain arguments are read by `gui.cli.decode_options` without it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from freezeframe.gui.cli.decoding import DecodeOptions, decode
+from freezeframe.gui.cli.decode_options import DecodeOptions, begin_reading
+from freezeframe.gui.cli.decoding import decode
 from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
 
 __all__ = ["run"]
@@ -128,19 +129,19 @@ def run(
       freezeframe decode sim.vcd -d mdio --channel mdc=top.phy.clk --cut 1ms..2ms
       freezeframe decode raw.bin -d uart:rx=0 --format binary:channels=8,rate=1000000
     """
-    decode(
-        DecodeOptions(
-            file,
-            tuple(decoder or ()),
-            output,
-            max_samples,
-            samplerate,
-            format,
-            tuple(channel or ()),
-            tuple(threshold or ()),
-            cut,
-            tuple(plugin or ()),
-            force,
-            json,
-        )
+    options = DecodeOptions(
+        file,
+        tuple(decoder or ()),
+        output,
+        max_samples,
+        samplerate,
+        format,
+        tuple(channel or ()),
+        tuple(threshold or ()),
+        cut,
+        tuple(plugin or ()),
+        force,
+        json,
     )
+    begin_reading(options)
+    decode(options)

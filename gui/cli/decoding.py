@@ -1,16 +1,11 @@
-"""``freezeframe decode``: events out of a logic-analyzer capture or a capture folder.
-
-To load typer takes a fifth of the time that a capture of a billion samples needs, so plain arguments are
-read here; whatever is not plain (``--help``, a mistake) goes to typer, whose words about it are the better
-ones.
-"""
+"""``freezeframe decode``: events out of a logic-analyzer capture or a capture folder."""
 
 from __future__ import annotations
 
 import json as json_text
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,91 +22,27 @@ if TYPE_CHECKING:
     from freezeframe.capture.files.source import ReadSettings
     from freezeframe.decoders.registry import Registry
     from freezeframe.decoders.run import Decoded
+    from freezeframe.gui.cli.decode_options import DecodeOptions
 
-__all__ = ["DecodeOptions", "decode", "plain_options"]
+__all__ = ["decode"]
 
-
-@dataclass(frozen=True, slots=True)
-class DecodeOptions:
-    """The options of ``freezeframe decode``; their meaning stands in its help."""
-
-    file: Path
-    decoder: tuple[str, ...] = ()
-    output: Path | None = None
-    max_samples: int | None = None
-    samplerate: str | None = None
-    format: str | None = None
-    channel: tuple[str, ...] = ()
-    threshold: tuple[str, ...] = ()
-    cut: str | None = None
-    plugin: tuple[Path, ...] = ()
-    force: bool = False
-    json: bool = False
-
-
-_VALUED = {"-d", "--decoder", "-o", "--output", "--max-samples", "--samplerate", "--format"}
-_VALUED |= {"--channel", "--threshold", "--cut", "--plugin"}
-_FLAGS = {"--force", "--json"}
-_SEVERAL = {"decoder": str, "channel": str, "threshold": str, "plugin": Path}
-
-
-def plain_options(arguments: Sequence[str]) -> DecodeOptions | None:
-    """Return the options behind the verb, None where typer is to look at them: for help, or a mistake."""
-    given: dict[str, list[str]] = {}
-    files: list[str] = []
-    rest = iter(arguments)
-    for word in rest:
-        name, equals, value = word.partition("=")
-        if word in _FLAGS:
-            given[name] = [""]
-        elif word in _VALUED or (equals and word.startswith("--") and name in _VALUED):
-            value = value if equals else next(rest, "-")
-            if value.startswith("-"):
-                return None
-            name = {"-d": "--decoder", "-o": "--output"}.get(name, name)
-            given.setdefault(name, []).append(value)
-        elif word.startswith("-") or not word:
-            return None
-        else:
-            files.append(word)
-    samples = given.get("--max-samples", ["1"])[-1]
-    if len(files) != 1 or not (samples.isascii() and samples.isdigit() and int(samples)):
-        return None
-    options: dict[str, Any] = {}
-    for name, values in given.items():
-        key = name.removeprefix("--").replace("-", "_")
-        if name in _FLAGS:
-            options[key] = True
-        elif key in _SEVERAL:
-            options[key] = tuple(map(_SEVERAL[key], values))
-        else:
-            options[key] = {"output": Path, "max_samples": int}.get(key, str)(values[-1])
-    return DecodeOptions(Path(files[0]), **options)
+_LINES_AT_ONCE = 256  # a call for each line takes a fifth of the time
 
 
 def decode(options: DecodeOptions) -> None:
-    """Print or write the events, or say which decoders fit.
+    """Print or write the events, or say which decoders fit; `decode_options.begin_reading` went before.
 
     Raises:
         InputError: the file cannot be read, or an option does not fit it.
     """
     from freezeframe.capture.files import head_start
-    from freezeframe.gui.cli.memory import collect_seldom, keep_freed_memory
+    from freezeframe.gui.cli.memory import collect_seldom
 
-    keep_freed_memory()
     collect_seldom()
-    if _wants_few(options):
-        head_start.begin(options.file)
     try:
         _decode(options)
     finally:
         head_start.end()
-
-
-def _wants_few(options: DecodeOptions) -> bool:
-    """Whether the samples are read as they stand in the file, by decoders that need only changes."""
-    other = options.cut or options.format or options.threshold
-    return bool(options.decoder) and not other and not any("srd-" in d for d in options.decoder)
 
 
 def _decode(options: DecodeOptions) -> None:
@@ -161,6 +92,10 @@ def _decode(options: DecodeOptions) -> None:
         from freezeframe.gui.cli.save_tables import check_place, save_all
 
         check_place(output, file, decoder, force=options.force, registry=registry)
+    if not all(spec.startswith("srd-") for spec in decoder):
+        from freezeframe.gui.cli.quick_kernels import load_without_tables
+
+        load_without_tables()
     with compile_notice(), progress_bar("decode", "read") as update:
         decoded = decode_file(
             file,
@@ -252,11 +187,17 @@ def _print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
         # The unit of the latest time for all, so that the column can be read downwards.
         latest_ps = max(int(numbers(chunk).max()) for chunk in _chunks(table, "t_ps"))
         sources = len(_names(table, "source")) > 1
+        lines: list[str] = []
         for row in _rows(table):
             source = f"{row['source']:<12}  " if sources else ""
             mark = "! " if row["kind"] == "error" else ""
             text = printable(f"{source}{mark}{words(row)}")
-            print(f"{format_ps(row['t_ps'], latest_ps):>20}  {text}")
+            lines.append(f"{format_ps(row['t_ps'], latest_ps):>20}  {text}")
+            if len(lines) == _LINES_AT_ONCE:
+                print("\n".join(lines))
+                lines.clear()
+        if lines:
+            print("\n".join(lines))
 
 
 def _chunks(table: Any, column: str) -> list[Any]:

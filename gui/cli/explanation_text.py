@@ -64,6 +64,8 @@ def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
     ]
     if not findings:
         parts.append("Every word that can be compared is the same at all taps, and credits add up.")
+    if not explanation.decided:
+        parts += _list("What the event logs hold", [reach.text for reach in explanation.reaches])
     parts += _list("Limits of this answer", explanation.notes)
     parts += _list("Not in the capture", capture.lost)
     return "\n\n".join(printable_lines(part) for part in parts)

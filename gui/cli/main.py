@@ -122,12 +122,16 @@ def _watch(arguments: list[str]) -> bool:
 
 
 def _decode(arguments: list[str]) -> bool:
-    from freezeframe.gui.cli.decoding import decode, plain_options
+    from freezeframe.gui.cli.decode_options import begin_reading, plain_options
 
     options = plain_options(arguments)
-    if options is not None:
-        decode(options)
-    return options is not None
+    if options is None:
+        return False
+    begin_reading(options)  # before all else, so that it goes on while all else is loaded
+    from freezeframe.gui.cli.decoding import decode
+
+    decode(options)
+    return True
 
 
 def _unknown(first: str) -> int:

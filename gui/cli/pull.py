@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -126,7 +127,9 @@ def run(
     def host() -> list[HostTrace]:
         return [_host_trace(text) for text in host_trace or []]
 
-    host()  # one that cannot be read is said before the card is touched
+    # One that cannot be read, or placed, is said before the card is touched.
+    for note in _without_time(host()):
+        print(f"note: {note}", file=sys.stderr)
     with ExitStack() as stack:
         opened = [stack.enter_context(open_logged(url, log_accesses)) for url in target]
         if wait:
@@ -194,6 +197,20 @@ def _host_trace(text: str) -> HostTrace:
         return HostTrace(path.name, device, path.read_bytes())
     except OSError as error:
         raise InputError(f"--host-trace {name}: cannot be read: {error.strerror}") from None
+
+
+def _without_time(traces: Iterable[HostTrace]) -> Iterator[str]:
+    """Yield a note for each trace of which no line can be put on a time line."""
+    from freezeframe.decoders.host.lines import read_lines
+
+    for trace in traces:
+        lines = list(read_lines(trace.text))
+        if not any(line.own_ps >= 0 for line in lines):
+            yield (
+                f"--host-trace {printable(trace.name)}: none of {plural(len(lines), 'line')} has a time of the "
+                "kernel's clock ([  123.456789]); it is kept, and cannot be put on the time line: "
+                "use dmesg without -T, or trace-cmd report"
+            )
 
 
 def pull_with_bar(

@@ -12,7 +12,7 @@ from freezeframe.capture.counters.monitor import Event, Monitor
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.dashboard import actions
 from freezeframe.gui.dashboard.help_screen import HelpScreen
-from freezeframe.gui.dashboard.lines import Line, LineView
+from freezeframe.gui.dashboard.lines import Line, LineView, hanging
 from freezeframe.gui.dashboard.palette import ALARM, BANNER, CALM, FAINT, PLAIN, SELECTED, WARN
 from freezeframe.gui.dashboard.panels import banner_text, panel_lines
 from freezeframe.gui.dashboard.table import CounterRows, heading
@@ -95,7 +95,7 @@ class Dashboard(App[None]):
         self.paused = False
         self.selected = 0
         self._rows = CounterRows()
-        self._shown = -1  # lines of the log that are on the screen
+        self._shown = (-1, 0)  # lines of the log that are on the screen, and for which width
         self._banner: list[str] = []
         self._arm_again_ns = 0
         self._pulled: set[tuple[str, int, int]] = set()
@@ -306,38 +306,38 @@ class Dashboard(App[None]):
         banner.display = bool(lines)
 
     def _show_log(self) -> None:
-        if self._shown == self.monitor.logged:
+        now = (self.monitor.logged, self.size.width)
+        if self._shown == now:
             return
-        self._shown = self.monitor.logged
-        self._view("log").show([self._log_line(event) for event in self.monitor.log], follow=True)
+        self._shown = now
+        lines = [line for event in self.monitor.log for line in self._log_lines(event)]
+        self._view("log").show(lines, follow=True)
 
-    def _log_line(self, event: Event) -> Line:
+    def _log_lines(self, event: Event) -> list[Line]:
         wall = time.gmtime((event.t_ns + self.wall_ns) // _NS_A_S)
         style = PLAIN
         if event.begins and event.kind in ("freeze", "alarm", "law", "errors", "stale"):
             style = WARN
         elif not event.begins:
             style = CALM
-        source = f"  {event.source}" if len(self.monitor.sources) > 1 else ""
-        return (
-            (time.strftime("%H:%M:%SZ ", wall), FAINT),
-            (event.text, style),
-            (source, FAINT),
-        )
+        source = (f"  {event.source}", FAINT) if len(self.monitor.sources) > 1 else None
+        head = (time.strftime("%H:%M:%SZ ", wall), FAINT)
+        return hanging(head, event.text, style, self.size.width - 1, source)
 
     def _title(self) -> Line:
         rate = f"{1 / self.period_s:g} Hz" if self.period_s <= 1 else f"every {self.period_s:g} s"
         pieces = [("freezeframe watch", SELECTED), (f"  {rate}", PLAIN)]
+        pieces.append(("  may write" if self.options.allow_write else "  read-only", FAINT))
+        # In the order of what matters: a narrow terminal cuts the end.
+        ringing = sum(len(watched.ringing) for watched in self.monitor.sources)
+        if ringing:
+            pieces += [("  ", PLAIN), (f" {ringing} ALARM{'S' if ringing > 1 else ''} ", ALARM)]
         if self.paused:
             pieces += [("  ", PLAIN), (" PAUSED ", ALARM)]
         if self._rows.filter:
             pieces.append((f"  filter: {self._rows.filter}", WARN))
         if self.recording is not None:
             pieces.append((f"  recording {self.recording.samples:,} samples", CALM))
-        ringing = sum(len(watched.ringing) for watched in self.monitor.sources)
-        if ringing:
-            pieces += [("  ", PLAIN), (f" {ringing} ALARM{'S' if ringing > 1 else ''} ", ALARM)]
-        pieces.append(("  may write" if self.options.allow_write else "  read-only", FAINT))
         return tuple(pieces)
 
     def _keys(self) -> Line:

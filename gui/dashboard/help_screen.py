@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from freezeframe.gui.dashboard.lines import Line, LineView
+from freezeframe.gui.dashboard.lines import Line, LineView, hanging
 from freezeframe.gui.dashboard.palette import ALARM, HEAD, PLAIN, SELECTED, WARN
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.events import Resize
 from textual.screen import ModalScreen
 
 __all__ = ["KEYS", "HelpScreen"]
@@ -25,6 +26,15 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("f", "freeze the selected card (with --allow-write)"),
     ("arrows", "scroll, also PageUp, PageDown, Home, End; Tab goes from the table to the log"),
     ("q", "quit"),
+)
+_MARKS = (
+    ("!!", ALARM, "an alarm of --alarm rings"),
+    ("!", WARN, "errors, drops and the like grew within the last ten seconds"),
+    ("?", PLAIN, "the source does not answer; the value is its last"),
+)
+_COLUMNS = (
+    ("by second", "the highest rate of each second, newest at the right; of a gauge, its value"),
+    ("waits", "of the link cycles that had something to send, those that waited for credit"),
 )
 
 
@@ -44,34 +54,22 @@ class HelpScreen(ModalScreen[None]):
         yield LineView(id="help", name="Help")
 
     def on_mount(self) -> None:
-        """Fill it."""
-        view = self.query_one("#help", LineView)
-        view.show(_lines())
-        view.focus()
+        """Take the keyboard."""
+        self.query_one("#help", LineView).focus()
+
+    def on_resize(self, event: Resize) -> None:
+        """Fill it, as wide as the terminal is."""
+        self.query_one("#help", LineView).show(_lines(event.size.width - 1))
 
 
-def _lines() -> list[Line]:
+def _lines(width: int) -> list[Line]:
     lines: list[Line] = [(("Keys (Esc closes this)", HEAD),)]
-    lines += [((f"  {key:<8}", SELECTED), (text, PLAIN)) for key, text in KEYS]
-    lines += [
-        (("", PLAIN),),
-        (("Marks", HEAD),),
-        (("  !! ", ALARM), ("an alarm of --alarm rings", PLAIN)),
-        (("  !  ", WARN), ("errors, drops and the like grew within the last ten seconds", PLAIN)),
-        (("  ?  ", PLAIN), ("the source does not answer; the value is its last", PLAIN)),
-        (("", PLAIN),),
-        (("Columns", HEAD),),
-        (
-            (
-                "  by second: the highest rate of each second, newest at the right; of a gauge, its value",
-                PLAIN,
-            ),
-        ),
-        (
-            (
-                "  waits: of the link cycles that had something to send, those that waited for credit",
-                PLAIN,
-            ),
-        ),
-    ]
+    for key, text in KEYS:
+        lines += hanging((f"  {key:<8}", SELECTED), text, PLAIN, width)
+    lines += [(), (("Marks", HEAD),)]
+    for mark, style, text in _MARKS:
+        lines += hanging((f"  {mark:<3}", style), text, PLAIN, width)
+    lines += [(), (("Columns", HEAD),)]
+    for name, text in _COLUMNS:
+        lines += hanging((f"  {name}: ", PLAIN), text, PLAIN, width)
     return lines

@@ -7,6 +7,7 @@ what changed is sent. Text is never read as markup.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from textwrap import wrap
 
 from freezeframe.gui.text import printable
 from rich.segment import Segment
@@ -15,7 +16,9 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-__all__ = ["Line", "LineView"]
+__all__ = ["Line", "LineView", "hanging"]
+
+_LEAST_ROOM = 20  # columns of a wrapped text, however narrow the terminal is
 
 Line = tuple[tuple[str, Style], ...]
 """Pieces of text with their styles. Only what is printable is printed."""
@@ -82,4 +85,28 @@ class LineView(ScrollView):
         segments = [
             Segment(text if text.isprintable() else printable(text), style) for text, style in line
         ]
-        return Strip(segments).adjust_cell_length(width)
+        strip = Strip(segments)
+        if strip.cell_length <= width:
+            return strip.adjust_cell_length(width)
+        cut = strip.crop(0, width - 1)  # what does not fit is not hidden without a sign
+        return Strip([*cut, Segment("…", segments[-1].style)]).adjust_cell_length(width)
+
+
+def hanging(
+    head: tuple[str, Style],
+    text: str,
+    style: Style,
+    width: int,
+    tail: tuple[str, Style] | None = None,
+) -> list[Line]:
+    """Return text behind ``head``, wrapped: further lines stand below its beginning. ``tail`` ends the last."""
+    indent = " " * len(head[0])
+    room = max(_LEAST_ROOM, width - len(indent))
+    parts = wrap(printable(text), room, break_on_hyphens=False) or [""]
+    lines: list[Line] = [(head, (parts[0], style))]
+    lines += [((indent, style), (part, style)) for part in parts[1:]]
+    if tail is not None and len(parts[-1]) + len(tail[0]) <= room:
+        lines[-1] = (*lines[-1], tail)
+    elif tail is not None:
+        lines.append(((indent, tail[1]), (tail[0].strip(), tail[1])))
+    return lines

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from freezeframe.gui.desktop.pairing import Pairs, pair_packets, pairs_track
+from freezeframe.gui.desktop.pairing import Pairs, pair_packets, pair_tracks
 from freezeframe.gui.desktop.run_tables import run_remarks, run_tables
-from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
-from freezeframe.gui.desktop.timeline.lanes import split_lanes
+from freezeframe.gui.desktop.sources.opened import Opened, Part, Place, Table
 from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
-    from freezeframe.analyzers.run_diff.compare import RunDiff
+    from freezeframe.analyzers.analysis import Material
     from freezeframe.gui.desktop.progress import Progress
     from freezeframe.gui.desktop.window import MainWindow
 
 __all__ = ["Compare"]
 
+_BESIDE_PS = 5_000_000  # on both sides of the first divergence: some packets before and after it
 
-def _diff(first: Opened, second: Opened) -> RunDiff:
-    """Compare two runs as the verb ``diff`` does, without decoding them again."""
+
+def _materials(first: Opened, second: Opened) -> tuple[Material, Material]:
+    """Return two captures as analyses read them, without decoding them again."""
     from freezeframe.analyzers.analysis import Material
-    from freezeframe.analyzers.run_diff.compare import diff_runs
 
-    materials = []
+    made = []
     for opened in (first, second):
         assert opened.folder is not None and opened.trace is not None
         material = Material(opened.folder)
         material.__dict__["trace"] = opened.trace
-        materials.append(material)
-    return diff_runs(*materials)
+        made.append(material)
+    return made[0], made[1]
 
 
 class Compare:
@@ -61,20 +61,30 @@ class Compare:
         return [one for one in found if one.kind == "capture" and one.trace is not None]
 
     def _pair(self, first: Opened, second: Opened, *, table: bool) -> None:
+        title = f"compared with {second.name}"
+
         def work(progress: Progress) -> tuple[Pairs, Part]:
+            from freezeframe.analyzers.run_diff.compare import diff_runs
+            from freezeframe.analyzers.run_diff.packets import align_taps
+
             progress.report(0, 0, "packets of both")
             assert first.trace is not None and second.trace is not None
-            pairs = pair_packets(first.trace, second.trace)
-            title = f"compared with {second.name}"
-            track = pairs_track(
-                f"{first.key}/compare/{second.key}", first.name, title, pairs, first.trace
+            materials = _materials(first, second)
+            found = diff_runs(*materials) if table else None
+            taps = align_taps(*(one.view for one in materials)) if found is None else found.taps
+            pairs = pair_packets(taps, first.trace, second.trace)
+            doc = (
+                "packets of both captures, as diff aligns them: by what they carry, then by number"
             )
-            doc = "packets of both captures, by tap, flow and sequence number"
-            part = Part(tables=[Table(title, pairs.table, doc=doc)])
-            part.tracks += [(lane, title) for lane in split_lanes(track)]
-            if table:
-                progress.report(0, 0, "what differs")
-                found = _diff(first, second)
+            part = Part(tables=[Table(title, pairs.table, doc=doc, partner=second.key)])
+            key = f"{first.key}/compare/{second.key}"
+            part.tracks += [
+                (track, title)
+                for track in pair_tracks(
+                    key, first.name, second.name, pairs, first.trace, second.trace
+                )
+            ]
+            if found is not None:
                 part.tables += run_tables(found, title)
                 part.remarks += run_remarks(found, title)
             return pairs, part
@@ -84,19 +94,25 @@ class Compare:
             window = self._window
             if not pairs.paired:
                 window.say_trouble(
-                    f"{first.name} and {second.name} have no packet in common: no tap, flow and "
-                    "sequence number is in both; nothing was moved"
+                    f"{first.name} and {second.name} have no packet in common: none carries what one "
+                    "of the other does at the same tap; nothing was moved"
                 )
                 return
             window.workspace.set_offset(second.key, first.offset_ps + pairs.offset_ps)
             counts = pairs.table["kind"].value_counts()
-            said = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+            said = ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)
             text = f"{second.name} moved by {format_ps(pairs.offset_ps)}; packets: {said}"
             window.say("; ".join([text, *part.remarks[1:2]]))
             if table:
                 window.workspace.add_part(first.key, part)
                 window.table.show_table(first.key, part.tables[0].key)
                 window.show_panel("Events")
+                if pairs.first is not None:
+                    window.choose(Place(first.key, title, pairs.first), "comparison")
+                    chosen = window.timeline.selection()
+                    if chosen is not None:  # no filter hides it
+                        beside = max(4 * (chosen.t_end_ps - chosen.t_ps), _BESIDE_PS)
+                        window.timeline.set_range(chosen.t_ps - beside, chosen.t_end_ps + beside)
 
         job = self._window.workspace.jobs.start(f"compare {first.name} and {second.name}", work)
         job.done.connect(done)

@@ -182,7 +182,7 @@ def inspect_packet(trace: Trace, packet: int, findings: Sequence[Finding] = ()) 
         ),
     )
     return Inspection(
-        f"{said['kind']} seq {said['seq']} flow {said['flow']} at {said['source']}, "
+        f"packet {said['seq']}, {said['kind']}, flow {said['flow']}, at {said['source']}, "
         f"{format_ps(int(said['t_ps']))}",
         verdicts,
         tuple(Field(str(name), cell_text(str(name), said[name])) for name in trace.packets.columns),

@@ -1,158 +1,217 @@
-"""Packets of two captures that are the same: by tap, direction, flow and sequence number.
-
-For showing two runs beside each other on one time base. What the differences mean, ``diff`` says.
-"""
+"""Packets of two captures beside each other, as the analysis ``diff`` aligned them: a table, and two tracks a tap."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from freezeframe.gui.desktop.timeline.tracks import SliceTrack
+from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SliceTrack, Track
+from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
     import pandas as pd
+    from freezeframe.analyzers.run_diff.packets import TapRuns
     from freezeframe.decoders.trace.decode import Trace
 
-__all__ = ["Pairs", "pair_packets", "pairs_track"]
+__all__ = ["KINDS", "Pairs", "pair_packets", "pair_tracks"]
 
 Int64 = npt.NDArray[np.int64]
 
-_KEY = ["source", "direction", "flow", "seq"]
-_FIELDS = ("kind", "length", "body_words", "flags", "dest", "header_ok", "payload_ok", "length_ok")
-_CLASSES = ("same", "differs", "only here")
+KINDS = (
+    "same", "differs", "only in the first", "only in the second", "not recorded in the first",
+    "not recorded in the second",
+)  # fmt: skip
+"""What a packet can be; the last two lie before or behind what the other recording holds."""
+
+_ROLES = ("good", "error", "error", "error", "idle", "idle")
+_WRONG = 3  # kinds from 1 to here are divergences
+_ROW_PX = 22  # sixteen of them, two a tap, fit a window
+_Found = tuple[str, int, int, str, str]  # tap, row, other row, kind, what differs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """What two captures have in common.
+    """Two captures beside each other.
 
     Attributes:
         table: a row a packet, by time: ``t_ps`` in the first capture (in the second, moved by
-            ``offset_ps``, where only that has it), kind (same, differs, only in the first, only in
-            the second), source, flow, seq, ``later_ps`` of the second, differs (in words),
-            ``row`` and ``other_row`` of the tables ``packets`` or -1.
+            ``offset_ps``, where only that has it), kind (of `KINDS`), source, flow, seq, other_seq,
+            ``later_ps`` of the second, ``row`` and ``other_row`` of the tables ``packets``, differs (in
+            words). -1 where one of them has no such packet.
         offset_ps: what is added to times of the second so that its packets stand where the first's do.
         paired: packets that both have.
+        first: the row of the table in which the two part first; None where they do not.
+        taps: those that both recorded, in the order of the alignment.
     """
 
     table: pd.DataFrame
     offset_ps: int
     paired: int
+    first: int | None
+    taps: tuple[str, ...]
 
 
-def pair_packets(one: Trace, other: Trace) -> Pairs:
-    """Return the packets of two captures side by side; a number that comes again is counted on.
+def pair_packets(taps: Sequence[TapRuns], one: Trace, other: Trace) -> Pairs:
+    """Return the packets of two captures side by side.
 
-    The offset is the median of the differences of time; 0 where nothing is common.
+    The offset is the median of the differences of time between packets that both have; 0 without any.
+
+    Args:
+        taps: what ``align_taps`` found in the two.
     """
     import pandas as pd
 
-    left, right = _keyed(one.packets), _keyed(other.packets)
-    both = left.merge(right, on=[*_KEY, "again"], how="outer", suffixes=("", "_other"))
-    # Row numbers, not times, go through the merge: an outer one makes floats of what has gaps.
-    row = both["row"].fillna(-1).to_numpy(dtype=np.int64)
-    other_row = both["row_other"].fillna(-1).to_numpy(dtype=np.int64)
+    found = [line for tap in taps for line in _of_tap(tap, one, other)]
+    row = np.array([line[1] for line in found], np.int64)
+    other_row = np.array([line[2] for line in found], np.int64)
     paired = (row >= 0) & (other_row >= 0)
-    t_one, t_other = one.packets["t_ps"].to_numpy(), other.packets["t_ps"].to_numpy()
-    apart = t_one[row[paired]] - t_other[other_row[paired]]
-    offset_ps = int(np.median(apart)) if len(apart) else 0
-    at = np.where(row >= 0, _at(t_one, row), _at(t_other, other_row) + offset_ps)
-    later = np.where(paired, _at(t_other, other_row) + offset_ps - _at(t_one, row), 0)
-    words = ["" if not both_have else _difference(one, other, a, b) for a, b, both_have in zip(
-        row.tolist(), other_row.tolist(), paired.tolist(), strict=True)]  # fmt: skip
-    kind = np.where(
-        paired,
-        np.where(np.array([bool(text) for text in words], np.bool_), "differs", "same"),
-        np.where(row >= 0, "only in the first", "only in the second"),
-    )
+    t_one, t_other = _at(one, "t_ps", row), _at(other, "t_ps", other_row)
+    offset_ps = int(np.median((t_one - t_other)[paired])) if paired.any() else 0
+    t_ps = np.where(row >= 0, t_one, t_other + offset_ps)
     table = pd.DataFrame(
         {
-            "t_ps": at,
-            "kind": kind,
-            "source": both["source"].astype(str),
-            "flow": both["flow"],
-            "seq": both["seq"],
-            "later_ps": later,
-            "differs": words,
+            "t_ps": t_ps,
+            "kind": pd.Categorical([line[3] for line in found], list(KINDS)),
+            "source": [line[0] for line in found],
+            "flow": np.where(row >= 0, _at(one, "flow", row), _at(other, "flow", other_row)),
+            "seq": _at(one, "seq", row),
+            "other_seq": _at(other, "seq", other_row),
+            "later_ps": np.where(paired, t_other + offset_ps - t_one, 0),
             "row": row,
             "other_row": other_row,
+            "differs": [line[4] for line in found],
         }
     )
-    table = table.iloc[np.argsort(at, kind="stable")].reset_index(drop=True)
-    return Pairs(table, offset_ps, int(paired.sum()))
+    table = table.iloc[np.argsort(t_ps, kind="stable")].reset_index(drop=True)
+    codes = table["kind"].cat.codes.to_numpy()
+    parted = np.flatnonzero((codes >= 1) & (codes <= _WRONG))
+    first = int(parted[0]) if len(parted) else None
+    return Pairs(table, offset_ps, int(paired.sum()), first, tuple(tap.source for tap in taps))
 
 
-def pairs_track(key: str, name: str, title: str, pairs: Pairs, one: Trace) -> SliceTrack:
-    """Return the pairs as slices of the first capture: what differs or stands alone is in error."""
-    rows = np.flatnonzero(pairs.table["row"].to_numpy() >= 0).astype(np.int64)
-    packet = pairs.table["row"].to_numpy()[rows]
-    kinds = pairs.table["kind"].to_numpy()[rows]
-    colour = np.select([kinds == "same", kinds == "differs"], [0, 1], 2).astype(np.uint8)
-    starts = one.packets["t_ps"].to_numpy()[packet]
-    ends = one.packets["t_end_ps"].to_numpy()[packet]
-    source = pairs.table["source"].to_numpy()[rows]
-    seq, differs = pairs.table["seq"].to_numpy()[rows], pairs.table["differs"].to_numpy()[rows]
+def pair_tracks(
+    key: str, name: str, others_name: str, pairs: Pairs, one: Trace, other: Trace
+) -> Iterator[Track]:
+    """Yield a mark where the two part first, then each tap of both: the first's above the second's.
+
+    Items of a pair are the same row of the table. Times are those of the first capture.
+    """
+    table = pairs.table
+    if pairs.first is not None:
+        said = table.iloc[pairs.first]
+        yield MarkTrack(
+            key=f"{key}/first",
+            name="first divergence",
+            source=name,
+            t_ps=np.array([int(said["t_ps"])], np.int64),
+            rows=np.array([pairs.first], np.int64),
+            text=(f"first divergence: {said['source']}, packet {_label(said)}",),
+            role=("error",),
+            note=f"Where this capture and {others_name} part first, of the packets that both recorded.",
+        )
+    for source in pairs.taps:
+        for which, trace, column, offset_ps in (
+            ("first", one, "row", 0),
+            ("second", other, "other_row", pairs.offset_ps),
+        ):
+            rows = np.flatnonzero((table["source"] == source) & (table[column] >= 0))
+            if not len(rows):
+                continue
+            yield _side(f"{key}/{source}/{which}", name, f"{source} {which}", table,
+                        rows.astype(np.int64), trace, column, offset_ps,
+                        f"Packets of {name if which == 'first' else others_name} at this tap, where "
+                        "those of the other stand.")  # fmt: skip
+
+
+def _side(
+    key: str, source: str, name: str, table: pd.DataFrame, rows: Int64, trace: Trace, column: str,
+    offset_ps: int, note: str,
+) -> SliceTrack:  # fmt: skip
+    packets = table[column].to_numpy()[rows]
+    starts = _at(trace, "t_ps", packets) + offset_ps
+    ends = np.maximum(_at(trace, "t_end_ps", packets) + offset_ps, starts)
+    order = np.argsort(starts, kind="stable")
+    rows, starts, ends = rows[order], starts[order], ends[order]
+    kinds = table["kind"].cat.codes.to_numpy()[rows].astype(np.uint8)
+
+    def tip(item: int) -> str:
+        said = table.iloc[int(rows[item])]
+        return f"{said['kind']}\n{said['differs']}\n{_later(said)}".strip()
+
     return SliceTrack(
         key=key,
-        name=title,
-        source=name,
+        name=name,
+        source=source,
         t_ps=starts,
-        t_end_ps=np.maximum(starts, ends),
+        t_end_ps=ends,
         rows=rows,
-        colour=colour,
-        classes=_CLASSES,
-        roles=("good", "warn", "error"),
-        error=colour > 0,
-        label=lambda item: f"{source[item]} {seq[item]} {differs[item] or kinds[item]}",
-        note="Packets of this capture against those of the other, by tap, flow and sequence number.",
+        colour=kinds,
+        classes=KINDS,
+        roles=_ROLES,
+        error=(kinds >= 1) & (kinds <= _WRONG),
+        label=lambda item: _label(table.iloc[int(rows[item])]),
+        tip=tip,
+        height_px=_ROW_PX,
+        note=note,
     )
 
 
-def _keyed(packets: pd.DataFrame) -> pd.DataFrame:
-    keyed = packets[_KEY].copy()
-    for name in ("source", "direction"):
-        keyed[name] = keyed[name].astype(str)
-    keyed["row"] = np.arange(len(packets), dtype=np.int64)
-    keyed = keyed[keyed["seq"] >= 0]
-    keyed["again"] = keyed.groupby(_KEY, sort=False).cumcount()
-    return keyed
+def _label(said: Any) -> str:
+    """Return the numbers of a packet, and what is the matter with it."""
+    numbers = [int(said[name]) for name in ("seq", "other_seq") if int(said[name]) >= 0]
+    number = " / ".join(str(one) for one in dict.fromkeys(numbers))
+    matter = said["differs"] or ("" if said["kind"] == "same" else said["kind"])
+    return f"{number} {matter}".rstrip()
 
 
-def _at(column: Int64, rows: Int64) -> Int64:
-    """Return values by row, 0 for the row -1."""
-    if not len(column):
-        return np.zeros(len(rows), np.int64)
-    found: Int64 = np.where(rows >= 0, column[rows], 0)
-    return found
+def _later(said: Any) -> str:
+    by_ps = int(said["later_ps"])
+    if not by_ps:
+        return ""
+    return f"{format_ps(abs(by_ps))} {'later' if by_ps > 0 else 'earlier'} in the second"
 
 
-def _difference(one: Trace, other: Trace, row: int, other_row: int) -> str:
-    """Return what differs between two packets, the first word that does with its place; empty if nothing."""
-    import pandas as pd
+def _of_tap(tap: TapRuns, one: Trace, other: Trace) -> Iterator[_Found]:
+    """Yield what a tap's alignment says, by the rows of the tables ``packets``."""
+    from freezeframe.analyzers.run_diff.packets import changes
 
-    said = []
-    for name in _FIELDS:
-        a, b = one.packets[name].iloc[row], other.packets[name].iloc[other_row]
-        if (a is pd.NA) != (b is pd.NA) or (a is not pd.NA and a != b):
-            said.append(f"{name} {a}, {b}")
-    first, second = _words(one, row), _words(other, other_row)
-    common = min(len(first), len(second))
-    unlike = np.flatnonzero(first[:common] != second[:common])
-    if len(unlike):
-        at = int(unlike[0])
-        said.append(
-            f"word {at} of {len(first)}: {int(first[at]) & (1 << 64) - 1:016x}, "
-            f"{int(second[at]) & (1 << 64) - 1:016x}; {len(unlike)} differ"
+    rows = _packet_rows(one, tap.a.rows), _packet_rows(other, tap.b.rows)
+    for up, down in tap.same:
+        yield tap.source, int(rows[0][up.start]), int(rows[1][down.start]), KINDS[0], ""
+    for pair in tap.altered:
+        lengths = (pair.up.body_words, pair.down.body_words)
+        said = ", ".join(changes(pair))
+        if lengths[0] != lengths[1]:
+            said += f"; {lengths[0]} payload words, {lengths[1]} in the second"
+        yield (
+            tap.source,
+            int(rows[0][pair.up.start]),
+            int(rows[1][pair.down.start]),
+            KINDS[1],
+            said,
         )
-    elif len(first) != len(second):
-        said.append(f"{len(first)} words, {len(second)}")
-    return "; ".join(said)
+    for packets, kind in ((tap.missing, KINDS[2]), (tap.alone[0], KINDS[5])):
+        for packet in packets:
+            yield tap.source, int(rows[0][packet.start]), -1, kind, ""
+    for packets, kind in ((tap.extra, KINDS[3]), (tap.alone[1], KINDS[4])):
+        for packet in packets:
+            yield tap.source, -1, int(rows[1][packet.start]), kind, ""
 
 
-def _words(trace: Trace, row: int) -> Int64:
-    first, end = trace.packets["first_row"].iloc[row], trace.packets["end_row"].iloc[row]
-    words: Int64 = trace.words["data"].to_numpy()[int(first) : int(end)]
-    return words
+def _packet_rows(trace: Trace, words: Int64) -> Int64:
+    """Return the packet of each of these rows of the table ``words``."""
+    column: Int64 = trace.words["packet"].to_numpy(dtype=np.int64)
+    return column[words]
+
+
+def _at(trace: Trace, name: str, rows: Int64) -> Int64:
+    """Return whole numbers of packets by row, -1 for the row -1."""
+    column = trace.packets[name].to_numpy(dtype=np.int64, na_value=-1) if name != "t_ps" else (
+        trace.packets[name].to_numpy(dtype=np.int64))  # fmt: skip
+    if not len(column):
+        return np.full(len(rows), -1, np.int64)
+    found: Int64 = np.where(rows >= 0, column[rows], -1)
+    return found

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from freezeframe.gui.desktop.sources.opened import Table
-from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,9 +53,8 @@ def run_remarks(found: RunDiff, name: str) -> list[str]:
     """Return the verdict, the first divergence and what could not be compared, a line each."""
     lines = [f"{name}: {'differs' if found.different else 'no difference beyond chance'}"]
     first = found.first
-    if first is not None and first.first_ps is not None:
-        when = format_ps(first.first_ps)
-        lines.append(f"{name}: first divergence at {first.source}, {when}: {first.first_text()}")
+    if first is not None:
+        lines.append(f"{name}: first divergence at {first.source}: {first.first_text()}")
     return lines + [f"{name}: {note}" for note in found.notes]
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QColor, QFontDatabase, QInputMethodEvent, QTextCharFormat
+from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtGui import QColor, QFontDatabase, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PyQt6.QtWidgets import (
-    QApplication,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -39,6 +38,8 @@ __all__ = [
 
 Control = TypeVar("Control", bound=QWidget)
 _ERROR_LINE = QColor("#e0603a")
+_EDGE_PX = 2  # of the frame of a line of text
+_WAVE_PX = 2  # height and half a period of the underline
 
 
 def named(widget: Control, name: str, description: str = "") -> Control:
@@ -161,27 +162,44 @@ class ExpressionEdit(QLineEdit):
 
     def mark(self, at: int, end: int) -> None:
         """Underline a part of the text; at its end, where something is missing, the last character."""
-        length = len(self.text())
         self.wrong = (at, end)
-        first = max(min(at, length - 1), 0)
-        self._underline([(first, max(min(end, length) - first, 1))] if length else [])
+        self.update()
 
     def unmark(self) -> None:
         """Take the underline away."""
         if self.wrong is not None:
             self.wrong = None
-            self._underline([])
+            self.update()
 
-    def _underline(self, parts: list[tuple[int, int]]) -> None:
-        look = QTextCharFormat()
-        look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
-        look.setUnderlineColor(_ERROR_LINE)
-        look.setFontUnderline(True)
-        kind = QInputMethodEvent.AttributeType.TextFormat
-        at = self.cursorPosition()
-        # The one way to a format within a QLineEdit: as of text that an input method composes.
-        event = QInputMethodEvent(
-            "",
-            [QInputMethodEvent.Attribute(kind, first - at, count, look) for first, count in parts],
+    def wrong_px(self) -> tuple[int, int] | None:
+        """Return from where to where the underline reaches; None without one, or scrolled out of sight."""
+        text = self.text()
+        if self.wrong is None or not text:
+            return None
+        first = max(min(self.wrong[0], len(text) - 1), 0)
+        last = min(max(self.wrong[1], first + 1), len(text))
+        widths = QFontMetrics(self.font())
+        # The cursor is the one character whose place a QLineEdit tells, however far it is scrolled.
+        zero = self.cursorRect().center().x() - widths.horizontalAdvance(
+            text[: self.cursorPosition()]
         )
-        QApplication.sendEvent(self, event)
+        begin, end = (zero + widths.horizontalAdvance(text[:at]) for at in (first, last))
+        begin, end = max(begin, _EDGE_PX), min(end, self.width() - _EDGE_PX)
+        return (begin, end) if begin < end else None
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint the line, and the underline as a wave: it is told from a letter without its colour."""
+        super().paintEvent(event)
+        reach = self.wrong_px()
+        if reach is None:
+            return
+        y = self.cursorRect().bottom()
+        points = [
+            QPointF(x, y - (_WAVE_PX if number % 2 else 0))
+            for number, x in enumerate(range(reach[0], reach[1] + 1, _WAVE_PX))
+        ]
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(_ERROR_LINE, 2))
+        painter.drawPolyline(QPolygonF(points))
+        painter.end()

@@ -198,9 +198,28 @@ class MainWindow(QMainWindow):
             self.say("the filter hides this row in the table")
         if by != "timeline":
             self._show_on_timeline(opened, place)
+        if opened.tables[place.table].partner:
+            self.timeline.set_hits(
+                self._shown[place.source].hits(place.table, np.array([place.row], np.int64))
+            )
+            place = self._packet_of_pair(opened, place, by)
+            opened = self.workspace.sources[place.source]
+            self._chosen = place
         if by != "inspector":
             inspection, word = inspection_of(opened, place)
             self.inspector.show_inspection(inspection, word)
+
+    def _packet_of_pair(self, opened: Opened, place: Place, by: str) -> Place:
+        """Return the packet of the side that was clicked; else of the first that has it."""
+        table = opened.tables[place.table]
+        said = table.row(place.row)
+        chosen = self.timeline.selection()
+        clicked = by == "timeline" and chosen is not None and chosen.key.endswith("/second")
+        if int(said["row"]) >= 0 and not (clicked and int(said["other_row"]) >= 0):
+            return Place(place.source, "packets", int(said["row"]))
+        if table.partner not in self.workspace.sources:  # it was closed meanwhile
+            return place
+        return Place(table.partner, "packets", int(said["other_row"]))
 
     def zoom_to(self, place: Place) -> None:
         """Choose a row and show it as large as it can be read."""
@@ -372,7 +391,9 @@ class MainWindow(QMainWindow):
             use(make())
 
     def _give_tracks(self, fit: bool, key: str = "") -> None:
-        order = sorted(self._shown, key=lambda one: self._shown[one].opened.kind == "live")
+        order = sorted(
+            self.workspace.sources, key=lambda one: self.workspace.sources[one].kind == "live"
+        )
         tracks = sorted(
             self._given.values(), key=lambda t: (order.index(t.key.split("/")[0]), rank_of(t))
         )
@@ -465,6 +486,8 @@ class MainWindow(QMainWindow):
         for track in opened.tracks:
             if opened.shown_by.get(track.key) != place.table or track.key not in self._given:
                 continue
+            if isinstance(track, MarkTrack) and opened.tables[place.table].partner:
+                continue  # where two captures part first: the packet itself says more
             if self._given[track.key].item_of(place.row) is not None:
                 self.timeline.set_collapsed(track.key, False)
                 self.timeline.select(track.key, place.row)

@@ -214,7 +214,7 @@ class Workspace(QObject):
     def _live_opened(self, live: LiveSource) -> None:
         key = live.opened.key
         self.live[key] = live
-        self.sources[key] = live.opened
+        self._put(live.opened)
         self.books[key] = NoteBook(None)
         self._poll.start()
         self.added.emit(key)
@@ -253,12 +253,17 @@ class Workspace(QObject):
         if isinstance(part, NoteBook):
             self.books[key] = part
         elif isinstance(part, Opened):
-            self.sources[key] = part
+            self._put(part)
             self.books.setdefault(key, NoteBook(None))
             self.added.emit(key)
         elif key in self.sources:
             self.sources[key].absorb(part)
             self.changed.emit(key, "all" if part.tracks or part.tables else "findings")
+
+    def _put(self, opened: Opened) -> None:
+        """Take a source in, in the order of opening: a small one is there before a large one named first."""
+        both = {**self.sources, opened.key: opened}
+        self.sources = dict(sorted(both.items(), key=lambda one: int(one[0])))
 
     def _loaded(self, key: str, specs: tuple[str, ...]) -> None:
         if key in self.sources:

@@ -6,25 +6,9 @@ import math
 from dataclasses import dataclass
 from itertools import count
 
+from freezeframe.capture.time_text import format_ps
+
 __all__ = ["TimeAxis", "format_ps", "round_ticks", "value_ticks"]
-
-_UNITS = (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3), ("ps", 1))
-
-
-def format_ps(t_ps: int, like_ps: int = 0) -> str:
-    """Return a time with its unit, exact: ``12.345678 µs``.
-
-    Args:
-        t_ps: picoseconds.
-        like_ps: a time whose unit is to be used when it is the larger one, so that the labels of an
-            axis share their unit.
-    """
-    size = max(abs(t_ps), abs(like_ps))
-    unit, scale = next((u for u in _UNITS if size >= u[1]), _UNITS[-1])
-    whole, rest = divmod(abs(t_ps), scale)
-    decimals = f"{rest:0{len(str(scale)) - 1}d}".rstrip("0") if rest else ""
-    sign = "-" if t_ps < 0 else ""
-    return f"{sign}{whole:,}{'.' + decimals if decimals else ''} {unit}"
 
 
 def round_ticks(start: int, end: int, most: int) -> list[int]:

@@ -314,7 +314,11 @@
       said.textContent = words.length ? left + " of " + rows.length + " rows" : "";
     });
     tools.append(input, said);
-    table.closest(".scroll").before(tools);
+    // One block, so that tables beside each other keep each its own field above it.
+    const scroll = table.closest(".scroll");
+    const block = document.createElement("div");
+    scroll.replaceWith(block);
+    block.append(tools, scroll);
   }
 
   const views = [];

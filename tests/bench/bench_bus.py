@@ -134,7 +134,7 @@ def _rates(
     )
 
     blocks = -(-_SAMPLES // len(one))
-    samples = replace(one, data=np.tile(one.data, blocks))
+    samples = replace(one, units=np.tile(one.data, blocks))
     limit = len(samples) / _copy_s(samples.data)
     results = []
     forms: tuple[tuple[str, Callable[[], float]], ...] = (

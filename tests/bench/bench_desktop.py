@@ -4,7 +4,7 @@ Columns are drawn from pyramids; before any time is taken, what they say is comp
 finds in the raw columns. What other programs take of the machine is not counted: a redraw costs the
 time of the window's thread (it waits for nothing, so on an idle machine this is the clock's time), opening
 the time of the whole process (its two threads overlap, so the clock shows less), and a call of the window
-what the clock says less the time that the window's thread stood ready and other programs ran.
+what its thread works and sleeps, for the builder's hold on the interpreter say (`thread_time`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from freezeframe.gui.desktop.start import prepare_process
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, SliceTrack, Track
 from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.plots.pyramid import SeriesPyramid
@@ -29,6 +29,7 @@ from freezeframe.gui.plots.slices import SlicePyramid
 from PyQt6.QtWidgets import QApplication
 
 from tests.bench.common import BenchResult, main
+from tests.gui.desktop.thread_time import Moment, spent_s
 
 Int64 = npt.NDArray[np.int64]
 
@@ -52,6 +53,7 @@ class _Opened:
 def run() -> list[BenchResult]:
     """Measure the tracks of issue 6, one after the other: a hundred million items take gigabytes."""
     application = QApplication.instance() or QApplication([])
+    prepare_process()
     _warm()
     results: list[BenchResult] = []
     rng = np.random.default_rng(1)
@@ -111,9 +113,9 @@ def _open(tracks: Sequence[Track]) -> _Opened:
     calls: list[float] = []
 
     def call(something: Callable[[], object]) -> None:
-        waited, begin = _waited_s(), time.perf_counter()
+        begin = Moment.now()
         something()
-        calls.append(time.perf_counter() - begin - (_waited_s() - waited))
+        calls.append(spent_s(begin, Moment.now()))
 
     start = time.process_time()
     first_s = 0.0
@@ -128,11 +130,6 @@ def _open(tracks: Sequence[Track]) -> _Opened:
     call(view.repaint)
     whole_s = time.process_time() - start
     return _Opened(view, first_s or whole_s, whole_s, max(calls))
-
-
-def _waited_s() -> float:
-    """Return how long this thread was ready to run while other programs had the cores."""
-    return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
 
 
 def _redraws(view: TimelineView) -> list[float]:

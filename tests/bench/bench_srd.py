@@ -23,7 +23,7 @@ from tests.bench.common import BenchResult, main
 __all__ = ["run"]
 
 _SPEC = "srd-mdio"
-_REPEATS = 3  # in turn, the best of each
+_REPEATS = 5  # in turn, the best of each
 # Name, frames, samples of a half bit: idle samples count, frames count, and 2.5 MHz between them.
 _CAPTURES = (
     ("600 samples a half bit", 500, 600),

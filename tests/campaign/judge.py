@@ -10,6 +10,7 @@ from tests.campaign.runs import Run
 __all__ = ["PLACE", "PairVerdict", "Verdict", "judge", "judge_pair"]
 
 PLACE = ("device", "tap", "direction", "flow", "packet", "word")
+_UNDETERMINED = "undetermined"
 _FIRST = 3  # findings that count where two faults were injected
 
 
@@ -31,11 +32,16 @@ class Verdict:
 
 @dataclass
 class PairVerdict:
-    """``counts``: the second fault struck before the freeze. ``both``: both are among the first three findings."""
+    """``counts``: the second fault struck before the freeze. ``both``: both are among the first three findings.
+
+    ``missing``: those of the two that are not. ``other``: names of neither that were given.
+    """
 
     counts: bool
     both: bool
     said: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
 
 
 def judge(run: Run) -> Verdict:
@@ -64,10 +70,11 @@ def judge(run: Run) -> Verdict:
 
 
 def judge_pair(run: Run) -> PairVerdict:
-    """Judge a run with two faults."""
+    """Judge a run with two faults; a fault counts from its strike on: when it has changed a word, a count or a wait."""
     if run.error:
         return PairVerdict(False, False, ("(error)",))
-    wanted = set(run.fault.split("+"))
+    names = run.fault.split("+")
+    wanted = set(names)
     last = max((stop["generation"] for stop in run.truth.get("freezes", [])), default=1)
     struck = {
         one["fault"]
@@ -75,7 +82,10 @@ def judge_pair(run: Run) -> PairVerdict:
         if one["before_freeze"] and one["generation"] == last
     }
     said = tuple(finding["diagnosis"] for finding in run.said["both"])
-    return PairVerdict(wanted <= struck, wanted <= set(said[:_FIRST]), said)
+    first = said[:_FIRST]
+    missing = tuple(name for name in names if name not in first)
+    other = tuple(name for name in said if name not in (*names, _UNDETERMINED))
+    return PairVerdict(wanted <= struck, not missing, said, missing, other)
 
 
 def _wrong(finding: dict[str, Any], fault: str, truth: dict[str, Any], known: list[str]) -> bool:

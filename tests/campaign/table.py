@@ -110,6 +110,8 @@ def _figures(judged: Judged, pairs: Sequence[Run]) -> list[str]:
             f"| two faults in one run, the second before the freeze ({len(both)} of {len(pairs)} runs): both "
             f"among the first three | {_share(both):.2%} | at least {_ASKED_PAIRS:.0%} |"
         )
+        other = sum(bool(judge_pair(run).other) for run in pairs)
+        lines.append(f"| a name of neither, in all {len(pairs)} runs with two faults | {other} | |")
     return [*lines, ""]
 
 
@@ -183,7 +185,12 @@ def _pair_table(pairs: Sequence[Run]) -> list[str]:
     if not pairs:
         return []
     lines = [
-        "Two faults in one run, by the first of them, counted where the second struck before the freeze:",
+        "Two faults in one run, by the first of them, counted where the second struck before the freeze.",
+        "A fault has struck when it has changed something: a word, a credit, a count, an interrupt, a wait that would "
+        "not have been.",
+        "Being switched on is no strike: short-transfers strikes when its first message leaves A, credit-too-coarse "
+        "when A waits for credit that",
+        "B withholds while its FIFO is less than half full, word-duplicated when the second copy leaves the FIFO.",
         "",
         "| first fault | counted | both among the first three |",
         "|---|---|---|",
@@ -192,7 +199,30 @@ def _pair_table(pairs: Sequence[Run]) -> list[str]:
         mine = _both([run for run in pairs if run.fault.split("+")[0] == fault])
         if mine:
             lines.append(f"| {fault} | {len(mine)} | {sum(mine)} |")
-    return [*lines, ""]
+    return [*lines, "", *_missed_pairs(pairs)]
+
+
+def _missed_pairs(pairs: Sequence[Run]) -> list[str]:
+    """Return the counted runs of which a fault was not named: which it was, and what was said instead."""
+    judged = [(run, judge_pair(run)) for run in pairs]
+    missed = sorted(
+        (run.fault, run.load, run.seed, verdict.missing, verdict.said)
+        for run, verdict in judged
+        if verdict.counts and not verdict.both
+    )
+    if not missed:
+        return []
+    return [
+        "Counted, and not both named:",
+        "",
+        "| the two faults | load | seed | not named | said |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {fault} | {load} | {seed} | {', '.join(missing)} | {', '.join(said) or '(none)'} |"
+            for fault, load, seed, missing, said in missed
+        ),
+        "",
+    ]
 
 
 def _times(runs: Sequence[Run]) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.campaign.judge import judge, judge_pair
+from tests.campaign.judge import PairVerdict, judge, judge_pair
 from tests.campaign.runs import FAULTS, LOADS, Job, Run, run_one
+from tests.campaign.table import report
 
 SEED = 11
 TRUTH = {
@@ -92,3 +93,19 @@ def test_a_second_fault_that_came_after_the_freeze_does_not_count() -> None:
     assert pair(True, "b", "c", "a") == (True, True)
     assert pair(True, "b", "c", "d", "a") == (True, False)
     assert pair(False, "a") == (False, False)
+
+
+def test_the_table_lists_what_of_two_faults_was_not_named() -> None:
+    truth = {
+        "injections": [
+            {"fault": name, "generation": 1, "before_freeze": True} for name in ("a", "b")
+        ],
+        "freezes": [{"generation": 1}],
+    }
+    said: list[dict[str, object]] = [{"diagnosis": "a"}, {"diagnosis": "c"}]
+    run = Run("a+b", 7, truth, {}, {"both": said}, load="light")
+    assert judge_pair(run) == (PairVerdict(True, False, ("a", "c"), ("b",), ("c",)))
+    table, good = report([run], 1.0, "emulator")
+    assert "| a+b | light | 7 | b | a, c |" in table
+    assert "| a name of neither, in all 1 runs with two faults | 1 | |" in table
+    assert not good

@@ -161,7 +161,7 @@ def test_findings_are_a_failure_only_where_asked(
 @pytest.mark.parametrize(
     ("figure", "text"),
     [
-        (Figure("x", "x", None, "ps"), ("-", "ps")),
+        (Figure("x", "x", None, "ps"), ("-", "")),
         (Figure("x", "x", 12_500, "ps", 40), ("12.5 ns ± 40 ps", "")),
         (Figure("x", "x", 1234567), ("1,234,567", "")),
         (Figure("x", "x", 12.34567, "%", 0.0123), ("12.346 ± 0.012", "%")),

@@ -10,7 +10,8 @@ import pytest
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.gui.cli import decode as declared
-from freezeframe.gui.cli.decoding import DecodeOptions, _rows, plain_options
+from freezeframe.gui.cli.decode_options import DecodeOptions, plain_options
+from freezeframe.gui.cli.decoding import _rows
 
 from tests.gui.cli import run_inside, run_process
 
@@ -33,6 +34,7 @@ def test_plain_arguments_mean_what_typer_takes_them_for(
 ) -> None:
     seen: list[DecodeOptions] = []
     monkeypatch.setattr(declared, "decode", seen.append)
+    monkeypatch.setattr(declared, "begin_reading", lambda _: None)
     assert run_inside("decode", *line.split()).code == 0
     assert [plain_options(line.split())] == seen
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
+from freezeframe.analyzers.log_reach import LogReach
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
 from freezeframe.gui.report.advice import ADVICE, headline, next_steps
@@ -79,9 +80,26 @@ def test_a_clean_capture_says_that_nothing_was_found(capture: CaptureFolder) -> 
     assert explanation_document(capture, explanation)["findings"] == []
 
 
+def test_beside_no_fault_stands_how_much_of_the_recording_the_event_logs_hold(
+    capture: CaptureFolder,
+) -> None:
+    reach = LogReach("A", 2_077_460_000, 9_205_260_000, 40_960_000, 6847, whole=False)
+    made = made_explanation(capture)
+    clean = Explanation([], [], made.trace, (reach,))
+    text = explanation_text(capture, clean)
+    assert (
+        "What the event logs hold\n"
+        "  - A's event log holds the last 2.08 ms of the 9.21 ms since the recorder was armed; 6,847 records\n"
+        "    were overwritten before that."
+    ) in text
+    assert explanation_document(capture, clean)["event_logs"][0]["overwritten_records"] == 6847
+    named = Explanation(made.findings, [], made.trace, (reach,))
+    assert "What the event logs hold" not in explanation_text(capture, named)
+
+
 def test_the_document_has_the_keys_that_a_machine_may_rely_on(capture: CaptureFolder) -> None:
     document = explanation_document(capture, made_explanation(capture))
-    assert list(document) == ["findings", "notes", "lost", "freeze"]
+    assert list(document) == ["findings", "notes", "event_logs", "lost", "freeze"]
     (finding,) = document["findings"]
     asked = (
         "diagnosis device tap direction flow packet word t_ps t_uncertainty_ps confidence"

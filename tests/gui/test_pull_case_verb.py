@@ -62,3 +62,17 @@ def test_a_host_trace_that_cannot_be_read_is_said_before_the_card_is_touched(
         "pull", "etherbone://127.0.0.1:9", "-o", str(tmp_path / "x.ff"), "--host-trace", "none.txt"
     )
     assert done.code == 2 and "--host-trace none.txt: cannot be read" in done.err
+
+
+def test_a_host_trace_of_which_nothing_can_be_placed_is_said_before_the_card_is_touched(
+    tmp_path: Path,
+) -> None:
+    trace = tmp_path / "dmesg.txt"
+    trace.write_text("[Mon Jan  1 12:00:00 2024] link is down\n")
+    done = run_inside(
+        "pull", "etherbone://127.0.0.1:9", "-o", str(tmp_path / "x.ff"), "--host-trace", str(trace)
+    )
+    assert done.code == 3  # no card there: the note came before
+    assert (
+        "note: --host-trace dmesg.txt: none of 1 line has a time of the kernel's clock" in done.err
+    )

@@ -49,6 +49,14 @@ say("sorted", column(lasts).join("|"));
 const input = table.closest(".scroll").previousElementSibling.querySelector("input");
 input.value = "bad payload"; input.dispatchEvent(new Event("input"));
 say("filtered", column(heads.indexOf("checks")).join("|"));
+const fields = [...document.querySelectorAll("input[type=search]")];
+const aside = (field) => {
+  const of = field.closest(".tools").parentElement.querySelector("table").getBoundingClientRect();
+  const at = field.getBoundingClientRect();
+  return Math.abs(at.left - of.left) > 2 || at.bottom > of.top;
+};
+say("fields-beside", fields.filter((f) => f.closest(".beside")).length);
+say("fields-aside", fields.filter((f) => f.checkVisibility() && aside(f)).length);
 document.body.dataset.said = said.join("\\n");
 """
 
@@ -118,6 +126,12 @@ def test_drawings_zoom_pan_and_go_back_and_tables_sort_and_filter(made: Path) ->
     assert lasts == sorted(lasts)
     assert len(set(lasts)) > 1
     assert set(said["filtered"].split("|")) == {"bad payload CRC, length"}
+
+
+def test_the_field_that_filters_a_table_stands_above_it(made: Path) -> None:
+    said = parsed(dump_dom(made / "probed.html", made / "home")).said
+    assert int(said["fields-beside"]) >= 1  # tables beside each other are where it went wrong
+    assert said["fields-aside"] == "0"
 
 
 def test_what_the_script_draws_first_is_what_stood_there_without_it(made: Path) -> None:

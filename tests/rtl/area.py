@@ -31,7 +31,8 @@ WITHOUT: Mapping[str, object] = {
     "EVENT_DEPTH": 0, "SAMPLER_DEPTH": 0, "COUNTERS": 0, "WITH_BANK": 0, "WITH_CRC": 0, "WITH_PROVOKE": 0,
 }  # fmt: skip
 PLAIN: Mapping[str, object] = {**WITHOUT, **NARROW, "TRIGGER_TERMS": 1}
-QUAD: Mapping[str, object] = {**PLAIN, "LEAN": 1}
+# four recorders with a memory each, freeze, one 72-bit trigger, time and its pairs, register port: nothing else
+QUAD: Mapping[str, object] = {**NARROW, "NONCE_W": 12}
 
 # LUTs of a primitive that holds bits in LUTs
 _LUT_RAM = {
@@ -125,7 +126,7 @@ def litescope(folder: Path, depth: int = 2048, bits: int = 72) -> Area:
         top.cd_sys.rst,
         *(s for s in bus.flatten() if isinstance(s, Signal)),
     }
-    written = folder / "litescope.v"
+    written = folder / f"litescope-{bits}.v"
     convert(top, ios=ios, name="litescope_peer").write(str(written))
     return synthesize("litescope_peer", sources=[written])
 
@@ -151,9 +152,10 @@ OPTIONS: list[tuple[str, Mapping[str, object]]] = [
 def _builds() -> list[tuple[str, Area]]:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         jobs = [
-            ("ff_quad: four taps, two clock domains, no options, narrow, `LEAN`",
-             pool.submit(synthesize, "ff_quad", QUAD)),
-            ("ff_quad: the same without `LEAN`", pool.submit(synthesize, "ff_quad", PLAIN)),
+            ("ff_quad_lean: four memories of 72 x 2048, a tap each, two clock domains",
+             pool.submit(synthesize, "ff_quad_lean", QUAD)),
+            ("LiteScope 2024.12, 288 x 2048, one clock domain", pool.submit(litescope, Path(folder), bits=288)),
+            ("ff_quad: the same with no options, narrow", pool.submit(synthesize, "ff_quad", PLAIN)),
             ("ff_select: 72 x 2048, four selectable taps, trigger in flip-flops",
              pool.submit(synthesize, "ff_select", SELECT)),
             ("ff_select: the same, trigger in shift-register tables (`TRIGGER_SRL`)",
@@ -161,7 +163,7 @@ def _builds() -> list[tuple[str, Area]]:
             ("LiteScope 2024.12, 72 x 2048, one probe group", pool.submit(litescope, Path(folder))),
         ]  # fmt: skip
         found = [(name, job.result()) for name, job in jobs]
-    return [*found[2:], *found[:2]]
+    return [*found[3:], *found[:3]]
 
 
 def _options() -> list[tuple[str, Area]]:

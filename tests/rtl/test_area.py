@@ -13,7 +13,7 @@ from tests.rtl.area import QUAD, SELECT, TABLES, Area, synthesize
 LIMITS = {
     "ff_select": ("ff_select", SELECT, Area(luts=490, flops=400, half_brams=8)),
     "ff_select-tables": ("ff_select", TABLES, Area(luts=515, flops=295, half_brams=8)),
-    "ff_quad": ("ff_quad", QUAD, Area(luts=1450, flops=1155, half_brams=32)),
+    "ff_quad_lean": ("ff_quad_lean", QUAD, Area(luts=870, flops=875, half_brams=32)),
 }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,13 @@ SOURCES = (
     REPOSITORY / "firmware-hooks" / "formal" / f"{TOP}.v",
 )  # fmt: skip
 STEPS = 4
+LEAN_TOP = "ff_formal_lean"
+LEAN_SOURCES = (
+    RTL / "ff_freeze_lean.v", RTL / "ff_cause_latch.v", RTL / "ff_cdc_sync.v", RTL / "ff_cdc_edge.v",
+    RTL / "ff_tap_recorder.v", RTL / "ff_trace_memory_half.v",
+    REPOSITORY / "firmware-hooks" / "formal" / f"{LEAN_TOP}.v",
+)  # fmt: skip
+LEAN_STEPS = 8  # an arm is on its way to the far domain and back for as long
 
 
 @dataclass(frozen=True)
@@ -70,14 +78,46 @@ MUTANTS = {
         "assert (entered_q == popped_q", "ff_event_log.v",
     ),
     "no-time-behind-14-idle-cycles": Mutant(
-        "ff_tap_recorder.v", "gap_q == 4'd14 && !after_time_q;", "gap_q == 4'd14 && after_time_q;",
-        "gap_q == 4'd15) assert (after_time_q);", "ff_tap_recorder.v",
+        "ff_tap_recorder.v", "gap_q == 4'd14 && after_word_q;", "gap_q == 4'd14 && !after_word_q;",
+        "gap_q == 4'd15) assert (!after_word_q);", "ff_tap_recorder.v",
     ),
     "no-time-in-the-event-log": Mutant(
         "ff_event_log.v", "none && gap_q == 4'd14", "none && gap_q == 4'd15", "gap_q == 4'd15) assert (told_time_q);",
         "ff_event_log.v",
     ),
 }  # fmt: skip
+
+
+LEAN_MUTANTS = {
+    "a-freeze-of-the-host-opens": Mutant(
+        "ff_freeze_lean.v", "assign frozen = &stat_closed;", "assign frozen = &stat_closed && !pulse_freeze;",
+        "if (still_q) assert (frozen);", f"{LEAN_TOP}.v",
+    ),
+    "a-memory-of-halves-forgets-its-enable": Mutant(
+        "ff_trace_memory_half.v", "if (wr_en) begin", "begin", "assert (seen == $past(seen));", f"{LEAN_TOP}.v",
+    ),
+    "the-tap-register-is-not-emptied": Mutant(
+        "ff_tap_recorder.v", "if (empty) {word_kind, word_data} <= {KIND_TIME, 64'd0};", "",
+        "assert (wr_record[67:0] == (marks ?", "ff_tap_recorder.v",
+    ),
+}  # fmt: skip
+
+
+def test_the_small_device_keeps_a_frozen_memory_and_leaves_frozen_by_an_arm_alone(
+    tmp_path: Path,
+) -> None:
+    problem = _problem(tmp_path, None, LEAN_TOP, LEAN_SOURCES)
+    base = _solve(problem, "-t", str(LEAN_STEPS + 5))
+    assert "Status: PASSED" in base, base[-2000:]
+    step = _solve(problem, "-i", "-t", str(LEAN_STEPS))
+    assert "Temporal induction successful." in step, step[-2000:]
+
+
+@pytest.mark.parametrize("name", list(LEAN_MUTANTS))
+def test_the_small_devices_proof_fails_on(tmp_path: Path, name: str) -> None:
+    mutant = LEAN_MUTANTS[name]
+    told = _solve(_problem(tmp_path, mutant, LEAN_TOP, LEAN_SOURCES), "-i", "-t", str(LEAN_STEPS))
+    _failed_at(told, tmp_path, mutant)
 
 
 def test_a_frozen_memory_the_first_cause_frozen_the_counts_and_dt_15_are_proven(
@@ -94,8 +134,12 @@ def test_a_frozen_memory_the_first_cause_frozen_the_counts_and_dt_15_are_proven(
 def test_the_proof_fails_on(tmp_path: Path, name: str) -> None:
     mutant = MUTANTS[name]
     told = _solve(_problem(tmp_path, mutant), "-i", "-t", str(STEPS))
+    _failed_at(told, tmp_path, mutant)
+
+
+def _failed_at(told: str, folder: Path, mutant: Mutant) -> None:
     assert "Status: FAILED" in told, told[-2000:]
-    lines = (tmp_path / mutant.asserted_in).read_text("utf-8").splitlines()
+    lines = (folder / mutant.asserted_in).read_text("utf-8").splitlines()
     (at,) = (number for number, line in enumerate(lines, 1) if mutant.broken in line)
     places = re.findall(rf"{re.escape(mutant.asserted_in)}:(\d+)\.\d+-(\d+)\.\d+[| ]", told)
     assert any(int(first) <= at <= int(last) for first, last in places), (
@@ -103,9 +147,11 @@ def test_the_proof_fails_on(tmp_path: Path, name: str) -> None:
     )
 
 
-def _problem(folder: Path, mutant: Mutant | None = None) -> Path:
+def _problem(
+    folder: Path, mutant: Mutant | None = None, top: str = TOP, sources: Sequence[Path] = SOURCES
+) -> Path:
     """Write the sources, one of them perhaps wrong, and return the SMT-LIB problem that Yosys makes of them."""
-    for source in SOURCES:
+    for source in sources:
         text = source.read_text("utf-8")
         if mutant and source.name == mutant.file:
             assert text.count(mutant.right) == 1, (
@@ -115,15 +161,15 @@ def _problem(folder: Path, mutant: Mutant | None = None) -> Path:
         (folder / source.name).write_text(text, "utf-8")
     without = (
         ""
-        if mutant is None
+        if mutant is None or top != TOP
         else {"ff_tap_recorder.v": "LOG", "ff_event_log.v": "TAP"}.get(mutant.file, "LOG")
     )
     narrow = (
-        f"chparam -set {without} 0 {TOP}; " if without else ""
+        f"chparam -set {without} 0 {top}; " if without else ""
     )  # quicker, and enough for one mutant
-    files = " ".join(source.name for source in SOURCES)
+    files = " ".join(source.name for source in sources)
     script = (
-        f"read_verilog -formal {files}; {narrow}prep -top {TOP} -flatten; "
+        f"read_verilog -formal {files}; {narrow}prep -top {top} -flatten; "
         "async2sync; dffunmap; write_smt2 -wires problem.smt2"
     )
     done = subprocess.run(

@@ -20,12 +20,7 @@ ENDS: dict[str, list[Parameters]] = {
         {"MASTER": 0, "PERIOD": 1 << 24, "TIME_W": 64},
         {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 40},
     ],
-    "ff_time_pair": [
-        {"MASTER": 0, "PERIOD": 64, "TIME_W": 40},
-        {"MASTER": 1, "PERIOD": 64, "TIME_W": 64},
-        {"MASTER": 0, "PERIOD": 1 << 24, "TIME_W": 64},
-        {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 40},
-    ],
+    "ff_time_told": [{"TIME_W": 40}, {"TIME_W": 64}],
     "ff_time_line": [
         {"MASTER": 0, "PERIOD": 64, "TIME_W": 40},
         {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 64},
@@ -53,6 +48,10 @@ ENDS: dict[str, list[Parameters]] = {
         },
     ],
     "ff_freeze_remote": [{"POST_DRAIN": 2, "SINCE_W": 2}, {"POST_DRAIN": 1 << 20, "SINCE_W": 32}],
+    "ff_freeze_lean": [
+        {"CROSS_LATENCY": 1, "POST_DRAIN": 2, "SINCE_W": 2},
+        {"CROSS_LATENCY": 100_000, "POST_DRAIN": 1 << 20, "SINCE_W": 32},
+    ],
     "ff_freeze_single": [
         {"WITH_CROSS": 0, "CROSS_LATENCY": 1, "POST_DRAIN": 2, "SINCE_W": 2},
         {"CROSS_LATENCY": 100_000, "POST_DRAIN": 1 << 20, "SINCE_W": 32},
@@ -76,6 +75,8 @@ ENDS: dict[str, list[Parameters]] = {
     ],
     "ff_trigger_steps": [{"WITH_EDGE": 0, "WITH_SEQUENCE": 0, "COUNT_W": 1, "LIMIT_W": 1}, {}],
     "ff_trigger_srl": [{}],
+    "ff_trigger_fill": [{}],
+    "ff_trigger_table": [{}],
 }
 
 REFUSED: list[tuple[str, Parameters, str]] = [
@@ -98,6 +99,7 @@ REFUSED: list[tuple[str, Parameters, str]] = [
         {"CROSS_LATENCY": 0},
         "ff_error_CROSS_LATENCY_must_be_1_to_100000_and_fit_SINCE_W",
     ),
+    ("ff_time_told", {"TIME_W": 65}, "ff_error_TIME_W_must_be_40_to_64"),
     ("ff_tap_recorder", {"ALL_KINDS": 2}, "ff_error_ALL_KINDS_must_be_0_or_1"),
     ("ff_tap_recorder", {"DEPTH": 2000}, "ff_error_DEPTH_must_be_a_power_of_two_from_16_to_16384"),
     ("ff_tap_recorder", {"POST_W": 33}, "ff_error_POST_W_must_be_1_to_32"),

@@ -67,10 +67,13 @@ class Fifo:
         for task in self.tasks:
             task.cancel()
 
-    async def write(self, words: int, omit: int = -1) -> int:
-        """Write a packet, with stalls; return how many of its words went in."""
+    async def write(self, words: int, omit: int = -1, late: int = 0) -> int:
+        """Write a packet, with stalls, its last word late; return how many of its words went in."""
         dut, draw, accepted = self.dut, self.draw, 0
         for number in range(words):
+            if late and number == words - 1:
+                await ClockCycles(dut.s_clk, late)
+                await FallingEdge(dut.s_clk)
             kind = HEAD if number < 2 else TAIL if number == words - 1 else BODY
             data, flags = draw.getrandbits(64), draw.getrandbits(3)
             dut.s_valid.value, dut.s_first.value, dut.s_last.value = (
@@ -170,6 +173,38 @@ async def a_word_can_be_read_before_its_packet_ends_and_the_end_is_told(dut: Any
     assert first + await made.read(10) == made.stored
     await made.done()
     assert int(dut.m_complete.value) == 0
+    made.stop()
+
+
+@cocotb.test()
+@cocotb.parametrize(clocks=[(12_800, 10_000), (4_000, 17_002), (17_002, 4_000)])
+async def an_end_is_never_known_before_the_last_word_shows(
+    dut: Any, clocks: tuple[int, int]
+) -> None:
+    """A reader that sees the end and no word may believe that it has read them all, whichever clock is faster."""
+    made = await fifo(dut, 5, *clocks)
+    told: list[int] = []  # words read when the end was seen and no word
+
+    async def read() -> None:
+        taken = 0
+        dut.m_take.value = 1
+        while len(told) < 30:
+            await FallingEdge(dut.m_clk)
+            taken += int(dut.m_valid.value)
+            dut.m_done.value = 0
+            if int(dut.m_complete.value) and not int(dut.m_valid.value):
+                told.append(taken)
+                dut.m_done.value = 1
+        await FallingEdge(dut.m_clk)
+        dut.m_done.value = dut.m_take.value = 0
+
+    reading = cocotb.start_soon(read())
+    for packet in range(1, 31):
+        await made.write(3, late=40 + packet)  # the reader has taken all before it
+        while len(told) < packet:
+            await FallingEdge(dut.m_clk)
+    await reading
+    assert told == [3 * packet for packet in range(1, 31)]
     made.stop()
 
 

@@ -40,7 +40,7 @@ class Status:
     async def start(self) -> Any:
         """Return the clock of the link."""
         dut = self.dut
-        for name in ("sel_memory", "sel_pair", "sel_far", "win_word", "pair_bus", "pair_link"):
+        for name in ("sel_memory", "sel_pair", "sel_far", "win_word"):
             getattr(dut, name).value = 0
         dut.far_bank.value = self.far
         for name, width, numbers in (

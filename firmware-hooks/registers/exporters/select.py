@@ -7,35 +7,27 @@ what is lacking.
 from __future__ import annotations
 
 from exporters.fill import fill
-from exporters.model import Map, Register
-from exporters.verilog import inside
+from exporters.model import Map
+from exporters.small import parts
 
 __all__ = ["MODULE", "small_register_file"]
 
 MODULE = "ff_regs_select"
-UPPER = 32  # place of the first constant in the RAM
-PAGE_WORDS = 512  # registers that are no banks and no windows stand below
 
 # Registers the template answers from a signal, or takes a write of.
 NAMED = (
-    "id.boot_nonce", "id.bus_errors", "id.bus_error_addr", "ctl.generation", "ctl.state", "ctl.arm", "ctl.freeze",
-    "ctl.causes", "ctl.cause_mask", "ctl.options", "ctl.kinds", "ctl.post",
-    "ctl.snapshot_log2", "ctl.sample_period", "trigger.config", "trigger.term.value_lo", "trigger.term.value_hi",
-    "trigger.term.mask_lo", "trigger.term.mask_hi", "trigger.term.kinds", "memory.write_ptr", "pair.first_number",
-)  # fmt: skip
-# Those a write of changes something; of an array with a second place here only the first counts.
-WRITTEN = (
-    "ctl.arm",
-    "ctl.freeze",
-    "ctl.cause_mask",
-    "ctl.options",
-    "ctl.post",
-    "trigger.config",
-)
-TERM = (
+    "id.boot_nonce", "id.bus_errors", "id.bus_error_addr", "ctl.generation", "ctl.state", "ctl.arm", "ctl.freeze", "ctl.causes",
+    "ctl.cause_mask", "ctl.options", "ctl.kinds", "ctl.post", "ctl.snapshot_log2", "ctl.sample_period", 
     "trigger.term.value_lo", "trigger.term.value_hi", "trigger.term.mask_lo", "trigger.term.mask_hi",
-    "trigger.term.kinds",
+    "trigger.term.kinds", "memory.write_ptr", "pair.first_number",
 )  # fmt: skip
+# Those a write of changes something, and in how many places of the array.
+WRITTEN = (
+    ("ctl.arm", 1), ("ctl.freeze", 1), ("ctl.cause_mask", 1), ("ctl.options", 1), ("ctl.post", 5), ("trigger.config", 1),
+    ("trigger.term.value_lo", 1), ("trigger.term.value_hi", 1), ("trigger.term.mask_lo", 1), ("trigger.term.mask_hi", 1),
+    ("trigger.term.kinds", 1),
+)  # fmt: skip
+ROWS = (0, 2, 3)  # rows of 32 words whose places in the RAM are their own: id, ctl, trigger
 # Identity that is fixed for this form, as Verilog; the rest of id.* is a constant of the map.
 IDENTITY = {
     "id.build_hash": "BUILD_HASH",
@@ -66,75 +58,15 @@ def small_register_file(device: Map) -> str:
     Raises:
         KeyError: the map lacks a register that this form has.
     """
-    by_name = {register.name: register for register in device.registers}
-    low = [register for register in device.registers if _words(register)[0] < PAGE_WORDS]
-    readable = {
-        word for register in low if "r" in register.access and not register.frozen_only
-        for word in _words(register) if word < PAGE_WORDS
-    }  # fmt: skip
-    written = {word for name in WRITTEN for word in _words(by_name[name])}
-    written |= {_words(by_name[name])[0] for name in TERM}
-    lacking = {
-        word for register in device.registers if register.access == "r"
-        for word in _words(register) if word >= PAGE_WORDS
-    }  # fmt: skip
-    words = [
-        f"    localparam [8:0] {name.replace('.', '_').upper()} = 9'h{_words(by_name[name])[0]:03X};"
-        for name in NAMED
+    text = parts(device, NAMED, WRITTEN, IDENTITY)
+    tables = [line for line in text["rows"].splitlines() if "localparam" in line]
+    rows = [int(line.split("ROW_")[1].split()[0]) for line in tables]
+    tables += [f"    wire {', '.join(f'in_row_{row}' for row in rows)};"]
+    tables += [
+        f"    ff_node i_row_{row} (.d(ROW_{row}[{{s_we, page[4:0]}}]), .q(in_row_{row}));"
+        for row in rows
     ]
-    return fill(
-        f"{MODULE}.v.in",
-        {
-            "words": "\n".join(words),
-            "rows": _rows(readable, written),
-            "lacking": inside(lacking),
-            "constants": "\n".join(_constants(device)),
-            "snapshot": str(by_name["ctl.snapshot_log2"].reset),
-            "period": str(by_name["ctl.sample_period"].reset),
-        },
+    rest = " || ".join(
+        f"(page[8:5] == 4'd{row} && in_row_{row})" for row in rows if row not in ROWS
     )
-
-
-def _rows(readable: set[int], written: set[int]) -> str:
-    """Return a table of 32 words a row of the low registers, and ``exists``, which looks into the row's."""
-    lines, rows = [], []
-    for row in range(PAGE_WORDS // 32):
-        table = sum(1 << word % 32 for word in readable if word // 32 == row)
-        table |= sum(1 << 32 + word % 32 for word in written if word // 32 == row)
-        if table:
-            rows.append(row)
-            lines.append(f"    localparam [63:0] ROW_{row} = 64'h{table:016X};")
-    lines.append(f"    (* keep *) wire [{len(rows) - 1}:0] in_row;")
-    lines += [
-        f"    assign in_row[{place}] = ROW_{row}[{{s_we, page[4:0]}}];"
-        for place, row in enumerate(rows)
-    ]
-    inside_row = " || ".join(
-        f"(in_row[{place}] && page[8:5] == 4'd{row})" for place, row in enumerate(rows)
-    )
-    lines.append(f"    wire exists = {inside_row};")
-    return "\n".join(lines)
-
-
-def _constants(device: Map) -> list[str]:
-    lines = []
-    for register in device.registers:
-        if register.name in IDENTITY:
-            what = IDENTITY[register.name]
-        elif register.name == "id.map_hash":
-            what = f"32'h{device.map_hash():08X}"
-        elif register.parameter:
-            what = f"32'h{register.reset:08X}"
-        else:
-            continue
-        if what == "32'h00000000":
-            continue
-        for word in _words(register):
-            lines.append(
-                f"            32'h{UPPER + word:02X}: constant = {what}; // {register.name}"
-            )
-    return lines
-
-
-def _words(register: Register) -> list[int]:
-    return [address // 4 for address in register.addresses()]
+    return fill(f"{MODULE}.v.in", {**text, "rows": "\n".join(tables), "rest": rest})

@@ -149,7 +149,6 @@ module ff_regs_select #(
     localparam [8:0] CTL_POST = 9'h04F;
     localparam [8:0] CTL_SNAPSHOT_LOG2 = 9'h054;
     localparam [8:0] CTL_SAMPLE_PERIOD = 9'h056;
-    localparam [8:0] TRIGGER_CONFIG = 9'h060;
     localparam [8:0] TRIGGER_TERM_VALUE_LO = 9'h064;
     localparam [8:0] TRIGGER_TERM_VALUE_HI = 9'h065;
     localparam [8:0] TRIGGER_TERM_MASK_LO = 9'h066;
@@ -158,16 +157,15 @@ module ff_regs_select #(
     localparam [8:0] MEMORY_WRITE_PTR = 9'h080;
     localparam [8:0] PAIR_FIRST_NUMBER = 9'h0C0;
 
-    // Decode. The address stands still until the answer; the region is kept in the access's first cycle. Which words of a
-    // row of 32 exist, to read and, from bit 32 on, to write, is a table each; kept as nets, so that each is one LUT.
+    // Decode. The address stands still until the answer; what it means is kept in the access's first cycle. Which words of a
+    // row of 32 exist, to read and, from bit 32 on, to write, is a table each; these and the steps from an address to its
+    // meaning are kept as nets, so that each table is one LUT and synthesis shares the steps.
     wire [21:0] word = s_addr[23:2];
     wire [8:0]  page = s_addr[10:2];
     wire [4:0]  x = page[4:0];
     wire kinds_here = x >= CTL_KINDS[4:0] && x < CTL_POST[4:0];
     wire post_here = x >= CTL_POST[4:0] && x < CTL_SNAPSHOT_LOG2[4:0];
-    wire mine = s_addr[31:24] == INDEX[7:0] && s_addr[1:0] == 2'd0;
     wire frozen = stat_state == 2'd3;
-    wire low = word[21:9] == 13'd0;
     localparam [63:0] ROW_0 = 64'h0000000001FFFFFF;
     localparam [63:0] ROW_2 = 64'h000F828C00FFFFF3;
     localparam [63:0] ROW_3 = 64'h000001F10001F1F7;
@@ -176,27 +174,52 @@ module ff_regs_select #(
     localparam [63:0] ROW_6 = 64'h0000000000007F7F;
     localparam [63:0] ROW_8 = 64'h00000000FF03FFFF;
     localparam [63:0] ROW_10 = 64'h000000000000006F;
-    (* keep *) wire [7:0] in_row;
-    assign in_row[0] = ROW_0[{s_we, page[4:0]}];
-    assign in_row[1] = ROW_2[{s_we, page[4:0]}];
-    assign in_row[2] = ROW_3[{s_we, page[4:0]}];
-    assign in_row[3] = ROW_4[{s_we, page[4:0]}];
-    assign in_row[4] = ROW_5[{s_we, page[4:0]}];
-    assign in_row[5] = ROW_6[{s_we, page[4:0]}];
-    assign in_row[6] = ROW_8[{s_we, page[4:0]}];
-    assign in_row[7] = ROW_10[{s_we, page[4:0]}];
-    wire exists = (in_row[0] && page[8:5] == 4'd0) || (in_row[1] && page[8:5] == 4'd2) || (in_row[2] && page[8:5] == 4'd3) || (in_row[3] && page[8:5] == 4'd4) || (in_row[4] && page[8:5] == 4'd5) || (in_row[5] && page[8:5] == 4'd6) || (in_row[6] && page[8:5] == 4'd8) || (in_row[7] && page[8:5] == 4'd10);
-    wire lacking = (word & 22'h3FFEC0) == 22'h000400
+    wire in_row_0, in_row_2, in_row_3, in_row_4, in_row_5, in_row_6, in_row_8, in_row_10;
+    ff_node i_row_0 (.d(ROW_0[{s_we, page[4:0]}]), .q(in_row_0));
+    ff_node i_row_2 (.d(ROW_2[{s_we, page[4:0]}]), .q(in_row_2));
+    ff_node i_row_3 (.d(ROW_3[{s_we, page[4:0]}]), .q(in_row_3));
+    ff_node i_row_4 (.d(ROW_4[{s_we, page[4:0]}]), .q(in_row_4));
+    ff_node i_row_5 (.d(ROW_5[{s_we, page[4:0]}]), .q(in_row_5));
+    ff_node i_row_6 (.d(ROW_6[{s_we, page[4:0]}]), .q(in_row_6));
+    ff_node i_row_8 (.d(ROW_8[{s_we, page[4:0]}]), .q(in_row_8));
+    ff_node i_row_10 (.d(ROW_10[{s_we, page[4:0]}]), .q(in_row_10));
+    wire mine;
+    ff_node i_mine (.d(s_addr[31:24] == INDEX[7:0] && s_addr[1:0] == 2'd0 && word[21:19] == 3'd0), .q(mine));
+    wire near;
+    ff_node i_near (.d(mine && word[18:12] == 7'd0), .q(near));
+    wire low;
+    ff_node i_low (.d(near && word[11:9] == 3'd0), .q(low)); // rows of registers that are no banks and no windows
+    wire lacking;
+    ff_node i_lacking (.d(near && !s_we && ((word & 22'h3FFEC0) == 22'h000400
         || (word & 22'h3FFFC0) == 22'h000600
         || (word & 22'h3FFC00) == 22'h000800
         || (word & 22'h3FFFE0) == 22'h000C00
-        || (word & 22'h3FFFFC) == 22'h000C20;
+        || (word & 22'h3FFFFC) == 22'h000C20)), .q(lacking));
     // trace_tx_enq .. trace_rx_deq are the four quarter megabytes from 0x40000 on
-    wire trace = word[21:19] == 3'd0 && word[18:16] == {1'b0, stat_tap} + 3'd1 && frozen && word[15:2] >> A == 14'd0;
-    wire table_here = WITH_CRC != 0 && word[21:9] == 13'h008 && word[8:6] == {1'b0, stat_tap} && frozen;
-    localparam [2:0] ID = 3'd0, CTL = 3'd1, TRIGGER = 3'd2, MEMORY = 3'd3, PAIR = 3'd4, RECORDS = 3'd5, NOTHING = 3'd6, ERROR = 3'd7;
-    (* fsm_encoding = "none" *) reg [2:0] region_q; // a selector, whatever synthesis takes it for
-    wire good = region_q != ERROR;
+    wire tap_named;
+    ff_node i_tap_named (.d(word[18:16] == {1'b0, stat_tap} + 3'd1), .q(tap_named));
+    wire trace;
+    ff_node i_trace (.d(mine && tap_named && frozen && word[15:2] >> A == 14'd0 && !s_we), .q(trace));
+    wire table_here = WITH_CRC != 0 && mine && word[18:9] == 10'h008 && word[8:6] == {1'b0, stat_tap} && frozen;
+    wire of_id;
+    ff_node i_of_id (.d(page[8:5] == 4'd0 && in_row_0), .q(of_id));
+    wire of_row;
+    ff_node i_of_row (.d(page[8:6] == CTL_GENERATION[8:6] && (page[5] ? in_row_3 : in_row_2 || (WITH_KINDS != 0 && s_we && kinds_here))), .q(of_row));
+    wire of_rest;
+    ff_node i_of_rest (.d((page[8:5] == 4'd4 && in_row_4) || (page[8:5] == 4'd5 && in_row_5) || (page[8:5] == 4'd6 && in_row_6) || (page[8:5] == 4'd8 && in_row_8) || (page[8:5] == 4'd10 && in_row_10)), .q(of_rest));
+    wire count_here;
+    ff_node i_count_here (.d(page[8:5] == MEMORY_WRITE_PTR[8:5] && page[4:3] == stat_tap && !page[2]), .q(count_here));
+    wire pair_here;
+    ff_node i_pair_here (.d(page[8:5] == PAIR_FIRST_NUMBER[8:5] && page[4:3] == 2'd0), .q(pair_here));
+    // ROW: a word of ctl's row or the trigger's; NONE reads 0
+    localparam [2:0] ERROR = 3'd0, NONE = 3'd1, MEMORY = 3'd2, PAIR = 3'd3, ROW = 3'd4, ID = 3'd5, RECORDS = 3'd6;
+    wire [2:0] meaning;
+    wire rest = low && of_rest;
+    assign meaning[2] = (low && (of_id || of_row)) || trace;
+    assign meaning[1] = (rest && (count_here || pair_here)) || trace;
+    assign meaning[0] = (low && of_id) || (rest && !count_here) || lacking;
+    (* fsm_encoding = "none" *) reg [2:0] what_q; // a selector, whatever synthesis takes it for
+    wire good = what_q != ERROR;
 
     // An access: 0 what it means, 1 a record's second half, 2 copy, 3 answer; 2 and 3 wait for their turn at the RAM.
     reg  [1:0] phase_q;
@@ -262,23 +285,7 @@ module ff_regs_select #(
         end
     endfunction
 
-    reg  [2:0] region;
-    always @* begin
-        region = ERROR;
-        if (mine) begin
-            if (!s_we && lacking) region = NOTHING;
-            if (!s_we && trace) region = RECORDS;
-            if (low && (exists || (WITH_KINDS != 0 && s_we && page[8:5] == CTL_KINDS[8:5] && kinds_here))) case (page[8:5])
-                4'd0: region = ID;
-                CTL_GENERATION[8:5]: region = CTL;
-                TRIGGER_CONFIG[8:5]: region = TRIGGER;
-                MEMORY_WRITE_PTR[8:5]: region = page[4:3] == stat_tap && !page[2] ? MEMORY : NOTHING;
-                PAIR_FIRST_NUMBER[8:5]: region = page[4:3] == 2'd0 ? PAIR : NOTHING;
-                default: region = NOTHING;
-            endcase
-        end
-    end
-    always @(posedge clk) if (phase_q == 2'd0) region_q <= region;
+    always @(posedge clk) if (phase_q == 2'd0) what_q <= meaning;
 
     // What goes into the RAM: what is written, half a record, a toggle's number, or something of the fourth kind.
     localparam [1:0] WRITTEN = 2'd0, RECORD = 2'd1, NUMBER = 2'd2, OTHER = 2'd3;
@@ -286,60 +293,54 @@ module ff_regs_select #(
     reg  mask_set_q, post_set_q, options_set_q; // written since rst; else its reset value is shown
     wire kinds_set;
     reg  pair_q;                           // a toggle was seen since arm
-    // The place in ctl's row and in the trigger's row: a table each.
-    reg  [5:0] ctl_place, trigger_place;
+    // The place in ctl's row and in the trigger's: a table a bit.
+    reg  [5:0] row_place;
     always @* begin
-        ctl_place = ZERO;
-        if (x == CTL_GENERATION[4:0] || x == CTL_ARM[4:0] || x == CTL_FREEZE[4:0]) ctl_place = GENERATION;
-        if (x == CTL_STATE[4:0] || x == CTL_CAUSES[4:0]) ctl_place = LIVE;
-        if (x == CTL_OPTIONS[4:0]) ctl_place = OPTIONS;
-        if (x == CTL_CAUSE_MASK[4:0]) ctl_place = MASK;
-        if (x == CTL_SNAPSHOT_LOG2[4:0]) ctl_place = SNAPSHOT;
-        if (x == CTL_SAMPLE_PERIOD[4:0]) ctl_place = SAMPLE;
-        if (kinds_here) ctl_place = WITH_KINDS != 0 ? KINDS : ALL_KINDS;
-        if (post_here) ctl_place = POST;
-        trigger_place = x[4] || x[3:2] == 2'd3 ? ZERO : x[3] ^ x[2] ? {3'b001, x[2:0]} : x == 5'd0 ? CONFIG : NEVER;
+        row_place = ZERO;
+        if (x == CTL_GENERATION[4:0] || x == CTL_ARM[4:0] || x == CTL_FREEZE[4:0]) row_place = GENERATION;
+        if (x == CTL_STATE[4:0] || x == CTL_CAUSES[4:0]) row_place = LIVE;
+        if (x == CTL_OPTIONS[4:0]) row_place = OPTIONS;
+        if (x == CTL_CAUSE_MASK[4:0]) row_place = MASK;
+        if (x == CTL_SNAPSHOT_LOG2[4:0]) row_place = SNAPSHOT;
+        if (x == CTL_SAMPLE_PERIOD[4:0]) row_place = SAMPLE;
+        if (kinds_here) row_place = WITH_KINDS != 0 ? KINDS : ALL_KINDS;
+        if (post_here) row_place = POST;
+        if (page[5]) row_place = x[4] || x[3:2] == 2'd3 ? ZERO : x[3] ^ x[2] ? {3'b001, x[2:0]} : x == 5'd0 ? CONFIG : NEVER;
     end
-    (* keep *) wire [5:0] in_ctl, in_trigger;
-    assign in_ctl = ctl_place;
-    assign in_trigger = trigger_place;
-    wire unset = !s_we && ((x == CTL_OPTIONS[4:0] && !options_set_q) || (x == CTL_CAUSE_MASK[4:0] && !mask_set_q)
-        || (WITH_KINDS != 0 && kinds_here && !kinds_set) || (post_here && !post_set_q));
+    wire [5:0] in_place;
+    ff_node #(.W(6)) i_in_place (.d(row_place), .q(in_place));
+    wire unset, live, live_id, live_row;   // live: the word is copied first
+    ff_node i_unset (.d(!s_we && !page[5] && ((x == CTL_OPTIONS[4:0] && !options_set_q) || (x == CTL_CAUSE_MASK[4:0] && !mask_set_q)
+        || (WITH_KINDS != 0 && kinds_here && !kinds_set) || (post_here && !post_set_q))), .q(unset));
+    // Of id, nonce and errors are live; of ctl, state and causes; of the pair its status; of a record all but the fourth word.
+    ff_node i_live_id (.d(x == ID_BOOT_NONCE[4:0] || x == ID_BUS_ERRORS[4:0] || (WITH_ERROR_ADDR != 0 && x == ID_BUS_ERROR_ADDR[4:0])), .q(live_id));
+    ff_node i_live_row (.d(!s_we && !page[5] && (x == CTL_STATE[4:0] || x == CTL_CAUSES[4:0])), .q(live_row));
+    wire no_pair = x[2:1] == 2'd3;
+    wire whole_id = WITH_ERROR_ADDR != 0 && x[3];
+    wire [2:0] now_how, how;               // what_q for the place: as MEMORY what is live, as RECORDS what is copied whole
+    assign now_how = what_q == RECORDS ? (!x[1] ? RECORDS : x[0] ? NONE : MEMORY) : what_q == ROW ? ROW
+        : what_q == ID && live_id ? (whole_id ? RECORDS : MEMORY) : what_q == PAIR ? (no_pair ? MEMORY : pair_q ? PAIR : NONE) : what_q;
+    ff_node #(.W(3)) i_how (.d(now_how), .q(how));
     reg  [5:0] place;
     reg  [1:0] leg, other;
-    reg  live;                             // it is copied first
     always @* begin
-        leg = s_we ? WRITTEN : OTHER;
-        other = COUNT;
-        case (region_q)
-            ID: begin
-                live = x == ID_BOOT_NONCE[4:0] || x == ID_BUS_ERRORS[4:0] || (WITH_ERROR_ADDR != 0 && x == ID_BUS_ERROR_ADDR[4:0]);
-                place = live ? LIVE : {1'b1, x};
-                if (x[1]) other = FLAGS;   // the errors; the nonce is a count
-                if (WITH_ERROR_ADDR != 0 && x[3]) {place, leg} = live ? {WHOLE, RECORD} : {1'b1, x, OTHER};
-            end
-            CTL: begin
-                live = !s_we && (x == CTL_STATE[4:0] || x == CTL_CAUSES[4:0]);
-                place = {in_ctl[5] || unset, in_ctl[4:0]};
-                if (x[0]) other = FLAGS;   // the state; the causes are a count
-            end
-            TRIGGER: {live, place} = {1'b0, in_trigger};
-            MEMORY: {live, place, other} = {1'b1, LIVE, x[1:0] == 2'd1 ? FLAGS : COUNT};
-            PAIR: begin
-                live = x[2:1] == 2'd3;
-                place = live ? LIVE : pair_q ? {3'b010, x[2:0]} : ZERO;
-                other = FLAGS;
-            end
-            RECORDS: begin
-                live = x[1:0] != 2'd3;
-                place = !x[1] ? WHOLE : x[0] ? ZERO : LIVE;
-                if (!x[1]) leg = RECORD;
-                other = TOP;
-            end
-            ERROR: {live, place} = {1'b0, ONES};
-            default: {live, place} = {1'b0, ZERO};
+        case (how)
+            ID: place = {1'b1, x};
+            ROW: place = {in_place[5] || unset, in_place[4:0]};
+            MEMORY: place = LIVE;
+            PAIR: place = {3'b010, x[2:0]};
+            RECORDS: place = WHOLE;
+            ERROR: place = ONES;
+            default: place = ZERO;
         endcase
+        leg = s_we ? WRITTEN : OTHER;
+        if ((what_q == RECORDS && !x[1]) || (what_q == ID && whole_id)) leg = RECORD;
+        // the state, the errors, a memory's status and the pair's are flags; the others counts
+        other = what_q == RECORDS ? TOP : what_q == PAIR || (what_q == ROW && x[0]) || (what_q == ID && x[1])
+            || (what_q == MEMORY && x[1:0] == 2'd1) ? FLAGS : COUNT;
     end
+    assign live = (what_q == ID && live_id) || (what_q == ROW && live_row) || what_q == MEMORY || (what_q == PAIR && no_pair)
+        || (what_q == RECORDS && x[1:0] != 2'd3);
     reg  [3:0] top_q;                      // the lower half's four bits, while the upper half is read
     // What the access is, from its second cycle on: registers, so that the RAM's port is one LUT a bit.
     reg  [5:0] place_q;
@@ -468,12 +469,12 @@ module ff_regs_select #(
     wire [1:0] source, source_other;
     assign source = !swept_q ? NUMBER : pair_due ? {1'b1, !of_number} : leg_q;
     assign source_other = pair_due ? HI : other_q;
-    // What a place holds: its other bits stay 0.
+    // What a place holds: its other bits are never written, so they stay 0.
     localparam [31:0] IN_LIVE = 32'hFFFFFFFF >> (32 - LIVE_W), IN_POST = 32'hFFFFFFFF >> (32 - POST_W), IN_HI = 32'hFFFFFFFF >> (32 - HI_W);
     reg  [31:0] reach;
     always @* begin
         reach = 32'hFFFFFFFF;
-        if (swept_q) casez (port[4:0])
+        case (port[4:0])
             LIVE[4:0]: reach = IN_LIVE;
             POST[4:0]: reach = IN_POST;
             OPTIONS[4:0], CONFIG[4:0]: reach = 32'h00000031;

@@ -65,6 +65,7 @@ module ff_nic_rx_dma #(
     reg  [63:0] dest_q;
     reg  [9:0]  done_q, burst_q;    // payload words written; of this burst
     reg  [15:0] pause_q;
+    reg         ended_q;            // the word read last is a tail
     reg         bad_q, counted_header_q, counted_payload_q, counted_length_q;
     reg         judged_q;           // one cycle for the verdict on the last word
     reg         ending_q;           // the bus is given back
@@ -72,9 +73,7 @@ module ff_nic_rx_dma #(
     wire [DEPTH_LOG2:0] burst_words = BURST[DEPTH_LOG2:0];
     wire ready = f_complete || f_level >= burst_words;
     wire next_packet = f_valid && f_start && inside_q && !held_q; // this one ended without a tail
-    wire gone = !f_valid && f_complete && settled_q;              // so did it, and nothing is behind it
-    reg  [2:0]  empty_q;
-    wire settled_q = empty_q[2]; // empty for some cycles: m_complete is not ahead of the words
+    wire gone = !f_valid && f_complete;                           // so did it, and nothing is behind it
     reg         held_q;          // the word is there a second time
 
     wire left = done_q != stat_length; // payload words still to be written
@@ -101,13 +100,13 @@ module ff_nic_rx_dma #(
     assign count_length = length_bad && !counted_length_q;
 
     always @(posedge clk) begin
-        empty_q <= f_valid ? 3'd0 : {empty_q[1:0], 1'b1};
         held_q <= f_take ? f_hold : held_q;
         ending_q <= 1'b0;
         judged_q <= 1'b0;
         if (pause_q != 16'd0) pause_q <= pause_q - 16'd1;
         if (f_take) begin
             inside_q <= 1'b1;
+            ended_q <= f_kind == TAIL;
             second_q <= !inside_q;
             if (second_q) dest_q <= f_data;
             {counted_length_q, counted_payload_q, counted_header_q}
@@ -163,9 +162,9 @@ module ff_nic_rx_dma #(
         if (rst) begin
             state_q <= IDLE;
             inside_q <= 1'b0;
+            ended_q <= 1'b0;
             second_q <= 1'b0;
             held_q <= 1'b0;
-            empty_q <= 3'd0;
             ending_q <= 1'b0;
             judged_q <= 1'b0;
             pause_q <= 16'd0;
@@ -185,13 +184,14 @@ module ff_nic_rx_dma #(
     assign b_wend = ending_q;
     assign count_retry = b_req && b_retry;
 
-    wire whole = state_q == FINISH && judged_q && inside_q && !bad_q;
+    // Without its tail (lost in a full FIFO) a packet was not judged, but it is not whole either.
+    wire whole = state_q == FINISH && judged_q && inside_q && ended_q && !bad_q;
     assign note_valid = whole && (stat_flags[1] || stat_type != RDMA_WRITE); // flag NOTIFY_REMOTE
     assign note_seq = stat_seq;
     assign note_flow = stat_flow;
     assign length_valid = f_done && whole;
     assign length_words = stat_length;
-    assign count_drop = f_done && inside_q && bad_q;
+    assign count_drop = f_done && inside_q && (bad_q || !ended_q);
     always @* begin
         stat_state = state_q == IDLE && !f_valid ? M_IDLE : M_DATA;
         if ((state_q == IDLE || state_q == WAIT) && f_valid && ready && cfg_stop) stat_state = M_STOPPED;

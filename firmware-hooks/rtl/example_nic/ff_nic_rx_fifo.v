@@ -23,7 +23,7 @@ module ff_nic_rx_fifo #(
     output wire [2:0]  m_flags,
     input  wire        m_take,
     input  wire        m_hold,          // fault: this read does not move the pointer
-    output wire        m_complete,      // the oldest packet stands here to its end
+    output wire        m_complete,      // the oldest packet stands here to its end; what m_valid then does not show was read
     input  wire        m_done,          // the oldest packet has been read
     output wire [DEPTH_LOG2:0] m_level, // words that may be read
     input  wire        stat_clk,        // m_clk, but goes on where that is stopped: the level is then exact
@@ -81,6 +81,7 @@ module ff_nic_rx_fifo #(
 
     // bus side
     reg  [A:0]  read_q, read_gray_q, done_q;
+    reg  [A:0]  ended_q;                // not known before the packet's last word shows, at any ratio of the clocks
     reg  [69:0] head_q;
     reg         valid_q;
     wire [A:0]  stored_gray_m, stored_m, ends_gray_m, ends_m;
@@ -91,18 +92,20 @@ module ff_nic_rx_fifo #(
         valid_q <= stored_m != read_next;
         read_q <= read_next;
         read_gray_q <= read_next ^ (read_next >> 1);
+        ended_q <= ends_m;
         if (m_done) done_q <= done_q + {{A{1'b0}}, 1'b1};
         if (m_rst) begin
             valid_q <= 1'b0;
             read_q <= {A+1{1'b0}};
             read_gray_q <= {A+1{1'b0}};
+            ended_q <= {A+1{1'b0}};
             done_q <= {A+1{1'b0}};
         end
     end
     assign m_valid = valid_q;
     assign {m_flags, m_start, m_kind, m_data} = head_q;
     assign m_level = stored_m - read_q;
-    assign m_complete = ends_m != done_q;
+    assign m_complete = ended_q != done_q;
 
     wire [A:0] write_gray_stat, write_stat;
     ff_cdc_sync #(.W(A+1)) i_stat (.clk(stat_clk), .d(write_gray_q), .q(write_gray_stat));

@@ -79,26 +79,29 @@ module ff_nic_rx_link #(
         .s_data(raw), .cfg_count(fault_count), .cfg_min_length(fault_min_length), .cfg_word(fault_word),
         .hit(strike), .stat_done(raw_struck), .stat_seq(raw_seq), .stat_flow(raw_flow));
 
-    // synchronization FIFOs, into the own link clock
+    // synchronization FIFOs, into the own link clock. Writer and reader see each other's pointer three cycles late each,
+    // a lane may be a half ahead of the other, and clocks are corrected at FILL + 2: FILL + 9 places are in use.
+    localparam integer SYNC_LOG2 = FILL + 9 < 16 ? 4 : 5;
+    localparam integer LEVEL_W = SYNC_LOG2 + 1;
     wire [63:0] b_data = a_data ^ (strike && fault_flip ? flips : 64'd0);
     wire [1:0]  l_idle, l_halt, l_next_idle, l_underflow, l_stale;
     wire [63:0] l_data;
-    wire [9:0]  l_level;
+    wire [2*LEVEL_W-1:0] l_level;
     wire        l_read;
     wire [3:0]  l_pop;
     generate for (i = 0; i < 2; i = i + 1) begin : g_sync
-        ff_nic_sync_fifo #(.DEPTH_LOG2(4)) i_sync (
+        ff_nic_sync_fifo #(.DEPTH_LOG2(SYNC_LOG2)) i_sync (
             .s_clk(clk_rx), .s_rst(rst_rx), .s_valid(a_valid[i]), .s_idle(a_idle[i]), .s_halt(a_halt[i]),
             .s_data(b_data[i*32 +: 32]), .m_clk(clk), .m_rst(rst), .m_read(l_read), .m_pop(l_pop[i*2 +: 2]),
             .m_stale(l_stale[i]), .m_idle(l_idle[i]), .m_halt(l_halt[i]), .m_data(l_data[i*32 +: 32]),
-            .m_next_idle(l_next_idle[i]), .m_level(l_level[i*5 +: 5]), .m_underflow(l_underflow[i]),
+            .m_next_idle(l_next_idle[i]), .m_level(l_level[i*LEVEL_W +: LEVEL_W]), .m_underflow(l_underflow[i]),
             .stat_overflows(stat_overflows[i*32 +: 32]));
-        assign stat_level[i*8 +: 8] = {3'd0, l_level[i*5 +: 5]};
+        assign stat_level[i*8 +: 8] = {{8-LEVEL_W{1'b0}}, l_level[i*LEVEL_W +: LEVEL_W]};
     end endgenerate
 
     // words
     wire w_valid, w_first, w_last, w_credit, hit_empty;
-    ff_nic_bond #(.FILL(FILL), .LEVEL_W(5)) i_bond (
+    ff_nic_bond #(.FILL(FILL), .LEVEL_W(LEVEL_W)) i_bond (
         .clk(clk), .rst(rst), .l_idle(l_idle), .l_halt(l_halt), .l_next_idle(l_next_idle), .l_underflow(l_underflow),
         .l_data(l_data), .l_level(l_level), .l_read(l_read), .l_pop(l_pop), .l_stale(l_stale), .fault_run(hit_empty),
         .fault_lane(fault_lane), .fault_struck(empty_struck), .fault_word(empty_word), .m_valid(w_valid),

@@ -71,7 +71,7 @@ module ff_nic_tx_dma #(
     reg  [3:0]  flags_q, type_q;
     reg  [6:0]  flow_q;
     reg  [15:0] seq_q;
-    reg         pattern_q, working_q;
+    reg         pattern_q;
     reg         head0_q, head1_q;       // the header word, the address word goes out next
     reg  [4:0]  backoff_q;
     reg  [7:0]  random_q;               // for the wait before a retried request
@@ -116,17 +116,13 @@ module ff_nic_tx_dma #(
         head1_q <= head0_q;
         case (state_q)
             IDLE: begin
-                working_q <= 1'b0;
                 place_q <= 2'd0;
-                if (inject_valid) begin
-                    state_q <= INJECT;
-                    working_q <= 1'b1;
-                end else if (d_valid) begin
+                if (inject_valid) state_q <= INJECT;
+                else if (d_valid) begin
                     {src_q, dest_q, length_q, flags_q, type_q, flow_q, seq_q, pattern_q}
                         <= {d_src, d_dest, d_length, d_flags, d_type, d_flow, d_seq, d_pattern};
                     left_q <= d_length;
                     stat_next_seq <= d_seq + 16'd1;
-                    working_q <= 1'b1;
                     state_q <= ROOM;
                 end
             end
@@ -192,7 +188,6 @@ module ff_nic_tx_dma #(
         end
         if (rst) begin
             state_q <= IDLE;
-            working_q <= 1'b0;
             head0_q <= 1'b0;
             head1_q <= 1'b0;
             f_valid <= 1'b0;
@@ -219,9 +214,10 @@ module ff_nic_tx_dma #(
         SPLIT:            stat_state = M_SPLIT_WAIT;
         default:          stat_state = M_DATA;
     endcase
-    assign stat_address = working_q ? b_addr : 64'd0;
-    assign stat_remaining = {6'd0, working_q && !pattern_q ? left_q : 10'd0};
-    assign stat_length = {6'd0, working_q ? length_q : 10'd0};
+    wire working = state_q != IDLE;
+    assign stat_address = working ? b_addr : 64'd0;
+    assign stat_remaining = {6'd0, working && !pattern_q ? left_q : 10'd0};
+    assign stat_length = {6'd0, working ? length_q : 10'd0};
     assign ev_flow = flow_q;
     assign ev_read_value = {4'd0, seq_q, flags_q, 2'd0, type_q, ev_left_q};
     assign ev_value = {4'd0, seq_q, flags_q, 2'd0, type_q, length_q};

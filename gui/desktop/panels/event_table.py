@@ -357,8 +357,13 @@ class EventTable(QWidget):
             self.search()
 
     def _fit_columns(self) -> None:
-        for column in range(self.model.columnCount()):
-            self.view.setColumnWidth(column, self._width(column))
+        widths = [self._width(column) for column in range(self.model.columnCount())]
+        if widths and not self.model.is_number(len(widths) - 1):
+            # A text at the end gets the room that is left: rows that were not looked at may be longer.
+            room = self.view.viewport()
+            widths[-1] = max(widths[-1], (room.width() if room else 0) - sum(widths[:-1]))
+        for column, width in enumerate(widths):
+            self.view.setColumnWidth(column, width)
 
     def _width(self, column: int) -> int:
         """Return a width from some rows: measuring all would cost what the table costs."""

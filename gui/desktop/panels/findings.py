@@ -124,7 +124,7 @@ class FindingsPanel(QWidget):
         else:
             self.text.setPlainText(_words(finding))
             fill_tree(self.evidence, [_of_evidence(one) for one in finding.evidence], expanded=True)
-            self.evidence.setColumnWidth(0, min(self.evidence.columnWidth(0), 150))
+            self.evidence.setColumnWidth(0, min(self.evidence.columnWidth(0), 190))
         self.evidence.blockSignals(False)
 
     def _evidence(self, now: QTreeWidgetItem | None) -> None:

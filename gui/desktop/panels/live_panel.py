@@ -80,7 +80,10 @@ class LivePanel(QWidget):
         states = [] if source is None else list(source.watched.recorders)
         frozen = bool(states) and all(state.state == "frozen" for state in states)
         # Only a card has recorders; of a network interface nothing can be armed.
-        ready = source is not None and not source.busy and not source.watched.stale
+        # Asked once: the reader's thread may change it between two questions.
+        busy = "" if source is None else source.busy
+        stale = source is not None and source.watched.stale
+        ready = source is not None and not busy and not stale
         able = self._allow_write and bool(states) and ready
         self.arm.setEnabled(able)
         self.freeze.setEnabled(able and not frozen)
@@ -90,9 +93,9 @@ class LivePanel(QWidget):
             fill_tree(self.facts, [])
             return
         watched = source.watched
-        if source.busy:
-            text = f"{source.busy}: asked, not answered yet"
-        elif watched.stale:
+        if busy:
+            text = f"{busy}: asked, not answered yet"
+        elif stale:
             age = source.reader.age_ns()
             old = "never answered" if age is None else f"last answer {age / 1e9:.1f} s ago"
             text = f"STALE, {old}: {source.reader.trouble or 'no answer'}"

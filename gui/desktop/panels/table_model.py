@@ -133,7 +133,7 @@ class FrameModel(QAbstractTableModel):
             # A tool tip takes what looks like markup for such.
             text = self.cell(self.row_at(index.row()), index.column())
             return text if role == Qt.ItemDataRole.DisplayRole else _plain(text)
-        if role == Qt.ItemDataRole.TextAlignmentRole and self._is_number(index.column()):
+        if role == Qt.ItemDataRole.TextAlignmentRole and self.is_number(index.column()):
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             name = self.column_names()[index.column()]
@@ -159,7 +159,8 @@ class FrameModel(QAbstractTableModel):
         names = self.column_names()
         return printable(names[section]) if section < len(names) else None
 
-    def _is_number(self, column: int) -> bool:
+    def is_number(self, column: int) -> bool:
+        """Return whether a column holds numbers."""
         if self._texts is not None:
             column -= 1
         return column >= 0 and self._cells[column][2]

@@ -17,6 +17,7 @@ from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, Track
 from freezeframe.gui.text import folder_title
 
 if TYPE_CHECKING:
+    import pandas as pd
     from freezeframe.analyzers.registry import AnalysisRegistry
     from freezeframe.decoders.trace.decode import Trace
 
@@ -91,7 +92,7 @@ def _tables(trace: Trace) -> list[Table]:
     frames = {
         "packets": trace.packets,
         "events": trace.events,
-        "words": trace.words,
+        "words": _numbered(trace),
         "intervals": trace.intervals,
         "descriptors": trace.descriptors(),
         "credits": trace.credits(),
@@ -102,6 +103,18 @@ def _tables(trace: Trace) -> list[Table]:
         for key, frame in frames.items()
         if len(frame) or key in ("packets", "events", "words")
     ]
+
+
+def _numbered(trace: Trace) -> pd.DataFrame:
+    """Return the words with their packet's sequence number, the one number that packets have in the window.
+
+    The row of their packet, ``packet`` in the table's file, is called ``packets_row`` as in all tables here.
+    """
+    rows = trace.words["packet"].to_numpy(dtype=np.int64)
+    seq = np.append(trace.packets["seq"].to_numpy(dtype=np.int64), -1)[rows]  # -1: of no packet
+    frame = trace.words.rename(columns={"packet": "packets_row"})
+    frame.insert(list(frame.columns).index("packets_row"), "seq", seq)
+    return frame
 
 
 def _facts(folder: CaptureFolder) -> dict[str, str]:

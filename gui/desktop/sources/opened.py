@@ -30,14 +30,15 @@ SourceKind = Literal["capture", "samples", "live"]
 class Table:
     """A table of events as the window shows it.
 
-    ``text`` puts a row (column -> value) into words; None where its columns say all. ``tracks`` are
-    the keys of the tracks that show its rows, with the rows that each holds where it is not all.
+    ``text`` puts a row (column -> value) into words; None where its columns say all. ``partner``: the
+    source whose packets stand beside those of the table's own (`Pairs.table`); empty for any other table.
     """
 
     key: str
     frame: pd.DataFrame
     text: Callable[[Mapping[str, Any]], str] | None = None
     doc: str = ""
+    partner: str = ""
 
     def __len__(self) -> int:
         return len(self.frame)

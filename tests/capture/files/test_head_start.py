@@ -108,6 +108,15 @@ def begun(path: Path) -> head_start.HeadStart:
     return head
 
 
+def found(head: head_start.HeadStart, count: int) -> list[list[int]]:
+    """Return the sizes of the pieces that the process has looked at, member by member."""
+
+    def own(number: int) -> list[int]:
+        raise AssertionError(f"member {number} is left to the reader")
+
+    return list(head.members(count, own, lambda pieces: [piece[2] for piece in pieces]))
+
+
 @pytest.mark.parametrize(("kind", "unitsize"), [("<u1", 1), ("<u2", 2), ("<u4", 4), ("<u8", 8)])
 @pytest.mark.parametrize("probes", [("D0", "D1", "D2", "D3"), ("D2", "D0")], ids=["all", "two"])
 def test_the_edges_are_those_without_it(
@@ -123,7 +132,33 @@ def test_the_edges_are_those_without_it(
 def test_all_members_are_handed_over_where_there_is_time(tmp_path: Path) -> None:
     head = begun(write(tmp_path / "a.sr", members(3)))
     wait_until_it_has_ended(head.pid)
-    assert [[piece[2] for piece in pieces] for pieces in head.members()] == [[MEMBER]] * 3
+    assert found(head, 3) == [[MEMBER]] * 3
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.002, 0.02])
+def test_each_member_is_looked_at_once_by_one_of_both_and_comes_in_its_turn(
+    tmp_path: Path, pause_s: float
+) -> None:
+    data = members(40)
+    head = begun(write(tmp_path / "a.sr", data))
+    mine: list[int] = []
+
+    def own(number: int) -> tuple[str, int]:
+        mine.append(number)
+        time.sleep(pause_s)
+        return "own", int(np.frombuffer(data[number], dtype=np.uint8).sum())
+
+    def found(pieces: list[head_start.Changes]) -> tuple[str, int]:
+        total = 0
+        for at, value, samples in pieces:
+            total += int((np.diff(np.append(at, samples)) * value).sum())
+        return "found", total
+
+    got = list(head.members(len(data), own, found))
+    assert mine == sorted(set(mine))
+    assert [number for number, (who, _) in enumerate(got) if who == "own"] == mine
+    sums = [int(np.frombuffer(each, dtype=np.uint8).sum()) for each in data]
+    assert [total for _, total in got] == sums
 
 
 def test_a_reader_that_is_faster_goes_on_itself(tmp_path: Path) -> None:
@@ -142,7 +177,7 @@ def test_a_dense_member_and_what_follows_is_left_to_the_reader(tmp_path: Path, d
     assert same(edges(path), plain)
     head = begun(path)
     wait_until_it_has_ended(head.pid)
-    assert len(list(head.members())) == dense
+    assert len(found(head, 4)) == dense
 
 
 def test_a_damaged_member_is_told_as_without_it(tmp_path: Path) -> None:
@@ -161,6 +196,21 @@ def test_a_damaged_member_is_told_as_without_it(tmp_path: Path) -> None:
         edges(path)
     assert str(told.value) == str(plain.value)
     assert "logic-1-3" in str(told.value)
+
+
+def test_of_several_damaged_members_the_first_is_told_whatever_the_reader_met_before(
+    tmp_path: Path,
+) -> None:
+    head = begun(write(tmp_path / "a.sr", members(40)))
+    mine: list[int] = []
+
+    def own(number: int) -> int:
+        mine.append(number)
+        raise CaptureFormatError(f"member {number}")
+
+    with pytest.raises(CaptureFormatError) as told:
+        list(head.members(40, own, len))
+    assert str(told.value) == f"member {min(mine)}"
 
 
 def test_more_changes_than_there_is_room_for_are_left_to_the_reader(

@@ -84,6 +84,34 @@ def test_units_of_3_bytes_that_are_cut_wait_for_the_rest() -> None:
     assert units.feed(bytes.fromhex("80 ffffff")).tolist() == [0x800002, 0xFFFFFF]
 
 
+def test_units_of_3_bytes_stand_as_they_are_until_they_are_asked_for_as_numbers() -> None:
+    units = UnitReader(3).units(bytes.fromhex("010000 020080 ffffff"))
+    piece = Samples(units, ("A", "B"), (0, 23), 1_000_000, 10)
+    assert (piece.unit_B, len(piece), piece.end_sample) == (3, 3, 13)
+    assert piece.units.tolist() == [[1, 0, 0], [2, 0, 0x80], [0xFF, 0xFF, 0xFF]]
+    assert (piece.data.tolist(), piece.data.dtype) == ([1, 0x800002, 0xFFFFFF], np.dtype("<u4"))
+    assert pairs(piece.cut(1, 3).edges()) == [(11, 2), (12, 3)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind"), [((4, 4), "u1"), ((4, 9), "u1"), ((4, 3), "u2"), ((2, 2, 3), "u1")]
+)
+def test_units_of_no_known_form_are_refused(shape: tuple[int, ...], kind: str) -> None:
+    with pytest.raises(ValueError, match=r"samples of shape"):
+        Samples(np.zeros(shape, dtype=kind), ("A",), (0,), 1_000_000, 0)
+
+
+@pytest.mark.parametrize("unit_B", [1, 5])
+def test_changes_are_counted_no_further_than_to_the_most_that_matter(unit_B: int) -> None:
+    levels = np.arange(600_000, dtype=np.uint64) & np.uint64(1)
+    units = levels.astype(np.uint8)
+    if unit_B == 5:
+        units = np.ascontiguousarray(levels.view(np.uint8).reshape(-1, 8)[:, :5])
+    piece = Samples(units, ("A",), (0,), 1_000_000, 0)
+    assert [piece.changes(most) for most in (None, 10, 599_999)] == [600_000, 10, 599_999]
+    assert piece.changes(700_000) == 600_000
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_pieces_of_samples_have_the_edges_of_the_whole(data: st.DataObject) -> None:

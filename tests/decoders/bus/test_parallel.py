@@ -12,6 +12,7 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.capture.files.samples import Samples
+from freezeframe.capture.files.sigrok_sr import read_samples
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.bus.parallel import PARALLEL, decode_parallel, parallel_texts
 from freezeframe.decoders.registry import Registry
@@ -291,8 +292,9 @@ def test_on_50_captures_items_and_words_are_those_of_sigrok(
 @pytest.mark.parametrize("take", ["with", "before"])
 @pytest.mark.parametrize("edge", ["rising", "falling", "both"])
 @pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("unit_B", [8, 5, 7])
 def test_items_of_samples_do_not_depend_on_how_many_there_were_before(
-    edge: str, take: str, enabled: bool
+    edge: str, take: str, enabled: bool, unit_B: int
 ) -> None:
     """A long silence, then a clock with each sample, and silence again: room is made as it is needed."""
     rng = np.random.default_rng(8)
@@ -316,7 +318,10 @@ def test_items_of_samples_do_not_depend_on_how_many_there_were_before(
         if not enabled or enable[place]
     ]
     for sizes in ([len(clock)], [5_000, 1, 64, 13_000], [63]):
-        whole = Samples(levels, names, bits, RATE_HZ, 0)
+        units = levels
+        if unit_B < 8:
+            units = np.ascontiguousarray(levels.view(np.uint8).reshape(-1, 8)[:, :unit_B])
+        whole = Samples(units, names, bits, RATE_HZ, 0)
         state = PARALLEL.new_state(options)
         made, begin, turn = [], 0, 0
         while begin < len(whole):
@@ -327,3 +332,22 @@ def test_items_of_samples_do_not_depend_on_how_many_there_were_before(
         assert [(r["sample"], r["end_sample"], r["value"]) for r in items] == wanted
         assert all(r["t_ps"] == r["sample"] * 10**6 for r in items)
         assert {r["bits"] for r in items} == {32}
+
+
+def test_33_lines_of_a_file_are_5_bytes_a_sample_and_give_the_same_as_their_edges(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(9)
+    put = rng.integers(0, 1 << 32, 70_000, dtype=np.uint64)
+    # A word with each falling edge, as dense as clocks can be: straight from samples.
+    value = np.stack([put << np.uint64(1), put << np.uint64(1) | np.uint64(1)], axis=1).reshape(-1)
+    names = ("CLK", *(f"D{line}" for line in range(32)))
+    edges = Edges(np.arange(len(value)), value, names, RATE_HZ, 0, len(value))
+    path = tmp_path / "wide.sr"
+    write_sr(edges, path)
+    (piece, *_) = read_samples(path)
+    assert (piece.unit_B, piece.units.shape[1]) == (5, 5)
+    decoded = decode_file(path, ["parallel:clk=CLK,clock_edge=falling"], registry=REGISTRY)
+    rows = dict(decoded)["parallel.items"]
+    assert rows["value"].to_pylist() == put[1:].tolist()
+    assert rows["sample"].to_pylist() == list(range(2, len(value), 2))

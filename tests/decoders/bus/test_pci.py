@@ -71,6 +71,8 @@ def expected(truth: Truth, number: int, capture: Capture) -> dict[str, Any]:
         "preempted": truth.preempted,
         "retries": truth.retries,
         "first_try": truth.first_try,
+        "expected": -1,
+        "seen": -1,
         "sample": begin,
         "end_sample": end,
     }
@@ -199,15 +201,49 @@ def test_a_late_device_select_is_told() -> None:
 @pytest.mark.parametrize(("at", "what"), [(4, "address-parity"), (6, "data-parity")])
 def test_a_wrong_par_is_told_one_clock_after_its_phase(at: int, what: str) -> None:
     clocks = bus_after(WRITE, SLOW).drawn()
-    clocks[at] = replace(clocks[at], par=1 - clocks[at].par)
+    right = clocks[at].par
+    clocks[at] = replace(clocks[at], par=1 - right)
     phases, rows = decode(Capture(clocks).edges(CHANNELS, EXTENSION))
     assert errors(rows) == [what]
     assert rows[-1]["parity_errors"] == 1
     assert [row["parity"] for row in phases].count("bad") == 1
+    told = rows[0]
+    assert (told["expected"], told["seen"]) == (right, 1 - right)
+    assert pci_texts(told).long.endswith(f"phase: expected {right}, seen {1 - right}")
+    assert (rows[-1]["expected"], rows[-1]["seen"]) == (-1, -1)
     # Without PAR nothing can be said.
     phases, rows = decode(Capture(clocks).edges(CHANNELS, [*EXTENSION, "par"]))
     assert errors(rows) == []
     assert {row["parity"] for row in phases} == {""}
+
+
+def test_of_64_bits_both_parities_are_told() -> None:
+    """PAR64 covers AD63..32 and C/BE7..4#, and stands before PAR (3.8)."""
+    drawn = (random_traffic(seed, 8, wide=True) for seed in range(20))
+    bus = next(bus for bus in drawn if any(truth.wide and truth.data for truth in bus.truth))
+    for name, place in (("par", 0), ("par64", 1)):
+        clocks = bus.drawn()
+        first = next(row for row in decoded(clocks, []) if row["wide"] and row["data_phases"])
+        phases = decode(Capture(clocks).edges(CHANNELS, []))[0]
+        (at,) = (
+            number
+            for number in range(len(clocks))
+            if Capture(clocks).edge(number) == _data_ends(phases, first["transaction"])
+        )
+        right = clocks[at].par | clocks[at].par64 << 1
+        clocks[at] = replace(clocks[at], **{name: 1 - getattr(clocks[at], name)})
+        (told,) = (row for row in decoded(clocks, []) if row["error"] == "data-parity")
+        assert (told["expected"], told["seen"]) == (right, right ^ 1 << place)
+        assert pci_texts(told).long.endswith(f"expected {right:02b}, seen {told['seen']:02b}")
+
+
+def _data_ends(phases: Rows, transaction: int) -> int:
+    """Return the end of the first data phase of a transaction, the clock that has its PAR."""
+    return next(
+        int(row["end_sample"])
+        for row in phases
+        if row["transaction"] == transaction and row["kind"] == "data"
+    )
 
 
 def test_a_flipped_bit_of_any_line_that_is_protected_is_found() -> None:

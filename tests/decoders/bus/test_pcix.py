@@ -196,10 +196,14 @@ def test_what_a_plan_does_wrong_is_told(plan: Plan, told: list[str]) -> None:
 )
 def test_a_wrong_par_is_told_one_clock_after_its_phase(at: int, what: str) -> None:
     clocks = bus_after(BURST).drawn()
-    clocks[at] = replace(clocks[at], par=1 - clocks[at].par)
+    right = clocks[at].par
+    clocks[at] = replace(clocks[at], par=1 - right)
     rows = decoded(clocks)
     assert errors(rows) == [what]
     assert rows[-1]["parity_errors"] == 1
+    assert (rows[0]["expected"], rows[0]["seen"]) == (right, 1 - right)
+    assert pcix_texts(rows[0]).long.endswith(f"phase: expected {right}, seen {1 - right}")
+    assert (rows[-1]["expected"], rows[-1]["seen"]) == (-1, -1)
 
 
 def test_perr_counts_for_the_data_three_clocks_before() -> None:

@@ -125,6 +125,7 @@ def test_columns_of_packets_have_the_names_of_the_trace_decoder() -> None:
         (1, ["bad-header"]),
         (2, ["bad-payload"]),
         (4, ["bad-payload"]),
+        (-1, ["bad-payload"]),
     ],
 )
 def test_a_changed_bit_fails_the_check_of_its_part(word: int, errors: list[str]) -> None:
@@ -133,7 +134,19 @@ def test_a_changed_bit_fails_the_check_of_its_part(word: int, errors: list[str])
     tables = of(changed)
     assert [code for code, _, _ in wrong(tables)] == errors
     row = tables["packets"][0]
-    assert (row["header_ok"], row["payload_ok"]) == (word > 1, word < 2)
+    assert (row["header_ok"], row["payload_ok"]) == (word not in (0, 1), word in (0, 1))
+    # A changed word has another CRC, a changed CRC is another than that of the words.
+    (told,) = tables["errors"]
+    of_header = word in (0, 1)
+    right = packet(5)[0] >> 48 if of_header else packet(5)[-1] & 0xFFFF_FFFF
+    assert told["expected" if word == -1 else "seen"] == right
+    assert told["expected"] != told["seen"]
+    if word == -1:
+        assert told["seen"] == right ^ 1 << 3
+    digits = 4 if of_header else 8
+    assert link_texts(told).long.endswith(
+        f"does not hold: expected 0x{told['expected']:0{digits}x}, seen 0x{told['seen']:0{digits}x}"
+    )
 
 
 def test_a_payload_of_another_length_than_the_header_says() -> None:
@@ -142,6 +155,7 @@ def test_a_payload_of_another_length_than_the_header_says() -> None:
     tables = of(shorter)
     assert wrong(tables) == [("bad-payload", 0, 0), ("bad-length", 0, 3)]
     assert (tables["packets"][0]["length"], tables["packets"][0]["body_words"]) == (4, 3)
+    assert (tables["errors"][1]["expected"], tables["errors"][1]["seen"]) == (4, 3)
 
 
 def test_a_packet_without_an_end_and_one_that_the_capture_cuts() -> None:
@@ -159,7 +173,7 @@ def test_gaps_in_sequence_numbers_are_told_and_injected_packets_do_not_count() -
     tables = of(packet(65534), packet(65535), packet(0), injected, packet(1), packet(5), packet(4))
     assert wrong(tables) == [("sequence", 5, 3), ("sequence", 6, 65534)]
     assert link_texts(tables["errors"][0]).long.endswith(
-        "3 sequence numbers were passed over (modulo 65536)"
+        "3 sequence numbers were passed over (modulo 65536): expected 2, seen 5"
     )
 
 
@@ -173,6 +187,11 @@ def test_credits_with_a_wrong_parity_or_crc() -> None:
         ("error", 0x123456, True, False),
     ]
     assert [code for code, _, _ in wrong(tables)] == ["bad-parity", "bad-credit", "bad-credit"]
+    said = [(row["expected"], row["seen"]) for row in tables["errors"]]
+    bit = good >> 15 & 1
+    assert said[0] == (bit, 1 - bit)
+    assert said[1][1] == good >> 48  # the CRC that came, of a word with another bit
+    assert said[2] == (good >> 48, good >> 48 ^ 1 << 12)
     assert link_texts(tables["credits"][1]).normal == "credit 1193046 flow 7, bad parity and crc"
 
 
@@ -180,6 +199,7 @@ def test_words_outside_of_packets_are_counted() -> None:
     columns = [*send([packet(1)]), data(7), data(8), control(), data(9)]
     tables = decode(draw_lanes(*lanes(columns)))
     assert wrong(tables) == [("stray-words", -1, 3)]
+    assert (tables["errors"][0]["expected"], tables["errors"][0]["seen"]) == (-1, -1)
     assert [row["kind"] for row in tables["words"][-3:]] == ["STRAY"] * 3
 
 

@@ -87,6 +87,8 @@ def test_a_received_frame_is_given_with_its_verdict_and_what_was_on_the_wire() -
             "code": -1,
             "link": None,
             "duplex": "",
+            "expected": -1,
+            "seen": -1,
             "sample": 14,
             "data_sample": 14 + 16 * 4,
             "end_sample": 14 + 144 * 4,
@@ -129,6 +131,9 @@ def test_the_octets_begin_with_their_lower_nibble() -> None:
 def test_a_wrong_check_sequence_is_an_error_of_the_frame() -> None:
     rows, frames = decode(side(received(*nibbles(ARP, end=b"\0\0\0\0")), 0))
     assert (rows[0]["fcs_ok"], errors(rows)) == (False, ["bad-fcs"])
+    right = int.from_bytes(fcs(ARP), "little")
+    assert [(row["expected"], row["seen"]) for row in rows] == [(-1, -1), (right, 0)]
+    assert phy_texts(rows[1]).long.endswith(f": expected {right:#010x}, seen 0x00000000")
     assert [f["error"] for f in frames] == ["", "bad-fcs"]
 
 
@@ -193,6 +198,8 @@ def test_the_gap_between_frames_is_that_of_the_speed_and_the_direction(
     assert ([r["gap_bits"] for r in rows[:2]], errors(rows)) == ([-1, 4 * idle], want_received)
     rows, _ = decode(side(sent(*symbols, period=period), 7))
     assert errors(rows) == want_sent
+    said = [(r["expected"], r["seen"]) for r in rows if r["kind"] == "error"]
+    assert said == [(96, 4 * idle)] * len(want_sent)
     assert errors(decode(side(sent(*symbols, period=period), 7), min_gap_bits=4)[0]) == []
 
 

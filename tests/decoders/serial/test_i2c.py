@@ -253,9 +253,7 @@ def test_glitches_are_ignored_when_it_is_said_so() -> None:
 def test_a_row_is_put_into_words() -> None:
     rows, transfers = decode(edges_of(drawn("S 10100000 0 00010010 0 S 10100001 1 P S P_")))
     assert [i2c_texts(row).normal for row in rows[:3]] == ["start", "0x50 write ACK", "12 ACK"]
-    assert i2c_texts(rows[2]).long == (
-        "SDA: data 12 write 0x50 ACK, SCL low for 4000000 ps at most"
-    )
+    assert i2c_texts(rows[2]).long == ("SDA: data 12 write 0x50 ACK, SCL low for 4 µs at most")
     assert [i2c_texts(row).long for row in transfers[:2]] == [
         "SDA: 0x50 write: 12, no STOP",
         "SDA: repeated START, 0x50 read, nothing answered, STOP",

@@ -47,7 +47,9 @@ def test_no_kernel_reads_or_writes_beyond_its_arrays(tmp_path: Path) -> None:
         env=environment, capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
     assert probed.stdout.split("\n")[:2] == ["checked", "5 2 False"], "checked and portable"
-    tests = [str(here / "test_samples_form.py")]
+    bus = here.parent / "bus/test_parallel.py"
+    items = "test_items_of_samples_do_not_depend_on_how_many_there_were_before"
+    tests = [str(here / "test_samples_form.py"), f"{bus}::{items}"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
         env=environment, capture_output=True, text=True, check=False, timeout=900,

@@ -44,7 +44,7 @@ def test_every_declared_output_is_made_with_its_schema() -> None:
         ("trace.packets", 0, "#?", "A.tx_enq: unknown #? flow -1, 1 of -1 words, A->B"),
         ("trace.words", 0, "BODY", "A.tx_enq: BODY 00000000000000ab in slot 0"),
         ("trace.events", 0, "PRESSURE", "A.event_log: PRESSURE begin, value 0, flow 3"),
-        ("trace.intervals", 0, "flow 3", "A.event_log: flow 3 blocked for 200000 ps"),
+        ("trace.intervals", 0, "flow 3", "A.event_log: flow 3 blocked for 200 ns"),
     ],
 )
 def test_a_row_can_be_put_into_words(table: str, row: int, short: str, long: str) -> None:

@@ -18,7 +18,9 @@ from freezeframe.capture.counters.sources import open_source
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.parquet import read_table
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
+from freezeframe.gui.dashboard.help_screen import KEYS
 from freezeframe.gui.dashboard.lines import LineView
+from freezeframe.gui.dashboard.palette import PLAIN
 from textual.pilot import Pilot
 
 from tests.capture.counters.played import SECOND_NS
@@ -249,6 +251,47 @@ def test_help_names_every_key_and_closes() -> None:
     driven(dashboard(netdev_reader()), job)
 
 
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40)])
+def test_help_is_wrapped_and_nothing_of_it_is_cut(size: tuple[int, int]) -> None:
+    async def job(app: Dashboard, pilot: Pilot[None]) -> None:
+        await pilot.press("question_mark")
+        lines = app.screen.query_one("#help", LineView).texts
+        assert max(len(line) for line in lines) < size[0]
+        whole = " ".join(" ".join(lines).split())
+        for _, text in KEYS:
+            assert text in whole
+
+    driven(dashboard(netdev_reader()), job, size=size)
+
+
+def test_a_long_line_of_the_log_is_wrapped_and_again_when_the_terminal_grows() -> None:
+    text = "failed: no snapshot: " + "/a/very/long/name" * 8 + " is full"
+
+    async def job(app: Dashboard, pilot: Pilot[None]) -> None:
+        app._note(text)
+        await show(pilot)
+        narrow = [line for line in texts(app, "log") if line]
+        assert max(len(line) for line in narrow) < 80
+        joined = "".join(line[10:] for line in narrow[-3:])
+        assert joined.replace(" ", "") == text.replace(" ", "")
+        await pilot.resize_terminal(300, 24)
+        await show(pilot)
+        assert texts(app, "log")[-1][10:] == text
+
+    driven(dashboard(netdev_reader()), job, size=(80, 24))
+
+
+def test_a_line_that_does_not_fit_ends_in_a_sign_of_it() -> None:
+    async def job(app: Dashboard, pilot: Pilot[None]) -> None:
+        view = app.screen.query_one("#panel", LineView)
+        view.show([(("x" * 200, PLAIN),)])
+        assert view.render_line(0).text == "x" * 79 + "…"
+        view.show([(("x" * 80, PLAIN),)])
+        assert view.render_line(0).text == "x" * 80
+
+    driven(dashboard(netdev_reader()), job, size=(80, 24))
+
+
 @pytest.mark.parametrize("size", [(59, 24), (80, 15), (1, 1), (20, 5)])
 def test_a_terminal_too_small_is_told_so_and_works_again_when_it_grows(
     size: tuple[int, int],
@@ -367,7 +410,8 @@ def test_a_frozen_card_is_pulled_and_then_armed_and_frozen_by_keys(tmp_path: Pat
     async def job(app: Dashboard, pilot: Pilot[None]) -> None:
         await until(app, pilot, lambda: "FROZEN" in "".join(texts(app, "banner")))
         await pilot.press("a")
-        assert "would be lost; a once more arms" in "\n".join(texts(app, "log"))
+        log = " ".join(" ".join(texts(app, "log")).split())
+        assert "would be lost; a once more arms" in log
         assert fake.writes == []
         await pilot.press("p")
         await until(app, pilot, lambda: any("words into" in text for text in texts(app, "log")))

@@ -1,4 +1,4 @@
-"""The pictures of docs/desktop.md: the demo's fault in a real window.
+"""The pictures of docs/desktop.md: the demo's fault in a real window, alone and beside a run without it.
 
     xvfb-run -s '-screen 0 1600x900x24' .venv/bin/python -m tests.gui.desktop.screenshot docs/images
 
@@ -11,21 +11,27 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from freezeframe.capture.recorder.control import freeze
 from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.desktop.start import check_desktop
 from freezeframe.gui.desktop.theme import Theme
 
 if TYPE_CHECKING:
+    from freezeframe.gui.desktop.window import MainWindow
     from PyQt6.QtWidgets import QApplication
 
-__all__ = ["take"]
+__all__ = ["take", "take_comparison"]
 
 _WAIT_S = 120.0
+_SETTLE_S = 1.5
+_UNTIL_PS = 240_000_000  # the good run is frozen about when the bad one freezes itself
+_LIMIT_PS = 20_000_000_000
 
 
 def take(app: QApplication, capture: Path, place: Path, theme: Theme) -> None:
@@ -35,24 +41,41 @@ def take(app: QApplication, capture: Path, place: Path, theme: Theme) -> None:
         TimeoutError: it did not get ready.
         OSError: the picture is empty or cannot be written.
     """
+    window = _opened(app, [capture], theme)
+    window.findings.list.setCurrentRow(0)
+    _save(app, window, place)
+
+
+def take_comparison(app: QApplication, good: Path, bad: Path, place: Path) -> None:
+    """Show two captures beside each other, and save what the display shows; raises as `take`."""
+    window = _opened(app, [good, bad], "dark")
+    window.menus.actions["Compare two captures"].trigger()
+    _save(app, window, place)
+
+
+def _opened(app: QApplication, captures: Sequence[Path], theme: Theme) -> MainWindow:
     from freezeframe.gui.desktop.window import MainWindow
     from freezeframe.gui.desktop.workspace import Workspace
-    from PyQt6 import sip
 
     window = MainWindow(Workspace(), theme=theme)
     window.setGeometry(0, 0, 1600, 900)
     window.show()
-    key = window.open(str(capture))
+    for capture in captures:
+        window.open(str(capture))
+    _until(app, lambda: len(window.workspace.sources) == len(captures) and _ready(window))
+    return window
 
-    def ready() -> bool:
-        opened = window.workspace.sources.get(key or "")
-        working = window.workspace.jobs.running or window.timeline.is_building()
-        return opened is not None and opened.loaded and not working
 
-    _until(app, ready)
-    window.findings.list.setCurrentRow(0)
-    settled_s = time.monotonic() + 1.5
-    _until(app, lambda: time.monotonic() > settled_s and ready())
+def _ready(window: MainWindow) -> bool:
+    working = window.workspace.jobs.running or window.timeline.is_building()
+    return all(one.loaded for one in window.workspace.sources.values()) and not working
+
+
+def _save(app: QApplication, window: MainWindow, place: Path) -> None:
+    from PyQt6 import sip
+
+    settled_s = time.monotonic() + _SETTLE_S
+    _until(app, lambda: time.monotonic() > settled_s and _ready(window))
     screen = window.screen()
     shown = None if screen is None else screen.grabWindow(window.winId())
     if shown is None or shown.isNull() or not shown.save(str(place), "PNG"):
@@ -71,7 +94,7 @@ def _until(app: QApplication, ready: Callable[[], bool]) -> None:
 
 
 def main() -> None:
-    """Make the demo's capture and both pictures."""
+    """Make the demo's capture and all pictures."""
     if len(sys.argv) != 2:
         sys.exit("say where the pictures go: python -m tests.gui.desktop.screenshot docs/images")
     os.environ.setdefault("QT_QPA_PLATFORM", "xcb")
@@ -83,11 +106,28 @@ def main() -> None:
         capture = Path(folder) / "freezeframe-demo" / "capture.ff"
         capture.parent.mkdir()
         target = EmulatorTarget(profile="forth", fault="word-omitted", seed=2)
-        target.run_until_frozen(20_000_000_000)
+        target.run_until_frozen(_LIMIT_PS)
         pull(target, capture, freeze=True)
+        target.close()
         for name, theme in (("desktop.png", "dark"), ("desktop-light.png", "light")):
             take(app, capture, Path(sys.argv[1]) / name, "dark" if theme == "dark" else "light")
             print(Path(sys.argv[1]) / name)
+        good = Path(folder) / "good.ff"
+        _pull_good(good)
+        take_comparison(app, good, capture, Path(sys.argv[1]) / "compare.png")
+        print(Path(sys.argv[1]) / "compare.png")
+
+
+def _pull_good(path: Path) -> None:
+    """Pull the same traffic without a fault, frozen by the host."""
+    target = EmulatorTarget(profile="forth", fault="none", seed=2, access_ps=0)
+    devices = open_devices(target)
+    target.advance(_UNTIL_PS)
+    freeze(devices[0])
+    target.run_until_frozen(_LIMIT_PS)
+    target.advance(_LIMIT_PS)  # until the table of CRCs is ready: accesses cost no time here
+    pull(target, path)
+    target.close()
 
 
 if __name__ == "__main__":

@@ -2,76 +2,144 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
+from freezeframe.analyzers.analysis import Material
+from freezeframe.analyzers.run_diff.packets import align_taps
 from freezeframe.analyzers.view import TAPS
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.decoders.trace.decode import Trace, decode_capture
+from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.gui.desktop.export_selection import _cut
-from freezeframe.gui.desktop.pairing import pair_packets
+from freezeframe.gui.desktop.pairing import Pairs, pair_packets, pair_tracks
+from freezeframe.gui.desktop.sources.opened import Place
+from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SliceTrack, Track
 from freezeframe.gui.desktop.window import MainWindow
+from PyQt6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
-from tests.gui.desktop.conftest import WAIT_MS, settle, wait_loaded
-from tests.gui.made_capture import BAD_PACKET, made_capture
+from tests.analyzers.bench_pair import Pair
+from tests.analyzers.test_run_diff import workload
+from tests.gui.desktop.conftest import WAIT_MS, click, settle, wait_loaded
+
+SHIFT = 0xFFF5 - 100  # of the second run's sequence numbers
 
 
-def later(trace: Trace, by_ps: int) -> Trace:
-    packets = trace.packets.copy()
-    packets["t_ps"] += by_ps
-    packets["t_end_ps"] += by_ps
-    return replace(trace, packets=packets)
+def good() -> Pair:
+    """Thirty packets from A to B over two flows, from sequence number 100 on."""
+    return workload()[0]
 
 
-def test_the_same_capture_is_equal_to_itself_and_the_offset_is_found(tmp_path: Path) -> None:
-    trace = decode_capture(made_capture(tmp_path / "made.ff"))
-    pairs = pair_packets(trace, later(trace, 123_456_789))
-    assert pairs.offset_ps == -123_456_789
-    assert set(pairs.table["kind"]) == {"same"}
+def bad() -> Pair:
+    """The same traffic from 0xfff5 on: one word lost in A, one packet between the cards, four not recorded."""
+    pair, sent = workload(first_seq=0xFFF5)
+    for words in sent[17].from_tap("tx_deq"):
+        del words[5]
+    sent[22].rx_enq.clear()
+    sent[22].rx_deq.clear()
+    for crossing in sent[:4]:
+        pair.crossings.remove(crossing)
+    return pair
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The good run and the bad one. Only to be read."""
+    folder = tmp_path_factory.mktemp("runs")
+    good().write(folder / "good.ff")
+    bad().write(folder / "bad.ff")
+    return folder / "good.ff", folder / "bad.ff"
+
+
+def paired(first: Path, second: Path) -> tuple[Pairs, list[Track]]:
+    one, two = (Material(CaptureFolder.open(path)) for path in (first, second))
+    pairs = pair_packets(align_taps(one.view, two.view), one.trace, two.trace)
+    return pairs, list(pair_tracks("1/compare/2", "good", "bad", pairs, one.trace, two.trace))
+
+
+def test_a_capture_beside_itself_is_the_same_everywhere(runs: tuple[Path, Path]) -> None:
+    pairs, tracks = paired(runs[0], runs[0])
+    assert pairs.table["kind"].tolist() == ["same"] * 120  # 30 packets at four taps
+    assert (pairs.offset_ps, pairs.paired, pairs.first) == (0, 120, None)
     assert (pairs.table["later_ps"] == 0).all()
-    known = int((trace.packets["seq"] >= 0).sum())
-    assert pairs.paired == len(pairs.table) == known
+    assert (pairs.table["row"] == pairs.table["other_row"]).all()
+    assert not any(isinstance(track, MarkTrack) for track in tracks)
 
 
-def test_a_word_that_differs_is_named_with_its_place(tmp_path: Path) -> None:
-    trace = decode_capture(made_capture(tmp_path / "made.ff"))
-    row = int(
-        np.flatnonzero(
-            (trace.packets["seq"] == BAD_PACKET) & (trace.packets["source"] == "A.tx_enq")
-        )[0]
-    )
-    at = int(trace.packets["first_row"].iloc[row]) + 5
-    words = trace.words.copy()
-    data = words["data"].to_numpy().copy()
-    data[at] ^= 0x10
-    words["data"] = data
-    pairs = pair_packets(trace, replace(trace, words=words))
-    unlike = pairs.table[pairs.table["kind"] == "differs"]
-    assert unlike["row"].tolist() == [row]
-    assert unlike["differs"].iloc[0].startswith("word 5 of 27: ")
-    assert unlike["differs"].iloc[0].endswith("; 1 differ")
+def test_each_packet_is_what_the_alignment_says_of_it(runs: tuple[Path, Path]) -> None:
+    pairs, _ = paired(*runs)
+    counts = pairs.table["kind"].value_counts().to_dict()
+    assert {kind: count for kind, count in counts.items() if count} == {
+        "same": 120 - 16 - 3 - 2,
+        "differs": 3,  # behind the FIFO that lost the word
+        "only in the first": 2,  # at both taps of B
+        "not recorded in the second": 16,  # four packets before its beginning, at four taps
+    }
+    both = pairs.table[(pairs.table["row"] >= 0) & (pairs.table["other_row"] >= 0)]
+    assert (((both["other_seq"] - both["seq"]) & 0xFFFF) == SHIFT).all()
+    assert pairs.offset_ps == int(np.median(_apart(runs, both)))
 
 
-def test_packets_of_one_capture_alone_are_listed_as_such(tmp_path: Path) -> None:
-    trace = decode_capture(made_capture(tmp_path / "made.ff"))
-    fewer = replace(trace, packets=trace.packets.iloc[3:])
-    kinds = pair_packets(trace, fewer).table["kind"].value_counts().to_dict()
-    assert kinds["only in the first"] == 3
-    kinds = pair_packets(fewer, trace).table["kind"].value_counts().to_dict()
-    assert kinds["only in the second"] == 3
-    nothing = pair_packets(replace(trace, packets=trace.packets.iloc[:0]), trace)
-    assert (nothing.paired, nothing.offset_ps) == (0, 0)
+def _apart(runs: tuple[Path, Path], both: object) -> list[int]:
+    """Return the differences of time of packets, from the captures themselves."""
+    import pandas as pd
+
+    assert isinstance(both, pd.DataFrame)
+    one, two = (decode_capture(CaptureFolder.open(path)).packets["t_ps"] for path in runs)
+    return [
+        int(one.iloc[a]) - int(two.iloc[b])
+        for a, b in zip(both["row"], both["other_row"], strict=True)
+    ]
 
 
-def test_two_runs_are_shown_beside_each_other(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path, other_capture: Path
+def test_the_first_divergence_is_a_mark_at_its_packet(runs: tuple[Path, Path]) -> None:
+    pairs, tracks = paired(*runs)
+    assert pairs.first is not None
+    said = pairs.table.iloc[pairs.first]
+    assert (said["source"], said["seq"], said["other_seq"]) == ("A.tx_deq", 117, 6)
+    assert said["differs"].startswith("word 3 omitted; ")
+    mark = tracks[0]
+    assert isinstance(mark, MarkTrack)
+    assert mark.t_ps.tolist() == [said["t_ps"]]
+    assert mark.text[0].startswith("first divergence: A.tx_deq, packet 117 / 6 word 3 omitted")
+
+
+def test_the_taps_of_both_stand_in_pairs_and_a_pair_is_one_row(runs: tuple[Path, Path]) -> None:
+    pairs, tracks = paired(*runs)
+    assert [track.name for track in tracks[1:]] == [
+        f"{tap} {side}"
+        for tap in ("A.tx_enq", "A.tx_deq", "B.rx_enq", "B.rx_deq")
+        for side in ("first", "second")
+    ]
+    first, second = tracks[3:5]
+    assert isinstance(first, SliceTrack) and isinstance(second, SliceTrack)
+    row = pairs.first
+    assert row is not None
+    a, b = first.item_of(row), second.item_of(row)
+    assert a is not None and b is not None
+    assert first.label_of(a).startswith("117 / 6 word 3 omitted")
+    assert first.error is not None and first.error[a]
+    assert int(second.t_ps[b]) - int(first.t_ps[a]) == pairs.table["later_ps"].iloc[row]
+    gone = pairs.table.index[pairs.table["kind"] == "not recorded in the second"][0]
+    enq = tracks[1]
+    assert isinstance(enq, SliceTrack) and enq.error is not None
+    at = enq.item_of(int(gone))
+    assert at is not None and not enq.error[at]  # nothing follows from what was not recorded
+
+
+def test_nothing_in_common_pairs_nothing(tmp_path: Path, runs: tuple[Path, Path]) -> None:
+    workload(6)[0].write(tmp_path / "other.ff")
+    pairs, _ = paired(runs[0], tmp_path / "other.ff")
+    assert (pairs.offset_ps, pairs.paired, pairs.first) == (0, 0, None)
+    kinds = {"not recorded in the first", "not recorded in the second"}
+    assert set(pairs.table["kind"]) == kinds
+
+
+def test_two_runs_are_shown_beside_each_other_and_followed_by_click(
+    qtbot: QtBot, window: MainWindow, runs: tuple[Path, Path]
 ) -> None:
-    first, second = (
-        wait_loaded(qtbot, window, fault_capture),
-        wait_loaded(qtbot, window, other_capture),
-    )
+    first, second = (wait_loaded(qtbot, window, path) for path in runs)
     settle(qtbot, window)
     window.menus.actions["Compare two captures"].trigger()
     qtbot.waitUntil(
@@ -80,18 +148,46 @@ def test_two_runs_are_shown_beside_each_other(
     )
     settle(qtbot, window)
     one, two = window.workspace.sources[first], window.workspace.sources[second]
-    assert one.trace is not None and two.trace is not None
-    expected = pair_packets(one.trace, two.trace)
+    expected, _ = paired(*runs)
     assert two.offset_ps == expected.offset_ps
     shown = window.table.shown
-    assert shown is not None and shown[1].key == f"compared with {two.name}"
-    taps = one.tables[f"compared with {two.name}: taps"].frame
+    title = f"compared with {two.name}"
+    assert shown is not None and shown[1].key == title
+    taps = one.tables[f"{title}: taps"].frame
     assert set(taps["tap"]) <= {f"{device}.{tap}" for device in "AB" for tap in TAPS}
-    verdicts = [line for line in one.remarks if line.startswith(f"compared with {two.name}: ")]
+    verdicts = [line for line in one.remarks if line.startswith(f"{title}: ")]
     assert verdicts[0].endswith(": differs")
-    keys = [track.key.split("/")[0] for track in window.timeline.tracks()]
-    assert keys == sorted(keys)  # those of the second stand below those of the first
-    assert f"{first}/compare/{second}" in {t.key for t in window.timeline.tracks()}
+    assert "first divergence at A.tx_deq: flow 1, packet 6 (117 in run A): word 3" in verdicts[1]
+    # The first divergence is chosen and in view, in the table and on the time line.
+    assert window.table.current_row() == expected.first
+    chosen = window.timeline.selection()
+    assert chosen is not None
+    assert (chosen.key, chosen.row) == (f"{first}/compare/{second}/A.tx_deq/first", expected.first)
+    begin, end = window.timeline.range()
+    assert begin < chosen.t_ps < chosen.t_end_ps < end
+    assert window.inspector.title.text().startswith("packet 117, RDMA_WRITE, flow 1, at A.tx_deq")
+    # A click on the packet of the second shows that one.
+    key = f"{first}/compare/{second}/A.tx_deq/second"
+    middle = round(window.timeline.x_of((chosen.t_ps + chosen.t_end_ps) // 2))
+    click(window.timeline, QPoint(middle, window.timeline.row_center(key)))
+    assert window.inspector.title.text().startswith("packet 6, RDMA_WRITE, flow 1, at A.tx_deq")
+    assert window.table.current_row() == expected.first
+
+
+def test_a_pair_of_which_the_second_was_closed_is_still_listed(
+    qtbot: QtBot, window: MainWindow, runs: tuple[Path, Path]
+) -> None:
+    first, second = (wait_loaded(qtbot, window, path) for path in reversed(runs))
+    settle(qtbot, window)
+    window.menus.actions["Compare two captures"].trigger()
+    title = f"compared with {window.workspace.sources[second].name}"
+    qtbot.waitUntil(lambda: title in window.workspace.sources[first].tables, timeout=WAIT_MS)
+    settle(qtbot, window)
+    window.workspace.close_source(second)
+    kinds = window.workspace.sources[first].tables[title].frame["kind"]
+    alone = int(np.flatnonzero(kinds == "only in the second")[0])
+    window.choose(Place(first, title, alone), "findings")
+    assert window.inspector.title.text().endswith(": only in the second")
 
 
 def test_comparing_needs_two_recordings(

@@ -95,7 +95,7 @@ def test_a_click_on_the_finding_shows_the_evidence_in_all_views(
     assert selection.t_ps <= finding.t_ps < selection.t_end_ps
     cells = chosen_cells(window)
     assert (cells["source"], cells["word"]) == ("A.tx_deq", "3")
-    assert window.inspector.title.text().startswith("RDMA_WRITE seq 69 flow 0 at A.tx_deq")
+    assert window.inspector.title.text().startswith("packet 69, RDMA_WRITE, flow 0, at A.tx_deq")
     assert "Payload word 3 of packet 69" in window.findings.text.toPlainText()
 
 
@@ -134,7 +134,7 @@ def test_the_table_and_the_time_line_choose_together_both_ways(
     window.timeline.set_focus_track("1/packets/A.tx_enq")
     press(window.timeline, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
     assert window.table.current_row() == 2
-    assert window.inspector.title.text().split(",")[0] == "RDMA_WRITE seq 62 flow 0 at A.tx_enq"
+    assert window.inspector.title.text().startswith("packet 62, RDMA_WRITE, flow 0, at A.tx_enq,")
 
 
 def test_find_goes_from_hit_to_hit_and_marks_them_on_the_time_line(

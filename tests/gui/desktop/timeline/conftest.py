@@ -26,7 +26,8 @@ def shown(qtbot: QtBot) -> Iterator[Shown]:
         qtbot.addWidget(view)
         views.append(view)
         view.resize(800, 500)
-        view.show()
+        with qtbot.waitExposed(view):  # before, a repaint paints nothing
+            view.show()
         view.set_tracks(tracks)
         # a machine that never ran this before compiles the kernels first
         qtbot.waitUntil(lambda: not view.is_building(), timeout=180_000)

@@ -1,0 +1,333 @@
+"""What is named where another fault froze the cards first, from the little that it left; and what is not.
+
+Source: docs/diagnosis.md, "Two faults in one recording".
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from freezeframe.analyzers.contract import run_analyzer
+from freezeframe.analyzers.credits.flow_history import flow_history, history_at_freeze
+from freezeframe.analyzers.credits.ledger import CreditLedger
+from freezeframe.analyzers.view import view_of
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.decoders.trace.decode import decode_capture
+from freezeframe.emulator.target import EmulatorTarget
+
+from tests.analyzers.bench_pair import Pair, words_of
+from tests.analyzers.conftest import Explain, View
+from tests.analyzers.damage import alter, omit
+from tests.analyzers.test_credit_faults import T0, US, across_the_wrap, sending
+from tests.analyzers.test_further_faults import HOST, interrupted, miscounted, write_all
+from tests.analyzers.test_word_faults import PAY, only, said
+
+IDLE, DATA = 0, 3
+TX_LINK = 2
+
+
+# -- a FIFO's level --------------------------------------------------------------------------------
+
+
+def with_level(level: int, *, hold: int = 1, generation: int = 1, numbers: int = 10) -> Pair:
+    """Return a pair whose B let 500 words into its incoming FIFO and 440 out; 10 packets went each way."""
+    pair = Pair()
+    pair.traffic(10)
+    pair.traffic(10, "B")
+    for end in "AB":
+        pair.set(end, "ctl.options", value=hold)
+        pair.set(end, "ctl.generation", value=generation)
+        for tap in ("tx_enq", "rx_enq"):
+            pair.counter(end, f"{tap}_packets", 10)
+        pair.set(end, "frozen.next_seq_out", value=numbers)
+        pair.set(end, "frozen.next_seq_in", value=numbers)
+    pair.counter("B", "rx_enq_words", 500)
+    pair.counter("B", "rx_deq_words", 440)
+    pair.set("B", "frozen.rx_level", value=level)
+    pair.causes = HOST
+    return pair
+
+
+@pytest.mark.parametrize(("level", "name"), [(59, "word-omitted"), (61, "word-duplicated")])
+def test_a_fifo_with_a_word_too_few_or_too_many_omitted_or_repeated_one(
+    explained: Explain, level: int, name: str
+) -> None:
+    for ends in ("AB", "B"):
+        finding = only(explained(with_level(level), ends).findings)
+        assert said(finding) == (name, "B", "rx_deq", "A->B", None, None, None)
+        assert finding.confidence == 0.75
+        assert f"so 60 should be in it. It held {level}" in finding.text
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"level": 60}, {"level": 57}, {"hold": 0}, {"generation": 2}, {"numbers": 4}],
+    ids=["it fits", "three words", "words moved on", "armed again", "the link came up again"],
+)
+def test_a_level_that_need_not_fit_its_counters_names_nothing(
+    explained: Explain, changed: dict[str, int]
+) -> None:
+    pair = with_level(**{"level": 59} | changed)
+    assert explained(pair).findings == []
+
+
+def test_an_omission_that_both_taps_show_is_one_finding(explained: Explain) -> None:
+    pair = with_level(59)
+    omit(pair.crossings[4], "rx_deq", 2)
+    pair.causes = PAY
+    finding = only(explained(pair).findings)
+    assert (finding.diagnosis, finding.packet, finding.confidence) == ("word-omitted", 104, 0.99)
+
+
+def test_a_word_omitted_behind_a_fifo_that_overflowed_is_a_fault_of_its_own(
+    explained: Explain,
+) -> None:
+    pair = across_the_wrap()
+    omit(pair.crossings[3], "rx_deq", 17)
+    names = [(f.diagnosis, f.packet, f.word) for f in explained(pair).findings]
+    assert sorted(names, key=str) == [("word-omitted", 103, 17), ("wrap-unhandled", None, None)]
+
+
+# -- short-transfers -------------------------------------------------------------------------------
+
+
+def first_messages(addresses: list[int], long: int = 2) -> Pair:
+    """Return a pair whose A sent some words to addresses, after long messages, and froze soon."""
+    pair = Pair()
+    for _ in range(long):
+        pair.send(flow=1, length=60)
+    for n, address in enumerate(addresses):
+        crossing = pair.send(flow=2, length=1)
+        write_all(crossing, words_of(2, crossing.seq, [n], address))
+    pair.causes = HOST
+    return pair
+
+
+@pytest.mark.parametrize("addresses", [[0x1000] * 3, [0x1000, 0x2000, 0x1000]])
+def test_three_of_the_first_messages_to_one_address_or_two_are_named_with_less_confidence(
+    explained: Explain, addresses: list[int]
+) -> None:
+    finding = only(explained(first_messages(addresses)).findings)
+    assert (finding.diagnosis, finding.confidence) == ("short-transfers", 0.6)
+    assert "this may be their beginning" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("addresses", "long"),
+    [([0x1000] * 2, 2), ([0x1000, 0x2000, 0x3000], 2), ([0x1000] * 3, 4)],
+    ids=["two are too few", "no address comes again", "most messages are long"],
+)
+def test_the_first_messages_of_a_load_are_no_finding(
+    explained: Explain, addresses: list[int], long: int
+) -> None:
+    assert explained(first_messages(addresses, long)).findings == []
+
+
+# -- credit-too-coarse -----------------------------------------------------------------------------
+
+
+def two_lumps(state: int, since_ps: int, *, lump: int = 600, extra: int | None = None) -> Pair:
+    """Return a pair whose A waited once, while B told ``lump`` words twice, its line in a state since ``since_ps``."""
+    pair = Pair()
+    sent = [pair.send(flow=2, length=60) for _ in range(20)]
+    assert sent
+    pair.write_times()
+    arrived_ps = pair.times[19, "rx_enq"] + US
+    pair.event("A", arrived_ps + US, "PRESSURE", "begin", 17, 2)
+    pair.event("A", arrived_ps + 5 * US, "PRESSURE", "end", 100, 2)
+    told = [lump, 2 * lump + 150, 3 * lump + 150]
+    if extra is not None:
+        told.append(told[-1] + extra)
+    for n, freed in enumerate(told, 1):
+        at_ps = arrived_ps + 10 * n * US
+        pair.event("B", at_ps - since_ps, "STATE", "tx_link", state, 0, TX_LINK)
+        pair.credit(at_ps, freed, flow=2)
+    pair.account("A", 2, sent=told[-1], credited=told[-1], limit=1024)
+    pair.account("A", 2, received=told[-1], freed=told[-1], reported=told[-1])
+    pair.causes = HOST
+    return pair
+
+
+def test_two_lumps_from_a_line_that_was_free_and_one_wait_are_credits_too_coarse(
+    explained: Explain,
+) -> None:
+    finding = only(explained(two_lumps(IDLE, 2 * US)).findings)
+    assert said(finding) == ("credit-too-coarse", "B", None, "A->B", 2, None, None)
+    text = " ".join(piece.text for piece in finding.evidence)
+    assert "left a line that had been free for 64 cycles and more, 600 to 750 words" in text
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        two_lumps(DATA, 2 * US),
+        two_lumps(IDLE, US // 2),
+        two_lumps(IDLE, 2 * US, lump=300),
+        two_lumps(IDLE, 2 * US, extra=64),
+    ],
+    ids=["behind a packet", "right after one", "smaller than half the limit", "also a fine one"],
+)
+def test_lumps_that_may_have_waited_or_are_no_habit_are_healthy(
+    explained: Explain, pair: Pair
+) -> None:
+    assert explained(pair).findings == []
+
+
+@pytest.mark.parametrize(("unit", "named"), [(64, True), (400, False)])
+def test_the_first_credit_of_a_link_is_enough_where_it_is_far_above_the_unit_of_the_card(
+    explained: Explain, unit: int, named: bool
+) -> None:
+    pair = Pair(credit_unit=unit)
+    for _ in range(20):
+        pair.send(flow=2, length=60)
+    pair.write_times()
+    at_ps = pair.times[19, "rx_enq"] + 10 * US
+    pair.event("A", at_ps - 5 * US, "PRESSURE", "begin", 17, 2)
+    pair.event("B", at_ps - 2 * US, "STATE", "tx_link", IDLE, 0, TX_LINK)
+    pair.credit(at_ps, 600, flow=2)
+    pair.account("A", 2, sent=600, credited=600, limit=1024, received=600, freed=600, reported=600)
+    pair.set("B", "frozen_flow.words_received", 2, value=600)
+    pair.causes = HOST
+    assert [f.diagnosis for f in explained(pair).findings] == ["credit-too-coarse"] * named
+
+
+def test_a_lump_over_a_loss_of_the_log_says_nothing(explained: Explain) -> None:
+    pair = two_lumps(IDLE, 2 * US)
+    for n in (1, 2):
+        pair.event("B", pair.times[19, "rx_enq"] + US + (10 * n + 5) * US, "LOSS", "", 3)
+    assert explained(pair).findings == []
+
+
+# -- interrupt-storm -------------------------------------------------------------------------------
+
+
+def runs(*between: tuple[int, str, str, int]) -> Pair:
+    """Return a pair of which the handler ran three times without masking, the last time interrupted once."""
+    return interrupted(
+        (100, "NOTE", "remote", 7),
+        (100, "IRQ", "raised", 1),
+        (200, "IRQ", "enabled", 0),
+        (300, "NOTE", "remote", 8),
+        (300, "IRQ", "raised", 1),
+        (400, "IRQ", "enabled", 0),
+        (500, "NOTE", "remote", 9),
+        (500, "IRQ", "raised", 1),
+        (550, "NOTE", "remote", 10),
+        (550, "IRQ", "raised", 2),
+        (700, "IRQ", "enabled", 0),
+        *between,
+    )
+
+
+def test_one_interrupt_on_top_of_a_handler_that_never_masks_is_a_storm(explained: Explain) -> None:
+    finding = only(explained(runs()).findings)
+    assert (finding.diagnosis, finding.device, finding.confidence) == ("interrupt-storm", "B", 0.85)
+    assert "raised 1 interrupt while" in finding.text
+
+
+@pytest.mark.parametrize("seen", [(150, "IRQ", "masked", 1), (450, "LOSS", "", 2)])
+def test_a_mask_that_was_seen_or_may_be_lost_makes_one_such_interrupt_no_storm(
+    explained: Explain, seen: tuple[int, str, str, int]
+) -> None:
+    pair = runs()
+    cycle, kind, code, value = seen
+    pair.event("B", T0 + cycle * 10_000, kind, code, value)
+    assert explained(pair).findings == []
+
+
+# -- header-miscounted -----------------------------------------------------------------------------
+
+
+def beside_a_bad_header(short: int) -> Pair:
+    """Return a pair whose B counted ``short`` words too few, one packet of 43 words with a bad header among them."""
+    pair = miscounted("B", short)
+    hit = pair.send(flow=1, length=40)
+    alter(hit, "rx_enq", 0, 1 << 20)
+    pair.counter("B", "header_errors", 1)
+    pair.causes = {"A": ["cross"], "B": ["hdr-crc"]}
+    return pair
+
+
+@pytest.mark.parametrize(
+    ("short", "named"), [(10, True), (44, True), (1, False), (42, False), (43, False)]
+)
+def test_words_that_a_bad_header_cannot_explain_are_miscounted(
+    explained: Explain, short: int, named: bool
+) -> None:
+    names = [f.diagnosis for f in explained(beside_a_bad_header(short)).findings]
+    assert ("header-miscounted" in names) is named
+    assert "header-corrupted" in names
+
+
+# -- a sender that never waited --------------------------------------------------------------------
+
+
+def never_waited(first_sent: int, after: int = 0) -> Pair:
+    """Return a pair whose A sent 8 packets of 300 words over 3 credits; ``after``: words since its memory closed."""
+    pair = sending(first_sent, [300] * 8, [None] * 8)
+    pair.write_times()
+    for n, number in enumerate((1, 3, 4)):
+        at_ps = pair.times[number, "tx_deq"] - US
+        pair.event("A", at_ps, "CREDIT", "taken", 4 | 1 << 8 | first_sent + 300 * n << 16, 1, 3)
+    pair.event("A", pair.times[7, "tx_deq"] + 9 * US, "STATE", "tx_link", IDLE, 0, TX_LINK)
+    count = first_sent + 2400
+    pair.account("A", 1, sent=(count + after) % 8192, credited=first_sent + 600, limit=1024)
+    pair.counter("A", "tx_deq_words", 50_000 + after)
+    pair.counter("A", "pressure_cycles", 0)
+    pair.set("A", "memory.offered", 1, value=50_000)
+    return pair
+
+
+def test_what_was_outstanding_is_counted_back_from_the_freeze(viewed: View) -> None:
+    view = viewed(never_waited(3000))
+    (account,) = [
+        a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
+    ]
+    assert flow_history(view, account) is None
+    history = history_at_freeze(view, account)
+    assert history is not None and history.exact
+    # tx_deq holds the last six of the eight whole.
+    assert [start.outstanding for start in history.starts] == [900, 900, 900, 1200, 1500, 1800]
+
+
+def test_words_that_left_later_and_are_not_known_leave_no_count(viewed: View) -> None:
+    view = viewed(never_waited(3000, after=200))
+    (account,) = [
+        a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
+    ]
+    assert history_at_freeze(view, account) is None
+
+
+def test_an_excess_of_a_sender_that_never_waited_is_too_much_optimism(explained: Explain) -> None:
+    for ends in ("AB", "A"):
+        finding = only(explained(never_waited(3000), ends).findings)
+        assert said(finding) == ("credit-too-optimistic", "A", None, "A->B", 1, None, None)
+
+
+def test_across_a_wrap_the_excess_of_a_sender_that_never_waited_is_not_decided(
+    explained: Explain,
+) -> None:
+    finding = only(explained(never_waited(6900)).findings)
+    assert finding.diagnosis == "undetermined"
+    assert {"wrap-unhandled", "credit-too-optimistic"} <= set(finding.candidates)
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_both_ways_to_count_agree_on_a_card_that_waits(tmp_path: Path, seed: int) -> None:
+    target = EmulatorTarget("forth", "none", seed, load="saturating")
+    target.run_until_frozen(400 * US)
+    pull(target, tmp_path / "run.ff", freeze=True)
+    folder = CaptureFolder.open(tmp_path / "run.ff")
+    view = view_of(folder, decode_capture(folder))
+    compared = 0
+    for account in run_analyzer(CreditLedger(), [view]):
+        waited, back = flow_history(view, account), history_at_freeze(view, account)
+        if waited is None or back is None:
+            continue
+        known = {start.departure.seq: start.outstanding for start in back.starts}
+        for start in waited.starts:
+            compared += start.departure.seq in known
+            assert known.get(start.departure.seq, start.outstanding) == start.outstanding
+    assert compared

@@ -1,0 +1,50 @@
+"""The picture of the README: the first page of the report of the demo's fault, as Chromium shows it.
+
+.venv/bin/python -m tests.gui.report_screenshot docs/images
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from freezeframe.analyzers.explain import explain
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.emulator.target import EmulatorTarget
+from freezeframe.gui.report.write import write_report
+
+from tests.gui.browser import screenshot
+
+__all__ = ["take"]
+
+_SIZE = (1200, 1900)
+
+
+def take(folder: Path, picture: Path) -> None:
+    """Make the demo's capture and its report in a folder, and save how it is shown."""
+    capture = folder / "demo" / "capture.ff"
+    capture.parent.mkdir()
+    target = EmulatorTarget(profile="forth", fault="word-omitted", seed=2)
+    target.run_until_frozen(20_000_000_000)
+    pull(target, capture, freeze=True)
+    target.close()
+    page = folder / "report.html"
+    held = CaptureFolder.open(capture)
+    write_report(held, explain(held), page)
+    screenshot(page, folder / "chromium", picture, *_SIZE)
+
+
+def main() -> None:
+    """Make the picture."""
+    if len(sys.argv) != 2:
+        sys.exit("say where the picture goes: python -m tests.gui.report_screenshot docs/images")
+    picture = Path(sys.argv[1]).resolve() / "report.png"
+    with tempfile.TemporaryDirectory() as folder:
+        take(Path(folder), picture)
+    print(picture)
+
+
+if __name__ == "__main__":
+    main()
