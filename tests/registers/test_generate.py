@@ -15,6 +15,7 @@ FILES = (
     "capture/registers/map_table.py",
     "firmware-hooks/registers/generated/ff_formats.h",
     "firmware-hooks/registers/generated/ff_regs.v",
+    "firmware-hooks/registers/generated/ff_regs_quad.v",
     "firmware-hooks/registers/generated/ff_regs_select.v",
     "firmware-hooks/registers/generated/freezeframe.h",
     "firmware-hooks/registers/generated/html/index.html",

@@ -11,8 +11,8 @@ import pytest
 from tests.rtl.area import QUAD, SELECT, TABLES, Area, synthesize
 
 LIMITS = {
-    "ff_select": ("ff_select", SELECT, Area(luts=490, flops=400, half_brams=8)),
-    "ff_select-tables": ("ff_select", TABLES, Area(luts=515, flops=295, half_brams=8)),
+    "ff_select": ("ff_select", SELECT, Area(luts=445, flops=400, half_brams=8)),
+    "ff_select-tables": ("ff_select", TABLES, Area(luts=465, flops=290, half_brams=8)),
     "ff_quad_lean": ("ff_quad_lean", QUAD, Area(luts=870, flops=875, half_brams=32)),
 }
 

@@ -52,6 +52,7 @@ ENDS: dict[str, list[Parameters]] = {
         QUAD_LEAN,
     ],
     "ff_mux4": [{"W": 1}, {"W": 256}],
+    "ff_node": [{"W": 1}, {"W": 256}],
     "ff_axi_lite": [{}],
     "ff_wishbone": [{}],
     "ff_uart_rx": [{"CYCLES": 8}, {"CYCLES": 65535}],
@@ -69,9 +70,15 @@ ENDS: dict[str, list[Parameters]] = {
     "ff_quad_check": [{}],
     "ff_quad_control": [{"TIME_W": 40, "MEMORIES": "5'd15"}, {"TIME_W": 64}],
     "ff_quad_counts": [{}, {"COUNTERS": 0, "SAMPLER_DEPTH": 0}],
-    "ff_quad_events": [{"EV_BUS": 1, "EV_LINK": 1, "DEPTH": 256, "PLACES": 8}, {"EV_BUS": 14, "EV_LINK": 14}],
+    "ff_quad_events": [
+        {"EV_BUS": 1, "EV_LINK": 1, "DEPTH": 256, "PLACES": 8},
+        {"EV_BUS": 14, "EV_LINK": 14},
+    ],
     "ff_quad_records": [{}, {"WITH_CRC": 0}],
-    "ff_quad_taps": [{"TRIGGER_TERMS": 1, "TAP_DEPTH": 256, "POST_W": 1, "COUNT_W": 9}, {"TAP_DEPTH": 16384}],
+    "ff_quad_taps": [
+        {"TRIGGER_TERMS": 1, "TAP_DEPTH": 256, "POST_W": 1, "COUNT_W": 9},
+        {"TAP_DEPTH": 16384},
+    ],
     "ff_quad_lean": [
         {"TAP_DEPTH": 256, "POST_W": 7, "COUNT_W": 9, "TIME_W": 40, "NONCE_W": 8},
         {"TAP_DEPTH": 16384, "POST_W": 32, "TIME_W": 64, "TIME_MASTER": 0},
@@ -100,6 +107,7 @@ REFUSED: list[tuple[str, Parameters, str]] = [
     ("ff_trace_window", {"MEMORIES": 6}, "ff_error_MEMORIES_must_be_1_to_5"),
     ("ff_regs_select", {"POST_W": 6}, "ff_error_POST_W_must_be_7_to_32"),
     ("ff_mux4", {"W": 0}, "ff_error_W_must_be_1_to_256"),
+    ("ff_node", {"W": 257}, "ff_error_W_must_be_1_to_256"),
     ("ff_select", {"DEVICES": 256}, "ff_error_DEVICES_must_be_1_to_255"),
     ("ff_select", {"INDEX": 255}, "ff_error_INDEX_must_be_0_to_254"),
     ("ff_select", {"MAX_BURST": 0}, "ff_error_MAX_BURST_must_be_1_to_65535"),

@@ -16,16 +16,16 @@ MODULE = "ff_regs_select"
 
 # Registers the template answers from a signal, or takes a write of.
 NAMED = (
-    "id.boot_nonce", "id.bus_errors", "id.bus_error_addr", "ctl.generation", "ctl.state", "ctl.arm", "ctl.freeze", "ctl.causes",
-    "ctl.cause_mask", "ctl.options", "ctl.kinds", "ctl.post", "ctl.snapshot_log2", "ctl.sample_period", 
+    "id.boot_nonce", "id.bus_errors", "id.bus_error_addr", "ctl.generation", "ctl.state", "ctl.arm", "ctl.freeze",
+    "ctl.causes", "ctl.cause_mask", "ctl.options", "ctl.kinds", "ctl.post", "ctl.snapshot_log2", "ctl.sample_period",
     "trigger.term.value_lo", "trigger.term.value_hi", "trigger.term.mask_lo", "trigger.term.mask_hi",
     "trigger.term.kinds", "memory.write_ptr", "pair.first_number",
 )  # fmt: skip
 # Those a write of changes something, and in how many places of the array.
 WRITTEN = (
-    ("ctl.arm", 1), ("ctl.freeze", 1), ("ctl.cause_mask", 1), ("ctl.options", 1), ("ctl.post", 5), ("trigger.config", 1),
-    ("trigger.term.value_lo", 1), ("trigger.term.value_hi", 1), ("trigger.term.mask_lo", 1), ("trigger.term.mask_hi", 1),
-    ("trigger.term.kinds", 1),
+    ("ctl.arm", 1), ("ctl.freeze", 1), ("ctl.cause_mask", 1), ("ctl.options", 1), ("ctl.post", 5),
+    ("trigger.config", 1), ("trigger.term.value_lo", 1), ("trigger.term.value_hi", 1), ("trigger.term.mask_lo", 1),
+    ("trigger.term.mask_hi", 1), ("trigger.term.kinds", 1),
 )  # fmt: skip
 ROWS = (0, 2, 3)  # rows of 32 words whose places in the RAM are their own: id, ctl, trigger
 # Identity that is fixed for this form, as Verilog; the rest of id.* is a constant of the map.
