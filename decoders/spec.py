@@ -73,22 +73,24 @@ def match_channels(
     """Return the probe for each channel, in order; None for an optional one that is not there.
 
     A channel that the user did not name takes the probe of the same name, else of an alias, small
-    and capital letters being equal.
+    and capital letters being equal; an optional one none that the user gave to another channel.
 
     Raises:
         InputError: a probe is not in the capture, a channel that is needed has none, two probes
             could be meant, or one probe stands for two channels.
     """
     there = f"probes of the capture: {', '.join(probes) or 'none'}"
+    named = {probe for name in given.values() for probe in _called(name, probes)}
     found: list[str | None] = []
     for channel in decoder.channels:
         what = f"decoder {decoder.id}: channel {channel.id}"
         wanted = given.get(channel.id, channel.id)
-        exact = [probe for probe in probes if probe == wanted]
-        same = exact or [probe for probe in probes if probe.lower() == wanted.lower()]
+        same = _called(wanted, probes)
         if not same and channel.id not in given:
             names = {alias.lower() for alias in channel.aliases}
             same = [probe for probe in probes if probe.lower() in names]
+        if channel.optional and channel.id not in given:
+            same = [probe for probe in same if probe not in named]
         if len(same) > 1:
             raise InputError(
                 f"{what}: {' and '.join(same)} could both be meant; "
@@ -109,6 +111,12 @@ def match_channels(
                 f"decoder {decoder.id}: channels {other} and {this} both stand on probe {probe}"
             )
     return tuple(found)
+
+
+def _called(name: str, probes: Sequence[str]) -> list[str]:
+    """Return the probes of this name; only where there is none, those in other letters."""
+    exact = [probe for probe in probes if probe == name]
+    return exact or [probe for probe in probes if probe.lower() == name.lower()]
 
 
 def _parse_step(part: str, spec: str, registry: Registry) -> Step:

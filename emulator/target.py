@@ -209,7 +209,8 @@ def open_emulator(url: str) -> EmulatorTarget:
         raise InputError(f"{url!r}: seed {seed!r}; a seed is a whole number from 0 on")
     return EmulatorTarget(
         options.get("profile", "forth"),
-        options.get("fault", "none"),
+        # An unescaped plus of a query stands for a blank, and no fault has one in its name.
+        options.get("fault", "none").replace(" ", "+"),
         int(seed),
         options.get("truth") or None,
         load=options.get("load") or None,

@@ -55,8 +55,12 @@ class Truth:
         """Begin with no injections and write that.
 
         Raises:
-            InputError: the file cannot be written.
+            InputError: the file cannot be written, or is there and is none, as a device.
         """
+        if path is not None and path.exists() and not path.is_file():
+            raise InputError(
+                f"truth file {path}: is there and is not a file, so it is not replaced"
+            )
         self.fault = fault
         self.seed = seed
         self.profile = profile

@@ -141,7 +141,8 @@ class _Parts:
         rows = []
         for start, end in stretches:
             begin_ps, end_ps = int(found.t_ps[start]), int(found.t_ps[end])
-            kind, text = self._why_silent(found.device, name, begin_ps, end_ps)
+            last_ps = int(found.t_ps[end - 1])  # where its last interval begins
+            kind, text = self._why_silent(found.device, name, begin_ps, last_ps, end_ps)
             rows.append((begin_ps, end_ps, kind, text, -1, start == 0, end == len(words)))
         waited = [row for row in rows if row[2] == "waiting-for-credit"]
         self.figures.append(
@@ -152,7 +153,9 @@ class _Parts:
         )  # fmt: skip
         return interval_track(f"{name}.stalls", f"{label}, without a word", rows)
 
-    def _why_silent(self, device: str, name: str, begin_ps: int, end_ps: int) -> tuple[str, str]:
+    def _why_silent(
+        self, device: str, name: str, begin_ps: int, last_ps: int, end_ps: int
+    ) -> tuple[str, str]:
         if not name.endswith(".out"):
             return "silent", "nothing arrived"
         log = self.view.flow_log(device)
@@ -166,6 +169,9 @@ class _Parts:
         covered = int(np.clip(shared, 0, None).sum())
         if 2 * covered >= end_ps - begin_ps:
             return "waiting-for-credit", "nothing left: a flow waited for credit"
+        # The log closes some records after the cause, the sampler with the last memory.
+        if int(log.t_ps[-1]) < last_ps:
+            return "silent", "nothing left; the event log ended before, and does not say why"
         return "nothing-to-send", "nothing left, and no flow waited for credit: nothing to send"
 
     def add_traced(self, device: str, tap: str, identity: Identity) -> None:

@@ -100,7 +100,8 @@ def _finished(open_: _Open, records: int, crc: int) -> Dump:
     missing = [slot for slot in range(records) if slot not in open_.records]
     lost = []
     if open_.damaged:
-        lost.append(f"{open_.damaged} lines of the console arrived damaged")
+        lines = "1 line" if open_.damaged == 1 else f"{open_.damaged} lines"
+        lost.append(f"{lines} of the console arrived damaged")
     if missing:
         lost.append(f"{len(missing)} of {records} records did not arrive")
     elif zlib.crc32(image[:records].tobytes()) != crc:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,12 +38,19 @@ class Alignment:
     drift_unc_ppm: Fraction = Fraction(0)
 
 
-def merge(first: Iterable[Edges], second: Iterable[Edges], alignment: Alignment) -> Iterator[Edges]:
+def merge(
+    first: Iterable[Edges],
+    second: Iterable[Edges],
+    alignment: Alignment,
+    note: Callable[[str], None] | None = None,
+) -> Iterator[Edges]:
     """Yield both as one capture, at the rate of the first, from its beginning to its end.
 
     Channels of the second that are named as one of the first get ``2.`` in front. Before the second
     begins and after it ends its first and last value stand; what lies outside the first is cut.
 
+    Args:
+        note: told at the end when something of the second lay outside the first.
     Raises:
         InputError: there are more than 64 channels, or the captures do not overlap; the second is
             known only at the end.
@@ -85,7 +92,23 @@ def merge(first: Iterable[Edges], second: Iterable[Edges], alignment: Alignment)
             f"merge: the second capture covers the samples {start} to {right.last_end} of the "
             f"first, which has {end}; they do not overlap"
         )
+    if note is not None and (outside := _outside(start, right, end, rate_hz)):
+        note(outside)
     yield from merger.finish(end)
+
+
+def _outside(start: int, second: _Stream, end: int, rate_hz: int) -> str:
+    """Say what of the second capture lies outside the first; empty where nothing does."""
+    said = []
+    if start < 0:
+        said.append(f"begins {time_text(-start * PS_PER_S // rate_hz)} before the first")
+    if second.last_end > end + 1 or second.fetch():
+        said.append("goes on after the end of the first")
+    if not said:
+        return ""
+    return (
+        f"merge: the second capture {' and '.join(said)}; what lies outside the first is left out"
+    )
 
 
 def merged_names(first: Sequence[str], second: Sequence[str], prefix: str = "2.") -> list[str]:

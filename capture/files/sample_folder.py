@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,10 +23,18 @@ __all__ = ["Recipe", "read_edges", "read_header", "recipe_of"]
 
 
 class Recipe:
-    """The sources of a folder, opened, the first being the time base."""
+    """The sources of a folder, opened, the first being the time base.
 
-    def __init__(self, sources: Sequence[tuple[OpenSource, Alignment | None]]) -> None:
+    ``say`` is told what of the others lies outside the first.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[tuple[OpenSource, Alignment | None]],
+        say: Callable[[str], None] | None = None,
+    ) -> None:
         self._sources = sources
+        self._say = say
         headers = [opened.header for opened, _ in sources]
         names: list[str] = []
         self._names: list[dict[str, str]] = []  # of each source: name in the merged -> its own
@@ -62,7 +70,9 @@ class Recipe:
                 # The time base is needed even where none of its channels is.
                 merged = opened.read(list(mine.values()) or opened.header.channels[:1])
             elif mine:
-                merged = merge(merged, _named(opened.read(list(mine.values())), mine), placement)
+                merged = merge(
+                    merged, _named(opened.read(list(mine.values())), mine), placement, self._say
+                )
         if merged is None:
             raise ValueError("a recipe without a source")
         for piece in merged:
@@ -90,7 +100,7 @@ def recipe_of(
         progress = settings.progress if source.placement is None else None
         wished = replace(settings, samplerate_hz=rate_hz, layout={}, progress=progress)
         opened.append((choice.open(folder / source.path, wished), source.placement))
-    return Recipe(opened)
+    return Recipe(opened, settings.say)
 
 
 def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:

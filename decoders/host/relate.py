@@ -68,13 +68,15 @@ def relate_host(lines: Sequence[HostLine], events: pd.DataFrame, device: str) ->
     written = list(_written(lines, mine))
     interrupts = _interrupts(mine)
     best: tuple[Relation, int, int] | None = None
+    most = 0
     for irq in sorted({line.irq for line in lines if line.kind == "irq_handler_entry"}):
         entries = [x for x in lines if x.kind == "irq_handler_entry" and x.irq == irq]
+        most = max(most, len(entries))
         found = _by_order(entries, interrupts, written)
         if found is not None and (best is None or found[0].offset_unc_ps < best[0].offset_unc_ps):
             best = found[0], irq, found[1]
     if best is None:
-        return HostClock(None, -1, _why_not(written, interrupts, lines, device))
+        return HostClock(None, -1, _why_not(written, interrupts, most, device))
     relation, irq, ahead = best
     return HostClock(
         relation,
@@ -89,19 +91,24 @@ def relate_host(lines: Sequence[HostLine], events: pd.DataFrame, device: str) ->
 def _why_not(
     written: Sequence[Bound],
     interrupts: Sequence[_Interrupt],
-    lines: Sequence[HostLine],
+    entries: int,
     device: str,
 ) -> str:
-    handled = any(line.kind == "irq_handler_entry" for line in lines)
     seen = (
         f"{len(written)} register writes were seen by the host and by {device}"
         if written
         else f"no run of descriptor writes was seen both by the host and by {device}"
     )
-    if not handled:
+    if not entries:
         why = "the trace holds no entry of an interrupt handler"
     elif not interrupts:
         why = f"{device} recorded no interrupt"
+    elif min(entries, len(interrupts)) < _ENOUGH:
+        return (
+            f"{seen}; the trace holds {entries} and {device} recorded {len(interrupts)} of the {_ENOUGH} "
+            "interrupts with their handlers that relate the clocks: the host's clock is not related to the "
+            "card's; capture again with more interrupts before the freeze"
+        )
     else:
         why = f"the order of handler entries fits none or several of {device}'s interrupts"
     return (

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals, Series
-from freezeframe.gui.cli.output import count_text, plural, printable, table
+from freezeframe.gui.cli.output import count_text, plural, printable, table, text_width
 from freezeframe.gui.plots.axis import format_ps
 
 __all__ = ["analysis_text", "figure_text", "sparkline"]
 
-_WIDTH = 100
 _BARS = "▁▂▃▄▅▆▇█"
 _SPARK = 48  # characters of a series
+_LEAST_SPARK = 16
 _DIGITS = 4
 
 
@@ -105,7 +105,22 @@ def _series(series: Sequence[Series]) -> str:
         most = f"most {float(known.max()):,.4g} {one.unit}".rstrip() if len(known) else "not known"
         limit = f"{one.limit_label} {one.limit:,.4g}" if one.limit is not None else ""
         rows.append((f"  {one.label}", sparkline(one.value.tolist()), most, limit))
-    return "\n".join(["  Series", *table(("", "", "", ""), rows).split("\n")[1:]])
+    lines = table(("", "", "", ""), rows).split("\n")[1:]
+    if max(map(len, lines)) <= text_width():
+        return "\n".join(["  Series", *lines])
+    # Figures below their shape: a line that a terminal breaks tears the shape apart.
+    room = text_width() - max(len(printable(row[0])) for row in rows) - 2
+    shapes = table(
+        ("", ""),
+        [
+            (row[0], sparkline(one.value.tolist(), max(_LEAST_SPARK, min(_SPARK, room))))
+            for row, one in zip(rows, series, strict=True)
+        ],
+    ).split("\n")[1:]
+    below = [f"      {',  '.join(part for part in row[2:] if part)}" for row in rows]
+    return "\n".join(
+        ["  Series", *(line for pair in zip(shapes, below, strict=True) for line in pair)]
+    )
 
 
 def _intervals(tracks: Sequence[Intervals]) -> str:
@@ -133,5 +148,5 @@ def _kinds(track: Intervals) -> Iterator[tuple[str, str, str, str, str, str]]:
 
 def _wrapped(text: str, first: str = "  ", rest: str = "    ") -> list[str]:
     return textwrap.wrap(
-        text, _WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False
+        text, text_width(), initial_indent=first, subsequent_indent=rest, break_long_words=False
     )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["decode"]
 
 _LINES_AT_ONCE = 256  # a call for each line takes a fifth of the time
+_ROWS = json_text.JSONEncoder(default=bytes.hex)  # JSON has no bytes: hex, as in CSV
 
 
 def decode(options: DecodeOptions) -> None:
@@ -235,7 +236,7 @@ def _print_json(file: Path, decoded: Sequence[Decoded]) -> None:
     for number, (name, table) in enumerate(decoded):
         print("," if number else "", f'{{"name": {json_text.dumps(name)}, "rows": [', sep="\n")
         for i, row in enumerate(_rows(table)):
-            print("," if i else "", json_text.dumps(row), sep="\n " if i else " ", end="")
+            print("," if i else "", _ROWS.encode(row), sep="\n " if i else " ", end="")
         print("\n]}", end="")
     print("\n]}")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.gui.cli.output import hex_word, plural, printable, table
+from freezeframe.gui.cli.output import hex_word, plural, printable, table, text_width
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.report.advice import headline, next_steps
 from freezeframe.gui.report.comparison import Comparison, compare, difference_text, register_text
@@ -17,7 +17,6 @@ from freezeframe.gui.text import folder_name
 
 __all__ = ["explanation_document", "explanation_text", "place_text", "when_text"]
 
-_WIDTH = 100
 _ROWS = 24  # of one piece of evidence; the report and --json have all
 
 
@@ -113,7 +112,8 @@ def _finding(finding: Finding, freeze: Freeze | None, steps: Sequence[str]) -> s
     lines.append(f"  when        {when_text(finding, freeze)}")
     lines.append(f"  confidence  {finding.confidence:.2f}")
     if finding.candidates:
-        lines.append(f"  candidates  {', '.join(finding.candidates)}")
+        names = ", ".join(finding.candidates)
+        lines += _wrapped(names, "  candidates  ", " " * 14, inside_words=False)
     lines += ["", *_wrapped(finding.text, "  ")]
     lines += ["", "  Evidence"]
     for number, evidence in enumerate(finding.evidence, 1):
@@ -182,11 +182,14 @@ def _list(heading: str, lines: Sequence[str]) -> list[str]:
     return ["\n".join([heading, *wrapped])]
 
 
-def _wrapped(text: str, first: str, rest: str | None = None) -> list[str]:
+def _wrapped(
+    text: str, first: str, rest: str | None = None, *, inside_words: bool = True
+) -> list[str]:
     return textwrap.wrap(
         text,
-        _WIDTH,
+        text_width(),
         initial_indent=first,
         subsequent_indent=first if rest is None else rest,
         break_long_words=False,
+        break_on_hyphens=inside_words,
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from freezeframe.gui.cli.options import TargetArgument
 from freezeframe.gui.cli.output import plural, printable
+from freezeframe.gui.cli.pull import refuse_recording
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import shell_path
 
@@ -62,6 +63,7 @@ def run(
     """
     from freezeframe.capture.recorder.guard import guard
 
+    refuse_recording(target)
     refuse_evidence(output)
     stop = Event()
     seen = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,10 +24,14 @@ __all__ = [
     "printable",
     "progress_bar",
     "table",
+    "text_width",
 ]
 
 EXIT_PIPE = 128 + 13
 """Exit code when the reader of our output has gone, as of a program that SIGPIPE ended."""
+
+_TEXT_WIDTH = 100
+_LEAST_WIDTH = 60
 
 
 def emit_json(document: Any) -> None:
@@ -66,6 +71,13 @@ def table(
         ]
         lines.append("  ".join(parts).rstrip())
     return "\n".join(lines)
+
+
+def text_width() -> int:
+    """Return the columns for running text: 100, or those of a terminal that is narrower (60 at least)."""
+    if not sys.stdout.isatty():
+        return _TEXT_WIDTH
+    return max(_LEAST_WIDTH, min(_TEXT_WIDTH, shutil.get_terminal_size().columns))
 
 
 def forget_stdout() -> None:

@@ -157,6 +157,8 @@ def _check_place(path: Path, force: bool) -> None:
         raise InputError(f"{path}: a picture is written as {' or '.join(_SUFFIXES)}")
     if path.is_dir():
         raise InputError(f"{path}: is a folder; give the name of a file, for instance plot.png")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is there and is not a file, so it is not replaced")
     if path.exists() and not force:
         raise InputError(f"{path}: exists already; --force replaces it")
     if not path.parent.is_dir():

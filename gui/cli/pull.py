@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from freezeframe.capture.recorder.pull import PullReport
     from freezeframe.capture.targets.base import Target
 
-__all__ = ["pull_with_bar", "report_lines", "run"]
+__all__ = ["pull_with_bar", "refuse_recording", "report_lines", "run"]
 
 OutputOption = Annotated[
     Path,
@@ -117,7 +117,7 @@ def run(
     from freezeframe.capture.recorder.case import SameTime
 
     for url in target:
-        _refuse_recording(url)
+        refuse_recording(url)
     twice = next((url for url in target if target.count(url) > 1), None)
     if twice is not None:
         raise InputError(f"{twice}: is given twice; each target goes into a capture once")
@@ -253,7 +253,8 @@ def _document(targets: Sequence[str], report: PullReport) -> dict[str, Any]:
     }
 
 
-def _refuse_recording(target: str) -> None:
+def refuse_recording(target: str) -> None:
+    """Raise InputError for a capture folder: what is pulled is a card."""
     if target.partition(":")[0] != "file":
         return
     path = target.partition(":")[2]

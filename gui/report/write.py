@@ -36,12 +36,14 @@ def check_place(path: Path, force: bool) -> None:
     """Refuse a place where no report can be written, before any work is done.
 
     Raises:
-        InputError: something stands there and ``force`` is not given, it is a folder, the folder
-            it should stand in is missing, or that is a capture folder.
+        InputError: something stands there and ``force`` is not given, it is a folder or a
+            device, the folder it should stand in is missing, or that is a capture folder.
     """
     refuse_evidence(path)
     if path.is_dir():
         raise InputError(f"{path}: is a folder; give the name of a file, for instance report.html")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is there and is not a file, so it is not replaced")
     if path.exists() and not force:
         raise InputError(f"{path}: exists already; --force replaces it")
     if not path.parent.is_dir():

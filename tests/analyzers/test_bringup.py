@@ -6,9 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from freezeframe.analyzers.bringup import ladder
+from freezeframe.analyzers.bringup import ladder, recording
+from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.ladder import StageResult, climb
+from freezeframe.analyzers.contract import Evidence, Explanation, Finding
+from freezeframe.analyzers.explain import explain
 from freezeframe.capture.errors import RecorderStateError
+from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.registers.map_table import WINDOWS
 from freezeframe.capture.targets.base import Target, Words
@@ -145,3 +149,24 @@ def test_a_target_with_one_card_has_no_pair_to_test(monkeypatch: pytest.MonkeyPa
         ("interface", "passed", ""),
         ("pair", "not run", "the target has one device"),
     ]
+
+
+@pytest.mark.parametrize("candidates", [("credit-lost", "none"), ("credit-lost",)])
+def test_a_finding_that_fits_a_card_in_order_fails_no_stage_and_any_other_does(
+    monkeypatch: pytest.MonkeyPatch, candidates: tuple[str, ...]
+) -> None:
+    def explained(folder: CaptureFolder) -> Explanation:
+        plain = explain(folder)
+        stall = Finding(
+            "undetermined", "waited", "A", candidates=candidates, evidence=(Evidence("seen"),)
+        )
+        return Explanation([*plain.findings, stall], plain.notes, plain.trace, plain.reaches)
+
+    monkeypatch.setattr(recording, "explain", explained)
+    devices = open_devices(EmulatorTarget(seed=0))
+    with recording.under_traffic(devices, loop=False):
+        if "none" in candidates:
+            assert recording.record(devices, "rx_deq").explanation.findings
+        else:
+            with pytest.raises(Failure, match="undetermined"):
+                recording.record(devices, "rx_deq")

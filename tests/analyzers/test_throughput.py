@@ -33,11 +33,14 @@ def result(emulated: Material) -> AnalysisResult:
 
 def sampler(
     path: Path, words: list[int], *, first: int = 0, depth: int = 64, newest: int | None = None,
-    gaps: tuple[tuple[int, int], ...] = (), pointer: int | None = None,
+    gaps: tuple[tuple[int, int], ...] = (), pointer: int | None = None, log_ends_ps: int | None = None,
 ) -> AnalysisResult:  # fmt: skip
     """Return the result for A's sampler with these words out in its intervals; nothing comes in."""
     pair = Pair()
     pair.traffic(2)
+    if log_ends_ps is not None:
+        for t_ps in (60_000_000, log_ends_ps):
+            pair.event("A", t_ps, "IRQ", "raised")
     counts = (np.cumsum([first, *words], dtype=np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.uint32)
     n = len(counts)
     registers = {
@@ -154,6 +157,20 @@ def test_a_stretch_without_a_word_is_a_stall_with_its_length(tmp_path: Path) -> 
     assert (track.t_end_ps - track.t_ps).tolist() == [5 * PERIOD * 10_000]
     assert result.figure("A.out.stalls").value == 1
     assert "the most in a row: 5" in result.figure("A.out.idle").note
+
+
+@pytest.mark.parametrize(
+    ("log_ends_ps", "kind"),
+    [(59_700_000_000, "silent"), (59_885_000_000, "silent"), (59_890_000_000, "nothing-to-send")],
+)
+def test_why_nothing_left_is_not_said_of_a_time_that_the_event_log_does_not_hold(
+    tmp_path: Path, log_ends_ps: int, kind: str
+) -> None:
+    """The last interval, of 10 us, begins 59.84 ms after the first record, at 50 us."""
+    result = sampler(tmp_path, [500] * 10 + [0] * 5 + [500] * 10, log_ends_ps=log_ends_ps)
+    (track,) = [t for t in result.intervals if t.name == "A.out.stalls"]
+    assert track.t_end_ps.tolist() == [59_850_000_000]
+    assert track.kind == (kind,)
 
 
 def test_a_rate_that_falls_has_two_levels(tmp_path: Path) -> None:

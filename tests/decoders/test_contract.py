@@ -205,6 +205,28 @@ def test_an_optional_channel_may_be_absent() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "probes", "found"),
+    [
+        ({"rx": "tx"}, ["rx", "tx"], ("tx", None)),
+        ({"rx": "TX"}, ["tx"], ("tx", None)),
+        ({"rx": "TX"}, ["tx", "TX"], ("TX", "tx")),
+        ({"rx": "b"}, ["b", "tx"], ("b", "tx")),
+    ],
+)
+def test_an_optional_channel_takes_no_probe_that_another_channel_was_given(
+    given: dict[str, str], probes: list[str], found: tuple[str | None, ...]
+) -> None:
+    line = Channel("rx", "", optional=True), Channel("tx", "", optional=True)
+    assert match_channels(declare("x", channels=line), given, probes) == found
+
+
+def test_a_probe_given_to_two_optional_channels_is_told() -> None:
+    line = Channel("rx", "", optional=True), Channel("tx", "", optional=True)
+    with pytest.raises(InputError, match="channels rx and tx both stand on probe a"):
+        match_channels(declare("x", channels=line), {"rx": "a", "tx": "A"}, ["a"])
+
+
+@pytest.mark.parametrize(
     ("given", "probes", "says"),
     [
         ({}, ["clk"], r"channel d \(data\) has no probe; say d=PROBE; probes of the capture: clk"),

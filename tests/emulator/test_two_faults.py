@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -125,10 +126,18 @@ def test_what_cannot_be_joined_is_refused(text: str, message: str) -> None:
         make_fault(text)
 
 
-def test_a_url_may_join_faults_with_its_escaped_plus() -> None:
+@pytest.mark.parametrize("plus", ["%2B", "+"])
+def test_a_url_may_join_faults_with_a_plus_escaped_or_not(plus: str) -> None:
     from freezeframe.emulator.target import open_emulator
 
-    target = open_emulator("emu:?fault=clock-drift%2Bcredit-lost&load=light&seed=2")
+    target = open_emulator(f"emu:?fault=clock-drift{plus}credit-lost&load=light&seed=2")
     assert target.pair.fault.name == "clock-drift+credit-lost"
     assert "load=light" in target.url and "%2B" in target.url
     assert Card(target, 0).read("id.magic") == 0x46525A46
+
+
+def test_a_device_is_not_replaced_by_a_truth_file(tmp_path: Path) -> None:
+    os.mkfifo(place := tmp_path / "truth.json")
+    with pytest.raises(InputError, match=r"truth.json: is there and is not a file"):
+        EmulatorTarget("forth", "none", 0, str(place))
+    assert place.is_fifo()

@@ -197,5 +197,19 @@ def test_intervals_are_summed_up_by_kind_and_those_that_are_cut_counted() -> Non
     assert any(line[-3:] == ["MB/s", "line", "4"] for line in lines)
 
 
+def test_the_shape_of_a_series_fits_into_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Series(
+        "s", "A out, flow not known, in the trace", "MB/s", np.arange(100),
+        np.arange(100.0), limit=596, limit_label="link: a word each cycle",
+    )  # fmt: skip
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = analysis_text("Title", AnalysisResult("own", series=(one,))).split("\n")
+    shape = next(i for i, line in enumerate(lines) if "flow not known" in line)
+    assert len(lines[shape]) == 80
+    assert lines[shape].endswith("█")
+    assert lines[shape + 1] == "      most 99 MB/s,  link: a word each cycle 596"
+
+
 def test_nothing_to_tell_is_said() -> None:
     assert "Nothing to tell" in analysis_text("Title", AnalysisResult("own"))

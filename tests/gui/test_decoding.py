@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.gui.cli import decode as declared
 from freezeframe.gui.cli.decode_options import DecodeOptions, plain_options
-from freezeframe.gui.cli.decoding import _rows
+from freezeframe.gui.cli.decoding import _print_json, _rows
 
 from tests.gui.cli import run_inside, run_process
 
@@ -120,3 +122,24 @@ def test_rows_hold_what_pyarrow_gives(column: pa.Array) -> None:
     for cut in (column, column[1:], column[:-1]):
         table = pa.table({"a": cut, "b": cut})
         assert list(_rows(table)) == table.to_pylist()
+
+
+def test_bytes_stand_in_json_as_hex(capsys: pytest.CaptureFixture[str]) -> None:
+    table = pa.table(
+        {
+            "t_ps": pa.array([1, 2, 3], pa.int64()),
+            "data": pa.array([b"\x00\xff", b"", None], pa.binary()),
+            "parts": pa.array([[b"\x01"], [], None], pa.list_(pa.binary())),
+        }
+    )
+    _print_json(Path("a.sr"), [Decoded("x", table)])
+    assert json.loads(capsys.readouterr().out)["tables"] == [
+        {
+            "name": "x",
+            "rows": [
+                {"t_ps": 1, "data": "00ff", "parts": ["01"]},
+                {"t_ps": 2, "data": "", "parts": []},
+                {"t_ps": 3, "data": None, "parts": None},
+            ],
+        }
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,22 @@ def test_the_whole_text_of_a_finding(capture: CaptureFolder) -> None:
         "Limits of this answer",
         "  - The event log of A begins 3 us after its taps.",
     ]
+
+
+def test_no_line_of_running_text_is_wider_than_a_terminal_and_no_candidate_is_torn(
+    capture: CaptureFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = made_explanation(capture)
+    finding = replace(made.findings[0], diagnosis="undetermined", candidates=FAULTS)
+    explanation = Explanation([finding], made.notes, made.trace)
+    for columns, is_terminal, width in ((80, True, 80), (200, True, 100), (80, False, 100)):
+        monkeypatch.setattr("sys.stdout.isatty", lambda is_terminal=is_terminal: is_terminal)
+        monkeypatch.setenv("COLUMNS", str(columns))
+        text = explanation_text(capture, explanation)
+        words = [line for line in text.split("\n") if "  0x" not in line]
+        assert width - 12 < max(len(line) for line in words) <= width
+        candidates = text.split("  candidates  ")[1].split("\n\n")[0]
+        assert candidates.replace(",", " ").split() == list(FAULTS)
 
 
 def test_a_clean_capture_says_that_nothing_was_found(capture: CaptureFolder) -> None:

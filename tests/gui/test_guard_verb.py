@@ -48,6 +48,13 @@ def test_a_guard_that_cannot_reach_its_card_at_the_start_ends(tmp_path: Path) ->
     assert done.err.count("\n") == 1
 
 
+def test_a_recording_is_no_card_to_guard(tmp_path: Path) -> None:
+    done = run_inside("guard", "file:old fault.ff", "-o", str(tmp_path / "captures"))
+    assert done.code == 2
+    assert "is a recording already, so there is nothing to pull" in done.err
+    assert not (tmp_path / "captures").exists()
+
+
 def test_keeping_no_capture_is_bad_input(tmp_path: Path) -> None:
     done = run_inside("guard", "etherbone://127.0.0.1:1", "-o", str(tmp_path), "--keep", "0")
     assert done.code == 2

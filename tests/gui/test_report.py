@@ -280,6 +280,18 @@ def test_a_report_has_no_place_there(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_no_file_is_not_replaced_even_when_told(
+    capture: CaptureFolder, tmp_path: Path
+) -> None:
+    """A renamed file would take the place of /dev/null, for every program."""
+    for verb, name in (("report", "r.html"), ("plot", "p.png")):
+        os.mkfifo(place := tmp_path / name)
+        done = run_inside(verb, str(capture.path), "-o", str(place), "--force")
+        assert done.code == 2
+        assert f"{name}: is there and is not a file, so it is not replaced" in done.err
+        assert place.is_fifo()
+
+
 def test_a_full_disk_leaves_nothing_behind_and_is_bad_input(
     capture: CaptureFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,7 +84,7 @@ def test_a_record_whose_line_is_damaged_is_a_gap_and_is_said() -> None:
     (found,) = read(b"".join([*lines[:-4], broken, *lines[-3:]]))
     assert found.device.memories["event_log"].gaps == [Gap(2, 1, "its console line did not arrive")]
     assert found.lost == (
-        "1 lines of the console arrived damaged",
+        "1 line of the console arrived damaged",
         "1 of 5 records did not arrive",
     )
 

@@ -153,3 +153,32 @@ def test_time_stamps_in_coarse_steps_are_laid_over_each_other_within_a_step() ->
 def test_an_offset_beyond_what_can_be_counted_is_refused() -> None:
     with pytest.raises(InputError, match="more than the 9,223,372,036,854,775,807"):
         list(merge([FIRST], [SECOND], Alignment(10**27)))
+
+
+@pytest.mark.parametrize("cuts", [(), (1,), (12, 13), (5, 20, 33)])
+@pytest.mark.parametrize(
+    ("offset_us", "said"),
+    [
+        (15, ""),  # 15..55 of 0..60
+        (20, ""),  # to the first's end exactly
+        (-3, "begins 3 us before the first"),
+        (25, "goes on after the end of the first"),
+    ],
+)
+def test_what_of_the_second_lies_outside_the_first_is_said(
+    cuts: tuple[int, ...], offset_us: int, said: str
+) -> None:
+    notes: list[str] = []
+    join(
+        list(
+            merge(
+                pieces(FIRST, *cuts), pieces(SECOND, *cuts), Alignment(offset_us * US), notes.append
+            )
+        )
+    )
+    if said:
+        assert notes == [
+            f"merge: the second capture {said}; what lies outside the first is left out"
+        ]
+    else:
+        assert notes == []

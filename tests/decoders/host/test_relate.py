@@ -117,6 +117,19 @@ def test_without_any_order_that_fits_the_clocks_are_not_related_and_it_is_said(
     assert result.figure("B.interrupts.handled").value is None
 
 
+def test_too_few_handlers_are_said_to_be_too_few(tmp_path: Path) -> None:
+    def one_entry(text: bytes) -> bytes:
+        lines = text.splitlines(keepends=True)
+        entries = [i for i, line in enumerate(lines) if b"irq_handler_entry" in line]
+        return b"".join(line for i, line in enumerate(lines) if i not in entries[1:])
+
+    _, folder = case(tmp_path, 3, one_entry)
+    clock = decoded(folder)[1].clocks["B"]
+    assert clock.relation is None
+    assert "the trace holds 1 and B recorded " in clock.note
+    assert "of the 3 interrupts with their handlers" in clock.note
+
+
 def test_a_trace_of_another_boot_contradicts_and_relates_nothing(tmp_path: Path) -> None:
     foreign = tmp_path / "other"
     foreign.mkdir()
