@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from exporters.fill import fill
 from exporters.model import Map
-from exporters.small import parts
+from exporters.small import FIXED, parts
 
 __all__ = ["MODULE", "small_register_file"]
 
@@ -30,25 +30,10 @@ WRITTEN = (
 ROWS = (0, 2, 3)  # rows of 32 words whose places in the RAM are their own: id, ctl, trigger
 # Identity that is fixed for this form, as Verilog; the rest of id.* is a constant of the map.
 IDENTITY = {
-    "id.build_hash": "BUILD_HASH",
-    "id.devices": "{7'd0, TIME_MASTER[0], 8'd24, INDEX[7:0], DEVICES[7:0]}",
+    **FIXED,
     "id.trace": "32'h00444040",
-    "id.tap_depth": "TAP_DEPTH",
-    "id.event_depth": "32'd0",
-    "id.chunk": "32'd256",
-    "id.max_burst": "MAX_BURST",
     "id.clk_bus": "CLK_HZ",
     "id.clk_link": "CLK_HZ",
-    "id.sampler_depth": "32'd0",
-    "id.counters": "32'h00200000",
-    "id.flows": "32'h00000101",
-    "id.tx_fifo": "32'd0",
-    "id.rx_fifo": "32'd0",
-    "id.credit_unit": "32'd0",
-    "id.cross_latency": "CROSS_LATENCY",
-    "id.sync_period": "SYNC_PERIOD",
-    "id.event_fifo": "32'd0",
-    "id.post_drain": "POST_DRAIN",
 }
 
 

@@ -11,10 +11,29 @@ from collections.abc import Iterable, Mapping
 from exporters.model import Map, Register
 from exporters.verilog import inside
 
-__all__ = ["PAGE_WORDS", "UPPER", "parts"]
+__all__ = ["FIXED", "PAGE_WORDS", "UPPER", "parts"]
 
 UPPER = 32  # place of the first constant in the RAM
 PAGE_WORDS = 512  # registers that are no banks and no windows stand below
+# Identity that no small device can be asked for otherwise, as Verilog.
+FIXED = {
+    "id.build_hash": "BUILD_HASH",
+    "id.devices": "{7'd0, TIME_MASTER[0], 8'd24, INDEX[7:0], DEVICES[7:0]}",
+    "id.tap_depth": "TAP_DEPTH",
+    "id.event_depth": "32'd0",
+    "id.chunk": "32'd256",
+    "id.max_burst": "MAX_BURST",
+    "id.sampler_depth": "32'd0",
+    "id.counters": "32'h00200000",
+    "id.flows": "32'h00000101",
+    "id.tx_fifo": "32'd0",
+    "id.rx_fifo": "32'd0",
+    "id.credit_unit": "32'd0",
+    "id.cross_latency": "CROSS_LATENCY",
+    "id.sync_period": "SYNC_PERIOD",
+    "id.event_fifo": "32'd0",
+    "id.post_drain": "POST_DRAIN",
+}
 
 
 def parts(
