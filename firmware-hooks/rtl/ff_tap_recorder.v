@@ -151,13 +151,14 @@ module ff_tap_recorder #(
         if (wr_en) told_time_q <= !take && (shut || wr_record[67:64] == KIND_TIME);
         if (arm || rst) told_time_q <= 1'b1;
         if (!$initstate && !rst) begin
-            if (wr_en && wr_record[71:68] == 4'd15) assert (told_time_q);
+            if (wr_en && recording_q && wr_record[71:68] == 4'd15) assert (told_time_q);
             if (stat_closed) assert (!wr_en);
             // what makes these hold by induction
             if (recording_q && !after_word_q) assert (told_time_q);
             if (recording_q && gap_q == 4'd15) assert (!after_word_q);
             if (recording_q && marked_q) assert (gap_q == 4'd1);
             assert (!(stat_closed && recording_q));
+            if (stat_closed || marked_q) assert (triggered);
         end
     end
 `endif

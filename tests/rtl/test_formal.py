@@ -33,6 +33,12 @@ LEAN_SOURCES = (
     REPOSITORY / "firmware-hooks" / "formal" / f"{LEAN_TOP}.v",
 )  # fmt: skip
 LEAN_STEPS = 8  # an arm is on its way to the far domain and back for as long
+SELECT_TOP = "ff_formal_select"
+SELECT_SOURCES = (
+    RTL / "ff_freeze_single.v", RTL / "ff_cause_latch.v", RTL / "ff_cdc_sync.v", RTL / "ff_cdc_edge.v",
+    RTL / "ff_tap_recorder.v", RTL / "ff_trace_memory_half.v",
+    REPOSITORY / "firmware-hooks" / "formal" / f"{SELECT_TOP}.v",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,45 @@ LEAN_MUTANTS = {
 }  # fmt: skip
 
 
+SELECT_MUTANTS = {
+    "another-device-or-the-host-opens": Mutant(
+        "ff_freeze_single.v", "assign frozen = closed;", "assign frozen = closed && !pulse_freeze && !crossed;",
+        "if (still_q && !rst) assert (frozen", f"{SELECT_TOP}.v",
+    ),
+    "an-arm-of-its-own": Mutant(
+        "ff_freeze_single.v", "arm <= pulse_arm && !rst;", "arm <= (pulse_arm || crossed) && !rst;",
+        "if (arm) assert ($past(pulse_arm));", "ff_freeze_single.v",
+    ),
+    "the-mask-is-not-asked": Mutant(
+        "ff_freeze_single.v", "near_causes & cfg_cause_mask", "near_causes", "assert ((causes & ~(", f"{SELECT_TOP}.v",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("crossed", ["1", "0"])
+def test_the_device_of_one_memory_keeps_it_while_frozen_and_freezes_by_an_enabled_cause_alone(
+    tmp_path: Path, crossed: str
+) -> None:
+    problem = _problem(
+        tmp_path,
+        None,
+        SELECT_TOP,
+        SELECT_SOURCES,
+        f"chparam -set WITH_CROSS {crossed} {SELECT_TOP}",
+    )
+    base = _solve(problem, "-t", str(STEPS + 1))
+    assert "Status: PASSED" in base, base[-2000:]
+    step = _solve(problem, "-i", "-t", str(STEPS))
+    assert "Temporal induction successful." in step, step[-2000:]
+
+
+@pytest.mark.parametrize("name", list(SELECT_MUTANTS))
+def test_the_proof_of_the_device_of_one_memory_fails_on(tmp_path: Path, name: str) -> None:
+    mutant = SELECT_MUTANTS[name]
+    told = _solve(_problem(tmp_path, mutant, SELECT_TOP, SELECT_SOURCES), "-i", "-t", str(STEPS))
+    _failed_at(told, tmp_path, mutant)
+
+
 def test_the_small_device_keeps_a_frozen_memory_and_leaves_frozen_by_an_arm_alone(
     tmp_path: Path,
 ) -> None:
@@ -148,7 +193,11 @@ def _failed_at(told: str, folder: Path, mutant: Mutant) -> None:
 
 
 def _problem(
-    folder: Path, mutant: Mutant | None = None, top: str = TOP, sources: Sequence[Path] = SOURCES
+    folder: Path,
+    mutant: Mutant | None = None,
+    top: str = TOP,
+    sources: Sequence[Path] = SOURCES,
+    narrow: str = "",
 ) -> Path:
     """Write the sources, one of them perhaps wrong, and return the SMT-LIB problem that Yosys makes of them."""
     for source in sources:
@@ -159,17 +208,12 @@ def _problem(
             )
             text = text.replace(mutant.right, mutant.wrong)
         (folder / source.name).write_text(text, "utf-8")
-    without = (
-        ""
-        if mutant is None or top != TOP
-        else {"ff_tap_recorder.v": "LOG", "ff_event_log.v": "TAP"}.get(mutant.file, "LOG")
-    )
-    narrow = (
-        f"chparam -set {without} 0 {top}; " if without else ""
-    )  # quicker, and enough for one mutant
+    if mutant is not None and top == TOP:  # quicker, and enough for one mutant
+        without = {"ff_tap_recorder.v": "LOG", "ff_event_log.v": "TAP"}.get(mutant.file, "LOG")
+        narrow = f"chparam -set {without} 0 {top}"
     files = " ".join(source.name for source in sources)
     script = (
-        f"read_verilog -formal {files}; {narrow}prep -top {top} -flatten; "
+        f"read_verilog -formal {files}; {narrow}; prep -top {top} -flatten; "
         "async2sync; dffunmap; write_smt2 -wires problem.smt2"
     )
     done = subprocess.run(
