@@ -13,9 +13,7 @@ module ff_freeze #(
     parameter CROSS_LATENCY = 32,        // bus cycles from the first cause to cross_out, 1..100000
     parameter POST_DRAIN = 1024,         // as ff_cause_latch
     parameter SINCE_W = 32,              // as ff_cause_latch; CROSS_LATENCY < 2^SINCE_W
-    parameter DRAIN_ON = 1,              // as ff_cause_latch
-    parameter GENERATION_W = 32,         // bits of stat_generation that count, 16..32
-    parameter CAUSE_CYCLE = 1            // 0: stat_cause_cycle is left out (a MARK and the TIME behind it say the same)
+    parameter DRAIN_ON = 1               // as ff_cause_latch
 ) (
     input  wire        clk, rst,         // the recorder's own reset, synchronous
     input  wire [63:0] now,
@@ -51,7 +49,7 @@ module ff_freeze #(
     output wire [31:0] stat_generation,
     output wire [1:0]  stat_state,       // enum state
     output wire [4:0]  stat_closed,
-    output wire [63:0] stat_cause_cycle  // with causes: what froze it
+    output reg  [63:0] stat_cause_cycle  // with causes: what froze it
 );
     localparam [15:0] HOST = 16'h0001, CROSS = 16'h0800;
     generate
@@ -61,20 +59,12 @@ module ff_freeze #(
         if (CROSS_LATENCY < 1 || CROSS_LATENCY > 100000 || (SINCE_W < 17 && CROSS_LATENCY >= (1 << SINCE_W))) begin : g_check_CROSS_LATENCY
             ff_error_CROSS_LATENCY_must_be_1_to_100000_and_fit_SINCE_W stop (); // none such
         end
-        if (GENERATION_W < 16 || GENERATION_W > 32) begin : g_check_GENERATION_W
-            ff_error_GENERATION_W_must_be_16_to_32 stop (); // none such
-        end
-        if (CAUSE_CYCLE != 0 && CAUSE_CYCLE != 1) begin : g_check_CAUSE_CYCLE
-            ff_error_CAUSE_CYCLE_must_be_0_or_1 stop (); // none such
-        end
     endgenerate
 
     // Arm and freeze: key and generation must match, so a doubled or late write does nothing.
-    reg  [GENERATION_W-1:0] generation_q;
-    wire [GENERATION_W-1:0] next_generation = generation_q + {{GENERATION_W-1{1'b0}}, 1'b1};
-    wire [63:0] generation = {{64-GENERATION_W{1'b0}}, generation_q};
-    assign stat_generation = generation[31:0];
-    wire unused_generation = &{1'b0, generation[63:32]};
+    reg  [31:0] generation_q;
+    wire [31:0] next_generation = generation_q + 32'd1;
+    assign stat_generation = generation_q;
     wire [31:0] arm_word = {16'h4152, next_generation[15:0]};
     wire [31:0] freeze_word = {16'h465A, stat_generation[15:0]};
     wire far_ready;
@@ -88,7 +78,7 @@ module ff_freeze #(
         end
         if (rst) begin
             arm_toggle <= 1'b0;
-            generation_q <= {GENERATION_W{1'b0}};
+            generation_q <= 32'd0;
         end
     end
 
@@ -132,17 +122,10 @@ module ff_freeze #(
         else if (hit && !arm && since == TELL && (causes & ~CROSS) != 16'd0) cross_out <= !cross_out;
     end
 
-    generate if (CAUSE_CYCLE == 1) begin : g_cycle
-        reg [63:0] cycle_q;
-        always @(posedge clk) begin
-            if (rst || arm) cycle_q <= 64'd0;
-            else if (hit && !triggered) cycle_q <= now;
-        end
-        assign stat_cause_cycle = cycle_q;
-    end else begin : g_no_cycle
-        assign stat_cause_cycle = 64'd0;
-        wire unused = &{1'b0, now};
-    end endgenerate
+    always @(posedge clk) begin
+        if (rst || arm) stat_cause_cycle <= 64'd0;
+        else if (hit && !triggered) stat_cause_cycle <= now;
+    end
 
     assign stat_closed = MEMORIES & ((closed & ~FAR) | far_closed);
     assign frozen = stat_closed == MEMORIES;

@@ -37,7 +37,6 @@ ENDS: dict[str, list[Parameters]] = {
             "CROSS_LATENCY": 1,
             "POST_DRAIN": 2,
             "SINCE_W": 2,
-            "CAUSE_CYCLE": 0,
         },
         {
             "MEMORIES": "5'd31",

@@ -17,8 +17,6 @@
 // bus's: that ends an access and clears INDEX, and nothing else. Both are synchronous, active high.
 `default_nettype none
 module ff_regs #(
-    parameter ERRORS_W = 32,              // bits of id.bus_errors that count, 1..32
-    parameter WITH_ERROR_ADDR = 1,        // 0: id.bus_error_addr reads 0
     parameter [31:0] ID_BUILD_HASH = 0, // Identifies the build of the device: 0..4294967295
     parameter [31:0] ID_DEVICES_COUNT = 1, // Devices: Devices behind this target: 1..255
     parameter [31:0] ID_DEVICES_INDEX = 0, // Devices: Which of them this one is: 0..255
@@ -127,12 +125,6 @@ module ff_regs #(
     output reg          sel_trace_event_log
 );
     generate
-        if (ERRORS_W < 1 || ERRORS_W > 32) begin : g_check_ERRORS_W
-            ff_error_ERRORS_W_must_be_1_to_32 stop (); // none such
-        end
-        if (WITH_ERROR_ADDR != 0 && WITH_ERROR_ADDR != 1) begin : g_check_WITH_ERROR_ADDR
-            ff_error_WITH_ERROR_ADDR_must_be_0_or_1 stop (); // none such
-        end
         if (ID_DEVICES_COUNT < 1 || ID_DEVICES_COUNT > 255) begin : g_check_ID_DEVICES_COUNT
             ff_error_ID_DEVICES_COUNT_must_be_1_to_255 stop (); // none such
         end
@@ -681,8 +673,8 @@ module ff_regs #(
             bus_errors_q <= 32'd0;
             bus_error_addr_q <= 32'd0;
         end else if (s_ack && s_err) begin
-            bus_errors_q <= (bus_errors_q + 32'd1) & (32'hFFFFFFFF >> (32 - ERRORS_W));
-            bus_error_addr_q <= WITH_ERROR_ADDR != 0 ? s_addr : 32'd0;
+            bus_errors_q <= bus_errors_q + 32'd1;
+            bus_error_addr_q <= s_addr;
         end
     end
 endmodule
