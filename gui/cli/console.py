@@ -86,7 +86,9 @@ def run(
                 if dump is None:
                     continue
                 if writer is not None:
-                    return _keep(writer, dump, json)
+                    return _keep(
+                        writer, dump, json, again=f"freezeframe console {port} -o {output}"
+                    )
                 _print_dump(dump, json)
             if dumps.records is not None:
                 show(dumps.records, 0, "")
@@ -141,7 +143,7 @@ def _from_port(name: str, device: Any) -> Iterator[bytes]:
             yield data
 
 
-def _keep(writer: Any, dump: Dump, json: bool) -> None:
+def _keep(writer: Any, dump: Dump, json: bool, again: str) -> None:
     writer.add_device(dump.device)
     for line in dump.lost:
         writer.add_lost(line)
@@ -152,10 +154,14 @@ def _keep(writer: Any, dump: Dump, json: bool) -> None:
         from json import dumps
 
         print(dumps({"capture": str(path), "records": records, "lost": list(dump.lost)}))
-        return
-    print(f"{shell_path(str(path))}: {plural(records, 'record')}")
-    for line in dump.lost:
-        print(f"  lost: {line}")
+    else:
+        print(f"{shell_path(str(path))}: {plural(records, 'record')}")
+        for line in dump.lost:
+            print(f"  lost: {line}")
+    if dump.lost:
+        raise TargetError(
+            f"{path}: holds only a part of the ring; let the card print it again: {again} --force"
+        )
 
 
 def _print(line: Line | Damaged, json: bool) -> None:

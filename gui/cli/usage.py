@@ -99,7 +99,7 @@ def _reworded(message: str, value: str) -> str:
         found = re.search(pattern, message)
         if found:
             return words.format(*found.groups(), value=repr(value) if value else "the value")
-    return message
+    return message.removeprefix("Value error, ")
 
 
 def _value(options: Sequence[str], given: Sequence[str]) -> str:

@@ -122,6 +122,9 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"  # one request a connection
     timeout = _SILENCE_S
 
+    def do_HEAD(self) -> None:
+        self.do_GET()  # and _end leaves the body out
+
     def do_GET(self) -> None:
         pages: dict[str, Callable[[], tuple[bytes, str]]] = {
             "/metrics": self._metrics,
@@ -167,4 +170,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)

@@ -52,6 +52,22 @@ def test_a_dump_becomes_a_capture_with_exactly_the_bytes_of_the_ring(tmp_path: P
     assert mark["code"].tolist() == ["host"]
 
 
+def test_a_dump_with_a_damaged_line_is_kept_and_the_exit_code_says_that_a_part_is_missing(
+    tmp_path: Path,
+) -> None:
+    printed = tmp_path / "console.txt"
+    lines = drive([*RECORD, "D"]).splitlines(keepends=True)
+    (at,) = (number for number, text in enumerate(lines) if text.startswith("ff:rec 5 "))
+    lines[at] = lines[at].replace(":rec", ":rec ", 1)
+    printed.write_text("".join(lines))
+    done = run_inside("console", str(printed), "-o", str(tmp_path / "ring.ff"))
+    assert done.code == 3
+    assert "1 of 64 records did not arrive" in done.out
+    assert "holds only a part of the ring" in done.err
+    memory = CaptureFolder.open(tmp_path / "ring.ff").devices[0].memories["event_log"]
+    assert [(gap.first_slot, gap.slots) for gap in memory.gaps] == [(5, 1)]
+
+
 def test_the_live_counts_are_lines_of_json_for_a_machine(tmp_path: Path) -> None:
     printed = tmp_path / "console.txt"
     printed.write_text(drive(["I 1", *SWITCH]) + "ff:flow 500 3 41 *ca7e\n")

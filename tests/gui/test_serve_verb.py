@@ -169,6 +169,19 @@ def test_only_the_two_pages_exist() -> None:
         ]  # fmt: skip
 
 
+def test_head_is_answered_like_get_without_the_page() -> None:
+    # RFC 9110 section 9.3.2: the same fields, no content.
+    with (
+        served(made_reader()) as port,
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection,
+    ):
+        connection.request("HEAD", "/metrics")
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (200, b"")
+        length = int(answer.getheader("Content-Length", "0"))
+        assert length == len(get(port, "/metrics")[1].encode())
+
+
 def test_away_from_the_loopback_it_refuses_to_start_without_a_token() -> None:
     for host in ("0.0.0.0", "192.0.2.1", "::", "example.org"):
         with pytest.raises(
