@@ -79,7 +79,6 @@ def match_channels(
         InputError: a probe is not in the capture, a channel that is needed has none, two probes
             could be meant, or one probe stands for two channels.
     """
-    there = f"probes of the capture: {', '.join(probes) or 'none'}"
     named = {probe for name in given.values() for probe in _called(name, probes)}
     found: list[str | None] = []
     for channel in decoder.channels:
@@ -97,10 +96,10 @@ def match_channels(
                 f"say {channel.id}={same[0]} or {channel.id}={same[1]}"
             )
         if not same and channel.id in given:
-            raise InputError(f"{what}: there is no probe {wanted!r}; {there}")
+            raise InputError(f"{what}: there is no probe {wanted!r}; {_there(probes)}")
         if not same and not channel.optional:
             raise InputError(
-                f"{what} ({channel.doc}) has no probe; say {channel.id}=PROBE; {there}"
+                f"{what} ({channel.doc}) has no probe; say {channel.id}=PROBE; {_there(probes)}"
             )
         found.append(same[0] if same else None)
     for number, probe in enumerate(found):
@@ -111,6 +110,12 @@ def match_channels(
                 f"decoder {decoder.id}: channels {other} and {this} both stand on probe {probe}"
             )
     return tuple(found)
+
+
+def _there(probes: Sequence[str]) -> str:
+    from freezeframe.capture.files.source import listed  # only for a message: it loads numpy
+
+    return f"probes of the capture: {listed(probes) or 'none'}"
 
 
 def _called(name: str, probes: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges
 from freezeframe.capture.files.open import read_edges, read_header, read_samples, renamed
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.settings import parse_format
-from freezeframe.capture.files.source import CaptureHeader, ReadSettings
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
 from freezeframe.capture.files.threshold import parse_threshold
 
 __all__ = ["OpenSource", "SourceChoice"]
@@ -107,7 +107,7 @@ class SourceChoice:
         for name in thresholds:
             if name and name not in header.channels:
                 raise InputError(
-                    f"threshold for {name}: no such channel; there is {', '.join(header.channels)}"
+                    f"threshold for {name}: no such channel; there is {listed(header.channels)}"
                 )
             if name not in header.analog if name else not header.analog:
                 what = f"{name} is not analog" if name else "no channel in it is analog"

@@ -9,10 +9,12 @@ the sample rate, as sigrok writes it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +42,10 @@ _UNKNOWN = ["X", "x", "Z", "z", "-"]
 _PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "ns": 10**9, "ps": 10**12}
 _TIME = re.compile(r"(?:time|t)(?:stamp)?\s*(?:[\[(_]\s*(s|ms|us|µs|ns|ps)\s*[\])]?)?", re.I)
 _BUS = re.compile(r"(.+?)\s*\[(\d{1,3}):(\d{1,3})\]")
+_BAD_CELL = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to .*?value (.*)")
 _LAST_S = 9_000_000
+_BEHIND = " "  # what stands behind a delimiter at the end of each line
+_EXPORTED = ("t_ps", "sample")  # the first columns of our own export; the second is no channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +159,8 @@ def first_lines(path: str | Path) -> list[str]:
     Raises:
         InputError: the file cannot be read.
     """
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(_HEAD_B).decode("utf-8-sig", "replace").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    with _opened(path) as file:
+        return file.read(_HEAD_B).decode("utf-8-sig", "replace").splitlines()
 
 
 def record_batches(
@@ -194,7 +196,20 @@ def record_batches(
         why = str(error).splitlines()[0][:200].rstrip(".")
         if "straddl" in why:
             why = f"a line is longer than {_BLOCK_B} B"
+        cell = _BAD_CELL.fullmatch(why)
+        if cell:  # it counts columns from 0, and lines with those that were skipped
+            name = names[int(cell[1])]
+            why = f"line {cell[2]}: {name} is {cell[3]}, not a number that can stand there"
         raise CaptureFormatError(f"{path}: {why}; no table of samples, or damaged") from None
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[IO[bytes]]:
+    try:
+        with Path(path).open("rb") as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _batches(
@@ -238,8 +253,25 @@ def _word(
     return word
 
 
+def _plain_lines(path: str | Path) -> list[str]:
+    """Return the first lines of a file that is text, with those that name its columns whole."""
+    with _opened(path) as file:
+        head = file.read(_HEAD_B)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise CaptureFormatError(f"{path}: is text in UTF-16; save it as UTF-8 or plain text")
+    if b"\0" in head:
+        raise CaptureFormatError(
+            f"{path}: byte {head.index(0):#x}: a byte 00; this is no text, so no table"
+        )
+    if len(head) == _HEAD_B and b"\n" not in head and b"\r" not in head:
+        raise CaptureFormatError(
+            f"{path}: the first line is longer than {_HEAD_B} B; no table of samples"
+        )
+    return first_lines(path)
+
+
 def _table(path: str | Path, settings: ReadSettings) -> _Table:
-    lines = first_lines(path)
+    lines = _plain_lines(path)
     rate_hz: int | None = None
     skip = 0
     listed: list[str] = []
@@ -258,17 +290,17 @@ def _table(path: str | Path, settings: ReadSettings) -> _Table:
         raise CaptureFormatError(f"{path}: there is no line with columns in it; the file is empty")
     delimiter = max(",;\t", key=rest[0].count)
     head = _cells(rest[0], delimiter)
+    if len(head) > 1 and not head[-1]:
+        head[-1] = _BEHIND  # each line ends with a delimiter
     named = any(not _is_number(cell) for cell in head)
     names = tuple(head) if named else tuple(str(place) for place in range(len(head)))
     if set(names) == {"logic"} and len(listed) == len(names):
         names = tuple(listed)  # sigrok names columns by their kind, and channels above
     values = _cells(rest[-1], delimiter)
-    for name in names:
-        if not name or names.count(name) > 1:
-            raise CaptureFormatError(
-                f"{path}: line {skip + 1}: {names.count(name)} columns are named {name!r}; give "
-                "each its own name"
-            )
+    for name, count in Counter(names).items():
+        if not name or count > 1:
+            what = f"{count} columns are named {name!r}" if name else "a column has no name"
+            raise CaptureFormatError(f"{path}: line {skip + 1}: {what}; give each its own name")
     time, per_s = None, 1
     columns: list[_Column] = []
     refused: dict[str, str] = {}
@@ -282,6 +314,8 @@ def _table(path: str | Path, settings: ReadSettings) -> _Table:
                     f"{name} [us]"
                 )
             time, per_s = name, _PER_S[(match[1] or "s").lower()]
+            continue
+        if name == _BEHIND or (place == 1 and names[:2] == _EXPORTED):
             continue
         value = values[place] if place < len(values) else ""
         bus = _BUS.fullmatch(name)

@@ -4,7 +4,7 @@ Names and buses as in a VCD file, but bits of a bus are numbered from 0: pywelle
 indices of a declaration. x and z are read as 0 unless the settings say else, and counted. An FST
 is streamed in bounded memory; a GHW pywellen holds whole, so only files of up to 32 MiB are read.
 
-Source: GTKWave, fstapi block type 0 for the end time; the rest is pywellen's.
+What the sections say of their length is checked first (`fst_sections`); the rest is pywellen's.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.fst_sections import end_tick
 from freezeframe.capture.files.ghw import GhwWave, is_ghw
 from freezeframe.capture.files.source import (
     MAX_SIGNAL_BITS,
@@ -90,7 +91,7 @@ def read_edges(
             known = wanted.setdefault(signal.key, [])
             known += [part for part in parts if part not in known]
             variables[signal.key] = variable
-    end = 0 if header.format == "ghw" else _end_tick(path) * times // over
+    end = 0 if header.format == "ghw" else end_tick(path) * times // over
     if end // rate_hz >= _LAST_S:
         raise CaptureFormatError(
             f"{path}: ends at {end // rate_hz} s; {_LAST_S} s is the last that picoseconds can hold"
@@ -221,7 +222,7 @@ def _opened(
     wave: Any
     declared: list[Any]
     if not ghw:
-        _end_tick(path)
+        end_tick(path)
     try:
         if ghw:
             wave = GhwWave(path)
@@ -282,20 +283,6 @@ def _tick_fs(wave: Any) -> int:
     else:
         factor, exponent = wave.timescale.factor, wave.timescale.unit.to_exponent()
     return int(max(1, factor * 10 ** max(exponent + _FS_PER_S_EXPONENT, 0)))
-
-
-def _end_tick(path: str | Path) -> int:
-    """Return the end time that the header block says."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(25)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(head) < 25 or head[0] != 0:
-        raise CaptureFormatError(
-            f"{path}: {len(head)} B without an FST header; no FST file, or cut"
-        )
-    return int.from_bytes(head[17:25], "big")
 
 
 def _line(error: BaseException) -> str:

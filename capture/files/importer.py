@@ -14,7 +14,7 @@ from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges, join
 from freezeframe.capture.files.merge import MOST_EDGES, Alignment, estimate
 from freezeframe.capture.files.saleae import channel_files
 from freezeframe.capture.files.sample_folder import recipe_of
-from freezeframe.capture.files.source import CaptureHeader, ReadSettings
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
 from freezeframe.capture.files.waveform import is_waveform
 from freezeframe.capture.folder.durable import check_place
 from freezeframe.capture.folder.manifest import MANIFEST
@@ -166,7 +166,7 @@ def _first_changes(file: ImportFile, channel: str, settings: ReadSettings) -> Ed
     if channel not in recipe.header.channels:
         raise InputError(
             f"{file.path}: no channel {channel} to align by; there is "
-            f"{', '.join(recipe.header.channels)}"
+            f"{listed(recipe.header.channels)}"
         )
     held: list[Edges] = []
     for piece in recipe.read([channel]):

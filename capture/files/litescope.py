@@ -105,7 +105,7 @@ def _is_csv(lines: Sequence[str]) -> bool:
     return (
         len(lines) >= 2
         and lines[0].endswith(",")
-        and bool(re.fullmatch(r"(?:\d{1,9},)+", lines[1]))
+        and bool(re.fullmatch(r"(?:[1-9]\d{0,8},)+", lines[1]))
         and lines[0].count(",") == lines[1].count(",")
     )
 

@@ -46,8 +46,9 @@ def merge(
 ) -> Iterator[Edges]:
     """Yield both as one capture, at the rate of the first, from its beginning to its end.
 
-    Channels of the second that are named as one of the first get ``2.`` in front. Before the second
-    begins and after it ends its first and last value stand; what lies outside the first is cut.
+    Channels of the second that are named as one of the first get ``2.`` in front. Its changes stand
+    at the nearest sample of the first. Before the second begins and after it ends its first and last
+    value stand; what lies outside the first is cut.
 
     Args:
         note: told at the end when something of the second lay outside the first.
@@ -254,13 +255,18 @@ class _Stream:
 def _placed(
     sample: npt.NDArray[np.int64], begin: Fraction, slope: Fraction
 ) -> npt.NDArray[np.int64]:
-    """Return ``begin + sample * slope``, rounded down."""
+    """Return ``begin + sample * slope``, rounded to the nearest.
+
+    Times of a file are whole picoseconds and so already rounded: rounded down once more, an edge
+    that both captures have at one time would stand a sample early in the second.
+    """
     if begin == 0 and slope == 1:
         return sample.copy()
     # Exact where a double would not be: a day of picoseconds has 57 bits.
     top = slope.numerator * begin.denominator
     bottom = slope.denominator * begin.denominator
     add = begin.numerator * slope.denominator
+    add += bottom // 2
     placed = [(at * top + add) // bottom for at in sample.tolist()]
     try:
         return np.array(placed, dtype=np.int64)

@@ -21,11 +21,13 @@ __all__ = [
     "check_channels",
     "check_probes",
     "check_samples",
+    "listed",
     "short_names",
     "tick_rate",
 ]
 
 MAX_SIGNAL_BITS = 64
+_NAMES_SHOWN, _NAME_SHOWN = 64, 100  # in a message; a simulation may have 100,000 signals
 _MAX_CHANNELS = 1 << 18  # of a file, each with a name: some 150 MB
 
 
@@ -127,6 +129,13 @@ def check_channels(path: object, signals: Sequence[Signal]) -> None:
         )
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names for a message: the first ones, each so long that it can still be read."""
+    shown = [n if len(n) <= _NAME_SHOWN else f"{n[:_NAME_SHOWN]}..." for n in names[:_NAMES_SHOWN]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+
+
 def short_names(signals: Sequence[Signal]) -> list[str]:
     """Return the last part of each dotted name where only one signal of the file has it.
 
@@ -169,7 +178,7 @@ def check_probes(path: object, header: CaptureHeader, probes: Sequence[str] | No
         if name in header.refused:
             raise InputError(f"{path}: channel {name} cannot be read: {header.refused[name]}")
         if name not in header.channels:
-            raise InputError(f"{path}: no channel {name}; there is {', '.join(header.channels)}")
+            raise InputError(f"{path}: no channel {name}; there is {listed(header.channels)}")
     if not header.channels:
         why = "".join(f"; {name}: {reason}" for name, reason in list(header.refused.items())[:3])
         raise CaptureFormatError(f"{path}: there is no channel that can be read{why}")

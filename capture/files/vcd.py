@@ -126,6 +126,11 @@ def _body(
     while not ended:
         data = file.read(_PIECE_B)
         ended = not data
+        if b"\0" in data:  # what a file is filled up with whose writer, or disk, stopped
+            raise CaptureFormatError(
+                f"{path}: byte {at_B + data.index(0):#x}: a byte 00 in text; what stood there was "
+                "lost, write the file again"
+            )
         # Blank after the last byte, so that a value without a line end is a value.
         raw = np.frombuffer(data or b"\n", dtype=np.uint8)
         count, error, where = read_changes(

@@ -65,7 +65,8 @@ def write_folder(path: Path, files: Mapping[str, Content], *, overwrite: bool, m
     """
     check_place(path, overwrite, mark)
     temporary = _beside(path, "partial")
-    needed_B = sum(len(content) for content in files.values() if isinstance(content, bytes))
+    known = [len(content) for content in files.values() if isinstance(content, bytes)]
+    needed_B = sum(known) if len(known) == len(files) else None
     try:
         try:
             _write_tree(temporary, files)
@@ -155,7 +156,8 @@ def _move_into_place(temporary: Path, path: Path, overwrite: bool) -> None:
     shutil.rmtree(aside)
 
 
-def _refused(path: Path, error: OSError, needed_B: int) -> InputError:
+def _refused(path: Path, error: OSError, needed_B: int | None) -> InputError:
+    """Return what to tell; ``needed_B`` is None where files are copied, not pulled from a device."""
     if error.errno not in _NO_SPACE:
         return InputError(
             f"{path}: could not be written: {error.strerror}; nothing was left behind"
@@ -165,6 +167,11 @@ def _refused(path: Path, error: OSError, needed_B: int) -> InputError:
         free = f"{status.f_bavail * status.f_frsize} B are free"
     except OSError:
         free = "how much is free is not known"
+    if needed_B is None:
+        return InputError(
+            f"{path}: no space left: {free}; nothing was left behind. Make room or choose another "
+            "place"
+        )
     return InputError(
         f"{path}: no space left: the capture needs {needed_B} B or more and {free}; nothing was left "
         "behind. Make room or choose another place; the recording stays in the device until it is "

@@ -111,18 +111,27 @@ def capture_sigrok(
                     why = " does the trigger come?" if request.triggers else ""
                     raise TargetTimeout(
                         f"sigrok-cli, driver {request.driver}: no end after {wait_s:g} s;{why} "
-                        "--wait SECONDS gives it longer"
+                        f"--wait SECONDS gives it longer{_so_far(said)}"
                     )
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(_POLL_S)
         finally:
             _end(process)
-    lines = said.read_text("utf-8", "replace")[-_SAID_B:].split("\n")
-    why = " ".join(" ".join(line for line in lines if line.strip()).split()) or "it says nothing"
+    why = _said(said) or "it says nothing"
     if process.returncode:
         raise TargetError(f"sigrok-cli, driver {request.driver}: {why}")
     if not output.exists():
         raise TargetError(f"sigrok-cli, driver {request.driver}: made no capture: {why}")
+
+
+def _said(path: Path) -> str:
+    return " ".join(path.read_text("utf-8", "replace")[-_SAID_B:].split())
+
+
+def _so_far(path: Path) -> str:
+    """Return what it has said, which is why it does not end where it cannot go on."""
+    text = _said(path)
+    return f"; so far it says: {text}" if text else ""
 
 
 def _program() -> str:

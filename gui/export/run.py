@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.files.source import listed
 from freezeframe.gui.export.material import Material, Wrote
 from freezeframe.gui.export.place import check_output, new_files
 
@@ -199,7 +200,7 @@ def _chosen(path: Path, header: CaptureHeader, only: Sequence[str]) -> tuple[str
         if name not in there and name not in buses:
             raise InputError(
                 f"{path}: --only {name}: there is no such channel; there is "
-                f"{', '.join((*there, *buses))}"
+                f"{listed((*there, *buses))}"
             )
         found += (name,) if name in there else buses[name]
     chosen = tuple(dict.fromkeys(found or there))

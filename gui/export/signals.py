@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from freezeframe.gui.export.material import times_ps
 
 if TYPE_CHECKING:
-    from freezeframe.capture.files.edges import Edges
+    from freezeframe.capture.files.edges import Bus, Edges
 
 __all__ = ["Signals"]
 
@@ -18,20 +19,24 @@ __all__ = ["Signals"]
 class Signals:
     """The signals of a capture, made from its first piece; ``names`` and ``bits`` of each.
 
-    A bus stands at the place of its first channel.
+    A bus stands at the place of its first channel. ``ranged`` are the names with the range of a bus
+    behind them, ``data[7:0]``, where its channels are called ``data[0]`` and so on.
     """
 
     def __init__(self, piece: Edges) -> None:
         of_bus = {channel: bus for bus in piece.buses for channel in bus.channels}
         self.names: list[str] = []
+        self.ranged: list[str] = []
         self._channels: list[list[int]] = []  # positions, the least significant first
         for number, channel in enumerate(piece.channels):
             bus = of_bus.get(channel)
             if bus is None:
                 self.names.append(channel)
+                self.ranged.append(channel)
                 self._channels.append([number])
             elif bus.channels[0] == channel:
                 self.names.append(bus.name)
+                self.ranged.append(_ranged(bus))
                 self._channels.append([piece.channels.index(name) for name in bus.channels])
         self.bits = [len(channels) for channels in self._channels]
         self._held: list[int] = []
@@ -68,6 +73,11 @@ class Signals:
             edges.append(np.flatnonzero(changed))
         self._held = [int(column[-1]) for column in columns]
         yield from _in_order(at_ps, edges, columns)
+
+
+def _ranged(bus: Bus) -> str:
+    low, high = (re.fullmatch(r".*\[(\d+)\]", name) for name in (bus.channels[0], bus.channels[-1]))
+    return f"{bus.name}[{high[1]}:{low[1]}]" if low and high else bus.name
 
 
 def _in_order(

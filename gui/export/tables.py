@@ -37,6 +37,8 @@ def file_names(path: Path, material: Material) -> list[Path]:
 def write_csv(material: Material, paths: Sequence[Path]) -> Wrote:
     """Write text: a line of names, then a line a row; bytes as hex, lists as numbers and blanks.
 
+    A bus of samples is named with its range, ``data[7:0]``, without which a number says nothing of
+    its bits to who reads the table again.
     Null is empty, and an empty text is ``""``. Whole numbers are written as such, whatever their
     size.
     """
@@ -48,7 +50,7 @@ def write_csv(material: Material, paths: Sequence[Path]) -> Wrote:
             for table in tables:
                 writer.write_table(_as_text(table))
 
-    return _write(material, paths, write)
+    return _write(material, paths, write, ranges=True)
 
 
 def write_parquet(material: Material, paths: Sequence[Path]) -> Wrote:
@@ -75,13 +77,15 @@ def _write(
     material: Material,
     paths: Sequence[Path],
     write: Callable[[Path, pa.Schema, Iterator[pa.Table]], None],
+    *,
+    ranges: bool = False,
 ) -> Wrote:
     wrote = Wrote()
     if material.edges is not None:
         pieces = material.edges()
         first = next(pieces)
         signals = Signals(first)
-        schema = _edge_schema(signals)
+        schema = _edge_schema(signals, signals.ranged if ranges else signals.names)
         write(paths[0], schema, _edge_tables(first, pieces, signals, schema, wrote))
         return wrote
     for path, (name, table) in zip(paths, material.tables, strict=True):
@@ -99,10 +103,10 @@ def _in_order(table: pa.Table) -> pa.Table:
     return table.take(np.argsort(t_ps, kind="stable"))
 
 
-def _edge_schema(signals: Signals) -> pa.Schema:
+def _edge_schema(signals: Signals, names: Sequence[str]) -> pa.Schema:
     import pyarrow as pa
 
-    names = different([*_EDGE_COLUMNS, *signals.names])
+    names = different([*_EDGE_COLUMNS, *names])
     kinds = [pa.int64(), pa.int64(), *[_kind_of(bits) for bits in signals.bits]]
     return pa.schema(
         [pa.field(n, kind, nullable=False) for n, kind in zip(names, kinds, strict=True)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -94,6 +96,29 @@ def test_an_analyzer_without_an_end_is_stopped_and_does_not_run_on(tmp_path: Pat
     ours = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
     names = [Path(f"/proc/{pid}/comm").read_text().strip() for pid in ours]
     assert "sigrok-cli" not in names
+
+
+@NEEDS_SIGROK
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
+def test_what_an_analyzer_said_that_does_not_end_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a tmpfs needs the mount capability")
+    try:
+        # It goes on when the disk is full, on which it writes first.
+        monkeypatch.setattr(tempfile, "tempdir", str(disk))
+        wish = ("--samples", "1000000000", "--config", "samplerate=1m", "--wait", "5")
+        done = run_inside("capture", *wish, "-o", str(tmp_path / "x.ff"))
+        left = list(disk.iterdir())
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    assert (done.code, left) == (3, [])
+    assert "so far it says: " in done.err
+    assert "No space left on device" in done.err
 
 
 def test_a_text_that_would_be_an_option_of_sigrok_is_refused() -> None:
@@ -199,7 +224,7 @@ def test_an_instrument_that_stops_in_mid_transfer_ends_by_the_wait_and_leaves_no
     threads = threading.active_count()
     with served(scope) as name:
         begin = time.monotonic()
-        done = capture(name, tmp_path / "s.ff", "--channels", "D0", "--wait", "0.2")
+        done = capture(name, tmp_path / "s.ff", "--channels", "D0", "--wait", "1")
         took_s = time.monotonic() - begin
     assert done.code == 3
     assert "POD1, block of 100 B: nothing more after " in done.err

@@ -103,8 +103,16 @@ def test_csv_of_sigrok_cli_gives_the_edges_of_the_session(tmp_path: Path) -> Non
 BAD = {
     "empty": ("", "there is no line with columns in it"),
     "only names": ("a,b\n", "there is no row after the names"),
-    "text": ("a,b\n" + "0,1\n" * 1000 + "0,high\n", r"Row #\d+: CSV conversion error.*'high'"),
-    "empty cell": ("a,b\n0,1\n0,\n", "CSV conversion error"),
+    "text": (
+        "a,b\n" + "0,1\n" * 1000 + "0,high\n",
+        r"a\.csv: line 1002: b is 'high', not a number",
+    ),
+    "text far behind": ("a,b\n" + "0,1\n" * 900_000 + "x1,0\n", r"line 900002: a is 'x1', not a"),
+    "text below comments": ("; x\n; y\na,b\n0,1\n0,-1\n", "line 5: b is '-1', not a number"),
+    "empty cell": ("a,b\n0,1\n0,\n", "line 3: b is '', not a number"),
+    "no name": ("a,,b\n0,1,0\n", "line 1: a column has no name; give each its own name"),
+    "no text": ("a,b\n0,1\n\0\0\0", "byte 0x8: a byte 00; this is no text, so no table"),
+    "long first line": ("a," * 40_000, "the first line is longer than 65536 B"),
     "cut row": ("a,b\n0,1\n0\n", "Expected 2 columns, got 1"),
     "too large": ("a,b\n0,1\n0,5\n", r"row 2: b is 5; it has 1 bits, 0\.\.1\. A bus is named b\[7"),
     "same names": ("a,a\n0,1\n", "2 columns are named 'a'; give each its own name"),
@@ -125,6 +133,24 @@ def test_damage_is_one_clear_error(tmp_path: Path, what: str) -> None:
         read(path, **({} if what == "no rate" or "time" in what else MHZ))
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+def test_text_of_two_bytes_a_character_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("a,b\n0,1\n".encode("utf-16"))
+    with pytest.raises(CaptureFormatError, match="is text in UTF-16; save it as UTF-8"):
+        read_header(path)
+
+
+def test_a_delimiter_at_the_end_of_each_line_is_no_column(tmp_path: Path) -> None:
+    edges = read(write(tmp_path, "a,b,\n0,1,\n1,1,\n"), **MHZ)
+    assert (edges.channels, pairs(edges)) == (("a", "b"), [(0, 0b10), (1, 0b11)])
+
+
+def test_the_sample_numbers_of_an_export_are_no_channel(tmp_path: Path) -> None:
+    edges = read(write(tmp_path, '"t_ps","sample","a"\n0,0,0\n7000000,7,1\n'), **MHZ)
+    assert (edges.channels, pairs(edges)) == (("a",), [(0, 0), (7, 1)])
+    assert read(write(tmp_path, "sample,a\n0,0\n1,1\n"), **MHZ).channels == ("sample", "a")
 
 
 def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:

@@ -86,6 +86,56 @@ def test_damaged_bytes_give_an_error_or_values_but_no_crash_and_no_hang(tmp_path
             assert "a.fst" in str(error)
 
 
+def section(kind: int, length_B: int, body: bytes = b"") -> bytes:
+    return bytes([kind]) + length_B.to_bytes(8, "big") + body
+
+
+BEHIND = {
+    "zeros": (b"\0" * 4096, "no section begins with type 0 and length 0 B; the file is damaged"),
+    "too short": (section(8, 7), "no section begins with type 8 and length 7 B"),
+    "unknown": (section(77, 8), "no section begins with type 77 and length 8 B"),
+    "lying": (
+        section(8, 1 << 62),
+        "a section of 4611686018427387904 B, and 8 B are left; the file is",
+    ),
+    "cut": (b"\x08\0\0", "3 B of a section; the file is cut"),
+    "unfinished": (section(255, 0), "a section that was never finished: the simulation still runs"),
+    "no end": (section(255, 8) * (1 << 20), "more than 1048576 sections; the file is damaged"),
+}
+
+
+@pytest.mark.parametrize("what", BEHIND)
+def test_what_stands_behind_the_sections_is_told_with_its_place(tmp_path: Path, what: str) -> None:
+    _, packed = convert(tmp_path, random_dump(2, 30))
+    good = packed.read_bytes()
+    behind, message = BEHIND[what]
+    packed.write_bytes(good + behind)
+    with pytest.raises(CaptureFormatError, match=r"a\.fst: byte 0x[0-9a-f]+: " + message):
+        fst.read_header(packed)
+
+
+def test_sixty_gigabytes_of_nothing_are_refused_at_once(tmp_path: Path) -> None:
+    _, packed = convert(tmp_path, random_dump(2, 30))
+    with packed.open("r+b") as file:
+        file.truncate(60 << 30)  # sparse: a disk that was full, a copy that was begun
+    with pytest.raises(CaptureFormatError, match="length 0 B; the file is damaged"):
+        fst.read_header(packed)
+    with packed.open("r+b") as file:
+        file.truncate(0)
+        file.truncate(60 << 30)
+    with pytest.raises(CaptureFormatError, match="no FST header in its first 330 B"):
+        fst.read_header(packed)
+
+
+def test_a_file_that_is_packed_as_a_whole_says_so(tmp_path: Path) -> None:
+    plain, packed = convert(tmp_path, random_dump(2, 30))
+    subprocess.run(["vcd2fst", "-c", plain, packed], check=True, capture_output=True)
+    with pytest.raises(
+        CaptureFormatError, match=r"packed as a whole; make a \.vcd of it with fst2vcd"
+    ):
+        fst.read_header(packed)
+
+
 def test_a_reader_that_is_closed_early_leaves_no_thread(tmp_path: Path) -> None:
     _, packed = convert(tmp_path, random_dump(3, 60_000))
     before = threading.active_count()

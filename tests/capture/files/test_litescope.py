@@ -71,6 +71,8 @@ def test_the_other_tables_are_not_taken_for_dumps(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("a,b\n1,8\n1,0\n")
     assert not is_dump(path)
+    path.write_text("a,b,\n0,1,\n1,0,\n")  # samples, with a comma at the end; no widths
+    assert not is_dump(path)
     path.write_text("")
     assert not is_dump(path)
 

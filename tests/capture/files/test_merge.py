@@ -80,6 +80,17 @@ def test_rates_and_drift_are_exact() -> None:
     assert pairs(found) == [(0, 0), (333_343, 2)]
 
 
+@pytest.mark.parametrize(
+    ("offset_ps", "at"), [(0, 500), (41_000, 500), (-41_000, 500), (42_000, 501)]
+)
+def test_a_change_stands_at_the_nearest_sample_of_the_first(offset_ps: int, at: int) -> None:
+    # Sample 500 at 12 MHz, in a file that has whole picoseconds: 41,666,666.67 ps, rounded down.
+    second = capture([(0, 0), (41_666_666, 1)], 200_000_000, ("B",), 10**12)
+    first = capture([(0, 0), (500, 1)], 1000, ("A",), 12_000_000)
+    found = join(list(merge([first], pieces(second, 41_666_000, 41_666_666), Alignment(offset_ps))))
+    assert pairs(found.select(["B"])) == [(0, 0), (at, 1)]
+
+
 @pytest.mark.parametrize("offset", [60 * US, -40 * US])
 def test_captures_that_do_not_overlap_are_refused(offset: int) -> None:
     with pytest.raises(InputError, match="they do not overlap"):

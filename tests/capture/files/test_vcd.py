@@ -199,6 +199,10 @@ BAD = {
     ),
     "time huge": (HEAD + "#0\n0!\n#99999999999999999999999\n", "a time is larger than 2.62 ticks"),
     "time late": (HEAD + "#0\n0!\n#999999999999999999\n", "later than 9000000 s"),
+    "filled up": (
+        HEAD + "#0\n0!\n#5\n" + "\0" * 99,
+        "byte 0xf6: a byte 00 in text; what stood there",
+    ),
     "time text": (HEAD + "#12ab\n0!\n", "a time is larger than 2.62 ticks, or not a number"),
     "time none": (HEAD + "#\n0!\n", "or not a number"),
     "byte": (HEAD + "#0\n0!\nq!\n", "no value, time or keyword begins with byte 0x71"),

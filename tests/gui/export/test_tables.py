@@ -9,6 +9,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from freezeframe.capture.files.csv_table import read_edges
+from freezeframe.capture.files.edges import Bus, join
+from freezeframe.capture.files.source import ReadSettings
 from freezeframe.decoders.run import Decoded
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.tables import file_names, write_csv, write_parquet
@@ -71,11 +74,23 @@ def test_duckdb_reads_the_edges_of_several_pieces(write: Any, name: str, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("write", "name"), [(write_csv, "x.csv"), (write_parquet, "x.parquet")], ids=["csv", "parquet"]
+    ("write", "name", "bus"),
+    [(write_csv, "x.csv", '"addr[3:0]"'), (write_parquet, "x.parquet", "addr")],
+    ids=["csv", "parquet"],
 )
-def test_a_bus_is_one_column(write: Any, name: str, tmp_path: Path) -> None:
+def test_a_bus_is_one_column(write: Any, name: str, bus: str, tmp_path: Path) -> None:
     write(samples(with_bus()), [tmp_path / name])
-    assert read(tmp_path / name, "t_ps, addr, clk") == [(0, 0, 0), (2_000, 10, 0), (5_000, 15, 1)]
+    found = read(tmp_path / name, f"t_ps, {bus}, clk")
+    assert found == [(0, 0, 0), (2_000, 10, 0), (5_000, 15, 1)]
+
+
+def test_the_edges_in_csv_are_a_capture_again(tmp_path: Path) -> None:
+    write_csv(samples(with_bus()), [tmp_path / "x.csv"])
+    again = join(list(read_edges(tmp_path / "x.csv", None, ReadSettings(1_000_000_000))))
+    assert again.buses == (Bus("addr", ("addr[0]", "addr[1]", "addr[2]", "addr[3]")),)
+    whole = with_bus()
+    assert again.sample.tolist() == whole.sample.tolist()
+    assert again.select(whole.channels).value.tolist() == whole.value.tolist()
 
 
 def test_a_channel_named_like_a_column_of_ours_is_renamed(tmp_path: Path) -> None:
