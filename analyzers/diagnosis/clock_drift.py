@@ -1,8 +1,10 @@
 """clock-drift: the receiver does not correct for the difference between the two link clocks.
 
 Its synchronization FIFOs empty or fill by a word in every so many cycles; then both lanes repeat their last half
-and lag by a word until the packet ends, or lose one and run ahead. What tells it: both lanes at once, again and
-again at the same interval, and no idle was ever inserted or removed. One lane alone is sync-fifo-empty.
+and lag by a word until the packet ends, or lose one and run ahead. A receiver that ends the packet where the line
+does has it with a word more or less; one that counts has the right length, and not the last word or an idle one. What
+tells it: both lanes at once, again and again at the same interval, and no idle was ever inserted or removed. One lane
+alone is sync-fifo-empty; a word more or less behind a FIFO is word-duplicated or word-omitted.
 
 Source: docs/formats.md section 3, "Bonding"; section 4, LINK underflow and overflow.
 """
@@ -15,76 +17,64 @@ from dataclasses import dataclass
 import numpy as np
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import LINK, Facts
-from freezeframe.analyzers.diagnosis.place import cause_evidence, place_of_pair, word_label
-from freezeframe.analyzers.streams import EventLog
+from freezeframe.analyzers.diagnosis.lane_slips import (
+    Slips,
+    corrects_clock,
+    lanes_slipped,
+    slips_of,
+)
+from freezeframe.analyzers.diagnosis.place import (
+    cause_evidence,
+    neighbourhood,
+    place_of_pair,
+    word_label,
+    word_text,
+)
+from freezeframe.analyzers.taps.align import Edit, Op, align
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
-from freezeframe.capture.registers.layouts import Kind
 
-__all__ = ["NAME", "Slips", "diagnose", "slips_of"]
+__all__ = ["NAME", "diagnose"]
 
 NAME = "clock-drift"
-_EVENT_CYCLES = 4
-"""Events of both lanes may be stamped so many cycles apart: the log takes one a cycle."""
-
 _SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Slips:
-    """Slips of both lanes at once in one card's log: positions of the first lane's event of each."""
-
-    log: EventLog
-    kind: str  # "underflow" or "overflow"
-    positions: tuple[int, ...]
-    alone: int  # slips of one lane only
-
-    @property
-    def interval_cycles(self) -> int | None:
-        """The least distance of two slips; None with fewer than two."""
-        cycles = self.log.cycle[list(self.positions)]
-        return int(np.diff(cycles).min()) if len(cycles) > 1 else None
-
-    @property
-    def regular(self) -> bool:
-        """All distances are multiples of the least one, within a few cycles."""
-        least = self.interval_cycles
-        if least is None or least < 100:
-            return False
-        distances = np.diff(self.log.cycle[list(self.positions)])
-        off = np.abs(distances - np.round(distances / least) * least)
-        return bool((off <= np.maximum(8, distances // 100)).all())
-
-
-@dataclass(frozen=True, slots=True)
 class _Slipped:
-    """A packet that both lanes slipped in: word lists agree with one word repeated (or lost) at ``at``."""
+    """A packet that both lanes slipped in: word lists agree with one word repeated (or lost) at ``at``.
+
+    ``edit``: the word more or less, where the packet has another length downstream.
+    """
 
     diff: SegmentDiff
     pair: PacketPair
     at: int
     repeated: bool
+    edit: Edit | None = None
 
+    @property
+    def position(self) -> int:
+        """Stream position of the first word that is not in its place, or of the last where none follows."""
+        return min(self.pair.down.start + self.at, self.pair.down.end - 1)
 
-def slips_of(facts: Facts, receiver: str) -> Slips | None:
-    """Return the slips of both lanes that a card recorded; None without a log of them."""
-    log = facts.view.logs.get(receiver)
-    if log is None or not log.recorded(Kind.LINK):
-        return None
-    best = Slips(log, "underflow", (), 0)
-    for kind in ("underflow", "overflow"):
-        at = log.select(Kind.LINK.name, kind)
-        lanes = [at[log.value[at] == lane] for lane in (0, 1)]
-        both = []
-        for position in lanes[0].tolist():
-            near = np.abs(log.cycle[lanes[1]] - log.cycle[position]) <= _EVENT_CYCLES
-            if near.any():
-                both.append(position)
-        alone = len(at) - 2 * len(both)
-        if len(both) > len(best.positions):
-            best = Slips(log, kind, tuple(both), alone)
-        elif not best.positions:
-            best = Slips(log, best.kind, (), best.alone + alone)
-    return best
+    @property
+    def word(self) -> int | None:
+        """Payload index of the word that came twice or not at all; None where it is none, or not certain."""
+        packet = self.pair.down
+        if self.edit is not None:
+            span = self.pair.payload_index(self.edit)
+            return span[0] if span is not None and self.edit.certain else None
+        words = packet.end - packet.start - int(packet.has_tail)
+        return self.at - packet.heads if packet.heads <= self.at < words else None
+
+    @property
+    def where(self) -> str:
+        """What that word is, as far as it is known."""
+        if self.edit is not None and self.word is None:
+            span = self.pair.payload_index(self.edit)
+            if span is not None:
+                return word_text(None, span)
+        return word_label(self.diff.down, self.pair.down, self.position)
 
 
 def diagnose(facts: Facts) -> Iterator[Finding]:
@@ -92,35 +82,25 @@ def diagnose(facts: Facts) -> Iterator[Finding]:
     for sender, receiver in facts.view.directions:
         slips = slips_of(facts, receiver)
         slipped = _slipped(facts.diff(sender, receiver, LINK))
-        if _corrects(facts, receiver):
+        if corrects_clock(facts, receiver):
             continue
         if slipped is not None and (
-            slips is None or slips.positions or _lanes_slipped(facts, receiver)
+            slips is None or slips.positions or lanes_slipped(facts, receiver)
         ):
             yield _finding(facts, sender, receiver, slips, slipped)
         elif slips is not None and len(slips.positions) >= 2 and slips.regular and not slips.alone:
             yield _finding(facts, sender, receiver, slips, None)
 
 
-def _corrects(facts: Facts, receiver: str) -> bool:
-    """Return whether the receiver is known to insert or remove idles: then it corrects its clock."""
-    counts = [facts.view.counter(receiver, name) for name in ("idles_inserted", "idles_removed")]
-    return any(counts)
-
-
-def _lanes_slipped(facts: Facts, receiver: str) -> bool:
-    """Return whether the lanes' own counts say that both slipped equally often."""
-    for name in ("underflows", "overflows"):
-        counts = [facts.view.value(receiver, f"frozen.lane.{name}", lane) for lane in (0, 1)]
-        if counts[0] and counts[0] == counts[1]:
-            return True
-    return False
-
-
 def _slipped(diff: SegmentDiff | None) -> _Slipped | None:
     """Return the first packet whose words are those before it with one repeated, or one lost."""
     for pair in () if diff is None else diff.differing:
-        if pair.up.end - pair.up.start != pair.down.end - pair.down.start or diff is None:
+        if diff is None:
+            continue
+        edit = _moving(diff, pair)
+        if edit is not None:
+            return _Slipped(diff, pair, edit.down, edit.op is Op.DUPLICATED, edit)
+        if pair.up.end - pair.up.start != pair.down.end - pair.down.start:
             continue
         up = diff.up.data[pair.up.start : pair.up.end]
         down = diff.down.data[pair.down.start : pair.down.end]
@@ -135,6 +115,25 @@ def _slipped(diff: SegmentDiff | None) -> _Slipped | None:
     return None
 
 
+def _moving(diff: SegmentDiff, pair: PacketPair) -> Edit | None:
+    """Return the one word that the packet has twice, or lacks, downstream; None where that does not explain it.
+
+    The kinds of the words follow from where the line ends the packet, so that the word that becomes its last one is
+    a TAIL: only the data say which word it was.
+    """
+    up, down, edits = pair.up, pair.down, pair.edits
+    if not (up.cut_start or up.cut_end or down.cut_start or down.cut_end):
+        words = np.concatenate([diff.up.words(up), diff.down.words(down)])
+        _, numbers = np.unique(words, return_inverse=True)
+        ids = numbers.astype(np.int64).reshape(-1)
+        count = up.end - up.start
+        if abs(len(ids) - 2 * count) != 1:
+            return None
+        edits = align(ids[:count], ids[count:]).edits
+    one = edits[0] if len(edits) == 1 else None
+    return one if one is not None and one.op in (Op.DUPLICATED, Op.OMITTED) else None
+
+
 def _finding(
     facts: Facts, sender: str, receiver: str, slips: Slips | None, slipped: _Slipped | None
 ) -> Finding:
@@ -144,20 +143,13 @@ def _finding(
     if slipped is not None:
         place, diff = place_of_pair(slipped.pair), slipped.diff
         flow, packet = place.flow, place.packet
-        position = slipped.pair.down.start + slipped.at
-        label = word_label(diff.down, slipped.pair.down, position)
-        if (
-            slipped.pair.down.heads
-            <= slipped.at
-            < len(_words(slipped)) - int(slipped.pair.down.has_tail)
-        ):
-            word = slipped.at - slipped.pair.down.heads
-        t_ps, unc_ps = diff.down.when(position)
+        word, where = slipped.word, slipped.where
+        t_ps, unc_ps = diff.down.when(slipped.position)
         what = "repeated it and lag" if slipped.repeated else "lost one and run ahead"
-        text += f" at {label} of packet {packet} ({diff.direction}, flow {flow}): they {what} to its end"
+        text += f" at {where} of packet {packet} ({diff.direction}, flow {flow}): they {what} to its end"
         evidence.append(
             Evidence(
-                f"{diff.up.source} and {diff.down.source} have the same words, from {label} on moved by "
+                f"{diff.up.source} and {diff.down.source} have the same words, from {where} on moved by "
                 f"one {'back' if slipped.repeated else 'forward'}.",
                 receiver,
                 "rx_enq",
@@ -209,12 +201,10 @@ def _finding(
     )
 
 
-def _words(slipped: _Slipped) -> range:
-    return range(slipped.pair.down.start, slipped.pair.down.end)
-
-
 def _around(slipped: _Slipped) -> tuple[Row, ...]:
     pair, diff = slipped.pair, slipped.diff
+    if slipped.edit is not None:
+        return neighbourhood(diff, pair, slipped.edit)
     rows: list[Row] = []
     last = pair.down.end - pair.down.start
     for i in range(max(slipped.at - 1, 0), min(slipped.at + 3, last)):

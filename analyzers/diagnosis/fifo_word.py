@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import LINK, SENDER_FIFO, Facts, Unplaced
+from freezeframe.analyzers.diagnosis.lane_slips import drifts
 from freezeframe.analyzers.diagnosis.place import (
     Place,
     cause_evidence,
@@ -129,6 +130,8 @@ def alone(facts: Facts, words_more: int) -> Iterator[Alone]:
         stretches = [s for s in case.stretches if s != LINK]
         if len(stretches) != 1 or stretches[0] < SENDER_FIFO:
             continue
+        if LINK in case.stretches and drifts(facts, case.receiver):
+            continue  # the lanes repeated or lost a word, too
         device, tap = tap_after(case.sender, case.receiver, stretches[0])
         yield Alone(case, device, tap, _fifo(stretches[0]))
 

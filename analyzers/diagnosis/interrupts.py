@@ -118,7 +118,7 @@ def _lost(facts: Facts, device: str, lost: Lost) -> Finding:
         confidence=0.95,
         evidence=(
             Evidence(
-                f"{lost.cause.value or 1} completions were waiting, the line was enabled, and {after}.",
+                f"Completions waiting: {lost.cause.value or 1}. The line was enabled, and {after}.",
                 device,
                 "event_log",
                 tuple(rows),
@@ -147,7 +147,8 @@ def _waiting(facts: Facts, device: str, lost: Lost) -> int | None:
 def _meaning(cause: LogRow) -> str:
     if cause.kind == Kind.NOTE.name:
         return "notification written, line enabled"
-    return f"line enabled, {cause.value} completions waiting"
+    many = "completion" if cause.value == 1 else "completions"
+    return f"line enabled, {cause.value} {many} waiting"
 
 
 def _row(device: str, row: LogRow, label: str) -> Row:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.facts import LINK, SENDER_FIFO, Facts
+from freezeframe.analyzers.diagnosis.lane_slips import drifts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
@@ -284,7 +285,7 @@ def _bad_packets(facts: Facts) -> Iterator[Symptom]:
             rows.append(stream.row(packet.end - 1, "tail"))
         yield Symptom(
             text=text,
-            candidates=_fitting_alone(facts, packet, case.stretches),
+            candidates=_fitting_alone(facts, case.receiver, packet, case.stretches),
             evidence=(
                 Evidence(text, stream.device, stream.tap, tuple(rows)),
                 *cause_evidence(facts, case.receiver),
@@ -299,7 +300,9 @@ def _bad_packets(facts: Facts) -> Iterator[Symptom]:
         )
 
 
-def _fitting_alone(facts: Facts, packet: Packet, stretches: tuple[int, ...]) -> tuple[str, ...]:
+def _fitting_alone(
+    facts: Facts, receiver: str, packet: Packet, stretches: tuple[int, ...]
+) -> tuple[str, ...]:
     """Return what damages a packet like this, in the stretches it can have happened."""
     length = packet.length if packet.header_ok else None
     fifo = [s for s in stretches if s >= SENDER_FIFO and s != LINK]
@@ -308,11 +311,11 @@ def _fitting_alone(facts: Facts, packet: Packet, stretches: tuple[int, ...]) -> 
     if length is not None and packet.length_ok is False:
         if packet.payload_ok:
             return ("split-retry-mishandled",)
-        if fifo and packet.body_words == length - 1:
-            return ("word-omitted",)
-        if fifo and packet.body_words == length + 1:
-            return ("word-duplicated",)
-        return ()
+        more = packet.body_words - length
+        names = {-1: "word-omitted", 1: "word-duplicated"}
+        found = (names[more],) if fifo and more in names else ()
+        moved = LINK in stretches and more in names and drifts(facts, receiver)
+        return (*found, "clock-drift") if moved else found
     if LINK in stretches:
         return ("payload-bit-flip", "sync-fifo-empty", "lane-misaligned", "clock-drift")
     return ()

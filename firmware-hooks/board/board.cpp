@@ -32,6 +32,7 @@ constexpr double kSlice_us = 20;       // simulated between two looks at the soc
 constexpr double kSettle_us = 2000;    // after a freeze: until the CRC table is ready and the last signals have crossed
 constexpr int kAtOnce = 256;           // requests answered before time goes on
 constexpr int kIdle_ms = 200, kNap_ms = 2;
+constexpr std::uint32_t kGeneration = 0x100, kFreeze = 0x10C, kFreezeKey = 0x465A; // docs/formats.md section 1.1
 constexpr double kLag_us = 100;        // further behind its speed than this, time is given up instead of caught up with
 
 std::atomic<bool> stopped{false};
@@ -41,7 +42,7 @@ struct Options {
     int port = 1234;
     uint64_t seed = 0;
     double speed = 0; // simulated seconds a second; 0: as fast as it goes
-    bool until_stdin_ends = false;
+    bool until_stdin_ends = false, freeze_when_evident = false;
 };
 
 struct BadInput : std::runtime_error {
@@ -54,6 +55,10 @@ Options parse(int count, char** words) {
         const std::string name = words[i];
         if (name == "--until-stdin-ends") {
             options.until_stdin_ends = true;
+            continue;
+        }
+        if (name == "--freeze-when-evident") {
+            options.freeze_when_evident = true;
             continue;
         }
         if (i + 1 == count) throw BadInput(name + ": unknown, or its value is missing");
@@ -111,6 +116,12 @@ private:
     Pair& pair_;
 };
 
+// A's host freezes its card, and with it B, as any host may: what no check finds has had time to show itself.
+void freeze(Pair& pair) {
+    const std::uint32_t generation = pair.read(kGeneration).word;
+    pair.access(true, kFreeze, kFreezeKey << 16 | (generation & 0xFFFF));
+}
+
 bool stdin_ended() {
     pollfd waiting{0, POLLIN, 0};
     if (::poll(&waiting, 1, 0) <= 0) return false;
@@ -156,6 +167,7 @@ int serve(const Options& options) {
             if (due_us > kLag_us) given_up_us -= due_us - kLag_us;
         }
         pair.run_us(kSlice_us);
+        if (options.freeze_when_evident && pair.evident() && !pair.frozen()) freeze(pair);
     }
     return 0;
 }

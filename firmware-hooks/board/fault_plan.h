@@ -5,6 +5,7 @@
 // ff_example_pair.v.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +21,15 @@ struct FaultPlan {
     double arm_us = 0;          // from the start of the run to the first chance of an injection
     unsigned count = 0, min_length = 0, word = 0, bytes = 0, bit = 0, flow = 0, limit = 0;
     uint64_t mask = 0;
+    // No check of the hardware finds it, so that a host has to freeze: once it has shown itself so often, and a while after.
+    bool silent = false;
+    unsigned shows = 1;
+    double patience_us = 0;
+    bool by_host = false;       // A's host does it, and not a card: it shows with each queue pointer that is posted
 };
+
+// Deviation in ppm of the link clocks of A and B that a fault asks for, from power-up on; zero: the seed's, as without one.
+std::array<double, 2> link_deviations(const std::string& name, uint64_t seed);
 
 // "none" first.
 const std::vector<std::string>& fault_names();

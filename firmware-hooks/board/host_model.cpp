@@ -17,6 +17,8 @@ uint64_t mix(uint64_t x) { // SplitMix64
 
 constexpr uint64_t kNoteBase = 0x7F00000000; // above every address a message uses
 constexpr unsigned kRdmaWrite = 1, kNotification = 2, kInterrupt = 3;
+constexpr unsigned kWriteCycles = 10; // one 32-bit target write
+constexpr unsigned kLineCycles = 4;   // from the port of the mask to the line as the host sees it
 constexpr unsigned kNotifyLocal = 1, kNotifyRemote = 2;
 
 } // namespace
@@ -53,6 +55,7 @@ Plan make_plan(const Profile& profile, uint64_t seed, unsigned run, char side, b
     Random draw(std::to_string(seed) + "/" + std::to_string(run) + "/" + side + "/traffic");
     const double us = static_cast<double>(profile.bus_hz) / 1e6; // bus cycles
     Plan plan;
+    plan.message_words = profile.message_words;
     const double gaps_us[] = {25, 6, 0};
     plan.gap_cycles = gaps_us[draw.pick({0.25, 0.35, 0.4})] * us;
     plan.mix = mixes[draw.below(mixes.size())];
@@ -104,6 +107,7 @@ void Host::begin(const Plan& plan, unsigned run) {
     asked_ = answered_ = split_ = posting_ = false;
     post_at_ = plan_.start_cycles;
     handler_ = Handler::idle;
+    handler_at_ = lowers_at_ = 0;
     completions_ = arriving_ = 0;
 }
 
@@ -117,15 +121,21 @@ Message Host::next_message() {
     switch (random_.pick(plan_.mix)) {
     case 0: m.length = static_cast<unsigned>(random_.between(1, 8)); break;
     case 1: m.length = static_cast<unsigned>(random_.between(48, 80)); break;
-    default: m.length = profile_.message_words;
+    default: m.length = plan_.message_words;
     }
-    m.length = std::min(m.length, profile_.message_words);
+    m.length = std::min(m.length, plan_.message_words);
     if (random_.unit() < plan_.special) {
         m.type = random_.below(2) ? kNotification : kInterrupt;
         m.length = random_.below(3) == 2;
     }
     m.source = random_.below(uint64_t{1} << 38) & ~uint64_t{7};
     m.dest = static_cast<uint32_t>(random_.word()) & ~7u;
+    updates_ = plan_.updates > 0 && random_.unit() < plan_.updates;
+    if (updates_) {
+        m.type = kRdmaWrite;
+        m.length = 1 + (random_.below(4) == 3);
+        m.dest = plan_.update_addresses[random_.below(plan_.update_addresses.size())];
+    }
     return m;
 }
 
@@ -226,11 +236,14 @@ ToCard Host::step(const FromCard& card) {
             if (word == 3) {
                 sent_.push_back(message_);
                 ++counts_.posted;
+                counts_.updates += updates_;
                 counts_.posted_words += message_.length;
                 use_ = Use::free;
                 out_.own = false;
                 posting_ = false;
-                post_at_ = cycle_ + 2 + static_cast<uint64_t>(random_.exponential() * plan_.gap_cycles);
+                post_at_ = cycle_ + 2;
+                if (counts_.posted % plan_.burst == 0)
+                    post_at_ += static_cast<uint64_t>(random_.exponential() * plan_.gap_cycles * plan_.burst);
             }
         }
         break;
@@ -279,40 +292,61 @@ ToCard Host::step(const FromCard& card) {
     }
     }
 
-    // The interrupt handler: mask, take every completion, enable.
-    const uint64_t per_us = profile_.bus_hz / 1000000;
-    switch (handler_) {
-    case Handler::idle:
-        if (card.irq) {
-            handler_ = Handler::called;
-            handler_at_ = cycle_ + profile_.interrupt_latency_ns * per_us / 1000;
-            ++counts_.interrupts;
-        }
-        break;
-    case Handler::called:
-        if (cycle_ < handler_at_) break;
-        out_.mask = true;
-        handler_ = Handler::busy;
-        handler_at_ = cycle_ + profile_.completion_ns * per_us / 1000;
-        break;
-    case Handler::busy:
-        if (cycle_ < handler_at_) break;
-        handler_at_ = cycle_ + profile_.completion_ns * per_us / 1000;
-        if (completions_ > 0) {
-            --completions_;
-            out_.take = true;
-        } else {
-            out_.enable = true;
-            handler_ = Handler::idle;
-            handler_at_ = cycle_;
-        }
-        break;
-    }
-
+    handle(card);
     out_.rx_stop = false;
     for (const auto& [begin, length] : plan_.stops)
         out_.rx_stop = out_.rx_stop || (cycle_ >= begin && cycle_ < begin + length);
     return out_;
+}
+
+// The interrupt handler: mask, take every completion, enable. A line that rises while it runs interrupts it once more:
+// it writes the mask again, which lowers the line, and loses what an interrupt costs.
+void Host::handle(const FromCard& card) {
+    const uint64_t per_us = profile_.bus_hz / 1000000;
+    const uint64_t latency = profile_.interrupt_latency_ns * per_us / 1000;
+    const bool again = card.irq && cycle_ > lowers_at_ + kLineCycles
+        && (handler_ == Handler::busy || handler_ == Handler::enabling);
+    if (again) {
+        lowers_at_ = cycle_ + kWriteCycles;
+        handler_at_ = std::max(handler_at_, cycle_) + latency;
+        ++counts_.interrupts;
+        ++counts_.nested;
+    }
+    if (cycle_ == lowers_at_) out_.mask = true;
+    if (handler_ == Handler::idle) {
+        if (!card.irq) return;
+        handler_ = Handler::called;
+        handler_at_ = cycle_ + latency;
+        ++counts_.interrupts;
+        return;
+    }
+    if (cycle_ < handler_at_) return;
+    switch (handler_) {
+    case Handler::idle:
+        break;
+    case Handler::called:
+        out_.mask = true;
+        lowers_at_ = cycle_;
+        handler_ = Handler::busy;
+        handler_at_ = cycle_ + profile_.completion_ns * per_us / 1000;
+        break;
+    case Handler::busy:
+        handler_at_ = cycle_ + profile_.completion_ns * per_us / 1000;
+        if (completions_ > 0) {
+            --completions_;
+            out_.take = true;
+            break;
+        }
+        handler_ = Handler::enabling;
+        handler_at_ = cycle_ + plan_.enabling_cycles;
+        if (plan_.enabling_cycles > 0) break;
+        [[fallthrough]];
+    case Handler::enabling:
+        out_.enable = true;
+        handler_ = Handler::idle;
+        handler_at_ = cycle_;
+        break;
+    }
 }
 
 } // namespace freezeframe

@@ -47,12 +47,17 @@ struct Profile {
 struct Plan {
     double gap_cycles = 600;            // mean between two postings, 0 saturating
     std::vector<double> mix = {1, 1, 1}; // short, middle, whole messages
+    unsigned message_words = 512;       // of a whole message
     std::vector<unsigned> flows;
     std::vector<double> weights;
     double local = 0.2, remote = 0.3, special = 0.02; // shares of messages
     uint64_t start_cycles = 100;
     std::vector<std::pair<uint64_t, uint64_t>> stops; // bus cycles from the start: begin, length
     unsigned pause_cycles = 0;          // between two receive bursts
+    unsigned burst = 1;                 // messages posted together; the gaps between are as much longer
+    double updates = 0;                 // share of messages that are a queue pointer: a word or two, always to the
+    std::vector<uint32_t> update_addresses; // same addresses
+    unsigned enabling_cycles = 0;       // from the handler's last look for completions to its enabling of the line
     uint64_t limit_messages = UINT64_MAX; // after these the host posts no more
 };
 
@@ -99,8 +104,12 @@ public:
     struct Counts {
         uint64_t posted = 0, posted_words = 0, payload_words = 0, bad_words = 0;
         uint64_t notes_local = 0, notes_remote = 0, interrupts = 0, reads = 0, retries = 0, disconnects = 0;
+        uint64_t updates = 0;           // queue pointers among the posted
+        uint64_t nested = 0;            // interrupts that came while the handler ran
     };
     const Counts& counts() const { return counts_; }
+    // In this cycle the last word of a queue pointer's descriptor goes to the card.
+    bool posts_update() const { return out_.td_valid && out_.td_word == 3 && updates_; }
 
 private:
     enum class Use { free, request, write, post, announce, complete };
@@ -130,8 +139,11 @@ private:
     bool posting_ = false;      // a message waits to be posted
     uint64_t post_at_ = 0;
     Message message_{};
-    enum class Handler { idle, called, busy } handler_ = Handler::idle;
-    uint64_t handler_at_ = 0;
+    bool updates_ = false;      // it is a queue pointer
+    void handle(const FromCard& card);
+    enum class Handler { idle, called, busy, enabling } handler_ = Handler::idle;
+    uint64_t handler_at_ = 0;   // when it does its next step
+    uint64_t lowers_at_ = 0;    // when its write that lowers the line is on the card's port; the line is looked at after
     unsigned completions_ = 0;  // the handler's: written whole
     unsigned arriving_ = 0;     // written in a transaction that has not ended
 };

@@ -26,10 +26,11 @@ constexpr uint32_t kArm = 0x108, kCauseMask = 0x11C, kStallLimit = 0x120, kSnaps
         else model_->b_##name = (value); \
     } while (false)
 
-uint64_t period(uint64_t hz, unsigned ppm, Random& draw) {
-    const double deviation = draw.uniform(-1, 1) * ppm * 1e-6;
-    return static_cast<uint64_t>(1e15 / (static_cast<double>(hz) * (1 + deviation)));
+uint64_t period(uint64_t hz, double ppm) {
+    return static_cast<uint64_t>(1e15 / (static_cast<double>(hz) * (1 + ppm * 1e-6)));
 }
+
+uint64_t period(uint64_t hz, unsigned most_ppm, Random& draw) { return period(hz, draw.uniform(-1, 1) * most_ppm); }
 
 }  // namespace
 
@@ -40,8 +41,10 @@ Pair::Pair(const PairOptions& options)
     hosts_[1].set_sender(&hosts_[0]);
     Random draw(std::to_string(options.seed) + "/clocks");
     const uint64_t rates[] = {profile_.bus_hz, profile_.link_hz, profile_.bus_hz, profile_.link_hz};
+    const auto asked = link_deviations(options.fault, options.seed);
     for (unsigned i = 0; i < 4; ++i) {
-        clocks_[i].period_fs = period(rates[i], options.deviation_ppm, draw);
+        const double ppm = i & 1 ? asked[i >> 1] : 0;
+        clocks_[i].period_fs = ppm != 0 ? period(rates[i], ppm) : period(rates[i], options.deviation_ppm, draw);
         clocks_[i].next_fs = draw.below(clocks_[i].period_fs) + 1;
     }
     model_->boot_nonce_a = options.nonce;
@@ -73,7 +76,9 @@ void Pair::begin_run() {
     hosts_[0].begin(a, runs_);
     hosts_[1].begin(b, runs_);
     began_fs_ = now_fs_;
-    struck_fs_ = 0;
+    struck_fs_ = evident_fs_ = 0;
+    shows_ = 0;
+    shown_ = false;
     ++runs_;
     drive_fault();
 }
@@ -205,7 +210,20 @@ void Pair::step() {
     set_clock(next, true);
     model_->eval();
     if (bus) bus_edge(next >> 1, false);
-    if (struck_fs_ == 0 && model_->fault_struck && !model_->a_nic_rst && !model_->b_nic_rst) struck_fs_ = now_fs_;
+    look_for_strike();
+}
+
+// Most faults strike once; a silent one shows itself again and again.
+void Pair::look_for_strike() {
+    const bool strikes = fault_.by_host ? hosts_[0].posts_update() : model_->fault_struck != 0;
+    const bool shows = strikes && !model_->a_nic_rst && !model_->b_nic_rst;
+    if (shows && !shown_) {
+        ++shows_;
+        if (struck_fs_ == 0) struck_fs_ = now_fs_;
+        if (fault_.silent && shows_ == fault_.shows)
+            evident_fs_ = now_fs_ + static_cast<uint64_t>(fault_.patience_us * 1e9);
+    }
+    shown_ = shows;
 }
 
 // Once both cards are frozen and held only the register port moves: its clock alone is enough for most answers. The

@@ -62,6 +62,8 @@ public:
         unsigned seq, flow, word;
     };
     Struck struck() const;
+    // A fault that no check of the hardware finds has had time to show itself; a host may freeze.
+    bool evident() const { return evident_fs_ != 0 && now_fs_ >= evident_fs_; }
     Vff_example_pair& model() { return *model_; }
 
 private:
@@ -72,6 +74,7 @@ private:
     void begin_run();
     void bus_edge(unsigned card, bool before);
     void drive_fault();
+    void look_for_strike();
     void load();
     void take_answer(unsigned card);
     void set_clock(unsigned which, bool level);
@@ -86,6 +89,9 @@ private:
     std::array<Clock, 4> clocks_{}; // bus A, link A, bus B, link B
     std::array<bool, 2> in_reset_{};
     uint64_t now_fs_ = 0, began_fs_ = 0, bus_cycles_ = 0, struck_fs_ = 0;
+    uint64_t evident_fs_ = 0;           // when a silent fault may be frozen; 0: not known
+    unsigned shows_ = 0;                // how often the fault has shown itself in this run
+    bool shown_ = false;                // and does now
     unsigned runs_ = 0;
     FaultPlan fault_;
     bool answered_ = false;

@@ -12,6 +12,7 @@ namespace freezeframe {
 namespace {
 
 constexpr unsigned kHeadWords = 2;
+constexpr unsigned kNoPacket = 1023;    // in place of the word: what it struck is no packet
 constexpr uint32_t kGeneration = 0x100, kStride = 1u << 24;
 
 // Where a fault shows first: device, tap ("" where no tap does), and what of the place a finding can name.
@@ -19,6 +20,7 @@ struct Place {
     const char* device;
     const char* tap;
     bool packet, word, second;
+    bool flow = true;
 };
 
 Place place_of(const FaultPlan& fault) {
@@ -31,7 +33,14 @@ Place place_of(const FaultPlan& fault) {
     case 5: return {"B", "rx_enq", true, true, false};
     case 6: return {"B", "rx_enq", true, false, false};
     case 7:
-    case 8: return {"B", "", false, false, false};
+    case 8:
+    case 12: return {"B", "", false, false, false};
+    case 11: return {"B", "rx_enq", true, true, false};
+    case 14: return {"B", "", false, false, false, false};
+    case 15: return {"B", "", true, false, false};
+    case 16: return {"A", "", false, false, false, false};
+    case 17: return {"A", "tx_enq", true, true, false};
+    case 18: return {outgoing ? "A" : "B", "", false, false, false, !outgoing};
     default: return {"A", "", false, false, false};
     }
 }
@@ -46,6 +55,11 @@ Truth::Truth(std::string path, std::string fault, uint64_t seed)
 }
 
 void Truth::look(Pair& pair) {
+    const bool evident = pair.evident();
+    if (evident != evident_) {
+        evident_ = evident;
+        if (pair.runs() == run_) write();
+    }
     if (pair.runs() == run_) return;
     const Pair::Struck struck = pair.struck();
     if (!struck.done) return;
@@ -56,8 +70,8 @@ void Truth::look(Pair& pair) {
     const uint32_t generation = pair.read((place.device[0] == 'B' ? kStride : 0) + kGeneration).word;
     std::string text = "{\"generation\": " + std::to_string(generation) + ", \"device\": \"" + place.device + "\", \"tap\": ";
     text += *place.tap ? "\"" + std::string(place.tap) + "\"" : "null";
-    text += ", \"direction\": \"A->B\", \"flow\": " + std::to_string(struck.flow);
-    text += ", \"packet\": " + number(place.packet, struck.seq) + ", \"word\": " + number(place.word && word >= 0, word);
+    text += ", \"direction\": \"A->B\", \"flow\": " + number(place.flow, struck.flow);
+    text += ", \"packet\": " + number(place.packet && struck.word != kNoPacket, struck.seq) + ", \"word\": " + number(place.word && word >= 0 && struck.word != kNoPacket, word);
     text += ", \"t_ps\": " + std::to_string(static_cast<long long>(struck.at_us * 1e6)) + ", \"detail\": {}}";
     injections_.push_back(text);
     write();
@@ -69,8 +83,8 @@ void Truth::write() const {
     std::FILE* file = std::fopen(part.c_str(), "w");
     bool good = file != nullptr;
     if (good) {
-        std::fprintf(file, "{\"fault\": \"%s\", \"seed\": %llu, \"profile\": \"example\", \"injections\": [", fault_.c_str(),
-                     static_cast<unsigned long long>(seed_));
+        std::fprintf(file, "{\"fault\": \"%s\", \"seed\": %llu, \"profile\": \"example\", \"evident\": %s, \"injections\": [",
+                     fault_.c_str(), static_cast<unsigned long long>(seed_), evident_ ? "true" : "false");
         for (size_t i = 0; i < injections_.size(); ++i) std::fprintf(file, "%s%s", i ? ", " : "", injections_[i].c_str());
         std::fprintf(file, "]}\n");
         good = std::fclose(file) == 0 && std::rename(part.c_str(), path_.c_str()) == 0;

@@ -22,7 +22,7 @@ class Truth {
 public:
     // An empty path writes nothing. Throws BadTruth: the file cannot be written.
     Truth(std::string path, std::string fault, uint64_t seed);
-    // Notes an injection that has struck since the last look.
+    // Notes an injection that has struck since the last look, and when one that only a host freezes has had time to show.
     void look(Pair& pair);
 
 private:
@@ -32,6 +32,7 @@ private:
     uint64_t seed_;
     std::vector<std::string> injections_; // JSON objects
     unsigned run_ = 0;                    // of the pair, whose injection stands in the list
+    bool evident_ = false;
 };
 
 }  // namespace freezeframe

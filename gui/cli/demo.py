@@ -94,7 +94,8 @@ def run(
     with tempfile.TemporaryDirectory(prefix="freezeframe-demo-") as hidden:
         truth = Path(hidden) / _TRUTH
         verb, what = ("sim-board", "verilated") if board else ("emulate", "emulated")
-        with card_process(verb, fault, seed, truth, _SPEED) as (url, pid):
+        more = ["--freeze-when-evident"] if board else []
+        with card_process(verb, fault, seed, truth, _SPEED, more) as (url, pid):
             _step(1, f"A pair of {what} network cards runs as process {pid} at {url}.")
             _say("They are under traffic, and armed. What will go wrong, only that process knows.")
             with open_session(url) as devices:

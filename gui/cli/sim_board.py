@@ -29,6 +29,13 @@ SpeedOption = Annotated[
         show_default=False,
     ),
 ]
+EvidentOption = Annotated[
+    bool,
+    typer.Option(
+        "--freeze-when-evident",
+        help="Freeze by the card's own host once a fault that no check finds has shown itself.",
+    ),
+]
 BuildOption = Annotated[
     bool, typer.Option("--build-only", help="Build the program, print its path, and end.")
 ]
@@ -41,6 +48,7 @@ def run(
     seed: SeedOption = 0,
     truth: TruthOption = None,
     speed: SpeedOption = None,
+    freeze_when_evident: EvidentOption = False,
     build_only: BuildOption = False,
     until_stdin_ends: ParentOption = False,
 ) -> None:
@@ -54,6 +62,7 @@ def run(
     Examples:
       freezeframe sim-board --fault word-omitted --seed 7
       freezeframe sim-board --listen 127.0.0.1:0 --truth truth.json
+      freezeframe sim-board --fault interrupt-lost --freeze-when-evident
     """
     from freezeframe.emulator.board import board_program, check_address
 
@@ -68,6 +77,8 @@ def run(
         arguments += ["--truth", str(Path(truth).absolute())]
     if speed:
         arguments += ["--speed", repr(speed)]
+    if freeze_when_evident:
+        arguments.append("--freeze-when-evident")
     if until_stdin_ends:
         arguments.append("--until-stdin-ends")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""The eight faults of clocks, flow control, hosts and DMA: one finding of each, and its look-alike beside it.
+"""The faults of flow control, hosts and DMA: one finding of each, and its look-alike beside it.
 
 Source: the table of faults, and its last paragraph on look-alikes (docs/diagnosis.md).
 """
@@ -9,76 +9,11 @@ import pytest
 
 from tests.analyzers.bench_pair import BODY, BUS_PS, TAIL, Crossing, Pair, tail, words_of
 from tests.analyzers.conftest import Explain
-from tests.analyzers.damage import lag, slip
 from tests.analyzers.test_credit_faults import OVERFLOW, STALL, T0, US, sending
-from tests.analyzers.test_word_faults import HDR, LEN, PAY, busy, candidates, only, said
+from tests.analyzers.test_word_faults import LEN, busy, candidates, only, said
 
 HOST = {"A": ["host"], "B": ["host"]}
-RX_LINK, HOST_SOURCE, RX_DMA = 3, 0, 4
-SLIP_PS = 70 * US
-EVERY_PS = 5 * US
-
-
-# -- clock-drift -----------------------------------------------------------------------------------
-
-
-def drifting(code: str, first: int) -> Pair:
-    """Return a pair whose B slips by a word in both lanes every 5 us, once in packet 112 at place ``first``."""
-    pair, hit = busy()
-    for lane in (0, 1):
-        if code == "underflow":
-            lag(hit, lane, first, 43)
-        else:
-            slip([hit], lane, first, 4)
-        pair.set("B", f"frozen.lane.{code}s", lane, value=3)
-        for n in range(3):
-            pair.event("B", SLIP_PS + n * EVERY_PS + lane * BUS_PS, "LINK", code, lane, 0, RX_LINK)
-    pair.counter("B", "idles_inserted", 0)
-    pair.counter("B", "idles_removed", 0)
-    pair.causes = PAY if first > 1 else HDR
-    return pair
-
-
-@pytest.mark.parametrize("code", ["underflow", "overflow"])
-@pytest.mark.parametrize(("first", "word"), [(12, 10), (1, None)], ids=["payload", "header"])
-def test_both_lanes_that_slip_again_and_again_are_a_clock_that_drifts(
-    explained: Explain, code: str, first: int, word: int | None
-) -> None:
-    finding = only(explained(drifting(code, first)).findings)
-    assert said(finding) == ("clock-drift", "B", "rx_enq", "A->B", 3, 112, word)
-    slips = "3 slips of both lanes at once, 500 cycles apart where they were nearest"
-    assert any(slips in evidence.text for evidence in finding.evidence)
-
-
-def test_from_the_receiver_alone_regular_slips_name_the_drift_without_a_place(
-    explained: Explain,
-) -> None:
-    finding = only(explained(drifting("underflow", 12), "B").findings)
-    assert said(finding) == ("clock-drift", "B", "rx_enq", "A->B", None, None, None)
-
-
-def test_a_receiver_that_corrects_its_clock_does_not_drift(explained: Explain) -> None:
-    pair = drifting("underflow", 12)
-    pair.counter("B", "idles_inserted", 7)
-    assert [f.diagnosis for f in explained(pair).findings] == ["undetermined"]
-
-
-@pytest.mark.parametrize("code", ["underflow", "overflow"])
-def test_a_slip_of_which_only_the_first_words_were_recorded_may_be_drift(
-    explained: Explain, code: str
-) -> None:
-    pair, hit = busy()
-    for lane in (0, 1):
-        if code == "underflow":
-            lag(hit, lane, 12, 43)
-        else:
-            slip([hit], lane, 12, 4)
-    pair.crossings = pair.crossings[: pair.crossings.index(hit) + 1]
-    for words in hit.from_tap("rx_enq"):
-        del words[14:]
-    pair.causes = PAY
-    found = only(explained(pair).findings)
-    assert found.diagnosis == "clock-drift" or "clock-drift" in found.candidates
+HOST_SOURCE, RX_DMA = 0, 4
 
 
 # -- credit-too-coarse -----------------------------------------------------------------------------

@@ -21,8 +21,10 @@ from freezeframe.capture.recorder.control import freeze, wait_for
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import open_devices
+from freezeframe.capture.registers.layouts import Cause
 from freezeframe.capture.targets.base import open_target
 from freezeframe.capture.targets.conformance import CHECKS, Check, Subject
+from freezeframe.emulator.faults.registry import FAULTS
 from freezeframe.emulator.target import EmulatorTarget
 
 from tests.board.boards import Board, program, running
@@ -106,6 +108,32 @@ def test_a_fault_on_the_board_is_pulled_and_explained_and_the_truth_agrees(tmp_p
     assert found[0].diagnosis == truth["fault"] == "word-omitted"
     for key in ("device", "tap", "direction", "flow", "packet", "word"):
         assert getattr(found[0], key) == injected[key], key
+
+
+def test_a_fault_that_no_check_finds_is_frozen_once_it_has_shown_itself(tmp_path: Path) -> None:
+    truth_file = tmp_path / "truth.json"
+    asked = ("--seed", "2", "--fault", "credit-too-coarse", "--truth", str(truth_file))
+    with running(*asked, "--freeze-when-evident") as board:
+        target = open_target(board.url)
+        a, b = open_devices(target)
+        wait_for(b, "frozen", 60)
+        assert (a.read("ctl.causes"), b.read("ctl.causes")) == (1 << Cause.HOST, 1 << Cause.CROSS)
+        pull(target, tmp_path / "x.ff")
+        target.close()
+        truth = json.loads(truth_file.read_text())
+    assert truth["evident"] is True
+    (injected,) = truth["injections"]
+    finding = explain(CaptureFolder.open(tmp_path / "x.ff")).findings[0]
+    assert (finding.diagnosis, finding.device, finding.flow) == (
+        "credit-too-coarse", "B", injected["flow"],
+    )  # fmt: skip
+
+
+def test_the_board_has_the_faults_of_the_emulated_pair_in_their_order() -> None:
+    done = subprocess.run(
+        [str(program()), "--fault", "gremlins"], capture_output=True, text=True, timeout=60, check=False
+    )  # fmt: skip
+    assert done.stderr.rstrip().rpartition("there is ")[2] == ", ".join(FAULTS)
 
 
 def test_a_clean_board_has_no_finding_and_passes_the_ladder(tmp_path: Path) -> None:

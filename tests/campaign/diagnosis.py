@@ -15,7 +15,7 @@ from itertools import permutations
 from pathlib import Path
 
 from tests.campaign.judge import judge, judge_pair
-from tests.campaign.runs import BOARD_FAULTS, FAULTS, LOADS, Job, Run, run_one
+from tests.campaign.runs import FAULTS, LOADS, Job, Run, run_one
 from tests.campaign.table import report
 
 __all__ = ["jobs_of", "main"]
@@ -104,8 +104,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     on = "board" if args.board else "emulator"
-    every = BOARD_FAULTS if args.board else FAULTS
-    faults = tuple(args.faults.split(",")) if args.faults else every
+    faults = tuple(args.faults.split(",")) if args.faults else FAULTS
     asked = [
         usual if given is None else given
         for given, usual in zip((args.seeds, args.clean, args.pairs), USUAL[on], strict=True)
@@ -116,7 +115,7 @@ def main() -> None:
         program()  # built before its runs are started side by side
     seeds = range(args.first, args.first + asked[0])
     jobs = jobs_of(on, faults, seeds, asked[1], asked[2])
-    whole = faults == every and all(a >= u for a, u in zip(asked, USUAL[on], strict=True))
+    whole = faults == FAULTS and all(a >= u for a, u in zip(asked, USUAL[on], strict=True))
     start = time.monotonic()
     runs: list[Run] = []
     try:

@@ -31,6 +31,9 @@ CAUSES = {  # first cause at the card that sees the fault: card, one of the caus
     "credit-lost": ("A", {Cause.CREDIT_STALL}),
     "wrap-unhandled": ("B", {Cause.RX_OVF}),
     "credit-start-too-large": ("B", {Cause.RX_OVF}),
+    "clock-drift": ("B", {Cause.PAY_CRC, Cause.LENGTH}),
+    "credit-too-optimistic": ("B", {Cause.RX_OVF}),
+    "split-retry-mishandled": ("B", {Cause.LENGTH}),
 }
 
 
@@ -242,6 +245,23 @@ def test_a_fault_strikes_freezes_both_cards_and_is_called_by_its_name(
         if fault == "sync-fifo-empty":
             lanes = [_value(devices["B"], "frozen.lane.underflows", lane) for lane in (0, 1)]
             assert lanes == [1 - struck["lane"], struck["lane"]]
+        if fault == "clock-drift":
+            slips = [
+                [_value(devices["B"], f"frozen.lane.{kind}", lane) for lane in (0, 1)]
+                for kind in ("underflows", "overflows")
+            ]
+            assert [lanes[0] - lanes[1] for lanes in slips] == [0, 0]
+            assert [bool(lanes[0]) for lanes in slips].count(True) == 1
+            idles = [f"frozen_counters.idles_{what}.lo" for what in ("inserted", "removed")]
+            assert [_value(devices["B"], name) for name in idles] == [0, 0]
+            assert sum(_value(devices["A"], name) for name in idles) > 0  # A corrects its own
+        if fault == "credit-too-optimistic":
+            flow = struck["flow"]
+            sent, credited, limit = (
+                _value(devices["A"], f"frozen_flow.{name}", flow)
+                for name in ("words_sent", "credited", "limit")
+            )
+            assert (sent - credited) % (1 << 13) > limit
         if causes == {Cause.RX_OVF}:
             assert _value(devices["B"], "frozen_counters.rx_fifo_overflows.lo") > 0
         if fault == "credit-lost":
@@ -252,11 +272,55 @@ def test_a_fault_strikes_freezes_both_cards_and_is_called_by_its_name(
         pull(pair, tmp_path / "x.ff")
     finding = explain(CaptureFolder.open(tmp_path / "x.ff")).findings[0]
     assert finding.diagnosis == fault
-    if fault in ("word-omitted", "word-duplicated", "payload-bit-flip"):
+    if fault in ("word-omitted", "word-duplicated", "payload-bit-flip", "clock-drift"):
         second_copy = int(fault == "word-duplicated")
         assert (finding.flow, finding.packet, finding.word) == (
             struck["flow"], struck["seq"], struck["word"] - 2 + second_copy,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_words_that_a_counter_leaves_out_are_missing_in_the_books_and_in_no_tap(
+    bench: Path, tmp_path: Path, seed: int
+) -> None:
+    # faults.md, header-miscounted: at A the FIFO of B overflows, at B A is left without credit.
+    with VerilatedPair(bench, "header-miscounted", seed, limit_us=8000) as pair:
+        struck = pair.result
+        assert struck["struck"] and struck["frozen"]
+        a, b = open_devices(pair)
+        flow, at_a = struck["flow"], struck["outgoing"]
+        assert _value(b if at_a else a, "ctl.causes") == 1 << (
+            Cause.RX_OVF if at_a else Cause.CREDIT_STALL
+        )
+        if not at_a:
+            sent, received = (
+                _value(card, f"frozen_flow.{name}", flow)
+                for card, name in ((a, "words_sent"), (b, "words_received"))
+            )
+            assert 200 < sent - received < 1024
+            level = _value(b, "frozen.rx_level")
+            assert (received - _value(b, "frozen_flow.freed", flow)) % (1 << 13) == level
+        pull(pair, tmp_path / "x.ff")
+    finding = explain(CaptureFolder.open(tmp_path / "x.ff")).findings[0]
+    assert finding.diagnosis == "header-miscounted"
+    assert (finding.device, finding.flow) == (("A", None) if at_a else ("B", flow))
+
+
+@pytest.mark.parametrize("seed", [2, 5])
+def test_credits_in_lumps_let_a_wait_while_b_is_nearly_empty(
+    bench: Path, tmp_path: Path, seed: int
+) -> None:
+    # faults.md, credit-too-coarse: nothing finds it, so the host freezes.
+    with VerilatedPair(bench, "credit-too-coarse", seed, limit_us=400) as pair:
+        assert pair.result["struck"] and not pair.result["frozen"]
+        assert pair.result["A"]["bad_words"] == pair.result["B"]["bad_words"] == 0
+        pull(pair, tmp_path / "x.ff", freeze=True)
+        b = open_devices(pair)[1]
+        assert _value(b, "frozen.rx_level") < 1024
+        assert _value(b, "frozen_flow.words_received", pair.result["flow"]) > 4096
+    finding = explain(CaptureFolder.open(tmp_path / "x.ff")).findings[0]
+    assert (finding.diagnosis, finding.device) == ("credit-too-coarse", "B")
+    assert finding.flow == pair.result["flow"]
 
 
 @pytest.mark.parametrize("seed", [3, 5])

@@ -28,9 +28,10 @@ class Bond:
         self.dut = dut
         self.fill, self.width = int(dut.FILL.value), int(dut.LEVEL_W.value)
         self.block = Block(
-            dut, ("l_idle", "l_halt", "l_next_idle", "l_underflow", "l_data", "l_level", "fault_run", "fault_lane"),
+            dut, ("l_idle", "l_halt", "l_next_idle", "l_underflow", "l_data", "l_level", "cfg_correct", "fault_run",
+                  "fault_lane"),
             ("l_read", "l_pop", "l_stale", "m_valid", "m_first", "m_last", "m_credit", "m_kind", "stat_up",
-             "stat_underflows", "inserted", "removed", "trained", "fault_struck"),
+             "stat_underflows", "inserted", "removed", "trained", "fault_struck", "slot_word", "slot_first"),
         )  # fmt: skip
         self.words: list[tuple[int, int, int, int, int]] = []  # first, last, credit, kind, data
 
@@ -60,9 +61,9 @@ class Bond:
         await self.slot(l_data=int.from_bytes(octets[0::2] + octets[1::2], "little"))
 
 
-async def bond(dut: Any) -> Bond:
+async def bond(dut: Any, correct: int = 1) -> Bond:
     made = Bond(dut)
-    await made.block.start()
+    await made.block.start(cfg_correct=correct)
     for levels in ((0, 0), (made.fill - 1, made.fill), (made.fill, made.fill - 1)):
         for _ in range(3):
             seen = await made.gap(levels=levels)
@@ -113,6 +114,32 @@ async def clocks_are_corrected_in_the_gaps_alone(dut: Any) -> None:
         assert seen["l_pop"] == pop, (idle, halt, next_idle, levels)
         after = await made.gap()
         assert (after["inserted"], after["removed"]) == (int(pop == none), int(pop == two_each))
+
+
+@cocotb.test()
+async def without_correction_every_slot_is_read_once_however_full_the_fifos_are(dut: Any) -> None:
+    """faults.md, clock-drift: no idle is repeated or skipped; a late lane is still waited for."""
+    made = await bond(dut, correct=0)
+    low, high = made.fill - 2, made.fill + 2
+    for idle, levels, pop in (
+        (3, (low, low), 0b0101), (3, (0, 0), 0b0101), (3, (high, high), 0b0101), (1, (high, high), 0b0100),
+        (2, (low, low), 0b0001),
+    ):  # fmt: skip
+        seen = await made.slot(l_idle=idle, l_next_idle=3, levels=levels)
+        assert seen["l_pop"] == pop, (idle, levels)
+        after = await made.gap()
+        assert (after["inserted"], after["removed"]) == (0, 0)
+
+
+@cocotb.test()
+async def slots_are_shown_as_they_are_read(dut: Any) -> None:
+    made = await bond(dut)
+    assert (await made.gap())["slot_word"] == 0
+    for place, data in enumerate((0x1122334455667788, 0x99AA)):
+        octets = data.to_bytes(8, "little")
+        seen = await made.slot(l_data=int.from_bytes(octets[0::2] + octets[1::2], "little"))
+        assert (seen["slot_word"], seen["slot_first"]) == (1, int(place == 0))
+        assert int(dut.slot_data.value) == data
 
 
 @cocotb.test()

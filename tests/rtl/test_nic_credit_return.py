@@ -41,7 +41,9 @@ class Freed:
 
     async def start(self) -> None:
         dut = self.dut
-        for name in ("s_valid", "s_flow", "r_flow", "m_take"):
+        for name in (
+            "s_valid", "s_flow", "r_flow", "m_take", "fault_coarse", "fault_flow", "fault_unit"
+        ):  # fmt: skip
             getattr(dut, name).value = 0
         self.tasks = [Clock(dut.clk, 10_000, "ps").start(), Clock(dut.m_clk, 12_800, "ps").start()]
         dut.rst.value = dut.m_rst.value = 1
@@ -139,4 +141,29 @@ async def the_count_begins_anew_at_two_to_the_width(dut: Any) -> None:
         await freed.free(0)
     await freed.idle(60)
     assert freed.credits[-1] == (0, 3)
+    freed.stop()
+
+
+@cocotb.test()
+async def one_flow_with_a_coarser_unit_is_due_with_that_and_the_others_with_their_own(
+    dut: Any,
+) -> None:
+    """faults.md, credit-too-coarse; it is told as long as a credit of the right unit is kept back."""
+    freed, unit = Freed(dut, 4), 37
+    await freed.start()
+    freed.ready = 1.0
+    flow = freed.flows - 1
+    dut.fault_coarse.value, dut.fault_flow.value, dut.fault_unit.value = 1, flow, unit
+    for count in range(1, 2 * unit + 10):
+        await freed.free(flow)
+        await freed.idle(1)
+        await FallingEdge(dut.clk)
+        assert int(dut.fault_withheld.value) == int(count % unit >= freed.unit), count
+    await freed.idle(40)
+    assert freed.credits == [(flow, unit), (flow, 2 * unit)]
+    if freed.flows > 1:
+        for _ in range(freed.unit):
+            await freed.free(0)
+        await freed.idle(40)
+        assert freed.credits[-1] == (0, freed.unit)
     freed.stop()

@@ -1,5 +1,5 @@
 """ff_nic_credit_state: credit compared modulo the counters' width, and what a comparison that does not know of the wrap
-lets through (docs/formats.md section 3; faults.md, wrap-unhandled and credit-start-too-large).
+lets through (docs/formats.md section 3; faults.md, wrap-unhandled, credit-start-too-large, credit-too-optimistic).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tests.rtl.simulation import simulate
 
 SENT, CREDITED, LIMIT, RECEIVED, SENT_32, RECEIVED_32, REPORTED = 0, 1, 2, 3, 5, 6, 7
 INPUTS = (
-    "cfg_active", "cfg_share", "fault_start", "fault_wrap", "fault_flow", "fault_limit", "tx_flow", "tx_words",
-    "sent_valid", "told_valid", "told_flow", "told_freed", "taken_valid", "taken_flow", "taken_freed",
+    "cfg_active", "cfg_share", "fault_start", "fault_wrap", "fault_add", "fault_flow", "fault_limit", "tx_flow",
+    "tx_words", "sent_valid", "told_valid", "told_flow", "told_freed", "taken_valid", "taken_flow", "taken_freed",
     "received_valid", "received_flow", "r_flow", "r_field",
 )  # fmt: skip
 
@@ -131,6 +131,29 @@ async def a_start_up_credit_larger_than_the_share_is_told_where_it_is_used(dut: 
     assert await _field(dut, flow, LIMIT) == 500
     assert await _asked(dut, flow, 100) == (1, 0, 500)
     assert await _asked(dut, flow, 101) == (1, 1, 500)
+
+
+@cocotb.test()
+async def a_constant_added_to_the_free_space_is_told_where_it_is_used_and_nowhere_else(
+    dut: Any,
+) -> None:
+    """faults.md, credit-too-optimistic: the limit stays what it is, and so does the free space that is reported."""
+    flows, _ = await _start(dut, share=100)
+    flow = flows - 1
+    dut.fault_add.value, dut.fault_flow.value, dut.fault_limit.value = 1, flow, 300
+    assert await _field(dut, flow, LIMIT) == 100
+    assert await _asked(dut, flow, 100) == (1, 0, 100)
+    assert await _asked(dut, flow, 101) == (1, 1, 100)
+    assert await _asked(dut, flow, 400) == (1, 1, 100)
+    assert await _asked(dut, flow, 401) == (0, 0, 100)
+    await _send(dut, flow, 250)  # 150 beyond the limit, below zero free
+    assert await _asked(dut, flow, 150) == (1, 1, -150)
+    assert await _asked(dut, flow, 151) == (0, 0, -150)
+    dut.fault_add.value = 0
+    assert await _asked(dut, flow, 1) == (0, 0, -150)
+    if flows > 1:
+        dut.fault_add.value = 1
+        assert await _asked(dut, 0, 101) == (0, 0, 100)
 
 
 @cocotb.test()

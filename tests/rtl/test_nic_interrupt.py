@@ -1,4 +1,7 @@
-"""ff_nic_interrupt: completions that wait, the line and its mask (formats.md section 4, events of the interrupt)."""
+"""ff_nic_interrupt: completions that wait, the line and its mask (formats.md section 4, events of the interrupt).
+
+Its faults are those of faults.md: interrupt-storm (the mask is not kept), interrupt-lost (no look at the enabling).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,13 @@ import cocotb
 from tests.rtl.cycles import Block
 from tests.rtl.simulation import simulate
 
-INPUTS = ("complete", "host_mask", "host_enable", "host_take")
-OUTPUTS = ("irq", "stat_masked", "stat_waiting", "ev_raised", "ev_masked", "ev_enabled")
+INPUTS = (
+    "complete", "host_mask", "host_enable", "host_take", "complete_seq", "complete_flow", "fault_unmasked",
+    "fault_edge",
+)  # fmt: skip
+OUTPUTS = (
+    "irq", "stat_masked", "stat_waiting", "ev_raised", "ev_masked", "ev_enabled", "fault_struck",
+)  # fmt: skip
 
 
 def test_the_interrupt(tmp_path: Path) -> None:
@@ -77,3 +85,106 @@ async def for_any_handler_the_count_is_right_and_the_line_low_while_masked(dut: 
         masked = {"host_mask": 1, "host_enable": 0}.get(which, masked)
     assert raised > 20
     assert raised - lowered == line
+
+
+def struck(dut: Any) -> tuple[int, int]:
+    """Return the sequence number and flow of the completion that waits."""
+    return int(dut.fault_seq.value), int(dut.fault_struck_flow.value)
+
+
+@cocotb.test()
+async def unmasked_every_completion_interrupts_the_handler_once_more(dut: Any) -> None:
+    """The handler's write lowers the line and is no event: the mask it should have set is not there."""
+    block = await interrupt(dut)
+
+    async def step(**given: int) -> dict[str, int]:
+        return await block.step(fault_unmasked=1, **given)
+
+    await step(complete=1)
+    seen = await step()
+    assert (seen["irq"], seen["ev_raised"], seen["fault_struck"]) == (1, 1, 0)
+    await step(host_mask=1)
+    for waiting in (2, 3, 4):  # the handler runs, and takes nothing as it is interrupted
+        seen = await step(complete=1)
+        assert (seen["irq"], seen["stat_masked"], seen["ev_masked"]) == (0, 0, 0)
+        seen = await step()
+        assert (seen["irq"], seen["ev_raised"], seen["stat_waiting"]) == (1, 1, waiting)
+        assert int(dut.ev_value.value) == waiting
+        assert seen["fault_struck"] == 1  # for a cycle, each time
+        assert (await step(host_mask=1))["fault_struck"] == 0
+    for _ in range(4):
+        await step(host_take=1)
+    await step(host_enable=1)
+    seen = await step()
+    assert (seen["irq"], seen["ev_enabled"], seen["stat_waiting"]) == (0, 1, 0)
+
+
+@cocotb.test()
+async def unmasked_a_single_completion_or_one_before_the_handler_is_not_called_a_strike(
+    dut: Any,
+) -> None:
+    block = await interrupt(dut)
+    for given in (
+        {"complete": 1}, {"complete": 1}, {}, {"host_mask": 1}, {"host_take": 1}, {"host_take": 1},
+        {"complete": 1}, {}, {"host_mask": 1}, {"host_take": 1}, {"host_enable": 1}, {}, {},
+    ):  # fmt: skip
+        assert (await block.step(fault_unmasked=1, **given))["fault_struck"] == 0
+
+
+@cocotb.test()
+async def unmasked_two_that_wait_when_the_handler_ends_interrupt_anew_and_that_is_no_strike(
+    dut: Any,
+) -> None:
+    block = await interrupt(dut)
+    for given in ({"complete": 1}, {"complete": 1}, {"host_mask": 1}, {"host_enable": 1}, {}):
+        assert (await block.step(fault_unmasked=1, **given))["fault_struck"] == 0
+    seen = await block.step(fault_unmasked=1)
+    assert (seen["ev_raised"], seen["stat_waiting"], seen["fault_struck"]) == (1, 2, 0)
+
+
+@cocotb.test()
+async def on_an_edge_alone_what_came_before_the_enabling_waits_for_the_next_completion_once(
+    dut: Any,
+) -> None:
+    block = await interrupt(dut)
+
+    async def step(**given: int) -> dict[str, int]:
+        return await block.step(fault_edge=1, **given)
+
+    await step(complete=1, complete_seq=6, complete_flow=1)
+    assert (await step())["irq"] == 1
+    await step(host_mask=1)
+    await step(host_take=1)  # the handler's last look
+    await step(complete=1, complete_seq=7, complete_flow=2)
+    await step(complete=1, complete_seq=8, complete_flow=3)
+    await step(host_enable=1)
+    seen = await step()
+    assert (seen["ev_enabled"], seen["stat_waiting"]) == (1, 2)
+    assert int(dut.ev_host_value.value) == 2
+    for _ in range(40):
+        seen = await step()
+        assert (seen["irq"], seen["ev_raised"]) == (0, 0)
+    assert seen["fault_struck"] == 1
+    assert struck(dut) == (7, 2)
+    await step(complete=1, complete_seq=9, complete_flow=4)
+    seen = await step()
+    assert (seen["irq"], seen["ev_raised"], seen["stat_waiting"]) == (1, 1, 3)
+    # It strikes once: the next time the handler enables, what waits raises the line.
+    await step(host_mask=1)
+    await step(host_enable=1)
+    assert (await step())["irq"] == 0
+    assert (await step())["irq"] == 1
+    assert struck(dut) == (7, 2)
+
+
+@cocotb.test()
+async def on_an_edge_alone_a_completion_with_the_enabling_or_after_it_raises_the_line(
+    dut: Any,
+) -> None:
+    for cycle in (0, 1, 2):  # of the enabling, of its event, after it
+        block = await interrupt(dut)
+        await block.step(fault_edge=1, host_mask=1)
+        for at in range(3):
+            await block.step(fault_edge=1, host_enable=int(at == 0), complete=int(at == cycle))
+        seen = await block.step(fault_edge=1)
+        assert (seen["irq"], seen["stat_waiting"], seen["fault_struck"]) == (1, 1, 0)

@@ -1,181 +1,32 @@
 """ff_nic_rx_link: two lanes of bytes at phases of their own and a clock of their own become checked words and credits
-(docs/formats.md section 3; faults.md, lane-misaligned, payload-bit-flip, header-corrupted, sync-fifo-empty).
+(docs/formats.md section 3; faults.md, lane-misaligned, payload-bit-flip, header-corrupted, sync-fifo-empty,
+clock-drift).
 
-The far end is written here from the format: words cut into lanes, commas in the gaps, longer ones now and then.
+The far end (link_far_end.py) is written from the format.
 """
 
 from __future__ import annotations
 
 import binascii
-import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
-from tests.rtl.link_packets import BODY, HEAD, INJECTED, TAIL, credit, kinds, packet
+from tests.rtl.link_far_end import framed, link
+from tests.rtl.link_packets import BODY, HEAD, INJECTED, TAIL, credit
 from tests.rtl.simulation import simulate
 
-Byte = tuple[int, int]  # octet, control symbol
-IDLE: list[Byte] = [(0xBC, 1)] * 8
-HALT: list[Byte] = [(0xFE, 1)] * 8
-TRAIN: list[Byte] = [(0xBC, 1), (0xBC, 1), *[(0x4A, 0)] * 6]
 TAKEN, REFUSED_PARITY, REFUSED_CRC = 2, 3, 4
 HEADER, PAYLOAD, LENGTH = 1, 2, 4
-FAULTS = (
-    "fault_slip", "fault_flip", "fault_empty", "fault_lane", "fault_bytes", "fault_mask", "fault_count",
-    "fault_min_length", "fault_word",
-)  # fmt: skip
-STATUS = (
-    "m_valid", "taken_valid", "stat_up", "stat_state", "stat_level", "stat_underflows", "stat_overflows",
-    "stat_next_seq", "cause_header", "cause_payload", "cause_length", "cause_sequence", "cause_underflow",
-    "cause_parity", "ev_credit", "ev_trained", "ev_inserted", "ev_removed", "raw_struck", "empty_struck",
-)  # fmt: skip
+IDLE_INSERTED, IDLE_REMOVED, TRAINED, UNDERFLOW, OVERFLOW = 1, 2, 5, 6, 7
 
 
 @pytest.mark.parametrize(("credit_w", "fill"), [(10, 3), (24, 12)])
 def test_the_receiver(tmp_path: Path, credit_w: int, fill: int) -> None:
     simulate("ff_nic_rx_link", __name__, tmp_path, {"CREDIT_W": credit_w, "FILL": fill})
-
-
-def word(data: int) -> list[Byte]:
-    return [(octet, 0) for octet in data.to_bytes(8, "little")]
-
-
-class Link:
-    """The block with a far end before it; what it tells is collected cycle by cycle."""
-
-    def __init__(self, dut: Any, seed: int) -> None:
-        self.dut, self.draw = dut, random.Random(seed)
-        self.fill, self.width = int(dut.FILL.value), int(dut.CREDIT_W.value)
-        self.phase = (0, 0)
-        self.slots: list[list[Byte]] = []
-        self.words: list[tuple[int, int, int, int]] = []  # first, last, kind, data
-        self.verdicts: list[int] = []  # of each word, a cycle behind it
-        self.taken: list[tuple[int, int]] = []
-        self.events: list[tuple[int, int, int]] = []
-        self.sequence: list[int] = []  # the word behind which a wrong number was seen
-        self.counts = dict.fromkeys(STATUS, 0)
-        self.states: list[int] = []
-        self.tasks: list[Any] = []
-
-    async def start(self, phase: tuple[int, int], rx_ps: int, link_ps: int, **faults: int) -> None:
-        dut, self.phase = self.dut, phase
-        for name in FAULTS:
-            getattr(dut, name).value = faults.get(name, 0)
-        self._drive(HALT, HALT)
-        dut.rst_rx.value = dut.rst.value = 1
-        self.tasks = [Clock(dut.clk_rx, rx_ps, "ps").start(), Clock(dut.clk, link_ps, "ps").start()]
-        await ClockCycles(dut.clk, 14)
-        await FallingEdge(dut.clk)
-        dut.rst_rx.value = dut.rst.value = 0
-        self.tasks.append(cocotb.start_soon(self._collect()))
-        self.slots = [HALT] * 3 + [TRAIN] * 12
-        self.gap(2 * self.fill + 8)
-
-    def _drive(self, low: list[Byte], high: list[Byte]) -> None:
-        """Give four bytes to each lane: the even ones of the first slot, the odd ones of the second."""
-        octets = low[0::2] + high[1::2]
-        self.dut.s_data.value = sum(octet << 8 * i for i, (octet, _) in enumerate(octets))
-        self.dut.s_k.value = sum(k << i for i, (_, k) in enumerate(octets))
-
-    def gap(self, slots: int = 1) -> None:
-        self.slots += [IDLE] * slots
-
-    def frame(self, words: list[int], halts: float = 0.0) -> None:
-        for place, data in enumerate(words):
-            if place and self.draw.random() < halts:
-                self.slots += [HALT] * self.draw.randrange(1, 4)
-            self.slots.append(word(data))
-        self.gap()
-
-    async def sent(self) -> None:
-        """Send all slots, each lane late by its phase, and let the last words come out."""
-        self.gap(2 * self.fill + 16)
-        lanes = [
-            [(0xFE, 1)] * self.phase[lane] + [byte for slot in self.slots for byte in slot[lane::2]]
-            for lane in (0, 1)
-        ]
-        self.slots = []
-        for at in range(0, len(lanes[0]) - 8, 4):
-            await RisingEdge(self.dut.clk_rx)
-            octets = lanes[0][at : at + 4] + lanes[1][at : at + 4]
-            octets += [(0, 0)] * (8 - len(octets))
-            self.dut.s_data.value = sum(octet << 8 * i for i, (octet, _) in enumerate(octets))
-            self.dut.s_k.value = sum(k << i for i, (_, k) in enumerate(octets))
-
-    async def _collect(self) -> None:
-        dut, behind = self.dut, False
-        while True:
-            await FallingEdge(dut.clk)
-            seen = {name: int(getattr(dut, name).value) for name in STATUS}
-            for name, value in seen.items():
-                if name.startswith(("cause_", "ev_")):
-                    self.counts[name] += value
-                else:
-                    self.counts[name] = value
-            flags = int(dut.m_flags.value)
-            assert (
-                flags
-                == seen["cause_header"] | seen["cause_payload"] << 1 | seen["cause_length"] << 2
-            )
-            if behind:
-                self.verdicts.append(flags)
-            else:
-                assert flags == 0, "a verdict without a word"
-            if seen["cause_sequence"]:
-                assert behind
-                self.sequence.append(len(self.words) - 1)
-            behind = bool(seen["m_valid"])
-            if behind:
-                first, last, kind, data = (
-                    int(getattr(dut, f"m_{part}").value)
-                    for part in ("first", "last", "kind", "data")
-                )
-                self.words.append((first, last, kind, data))
-            if seen["taken_valid"]:
-                self.taken.append((int(dut.taken_flow.value), int(dut.taken_freed.value)))
-            if seen["ev_credit"]:
-                code, flow, value = (
-                    int(getattr(dut, f"ev_credit_{part}").value)
-                    for part in ("code", "flow", "value")
-                )
-                self.events.append((code, flow, value))
-            if not self.states or self.states[-1] != seen["stat_state"]:
-                self.states.append(seen["stat_state"])
-
-    def stop(self) -> None:
-        for task in self.tasks:
-            task.cancel()
-
-    def made(self, length: int, seq: int, **given: int) -> list[int]:
-        draw = self.draw
-        fields = {"flow": draw.getrandbits(7), "dest": draw.getrandbits(64)} | given
-        return packet([draw.getrandbits(64) for _ in range(length)], seq=seq, **fields)
-
-
-async def link(
-    dut: Any,
-    seed: int,
-    phase: tuple[int, int] = (0, 0),
-    rx_ps: int = 12_800,
-    link_ps: int = 12_800,
-    **faults: int,
-) -> Link:
-    made = Link(dut, seed)
-    await made.start(phase, rx_ps, link_ps, **faults)
-    return made
-
-
-def framed(words: list[int], kind: list[int] | None = None) -> list[tuple[int, int, int, int]]:
-    chosen = kinds(len(words)) if kind is None else kind
-    return [
-        (int(i == 0), int(i == len(words) - 1), one, data)
-        for i, (one, data) in enumerate(zip(chosen, words, strict=True))
-    ]
 
 
 @cocotb.test()
@@ -209,14 +60,13 @@ async def every_word_and_credit_arrives_whatever_the_phases_and_with_clocks_apar
         name: count for name, count in one.counts.items() if name.startswith("cause_") and count
     }
     assert told == {}
-    assert (one.counts["ev_trained"], one.counts["stat_up"], one.counts["stat_next_seq"]) == (
-        1,
-        1,
-        50,
-    )
+    assert (one.counts["stat_up"], one.counts["stat_next_seq"]) == (1, 50)
     assert (one.counts["stat_underflows"], one.counts["stat_overflows"]) == (0, 0)
     slower, faster = clocks[0] > clocks[1], clocks[0] < clocks[1]  # the far end is
-    assert (one.counts["ev_inserted"] > 0, one.counts["ev_removed"] > 0) == (slower, faster)
+    inserted, removed = one.counts["count_inserted"], one.counts["count_removed"]
+    assert (inserted > 0, removed > 0) == (slower, faster)
+    corrected = [IDLE_INSERTED] * inserted + [IDLE_REMOVED] * removed
+    assert one.line == [[TRAINED, *corrected], [TRAINED, *corrected]]
     assert int(dut.stat_phase.value) == phase[0] | phase[1] << 2
     one.stop()
 
@@ -392,8 +242,47 @@ async def a_synchronization_fifo_run_empty_repeats_a_half_and_lags_until_the_pac
     ]
     assert one.counts["stat_underflows"] == 1 << 32 * lane
     assert one.counts["cause_underflow"] == 1
+    assert [codes.count(UNDERFLOW) for codes in one.line] == [1 - lane, lane]
     assert (one.counts["empty_struck"], int(dut.empty_seq.value)) == (1, 0)
     assert one.words[-len(second) :] == framed(second)
     assert [verdict & PAYLOAD for verdict in one.verdicts if verdict] == [PAYLOAD]
     assert {kind for _, _, kind, _ in one.words} == {HEAD, BODY, TAIL}
+    one.stop()
+
+
+@cocotb.test()
+@cocotb.parametrize(faster=[0, 1])
+async def without_correction_both_lanes_slip_together_at_the_interval_of_the_clocks(
+    dut: Any, faster: int
+) -> None:
+    """faults.md, clock-drift: the FIFOs run empty, and a word comes twice, or full, and one is lost; told where."""
+    period, off = 12_800, 400  # 31,250 ppm: a slip every 32 cycles, so that one frame has several
+    clocks = (period - off, period) if faster else (period, period - off)
+    one = await link(dut, 9, (2, 2), *clocks, fault_drift=1)
+    sent = one.made(1000, 0)
+    one.frame(sent)
+    await one.sent()
+    seen = [data for *_, data in one.words]
+    counted = one.counts["stat_overflows" if faster else "stat_underflows"]
+    slips = counted & 0xFFFF_FFFF
+    assert counted == slips | slips << 32
+    assert slips >= 2
+    assert one.line == [[TRAINED, *[OVERFLOW if faster else UNDERFLOW] * slips]] * 2
+    assert (one.counts["count_inserted"], one.counts["count_removed"]) == (0, 0)
+    at = int(dut.drift_word.value)
+    assert (one.counts["drift_struck"], int(dut.drift_seq.value)) == (1, 0)
+    assert int(dut.drift_flow.value) == sent[0] >> 8 & 0x7F
+    assert seen[:at] == sent[:at]
+    interval = round(period / off)
+    if faster:
+        assert seen[at : at + interval - 8] == sent[at + 1 : at + interval - 7]
+        missing = [place for place, data in enumerate(sent) if data not in set(seen)]
+        assert missing[0] == at
+        slipped = missing
+    else:
+        assert seen[at : at + interval - 8] == sent[at - 1 : at + interval - 9]
+        slipped = [place for place, (a, b) in enumerate(pairwise(seen)) if a == b]
+        assert slipped[0] == at - 1
+    assert len(slipped) >= 2
+    assert all(abs(b - a - interval) <= 2 for a, b in pairwise(slipped))
     one.stop()

@@ -11,7 +11,7 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge, Timer
+from cocotb.triggers import FallingEdge, RisingEdge, Timer
 
 from tests.rtl.simulation import simulate
 
@@ -42,6 +42,13 @@ async def _write(dut: Any, halves: list[int]) -> None:
         dut.s_valid.value, dut.s_data.value = 1, half
         await FallingEdge(dut.s_clk)
     dut.s_valid.value = 0
+
+
+async def _watch(clk: Any, signal: Any, seen: list[int]) -> None:
+    """Note a signal with every edge of its clock."""
+    while True:
+        await RisingEdge(clk)
+        seen.append(int(signal.value))
 
 
 @cocotb.test()
@@ -125,10 +132,21 @@ async def a_reader_may_stay_or_skip_a_half(dut: Any) -> None:
 
 @cocotb.test()
 async def what_does_not_fit_is_lost_and_counted(dut: Any) -> None:
+    """The writer's side knows at once; the reader's learns of it later, of several perhaps in one cycle."""
     depth = await _start(dut)
+    lost: list[int] = []
+    known: list[int] = []
+    tasks = [
+        cocotb.start_soon(_watch(dut.s_clk, dut.s_lost, lost)),
+        cocotb.start_soon(_watch(dut.m_clk, dut.m_overflow, known)),
+    ]
     await _write(dut, list(range(1, depth + 6)))
     for _ in range(6):
         await FallingEdge(dut.m_clk)
+    for task in tasks:
+        task.cancel()
+    assert sum(lost) == 5
+    assert 1 <= sum(known) <= 5
     assert int(dut.m_level.value) == depth
     assert int(dut.stat_overflows.value) == 5
     assert int(dut.m_data.value) == 1

@@ -76,7 +76,7 @@ module ff_example_nic #(
     input  wire [15:0]         host_rx_pause,
     // faults: see ff_nic_core.v
     input  wire                fault_arm,
-    input  wire [3:0]          fault_select,
+    input  wire [4:0]          fault_select,
     input  wire                fault_outgoing,
     input  wire [15:0]         fault_count,
     input  wire [9:0]          fault_min_length,
@@ -90,7 +90,8 @@ module ff_example_nic #(
     output wire                fault_struck,
     output wire [15:0]         fault_seq,
     output wire [6:0]          fault_struck_flow,
-    output wire [9:0]          fault_struck_word
+    output wire [9:0]          fault_struck_word,
+    output wire                fault_waits
 );
     generate if (CREDIT_W != RX_FIFO_LOG2 + 2) begin : g_check_CREDIT_W
         ff_error_CREDIT_W_must_be_RX_FIFO_LOG2_plus_2 stop (); // none such
@@ -141,7 +142,7 @@ module ff_example_nic #(
         .fault_min_length(fault_min_length), .fault_word(fault_word), .fault_lane(fault_lane),
         .fault_bytes(fault_bytes), .fault_mask(fault_mask), .fault_bit(fault_bit), .fault_flow(fault_flow),
         .fault_limit(fault_limit), .fault_struck(fault_struck), .fault_seq(fault_seq),
-        .fault_struck_flow(fault_struck_flow), .fault_struck_word(fault_struck_word), .tx_enq_valid(tx_enq_valid),
+        .fault_struck_flow(fault_struck_flow), .fault_struck_word(fault_struck_word), .fault_waits(fault_waits), .tx_enq_valid(tx_enq_valid),
         .tx_deq_valid(tx_deq_valid), .rx_enq_valid(rx_enq_valid), .rx_deq_valid(rx_deq_valid),
         .tx_enq_kind(tx_enq_kind), .tx_deq_kind(tx_deq_kind), .rx_enq_kind(rx_enq_kind), .rx_deq_kind(rx_deq_kind),
         .tx_enq_data(tx_enq_data), .tx_deq_data(tx_deq_data), .rx_enq_data(rx_enq_data), .rx_deq_data(rx_deq_data),

@@ -108,7 +108,7 @@ module ff_example_pair #(
     // fault: on B, else on A; see ff_nic_core.v
     input  wire         fault_on_b,
     input  wire                fault_arm,
-    input  wire [3:0]          fault_select,
+    input  wire [4:0]          fault_select,
     input  wire                fault_outgoing,
     input  wire [15:0]         fault_count,
     input  wire [9:0]          fault_min_length,
@@ -133,7 +133,7 @@ module ff_example_pair #(
     wire [32:0] time_a, time_b;
     wire [63:0] lane_a, lane_b, wire_ab, wire_ba, in_a, in_b;
     wire [7:0]  lane_a_k, lane_b_k, wire_ab_k, wire_ba_k, in_a_k, in_b_k;
-    wire a_fault_struck, b_fault_struck;
+    wire a_fault_struck, b_fault_struck, a_fault_waits, b_fault_waits;
     wire [15:0] a_fault_seq, b_fault_seq;
     wire [6:0] a_fault_struck_flow, b_fault_struck_flow;
     wire [9:0] a_fault_struck_word, b_fault_struck_word;
@@ -151,7 +151,8 @@ module ff_example_pair #(
         fault_outgoing_q, fault_lane_q;
     reg [31:0] boot_nonce_a_q, boot_nonce_b_q, a_s_addr_q, a_s_wdata_q, b_s_addr_q, b_s_wdata_q, a_td_data_q,
         b_td_data_q;
-    reg [3:0] phase_ab_q, phase_ba_q, a_td_type_q, b_td_type_q, fault_select_q;
+    reg [3:0] phase_ab_q, phase_ba_q, a_td_type_q, b_td_type_q;
+    reg [4:0] fault_select_q;
     reg [63:0] a_hb_cdata_q, a_host_note_base_q, b_hb_cdata_q, b_host_note_base_q, fault_mask_q;
     reg [1:0] a_td_word_q, b_td_word_q, fault_bytes_q;
     reg [127:0] a_host_active_q, b_host_active_q;
@@ -240,11 +241,11 @@ module ff_example_pair #(
         .td_full(a_td_full), .irq(a_irq), .host_mask(a_host_mask_q), .host_enable(a_host_enable_q),
         .host_take(a_host_take_q), .host_active(a_host_active_q), .host_share(a_host_share_q),
         .host_note_base(a_host_note_base_q), .host_rx_stop(a_host_rx_stop_q), .host_rx_pause(a_host_rx_pause_q),
-        .fault_arm(fault_arm_q && fault_on_b_q == 1'b0), .fault_select(fault_on_b_q == 1'b0 ? fault_select_q : 4'd0),
+        .fault_arm(fault_arm_q && fault_on_b_q == 1'b0), .fault_select(fault_on_b_q == 1'b0 ? fault_select_q : 5'd0),
         .fault_outgoing(fault_outgoing_q), .fault_count(fault_count_q), .fault_min_length(fault_min_length_q),
         .fault_word(fault_word_q), .fault_lane(fault_lane_q), .fault_bytes(fault_bytes_q), .fault_mask(fault_mask_q),
         .fault_bit(fault_bit_q), .fault_flow(fault_flow_q), .fault_limit(fault_limit_q), .fault_struck(a_fault_struck),
-        .fault_seq(a_fault_seq), .fault_struck_flow(a_fault_struck_flow), .fault_struck_word(a_fault_struck_word));
+        .fault_seq(a_fault_seq), .fault_struck_flow(a_fault_struck_flow), .fault_struck_word(a_fault_struck_word), .fault_waits(a_fault_waits));
     ff_example_nic #(
         .BUILD_HASH(BUILD_HASH), .DEVICES(2), .INDEX(1), .TIME_MASTER(0), .TAP_DEPTH(TAP_DEPTH),
         .EVENT_DEPTH(EVENT_DEPTH), .CLK_BUS_HZ(CLK_BUS_HZ), .CLK_LINK_HZ(CLK_LINK_HZ), .FLOWS(FLOWS),
@@ -265,13 +266,16 @@ module ff_example_pair #(
         .td_full(b_td_full), .irq(b_irq), .host_mask(b_host_mask_q), .host_enable(b_host_enable_q),
         .host_take(b_host_take_q), .host_active(b_host_active_q), .host_share(b_host_share_q),
         .host_note_base(b_host_note_base_q), .host_rx_stop(b_host_rx_stop_q), .host_rx_pause(b_host_rx_pause_q),
-        .fault_arm(fault_arm_q && fault_on_b_q == 1'b1), .fault_select(fault_on_b_q == 1'b1 ? fault_select_q : 4'd0),
+        .fault_arm(fault_arm_q && fault_on_b_q == 1'b1), .fault_select(fault_on_b_q == 1'b1 ? fault_select_q : 5'd0),
         .fault_outgoing(fault_outgoing_q), .fault_count(fault_count_q), .fault_min_length(fault_min_length_q),
         .fault_word(fault_word_q), .fault_lane(fault_lane_q), .fault_bytes(fault_bytes_q), .fault_mask(fault_mask_q),
         .fault_bit(fault_bit_q), .fault_flow(fault_flow_q), .fault_limit(fault_limit_q), .fault_struck(b_fault_struck),
-        .fault_seq(b_fault_seq), .fault_struck_flow(b_fault_struck_flow), .fault_struck_word(b_fault_struck_word));
+        .fault_seq(b_fault_seq), .fault_struck_flow(b_fault_struck_flow), .fault_struck_word(b_fault_struck_word), .fault_waits(b_fault_waits));
 
-    assign fault_struck = fault_on_b_q ? b_fault_struck : a_fault_struck;
+    // Credits in lumps do harm where the far end begins to wait for them.
+    wire lumps = fault_select_q == 5'd12;
+    assign fault_struck = fault_on_b_q ? b_fault_struck && (!lumps || a_fault_waits)
+        : a_fault_struck && (!lumps || b_fault_waits);
     assign fault_seq = fault_on_b_q ? b_fault_seq : a_fault_seq;
     assign fault_struck_flow = fault_on_b_q ? b_fault_struck_flow : a_fault_struck_flow;
     assign fault_struck_word = fault_on_b_q ? b_fault_struck_word : a_fault_struck_word;

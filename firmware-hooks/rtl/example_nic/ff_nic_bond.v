@@ -5,7 +5,8 @@
 // A slot is a half of each lane. Neither idle: a word. In a gap a lane that is idle waits for one that is not (that
 // lane's late half is lost: it is realigned), idles are repeated when a FIFO runs low and skipped when both run high.
 // A frame's last word is known when the slot behind it is idle: one word alone is a credit, else HEAD HEAD BODY*
-// TAIL. A halted sender (halt symbols) leaves the frame open. Latency: two cycles from the slot. Throughput: one word
+// TAIL. A halted sender (halt symbols) leaves the frame open. Without cfg_correct no idle is repeated or skipped, and
+// the FIFOs run empty or full as the clocks differ. Latency: two cycles from the slot. Throughput: one word
 // a cycle. Back-pressure: none. Clock domain: clk (link).
 `default_nettype none
 module ff_nic_bond #(
@@ -20,10 +21,14 @@ module ff_nic_bond #(
     output wire        l_read,
     output reg  [3:0]  l_pop,           // 2 bits a lane
     output wire [1:0]  l_stale,
+    input  wire        cfg_correct,
     // fault: from fault_run on the write pointer of fault_lane is not seen until its FIFO has been read empty
     input  wire        fault_run, fault_lane,
     output reg         fault_struck,
     output reg  [9:0]  fault_word,      // the word that repeats the half, 0 the header
+    // slots as they are read
+    output wire        slot_word, slot_first,
+    output wire [63:0] slot_data,
     // words
     output reg         m_valid, m_first, m_last,
     output reg         m_credit,        // a frame of one word
@@ -50,8 +55,8 @@ module ff_nic_bond #(
     wire halt = |l_halt;
     wire gap = &l_idle;
     wire word = stat_up && l_idle == 2'd0 && !halt;
-    wire low = level0 <= LOW || level1 <= LOW;
-    wire high = level0 >= HIGH && level1 >= HIGH && &l_next_idle;
+    wire low = cfg_correct && (level0 <= LOW || level1 <= LOW);
+    wire high = cfg_correct && level0 >= HIGH && level1 >= HIGH && &l_next_idle;
     assign l_read = stat_up;
     always @* begin
         l_pop = 4'b0101;
@@ -67,6 +72,10 @@ module ff_nic_bond #(
         assign joined[g*16 +: 8] = l_data[g*8 +: 8];
         assign joined[g*16+8 +: 8] = l_data[32+g*8 +: 8];
     end endgenerate
+
+    assign slot_word = word;
+    assign slot_first = index_q == 10'd0;
+    assign slot_data = joined;
 
     // One word waits to learn whether it is the last.
     reg         wait_q;

@@ -53,24 +53,27 @@ module ff_nic_core #(
     input  wire [15:0]  host_rx_pause,      // bus cycles between two bursts
     // faults: select 0 none, 1 word-omitted, 2 word-duplicated, 3 sync-fifo-empty, 4 lane-misaligned, 5
     // payload-bit-flip, 6 header-corrupted, 7 credit-corrupted, 8 credit-lost, 9 wrap-unhandled, 10
-    // credit-start-too-large. What goes with it stands still while fault_arm is high (any clock); it strikes once
-    // after each reset, the last four stay.
+    // credit-start-too-large, 11 clock-drift, 12 credit-too-coarse, 13 credit-too-optimistic, 14 interrupt-storm, 15
+    // interrupt-lost, 16 short-transfers (the host's: the card does nothing), 17 split-retry-mishandled, 18
+    // header-miscounted. What goes with it stands still while fault_arm is high (any clock). 1..7, 15 and 17 strike
+    // once after each reset; 8, 9 and 14 stay from fault_arm on, 10..13 and 18 are there from the reset on.
     input  wire         fault_arm,
-    input  wire [3:0]   fault_select,
-    input  wire         fault_outgoing,     // 1, 2: the outgoing FIFO, else the incoming
-    input  wire [15:0]  fault_count,        // packets (7: credits) to let pass first
+    input  wire [4:0]   fault_select,
+    input  wire         fault_outgoing,     // 1, 2: the outgoing FIFO, else the incoming; 18: words sent, else received
+    input  wire [15:0]  fault_count,        // packets (7: credits, 17: resumptions) to let pass first; 18: one in so many
     input  wire [9:0]   fault_min_length,   // 1..6: only packets of that many payload words; 3: fault_word + 12 or more
     input  wire [9:0]   fault_word,         // 1..6: word of the packet, 0 the header; 3, 4: some words later
     input  wire         fault_lane,         // 3, 4
     input  wire [1:0]   fault_bytes,        // 4: bytes the lane loses, 1..3
-    input  wire [63:0]  fault_mask,         // 5, 6: bits that flip
-    input  wire [5:0]   fault_bit,          // 7: bit of the credit word, 8..39
-    input  wire [6:0]   fault_flow,         // 8, 9, 10
-    input  wire [CREDIT_W-1:0] fault_limit, // 10: start-up credit
-    output reg          fault_struck,       // quasi-static, as are the next
+    input  wire [63:0]  fault_mask,         // 5, 6: bits that flip; 18: words not counted, see ff_nic_miscount.v
+    input  wire [5:0]   fault_bit,          // 7: bit of the credit word, 8..39; 17: words too far, 1..7
+    input  wire [6:0]   fault_flow,         // 8, 9, 10, 12, 13, 18 where words are received
+    input  wire [CREDIT_W-1:0] fault_limit, // 10: start-up credit; 12: words between two credits; 13: added to the free space
+    output reg          fault_struck,       // quasi-static, as are the next; 12: high while it shows, 14: each time it does
     output reg  [15:0]  fault_seq,
     output reg  [6:0]   fault_struck_flow,
     output reg  [9:0]   fault_struck_word,
+    output wire         fault_waits,        // for 12 at the far end: begins to wait for credit of fault_flow (clk_link)
     // taps
     output wire         tx_enq_valid, tx_deq_valid, rx_enq_valid, rx_deq_valid,
     output wire [3:0]   tx_enq_kind, tx_deq_kind, rx_enq_kind, rx_deq_kind,
@@ -135,7 +138,8 @@ module ff_nic_core #(
     ff_cdc_sync i_arm_bus (.clk(bus), .d(fault_arm), .q(arm_bus));
     ff_cdc_sync i_arm_link (.clk(link), .d(fault_arm), .q(arm_link));
     ff_cdc_sync i_arm_rx (.clk(rx), .d(fault_arm), .q(arm_rx));
-    wire omit = fault_select == 4'd1, repeated = fault_select == 4'd2;
+    wire omit = fault_select == 5'd1, repeated = fault_select == 5'd2, drift = fault_select == 5'd11;
+    wire miscount = fault_select == 5'd18;
 
     // -- sending ---------------------------------------------------------------------------------
     wire        pat_valid, pat_taken;
@@ -176,6 +180,10 @@ module ff_nic_core #(
     wire [15:0] p_seq, p_left;
     wire [6:0]  p_flow, tx_dma_flow;
     wire [39:0] tx_dma_value;
+    wire        struck_resume;
+    wire [15:0] seq_resume;
+    wire [6:0]  flow_resume;
+    wire [9:0]  word_resume;
     ff_nic_tx_dma #(.DEPTH_LOG2(TX_FIFO_LOG2)) i_tx_dma (
         .clk(bus), .rst(rst), .d_valid(d_valid), .d_pattern(d_pattern), .d_src(d_src), .d_dest(d_dest),
         .d_length(d_length), .d_flags(d_flags), .d_type(d_type), .d_flow(d_flow), .d_seq(d_seq), .d_take(d_take),
@@ -188,7 +196,9 @@ module ff_nic_core #(
         .stat_next_seq(bank_next_seq_out), .ev_started(tx_started), .ev_done(tx_done), .ev_flow(tx_dma_flow),
         .ev_value(tx_dma_value), .ev_read(tx_read), .ev_read_code(tx_read_code), .ev_read_value(tx_read_value),
         .count_retry(retry_tx), .count_disconnect(disconnect),
-        .count_split_wait(split_wait));
+        .count_split_wait(split_wait), .fault_resume(arm_bus && fault_select == 5'd17), .fault_words(fault_bit[2:0]),
+        .fault_count(fault_count), .fault_struck(struck_resume), .fault_seq(seq_resume), .fault_struck_flow(flow_resume),
+        .fault_struck_word(word_resume));
 
     wire        hit_enq, struck_enq, hit_deq, struck_deq;
     wire [15:0] seq_enq, seq_deq;
@@ -228,7 +238,7 @@ module ff_nic_core #(
         .clk(link), .rst(rst_link), .cfg_up(rx_up), .cfg_stall_limit(stall_limit), .f_valid(q_valid), .f_last(q_last),
         .f_data(q_data), .f_take(q_take), .f_first(q_first), .c_flow(check_flow), .c_fits(fits), .c_wrong(wrong),
         .c_free(free), .r_valid(credit_valid), .r_flow(credit_flow), .r_freed(credit_freed), .r_take(credit_take),
-        .fault_corrupt(arm_link && fault_select == 4'd7), .fault_lose(arm_link && fault_select == 4'd8),
+        .fault_corrupt(arm_link && fault_select == 5'd7), .fault_lose(arm_link && fault_select == 5'd8),
         .fault_bit(fault_bit), .fault_flow(fault_flow), .fault_count(fault_count), .fault_struck(struck_tx),
         .fault_struck_flow(flow_tx), .fault_struck_seq(seq_tx), .m_data(out_data), .m_what(out_what),
         .stat_state(bank_tx_link_state), .stat_stalled(bank_stalled_flows), .cause_stall(cause_stall),
@@ -266,14 +276,19 @@ module ff_nic_core #(
     wire [2:0]  r_flags;
     wire [CREDIT_W-1:0] taken_freed;
     wire        rc_header, rc_payload, rc_length, rc_sequence, rc_underflow, rc_parity;
-    wire        taken_ev, trained, inserted, removed;
+    wire        taken_ev, inserted, removed, drift_struck;
+    wire [15:0] drift_seq;
+    wire [6:0]  drift_flow;
+    wire [9:0]  drift_word;
+    wire [1:0]  line;
+    wire [15:0] line_code;
     wire [7:0]  taken_code;
     wire [39:0] taken_value;
     ff_nic_rx_link #(.CREDIT_W(CREDIT_W), .FILL(4)) i_rx_link (
         .clk_rx(rx), .rst_rx(rst_rx), .clk(link), .rst(rst_link), .s_data(lane_in), .s_k(lane_in_k),
-        .fault_slip(arm_rx && fault_select == 4'd4),
-        .fault_flip(arm_rx && (fault_select == 4'd5 || fault_select == 4'd6)),
-        .fault_empty(arm_link && fault_select == 4'd3), .fault_lane(fault_lane), .fault_bytes(fault_bytes),
+        .fault_slip(arm_rx && fault_select == 5'd4),
+        .fault_flip(arm_rx && (fault_select == 5'd5 || fault_select == 5'd6)),
+        .fault_empty(arm_link && fault_select == 5'd3), .fault_lane(fault_lane), .fault_bytes(fault_bytes),
         .fault_mask(fault_mask), .fault_count(fault_count), .fault_min_length(fault_min_length),
         .fault_word(fault_word), .raw_struck(raw_struck), .empty_struck(empty_struck), .raw_seq(raw_seq),
         .empty_seq(empty_seq), .raw_flow(raw_flow), .empty_flow(empty_flow), .empty_word(empty_word),
@@ -283,8 +298,9 @@ module ff_nic_core #(
         .stat_overflows(bank_overflows), .stat_phase(bank_comma_phase), .stat_next_seq(bank_next_seq_in),
         .cause_header(rc_header), .cause_payload(rc_payload), .cause_length(rc_length), .cause_sequence(rc_sequence),
         .cause_underflow(rc_underflow), .cause_parity(rc_parity), .ev_credit(taken_ev), .ev_credit_code(taken_code),
-        .ev_credit_flow(taken_ev_flow), .ev_credit_value(taken_value), .ev_trained(trained), .ev_inserted(inserted),
-        .ev_removed(removed));
+        .ev_credit_flow(taken_ev_flow), .ev_credit_value(taken_value), .ev_line(line), .ev_line_code(line_code),
+        .count_inserted(inserted), .count_removed(removed), .fault_drift(drift), .drift_struck(drift_struck),
+        .drift_seq(drift_seq), .drift_flow(drift_flow), .drift_word(drift_word));
 
     wire        hit_rx_enq, struck_rx_enq, hit_rx_deq, struck_rx_deq;
     wire [15:0] seq_rx_enq, seq_rx_deq;
@@ -332,21 +348,45 @@ module ff_nic_core #(
 
     // -- credits ---------------------------------------------------------------------------------
     wire [CREDIT_W-1:0] r_freed;
-    ff_nic_credit_return #(.FLOWS(FLOWS), .CREDIT_W(CREDIT_W), .UNIT(CREDIT_UNIT)) i_credit_return (
-        .clk(bus), .rst(rst), .s_valid(freed), .s_flow(freed_flow), .r_flow(flow_number), .r_freed(r_freed),
-        .m_clk(link), .m_rst(rst_link), .m_valid(credit_valid), .m_flow(credit_flow), .m_freed(credit_freed),
-        .m_take(credit_take));
+    wire [31:0] fault_wide = {{32-CREDIT_W{1'b0}}, fault_limit};
+    wire        withheld, sent_skip, received_skip, freed_skip, struck_sent, struck_received, struck_freed;
     reg  [6:0]  r_flow_q; // of the packet that arrives
     wire [6:0]  r_flow = r_first ? r_data[14:8] : r_flow_q;
     always @(posedge link) if (r_valid) r_flow_q <= r_flow;
+    // A word is counted as freed in the cycle after it was read.
+    reg         freed_skip_q;
+    reg  [6:0]  i_flow_q;
+    always @(posedge bus) begin
+        freed_skip_q <= freed_skip;
+        if (i_take && i_first) i_flow_q <= i_data[14:8];
+    end
+    ff_nic_miscount i_miscount_sent (
+        .clk(link), .rst(rst_link), .en(miscount && fault_outgoing), .cfg_all(1'b1), .cfg_flow(fault_flow),
+        .cfg_every(fault_count), .cfg_words(fault_mask[2:0]), .s_valid(q_valid && q_take), .s_first(q_first),
+        .s_last(q_last), .s_flow(check_flow), .skip(sent_skip), .stat_done(struck_sent));
+    ff_nic_miscount i_miscount_received (
+        .clk(link), .rst(rst_link), .en(miscount && !fault_outgoing), .cfg_all(1'b0), .cfg_flow(fault_flow),
+        .cfg_every(fault_count), .cfg_words(fault_mask[2:0]), .s_valid(r_accept), .s_first(r_first),
+        .s_last(r_last), .s_flow(r_flow), .skip(received_skip), .stat_done(struck_received));
+    ff_nic_miscount i_miscount_freed (
+        .clk(bus), .rst(rst), .en(miscount && !fault_outgoing), .cfg_all(1'b0), .cfg_flow(fault_flow),
+        .cfg_every(fault_count), .cfg_words(fault_mask[2:0]), .s_valid(i_take), .s_first(i_first),
+        .s_last(i_kind == 2'd3), .s_flow(i_first ? i_data[14:8] : i_flow_q), .skip(freed_skip),
+        .stat_done(struck_freed));
+    ff_nic_credit_return #(.FLOWS(FLOWS), .CREDIT_W(CREDIT_W), .UNIT(CREDIT_UNIT)) i_credit_return (
+        .clk(bus), .rst(rst), .s_valid(freed && !freed_skip_q), .s_flow(freed_flow), .fault_coarse(fault_select == 5'd12),
+        .fault_flow(fault_flow), .fault_unit(fault_wide[15:0]), .fault_withheld(withheld), .r_flow(flow_number), .r_freed(r_freed),
+        .m_clk(link), .m_rst(rst_link), .m_valid(credit_valid), .m_flow(credit_flow), .m_freed(credit_freed),
+        .m_take(credit_take));
     wire [31:0] r_state, r_crossed;
     ff_nic_credit_state #(.FLOWS(FLOWS), .CREDIT_W(CREDIT_W)) i_credit_state (
         .clk(link), .rst(rst_link), .cfg_active(host_active), .cfg_share(host_share),
-        .fault_start(fault_select == 4'd10), .fault_wrap(arm_link && fault_select == 4'd9), .fault_flow(fault_flow),
+        .fault_start(fault_select == 5'd10), .fault_wrap(arm_link && fault_select == 5'd9),
+        .fault_add(fault_select == 5'd13), .fault_flow(fault_flow),
         .fault_limit(fault_limit), .tx_flow(check_flow), .tx_words(q_words), .tx_fits(fits), .tx_wrong(wrong),
-        .tx_free(free), .sent_valid(q_valid && q_take), .told_valid(credit_take), .told_flow(credit_flow),
+        .tx_free(free), .sent_valid(q_valid && q_take && !sent_skip), .told_valid(credit_take), .told_flow(credit_flow),
         .told_freed(credit_freed), .taken_valid(taken), .taken_flow(taken_flow), .taken_freed(taken_freed),
-        .received_valid(r_accept), .received_flow(r_flow), .r_flow(flow_number), .r_field(flow_field),
+        .received_valid(r_accept && !received_skip), .received_flow(r_flow), .r_flow(flow_number), .r_field(flow_field),
         .r_data(r_state));
     // Freed words are counted in the bus domain, all else crosses; the clocks of the register side never stop.
     wire read_ack, read_err;
@@ -373,11 +413,16 @@ module ff_nic_core #(
 
     wire        raised, masked, enabled;
     wire [39:0] irq_value, irq_host_value;
+    wire        struck_irq;
+    wire [15:0] seq_irq;
+    wire [6:0]  flow_irq;
     ff_nic_interrupt i_interrupt (
         .clk(bus), .rst(rst), .complete(note_remote), .host_mask(host_mask), .host_enable(host_enable),
         .host_take(host_take), .irq(irq), .stat_masked(bank_interrupt_mask), .stat_waiting(bank_completions_waiting),
         .ev_raised(raised), .ev_masked(masked), .ev_enabled(enabled), .ev_value(irq_value),
-        .ev_host_value(irq_host_value));
+        .ev_host_value(irq_host_value), .complete_seq(note_value[15:0]), .complete_flow(note_ev_flow),
+        .fault_unmasked(arm_bus && fault_select == 5'd14), .fault_edge(arm_bus && fault_select == 5'd15),
+        .fault_struck(struck_irq), .fault_seq(seq_irq), .fault_struck_flow(flow_irq));
 
     ff_nic_bus i_bus (
         .clk(bus), .rst(rst), .s_req({tx_req, n_req, rx_req}), .s_addr({tx_addr, n_addr, rx_addr}),
@@ -420,12 +465,10 @@ module ff_nic_core #(
         irq_value, note_value, state_rx_dma_value, note_value, tx_dma_value, tx_read_value, tx_dma_value,
         state_tx_dma_value, posting_value, irq_host_value, posted_value};
     // tx_link: state, pressure, credit; rx_link: state, credit, lane 0, lane 1
-    wire line = trained || inserted || removed;
-    wire [7:0] line_code = trained ? 8'd5 : inserted ? 8'd1 : 8'd2;
     assign ev_link_valid = {7{en_link}} & {
-        line, line, taken_ev, state_rx_link, credit_sent, press_begin || press_end, state_tx_link};
+        line[1], line[0], taken_ev, state_rx_link, credit_sent, press_begin || press_end, state_tx_link};
     assign ev_link_kind = {LINK, LINK, CREDIT, STATE, CREDIT, PRESSURE, STATE};
-    assign ev_link_code = {line_code, line_code, taken_code, 8'd3, 8'd1, press_begin ? 8'd1 : 8'd2, 8'd2};
+    assign ev_link_code = {line_code, taken_code, 8'd3, 8'd1, press_begin ? 8'd1 : 8'd2, 8'd2};
     assign ev_link_flow = {7'd0, 7'd0, taken_ev_flow, 7'd0, credit_sent_flow, press_flow, 7'd0};
     assign ev_link_value = {
         40'd1, 40'd0, taken_value, state_rx_link_value, credit_sent_value, press_value, state_tx_link_value};
@@ -447,25 +490,37 @@ module ff_nic_core #(
         1'b0, count_pressure, 8'd0, removed, inserted, 1'b0, rx_overflow_q, 2'd0, taken_ev && taken_code != 8'd2,
         taken_ev && taken_code == 8'd2, count_credit, 1'b0, rc_parity, rc_length, rc_payload, rc_header, 8'd0};
 
+    assign fault_waits = press_begin && press_flow == fault_flow && en_link;
     // What the fault did, for whoever keeps the truth; it stands still once it has struck.
     always @* begin
         {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = {34'd0};
         case (fault_select)
-            4'd1: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = fault_outgoing
+            5'd1: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = fault_outgoing
                 ? {struck_enq, seq_enq, flow_enq, fault_word} : {struck_rx_enq, seq_rx_enq, flow_rx_enq, fault_word};
-            4'd2: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = fault_outgoing
+            5'd2: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = fault_outgoing
                 ? {struck_deq, seq_deq, flow_deq, fault_word} : {struck_rx_deq, seq_rx_deq, flow_rx_deq, fault_word};
-            4'd3: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+            5'd3: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
                 = {empty_struck, empty_seq, empty_flow, empty_word};
-            4'd4: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+            5'd4: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
                 = {raw_struck, raw_seq, raw_flow, fault_word + 10'd1};
-            4'd5, 4'd6: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+            5'd5, 5'd6: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
                 = {raw_struck, raw_seq, raw_flow, fault_word};
-            4'd7, 4'd8, 4'd9, 4'd10: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+            5'd7, 5'd8, 5'd9, 5'd10, 5'd13: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
                 = {struck_tx, seq_tx, flow_tx, 10'd0};
+            5'd11: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+                = {drift_struck, drift_seq, drift_flow, drift_word};
+            // The one that is not for once and all: while B keeps back what it would have told, with room in its FIFO.
+            5'd12: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+                = {withheld && !i_level[RX_FIFO_LOG2] && !i_level[RX_FIFO_LOG2-1], 16'd0, fault_flow, 10'd0};
+            5'd18: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+                = {struck_sent || struck_received, 16'd0, fault_flow, 10'd0};
+            5'd14, 5'd15: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+                = {struck_irq, seq_irq, flow_irq, 10'd0};
+            5'd17: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+                = {struck_resume, seq_resume, flow_resume, word_resume};
             default: ;
         endcase
     end
-    wire unused = &{1'b0, n_retry, unused_gnt};
+    wire unused = &{1'b0, n_retry, unused_gnt, fault_wide[31:16], struck_freed};
 endmodule
 `default_nettype wire

@@ -11,8 +11,13 @@ module ff_nic_credit_return #(
     parameter UNIT = 64         // words between two credits, 1..65535
 ) (
     input  wire        clk, rst,
-    input  wire        s_valid,     // a word of s_flow has left the FIFO
+    input  wire        s_valid,     // a word of s_flow has left the FIFO and is counted
     input  wire [6:0]  s_flow,
+    // fault: the credits of fault_flow are due with every fault_unit words only
+    input  wire        fault_coarse,
+    input  wire [6:0]  fault_flow,
+    input  wire [15:0] fault_unit,      // words, 1 or more
+    output wire        fault_withheld,  // UNIT words and more of it are freed and not told
     input  wire [6:0]  r_flow,      // read port, no clock edge
     output wire [CREDIT_W-1:0] r_freed,
     input  wire        m_clk, m_rst,
@@ -46,7 +51,8 @@ module ff_nic_credit_return #(
     wire [CREDIT_W-1:0] freed;
     wire [15:0] since;
     assign {freed, since} = counts[s_flow];
-    wire due = s_valid && known && since == DUE;
+    wire [15:0] coarse_due = fault_unit - 16'd1;
+    wire due = s_valid && known && since == (fault_coarse && s_flow == fault_flow ? coarse_due : DUE);
     wire waits = put_q != get_q;
     wire [6:0] oldest = queue[get_q[6:0]];
     wire ready;
@@ -79,8 +85,11 @@ module ff_nic_credit_return #(
     ff_cdc_handshake #(.DATA_W(7+CREDIT_W)) i_cross (
         .s_clk(clk), .s_rst(rst), .s_valid(waits), .s_data({oldest, oldest_freed}), .s_ready(ready),
         .m_clk(m_clk), .m_rst(m_rst), .m_valid(m_valid), .m_data({m_flow, m_freed}), .m_ready(m_take));
-    wire [15:0] r_since;
+    wire [15:0] r_since, fault_since;
+    wire [CREDIT_W-1:0] fault_freed;
     assign {r_freed, r_since} = counts[r_flow];
-    wire unused = &{1'b0, r_since, oldest_since};
+    assign {fault_freed, fault_since} = counts[fault_flow];
+    assign fault_withheld = fault_coarse && fault_since > DUE;
+    wire unused = &{1'b0, r_since, oldest_since, fault_freed};
 endmodule
 `default_nettype wire

@@ -13,17 +13,17 @@ module ff_nic_credit_state #(
     // start-up credit: cfg_share words for an active flow, none for others
     input  wire [127:0] cfg_active,
     input  wire [CREDIT_W-1:0] cfg_share,
-    // fault: credit-start-too-large and wrap-unhandled act on fault_flow
-    input  wire        fault_start, fault_wrap,
+    // fault: credit-start-too-large, wrap-unhandled and credit-too-optimistic act on fault_flow
+    input  wire        fault_start, fault_wrap, fault_add,
     input  wire [6:0]  fault_flow,
-    input  wire [CREDIT_W-1:0] fault_limit,
+    input  wire [CREDIT_W-1:0] fault_limit, // start-up credit, or what is added to the free space
     // transmitter
     input  wire [6:0]  tx_flow,
     input  wire [10:0] tx_words,
     output wire        tx_fits,
     output wire        tx_wrong,        // fits, but would not without the fault
     output wire signed [CREDIT_W+1:0] tx_free, // words
-    input  wire        sent_valid,      // a word of tx_flow leaves
+    input  wire        sent_valid,      // a word of tx_flow leaves and is counted
     input  wire        told_valid,      // a credit word leaves
     input  wire [6:0]  told_flow,
     input  wire [CREDIT_W-1:0] told_freed,
@@ -81,8 +81,10 @@ module ff_nic_credit_state #(
     wire right = $signed(words) <= tx_free;
     wire raw = {2'b00, sent_w} + words <= {2'b00, credited_w} + {2'b00, limit}; // does not know that they wrap
     wire wrap = fault_wrap && tx_flow == fault_flow;
-    assign tx_fits = wrap ? raw : right;
-    assign tx_wrong = (wrap && raw && !right)
+    wire add = fault_add && tx_flow == fault_flow;
+    wire more = $signed(words) <= tx_free + $signed({2'b00, fault_limit});
+    assign tx_fits = wrap ? raw : add ? more : right;
+    assign tx_wrong = (wrap && raw && !right) || (add && more && !right)
         || (fault_start && tx_flow == fault_flow && right && {2'b00, outstanding} + words > {2'b00, cfg_share});
 
     wire [31:0] r_sent = sent[r_flow], r_received = received[r_flow];

@@ -16,15 +16,16 @@ module ff_nic_rx_link #(
     // faults
     input  wire        fault_slip, fault_flip,  // clk_rx: lane-misaligned; payload-bit-flip or header-corrupted
     input  wire        fault_empty,             // clk: sync-fifo-empty
+    input  wire        fault_drift,             // both clocks, stands still: clock-drift, nothing is corrected
     input  wire        fault_lane,
     input  wire [1:0]  fault_bytes,             // lost by the lane, 1..3
     input  wire [63:0] fault_mask,              // bits flipped
     input  wire [15:0] fault_count,
     input  wire [9:0]  fault_min_length, fault_word,
-    output wire        raw_struck, empty_struck,
-    output wire [15:0] raw_seq, empty_seq,
-    output wire [6:0]  raw_flow, empty_flow,
-    output wire [9:0]  empty_word,
+    output wire        raw_struck, empty_struck, drift_struck,
+    output wire [15:0] raw_seq, empty_seq, drift_seq,
+    output wire [6:0]  raw_flow, empty_flow, drift_flow,
+    output wire [9:0]  empty_word, drift_word,  // drift_word: see ff_nic_slip_place.v
     // to the incoming FIFO
     output wire        m_valid, m_first, m_last,
     output wire [1:0]  m_kind,
@@ -47,7 +48,9 @@ module ff_nic_rx_link #(
     output reg  [7:0]  ev_credit_code,
     output reg  [6:0]  ev_credit_flow,
     output reg  [39:0] ev_credit_value,
-    output wire        ev_trained, ev_inserted, ev_removed
+    output wire [1:0]  ev_line,         // LINK events; lane i at [i]
+    output wire [15:0] ev_line_code,    // 8 bits a lane
+    output wire        count_inserted, count_removed
 );
     localparam [7:0] M_IDLE = 8'd0, M_DATA = 8'd3;
     localparam [7:0] TAKEN = 8'd2, REFUSED_PARITY = 8'd3, REFUSED_CRC = 8'd4;
@@ -84,7 +87,7 @@ module ff_nic_rx_link #(
     localparam integer SYNC_LOG2 = FILL + 9 < 16 ? 4 : 5;
     localparam integer LEVEL_W = SYNC_LOG2 + 1;
     wire [63:0] b_data = a_data ^ (strike && fault_flip ? flips : 64'd0);
-    wire [1:0]  l_idle, l_halt, l_next_idle, l_underflow, l_stale;
+    wire [1:0]  l_idle, l_halt, l_next_idle, l_underflow, l_overflow, l_lost, l_stale;
     wire [63:0] l_data;
     wire [2*LEVEL_W-1:0] l_level;
     wire        l_read;
@@ -95,18 +98,26 @@ module ff_nic_rx_link #(
             .s_data(b_data[i*32 +: 32]), .m_clk(clk), .m_rst(rst), .m_read(l_read), .m_pop(l_pop[i*2 +: 2]),
             .m_stale(l_stale[i]), .m_idle(l_idle[i]), .m_halt(l_halt[i]), .m_data(l_data[i*32 +: 32]),
             .m_next_idle(l_next_idle[i]), .m_level(l_level[i*LEVEL_W +: LEVEL_W]), .m_underflow(l_underflow[i]),
-            .stat_overflows(stat_overflows[i*32 +: 32]));
+            .s_lost(l_lost[i]), .m_overflow(l_overflow[i]), .stat_overflows(stat_overflows[i*32 +: 32]));
         assign stat_level[i*8 +: 8] = {{8-LEVEL_W{1'b0}}, l_level[i*LEVEL_W +: LEVEL_W]};
     end endgenerate
 
     // words
-    wire w_valid, w_first, w_last, w_credit, hit_empty;
+    wire w_valid, w_first, w_last, w_credit, hit_empty, slot_word, slot_first, trained;
+    wire [63:0] slot_data;
     ff_nic_bond #(.FILL(FILL), .LEVEL_W(LEVEL_W)) i_bond (
         .clk(clk), .rst(rst), .l_idle(l_idle), .l_halt(l_halt), .l_next_idle(l_next_idle), .l_underflow(l_underflow),
-        .l_data(l_data), .l_level(l_level), .l_read(l_read), .l_pop(l_pop), .l_stale(l_stale), .fault_run(hit_empty),
-        .fault_lane(fault_lane), .fault_struck(empty_struck), .fault_word(empty_word), .m_valid(w_valid),
+        .l_data(l_data), .l_level(l_level), .l_read(l_read), .l_pop(l_pop), .l_stale(l_stale),
+        .cfg_correct(!fault_drift), .slot_word(slot_word), .slot_first(slot_first), .slot_data(slot_data),
+        .fault_run(hit_empty), .fault_lane(fault_lane), .fault_struck(empty_struck), .fault_word(empty_word), .m_valid(w_valid),
         .m_first(w_first), .m_last(w_last), .m_credit(w_credit), .m_kind(m_kind), .m_data(m_data), .stat_up(stat_up),
-        .stat_underflows(stat_underflows), .inserted(ev_inserted), .removed(ev_removed), .trained(ev_trained));
+        .stat_underflows(stat_underflows), .inserted(count_inserted), .removed(count_removed), .trained(trained));
+    generate for (i = 0; i < 2; i = i + 1) begin : g_events
+        ff_nic_lane_events i_events (
+            .clk(clk), .rst(rst), .trained(trained), .inserted(count_inserted), .removed(count_removed),
+            .underflow(l_underflow[i]), .overflow(l_overflow[i]), .ev_valid(ev_line[i]),
+            .ev_code(ev_line_code[i*8 +: 8]));
+    end endgenerate
     assign cause_underflow = |l_underflow;
     assign m_valid = w_valid && !w_credit;
     assign m_first = w_first;
@@ -116,6 +127,23 @@ module ff_nic_rx_link #(
         .clk(clk), .rst(rst), .en(fault_empty), .s_valid(m_valid), .s_first(m_first), .s_data(m_data),
         .cfg_count(fault_count), .cfg_min_length(fault_min_length), .cfg_word(fault_word), .hit(hit_empty),
         .stat_done(empty_done), .stat_seq(empty_seq), .stat_flow(empty_flow));
+
+    // where a slip of both lanes did harm first: on the side that reads, or on the one that writes
+    wire again_struck, lost_struck;
+    wire [15:0] again_seq, lost_seq;
+    wire [6:0]  again_flow, lost_flow;
+    wire [9:0]  again_word, lost_word;
+    ff_nic_slip_place i_again (
+        .clk(clk), .rst(rst), .en(fault_drift), .s_slot(stat_up), .s_word(slot_word), .s_first(slot_first),
+        .s_data(slot_data), .s_lost(1'b0), .s_again(&l_underflow), .stat_done(again_struck), .stat_seq(again_seq),
+        .stat_flow(again_flow), .stat_word(again_word));
+    ff_nic_slip_place i_lost (
+        .clk(clk_rx), .rst(rst_rx), .en(fault_drift), .s_slot(&a_valid), .s_word(raw_word), .s_first(!raw_before_q),
+        .s_data(raw), .s_lost(&l_lost), .s_again(1'b0), .stat_done(lost_struck), .stat_seq(lost_seq),
+        .stat_flow(lost_flow), .stat_word(lost_word));
+    assign drift_struck = again_struck || lost_struck;
+    assign {drift_seq, drift_flow, drift_word}
+        = again_struck ? {again_seq, again_flow, again_word} : {lost_seq, lost_flow, lost_word};
 
     // packets
     wire header_good;

@@ -20,6 +20,8 @@ module ff_nic_sync_fifo #(
     output wire        m_next_idle,     // the half behind it is there and idle
     output wire [DEPTH_LOG2:0] m_level, // halves
     output wire        m_underflow,     // read while empty
+    output wire        s_lost,          // written while full
+    output wire        m_overflow,      // known to have been, one cycle for one or more
     output reg  [31:0] stat_overflows
 );
     localparam A = DEPTH_LOG2;
@@ -35,6 +37,7 @@ module ff_nic_sync_fifo #(
     wire [3:0]  lost_gray_m, lost_m;
     wire [A:0]  used = write_q - read_s;
     wire        full = used[A];
+    assign s_lost = s_valid && full;
     wire [A:0]  write_next = write_q + {{A{1'b0}}, s_valid && !full};
     always @(posedge s_clk) begin
         if (s_valid && !full) ram[write_q[A-1:0]] <= {s_idle, s_halt, s_data};
@@ -64,6 +67,7 @@ module ff_nic_sync_fifo #(
     assign {m_idle, m_halt, m_data} = head;
     assign m_next_idle = two && next[33];
     assign m_underflow = m_read && empty;
+    assign m_overflow = lost_m != known_q;
     always @(posedge m_clk) begin
         if (m_read && !empty) last_q <= head;
         seen_q <= seen;

@@ -5,6 +5,9 @@
 // Latency: header words enter the FIFO while the first completion announces itself, each payload word one cycle after
 // it was on the bus, the tail one cycle after the last. Throughput: one word a cycle. Back-pressure: a packet is
 // begun when the FIFO has room for all of it; an injected one is stopped word by word. Clock domain: clk (bus).
+//
+// The fault: where the bus has ended a read early, the engine counts words as fetched that it never got, and goes on
+// behind them. All that comes after, CRCs too, is made of what it has. It strikes once after each reset.
 `default_nettype none
 module ff_nic_tx_dma #(
     parameter DEPTH_LOG2 = 10 // log2 of the words of the outgoing FIFO, 10..15
@@ -52,7 +55,15 @@ module ff_nic_tx_dma #(
     output reg         ev_read,         // a read has the bus, was retried, was disconnected
     output reg  [7:0]  ev_read_code,    // enum desc_code
     output wire [39:0] ev_read_value,   // length: payload words still to be fetched
-    output wire        count_retry, count_disconnect, count_split_wait
+    output wire        count_retry, count_disconnect, count_split_wait,
+    // fault: after a retry or disconnect go on too far; what goes with it stands still while fault_resume is high
+    input  wire        fault_resume,
+    input  wire [2:0]  fault_words,         // by so many, 1..7; only where more are left
+    input  wire [15:0] fault_count,         // resumptions to let pass first
+    output reg         fault_struck,
+    output reg  [15:0] fault_seq,
+    output reg  [6:0]  fault_struck_flow,
+    output reg  [9:0]  fault_struck_word // first word of the packet that is left out, 0 the header
 );
     generate if (DEPTH_LOG2 < 10 || DEPTH_LOG2 > 15) begin : g_check_DEPTH_LOG2
         ff_error_DEPTH_LOG2_must_be_10_to_15 stop (); // none such
@@ -72,6 +83,7 @@ module ff_nic_tx_dma #(
     reg  [6:0]  flow_q;
     reg  [15:0] seq_q;
     reg         pattern_q;
+    reg         begun_q;                // the header has gone out
     reg         head0_q, head1_q;       // the header word, the address word goes out next
     reg  [4:0]  backoff_q;
     reg  [7:0]  random_q;               // for the wait before a retried request
@@ -110,6 +122,14 @@ module ff_nic_tx_dma #(
     assign count_disconnect = state_q == DATA && !pattern_q && c_valid && c_last && left_q != 10'd1;
     assign count_split_wait = state_q == SPLIT && !c_own;
 
+    // What is left where a read has to be asked for again, and whether the fault strikes there.
+    wire       ended = count_retry || count_disconnect;
+    wire [9:0] rest = count_disconnect ? left_q - 10'd1 : left_q;
+    wire       could = ended && fault_resume && !fault_struck && rest > {7'd0, fault_words};
+    reg [15:0] passed_q;
+    wire       strikes = could && passed_q == fault_count;
+    wire [9:0] resumed = strikes ? rest - {7'd0, fault_words} : rest;
+
     always @(posedge clk) begin
         random_q <= {random_q[6:0], random_q[7] ^ random_q[5] ^ random_q[4] ^ random_q[3]};
         head0_q <= 1'b0;
@@ -122,6 +142,7 @@ module ff_nic_tx_dma #(
                     {src_q, dest_q, length_q, flags_q, type_q, flow_q, seq_q, pattern_q}
                         <= {d_src, d_dest, d_length, d_flags, d_type, d_flow, d_seq, d_pattern};
                     left_q <= d_length;
+                    begun_q <= 1'b0;
                     stat_next_seq <= d_seq + 16'd1;
                     state_q <= ROOM;
                 end
@@ -134,6 +155,7 @@ module ff_nic_tx_dma #(
                 if (b_ack) state_q <= SPLIT;
                 if (b_retry) begin
                     state_q <= BACKOFF;
+                    left_q <= resumed;
                     backoff_q <= 5'd4 + {1'b0, random_q[3:2] == 2'd3 ? 4'd12 : random_q[3:0]};
                 end
             end
@@ -142,13 +164,17 @@ module ff_nic_tx_dma #(
                 if (backoff_q == 5'd1) state_q <= ASK;
             end
             SPLIT: if (c_own) begin
-                head0_q <= left_q == length_q;
+                head0_q <= !begun_q;
+                begun_q <= 1'b1;
                 state_q <= DATA;
             end
             DATA: begin
                 if (word) left_q <= left_q - 10'd1;
                 if (last_word) state_q <= CLOSE;
-                else if (word && !pattern_q && c_last) state_q <= ASK; // disconnected
+                else if (count_disconnect) begin
+                    left_q <= resumed;
+                    state_q <= ASK;
+                end
             end
             CLOSE: if (close) state_q <= IDLE;
             default: if (inject) begin // INJECT
@@ -176,7 +202,14 @@ module ff_nic_tx_dma #(
         ev_started <= head0_q || (inject && place_q == 2'd0);
         ev_read <= (b_req && (b_gnt || b_retry)) || count_disconnect;
         ev_read_code <= count_disconnect ? DISCONNECTED : b_retry ? RETRIED : REQUESTED;
-        ev_left_q <= count_disconnect ? left_q - 10'd1 : left_q;
+        ev_left_q <= rest;
+        if (could && !strikes) passed_q <= passed_q + 16'd1;
+        if (strikes) begin
+            fault_struck <= 1'b1;
+            fault_seq <= seq_q;
+            fault_struck_flow <= flow_q;
+            fault_struck_word <= 10'd2 + length_q - rest;
+        end
         ev_done <= close || (inject && inject_last);
         p_valid <= close || (inject && inject_last);
         if (inject && place_q == 2'd0) begin // one of a single word, too
@@ -204,6 +237,12 @@ module ff_nic_tx_dma #(
             length_q <= 10'd0;
             left_q <= 10'd0;
             src_q <= 64'd0;
+            begun_q <= 1'b0;
+            passed_q <= 16'd0;
+            fault_struck <= 1'b0;
+            fault_seq <= 16'd0;
+            fault_struck_flow <= 7'd0;
+            fault_struck_word <= 10'd0;
         end
     end
     assign f_first = first_q;
