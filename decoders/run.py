@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -357,14 +358,27 @@ def _in_one(parts: list[pa.Table]) -> pa.Table:
     """Join tables column by column and empty ``parts``, so that only one column is there twice."""
     import pyarrow as pa
 
-    whole = pa.concat_tables(parts).unify_dictionaries()
+    parts[:] = [part for part in parts if len(part)] or parts[:1]
+    if len(parts) == 1 and all(column.num_chunks == 1 for column in parts[0].columns):
+        return parts.pop()  # to copy it takes as long as to make it
+    whole = pa.concat_tables(parts)
     parts.clear()
+    if not all(map(_one_dictionary, whole.columns)):
+        whole = whole.unify_dictionaries()  # what it needs takes 0.01 s to load
     schema = whole.schema
     columns = []
     for _ in range(len(schema)):
         columns.append(whole.column(0).combine_chunks())
         whole = whole.remove_column(0)
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _one_dictionary(column: pa.ChunkedArray) -> bool:
+    import pyarrow.types as kinds
+
+    if not kinds.is_dictionary(column.type):
+        return True
+    return all(a.dictionary.equals(b.dictionary) for a, b in pairwise(column.chunks))
 
 
 def _columns(schema: pa.Schema) -> str:

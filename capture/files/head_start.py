@@ -4,8 +4,9 @@ To load kernels and tables takes as long as to unpack a billion samples, and hol
 a thread would wait for it. So the first thing a program does is to `begin`: a copy of the still small
 process looks at the samples and leaves the changes where both can read them. When the reader comes, both
 go on side by side: each takes the next member that nobody has taken, so that neither waits for the other
-but for its last. What is dense, damaged or not understood the copy leaves alone and ends: the reader meets
-it as if nothing had gone before, and words it.
+but for its last. The copy finds changes without numpy, which it would have to load itself; the first
+member with many it leaves to the reader. What is dense, damaged or not understood the copy leaves alone
+and ends: the reader meets it as if nothing had gone before, and words it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import signal
 import struct
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,19 +33,25 @@ if TYPE_CHECKING:
     Changes = tuple[npt.NDArray[np.int64], npt.NDArray[np.unsignedinteger], int]
 
 _T = TypeVar("_T")
+_Find = Callable[[bytes, int], tuple[bytes, bytes] | None]
 
 __all__ = ["FEW_CHANGES", "HeadStart", "begin", "begun", "end"]
 
 FEW_CHANGES = 1 << 16
 """A piece with as many is dense, and left to the reader."""
 
+_FEW = 1 << 13  # of a piece: that many are found in the bytes before numpy would be loaded
+_LEFT = -1  # instead of a count of pieces: the member is the reader's
 _LEAST_B = 1 << 17  # of a packed file; a smaller one is unpacked before a process is worth it
+_MOVE_B = 8  # the place of a change
 _ROOM_B = 1 << 25  # for changes; more are left to the reader
 _AHEAD = 8  # members of which the reader has more than it can hand on yet: then it waits
 _TAKING_S = 0.01  # for the other to count up, which takes it microseconds
 _ALONE_S = 1.0  # after which the process looks whether there is still somebody to work for
 _TURN = struct.Struct("<q")  # the next member that nobody has taken
-_RECORD = struct.Struct("<qqq")  # of a member: its number, where its pieces begin, their count
+_RECORD = struct.Struct(
+    "<qqq"
+)  # of a member: its number, where its pieces begin, their count or _LEFT
 _PIECE = struct.Struct("<qqq")  # of a piece: its samples, its changes, the bytes of a sample
 
 _running: list[HeadStart] = []  # at most one
@@ -77,6 +86,7 @@ class HeadStart:
         os.close(told)
         self._ended = False
         self._found: dict[int, list[Changes]] = {}
+        self._left: deque[int] = deque()
 
     def is_of(self, path: Path) -> bool:
         """Whether this is the head start of that file, and the file is still the same."""
@@ -126,8 +136,11 @@ class HeadStart:
     def _share(
         self, count: int, own: Callable[[int], _T], mine: dict[int, _T | FreezeframeError]
     ) -> None:
-        """Do a member that nobody has taken, or wait for what the process has to say."""
-        number = self._turn.take(_TAKING_S) if len(mine) < _AHEAD else None
+        """Do a member that is left to do, or wait for what the process has to say."""
+        if self._left:
+            number: int | None = self._left.popleft()
+        else:
+            number = self._turn.take(_TAKING_S) if len(mine) < _AHEAD else None
         if number is None or number >= count:
             self._hear(None)
             return
@@ -145,7 +158,10 @@ class HeadStart:
                 self._check_end()
                 return
             number, at, count = _RECORD.unpack(record)
-            self._found[number] = _pieces(self._room, at, count)
+            if count == _LEFT:
+                self._left.append(number)
+            else:
+                self._found[number] = _pieces(self._room, at, count)
 
     def stop(self) -> None:
         """End the process; nothing of it is left."""
@@ -166,6 +182,7 @@ class HeadStart:
 
     def _close(self) -> None:
         self._ended = True
+        self._left.clear()  # from now on the reader does all that is missing
         os.close(self._said)
         self._turn.close()
 
@@ -213,6 +230,7 @@ def begin(path: Path) -> None:
         with path.open("rb") as file:
             packed = file.read(4) == b"PK\x03\x04"
         if packed:
+            import_module("freezeframe.capture.files.sigrok_header")  # both need it: load it once
             _running.append(HeadStart(path))
     except OSError:
         return  # the reader of the file says what is wrong with it
@@ -261,56 +279,95 @@ def _unpack(path: Path, parent: int, turn: _Turn, told: int, room: mmap.mmap) ->
     """Leave the changes of members in ``room``, one in its turn after the other; stop where they do
     not fit."""
     from freezeframe.capture.files._zip_members import ZipMembers
-    from freezeframe.capture.files.sigrok_sr import read_header
+    from freezeframe.capture.files.sigrok_header import header_of
 
-    header = read_header(path)
-    if header.unitsize_B not in (1, 2, 4, 8):
-        return
     at = 0
+    find: _Find = _few_in_bytes
+    left_one = False
     with ZipMembers(path) as members:
+        header = header_of(members)
+        unit_B = header.unitsize_B
+        # Where a member ends inside a sample, the next cannot be read without it.
+        if unit_B not in (1, 2, 4, 8) or any(
+            members.declared_B(n) % unit_B for n in header.members
+        ):
+            return
         while os.getppid() == parent:
             number = turn.take(_ALONE_S)
             if number is None:
                 continue
             if number >= len(header.members):
                 return
-            pieces = members.stream_whole(header.members[number])
-            left = _leave(pieces, header.unitsize_B, room, at)
+            name = header.members[number]
+            try:
+                left = _leave(members.stream_whole(name), unit_B, find, room, at)
+            except _ManyError:
+                # One such member is no reason to load numpy, which the reader has; several are.
+                if not left_one:
+                    left_one = True
+                    os.write(told, _RECORD.pack(number, 0, _LEFT))
+                    continue
+                find = _few_in_numpy
+                left = _leave(members.stream_whole(name), unit_B, find, room, at)
             if left is None:
                 return
             os.write(told, _RECORD.pack(number, at, left[0]))
             at = left[1]
 
 
+class _ManyError(Exception):
+    """There are more changes than it is worth to find without numpy."""
+
+
 def _leave(
-    pieces: Iterator[bytes], unit_B: int, room: mmap.mmap, at: int
+    pieces: Iterator[bytes], unit_B: int, find: _Find, room: mmap.mmap, at: int
 ) -> tuple[int, int] | None:
     """Write the changes of pieces from byte ``at`` on; return how many pieces, and the next byte.
 
     Returns:
         None where they are dense, do not fit, or a sample is cut.
+    Raises:
+        _ManyError: as ``find``.
     """
-    import numpy as np
-    from freezeframe.capture.files.few_changes import few_changes
-
     count = 0
     for data in pieces:
-        if len(data) % unit_B:
+        found = None if len(data) % unit_B else find(data, unit_B)
+        if found is None:
             return None
-        samples = np.frombuffer(data, dtype=f"<u{unit_B}")
-        moves = few_changes(samples, FEW_CHANGES)
-        if moves is None:
-            return None
-        values = samples[moves]
-        size_B = _PIECE.size + moves.nbytes + -(-values.nbytes // 8) * 8
+        moves, values = found
+        size_B = _PIECE.size + len(moves) + -(-len(values) // 8) * 8
         if at + size_B > len(room):
             return None
-        _PIECE.pack_into(room, at, len(samples), len(moves), unit_B)
-        _put(room, at + _PIECE.size, moves.tobytes())
-        _put(room, at + _PIECE.size + moves.nbytes, values.tobytes())
+        _PIECE.pack_into(room, at, len(data) // unit_B, len(moves) // _MOVE_B, unit_B)
+        _put(room, at + _PIECE.size, moves)
+        _put(room, at + _PIECE.size + len(moves), values)
         at += size_B
         count += 1
     return count, at
+
+
+def _few_in_bytes(data: bytes, unit_B: int) -> tuple[bytes, bytes]:
+    """Return where samples change, as int64, and those samples.
+
+    Raises:
+        _ManyError: there are many.
+    """
+    from freezeframe.capture.files.runs import changes_in_bytes
+
+    moves = changes_in_bytes(data, unit_B, _FEW)
+    if moves is None:
+        raise _ManyError
+    return moves.tobytes(), b"".join([data[at * unit_B : (at + 1) * unit_B] for at in moves])
+
+
+def _few_in_numpy(data: bytes, unit_B: int) -> tuple[bytes, bytes] | None:
+    """Return the same, None where they are dense."""
+    import numpy as np
+    from freezeframe.capture.files.few_changes import few_changes
+
+    samples = np.frombuffer(data, dtype=f"<u{unit_B}")
+    moves = few_changes(samples, FEW_CHANGES)
+    return None if moves is None else (moves.tobytes(), samples[moves].tobytes())
 
 
 def _put(room: mmap.mmap, at: int, data: bytes) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import Edges
-from freezeframe.capture.files.source import CaptureHeader, ReadSettings, check_probes
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings, check_probes, listed
 
 if TYPE_CHECKING:
     from freezeframe.capture.files.samples import Samples
@@ -107,6 +107,7 @@ def find_format(path: str | Path) -> str:
     if head.startswith(b"PK\x03\x04"):
         return "sr"
     from freezeframe.capture.files import (
+        fst_sections,
         ghw,
         litescope,
         saleae,
@@ -116,7 +117,7 @@ def find_format(path: str | Path) -> str:
         return "saleae"
     if head.startswith(ghw.MAGIC):
         return "ghw"
-    if _is_fst(head):
+    if head.startswith(fst_sections.HEADER_MARK):
         return "fst"
     if head.lstrip().startswith(b"$"):
         return "vcd"
@@ -196,7 +197,7 @@ def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader,
         elif old in buses:
             found = {f"{new}{bit}": channel for bit, channel in enumerate(buses[old])}
         else:
-            there = ", ".join((*header.channels, *buses))
+            there = listed((*header.channels, *buses))
             raise InputError(f"--channel {text!r}: no channel or bus {old}; there is {there}")
         for name, channel in found.items():
             if name in meant or (name in header.channels and name != channel):
@@ -206,11 +207,6 @@ def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader,
     channels = (*meant, *kept)
     analog = tuple(name for name in channels if meant.get(name, name) in header.analog)
     return replace(header, channels=channels, analog=analog), meant
-
-
-def _is_fst(head: bytes) -> bool:
-    # Block type 0 (header) and its fixed length of 329 B.
-    return head[:9] == b"\0" + (329).to_bytes(8, "big")
 
 
 def _reader(path: str | Path, format: str | None) -> _Format:

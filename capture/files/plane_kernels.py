@@ -24,12 +24,12 @@ __all__ = [
     "count_ones",
     "differs",
     "fetch",
+    "has_feature",
     "lowest",
     "moves",
     "nth_one",
     "reverse",
     "unit_at",
-    "word_at",
 ]
 
 LANES = 64
@@ -42,13 +42,13 @@ _I64 = ir.IntType(64)
 _ONE = np.uint64(1)
 
 
-def _bmi2() -> bool:
-    """Return whether numba makes code for a processor that gathers and scatters bits (BMI2)."""
+def has_feature(name: str) -> bool:
+    """Return whether numba makes code for a processor with such instructions, by LLVM's name of them."""
     if _settings.CPU_FEATURES is not None:
-        return "+bmi2" in _settings.CPU_FEATURES
+        return f"+{name}" in _settings.CPU_FEATURES.split(",")
     if _settings.CPU_NAME not in (None, "", "host"):
         return False
-    return bool(get_host_cpu_features().get("bmi2", False))
+    return bool(get_host_cpu_features().get(name, False))
 
 
 def _splat(builder: Any, value: Any, kind: Any) -> Any:
@@ -134,21 +134,6 @@ def _fetch(typing: Any, data: Any, at: Any) -> Any:
     return types.none(data, types.int64), generate
 
 
-@_operation
-def _word_at(typing: Any, data: Any, at: Any) -> Any:
-    if not _checked(data, at) or data.dtype != types.uint8:
-        return None
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array, where = arguments
-        data = context.make_array(signature.args[0])(context, builder, array).data
-        word = builder.load(builder.bitcast(builder.gep(data, [where]), _I64.as_pointer()))
-        word.align = 1
-        return word
-
-    return types.uint64(data, types.int64), generate
-
-
 def _call(name: str, extra: tuple[Any, ...] = ()) -> Any:
     """Make an intrinsic of LLVM's instruction ``name`` on one or two uint64."""
 
@@ -209,12 +194,6 @@ def fetch(data: Any, at: int) -> None:
     _fetch(data, np.int64(at))
 
 
-@numba.njit(inline="always")
-def word_at(data: Any, at: int) -> Any:
-    """Return the eight bytes from byte ``at`` on, the first lowest; all of them are in ``data``."""
-    return _word_at(data, np.int64(at))
-
-
 @numba.njit(cache=True, nogil=True)
 def unit_at(units: Any, i: int) -> Any:
     """Return sample ``i`` of ``Samples.units`` as uint64, whatever their form."""
@@ -226,7 +205,7 @@ def unit_at(units: Any, i: int) -> Any:
     return np.uint64(units[i])
 
 
-if _bmi2():
+if has_feature("bmi2"):  # gathers and scatters bits
 
     @numba.njit(inline="always")
     def bits_of(plane: Any, mask: Any) -> Any:

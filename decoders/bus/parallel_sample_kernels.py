@@ -11,12 +11,19 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import numpy.typing as npt
+from freezeframe.capture.files.place_kernels import (
+    EIGHT,
+    new_places,
+    numbers_at,
+    places_into,
+    prepare,
+    words_at,
+)
 from freezeframe.capture.files.plane_kernels import (
     LANES,
     count_ones,
     differs,
     fetch,
-    lowest,
     moves,
     unit_at,
 )
@@ -29,21 +36,20 @@ from freezeframe.decoders.bus.clock_sample_kernels import (
     runs_of,
 )
 from freezeframe.decoders.bus.packed_sample_kernels import (
-    SLACK,
     PackedLayout,
     packed_layout,
-    take_packed,
+    packed_levels,
 )
 
 __all__ = ["SamplePlan", "Taken", "items_of_samples", "sample_plan"]
 
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _ALL = ~np.uint64(0)
+_WORD_B = 8  # read at each clock, however small a sample is
 _SLACK = 4 * LANES  # items that any 64 samples may have, and those before and after
 _BLOCKS = 64  # of samples, whose items are in the nearest cache when they become words
-# Samples. The processor looks ahead within 4 KiB alone; with this it is 1.4 times as fast, 0.9
-# instead of 1.3 ns a sample of 8 B (bench_serial.py).
-_AHEAD = 512
+_AHEAD_B = 3072  # of samples: the processor itself looks ahead within 4 KiB alone
+_AHEAD = 64  # items. Without this memory is waited for at each line: 0.82 ns a sample, not 0.61
 
 
 class SamplePlan(NamedTuple):
@@ -56,7 +62,8 @@ class SamplePlan(NamedTuple):
     that of the lowest data line; ``span_ps`` that of a sample where times are to be written, or 0;
     ``packed`` is None where samples are looked at as machine words; ``lift`` the shift to the right
     and the mask that make an item of a sample where its lines lie side by side, and whether there is
-    more to do: then they leave it as it is.
+    more to do: then they leave it as it is; ``spare`` so many samples that eight bytes can be read
+    of the one before them.
     """
 
     watch: np.uint64
@@ -69,6 +76,7 @@ class SamplePlan(NamedTuple):
     clocking: npt.NDArray[np.void]
     packed: PackedLayout | None
     lift: tuple[np.uint64, np.uint64, bool]
+    spare: int
 
 
 class Taken(NamedTuple):
@@ -126,6 +134,7 @@ def sample_plan(
         clocking,
         packed_layout(unit_B, int(watch)),
         (runs[0, 0], runs[0, 1], False) if side_by_side else (_NONE, _ALL, True),
+        (_WORD_B - 1) // unit_B,
     )
 
 
@@ -153,25 +162,31 @@ def items_of_samples(
         # As many a sample as so far, and half as many again.
         more = count * len(samples) // max(block * LANES, 1) - count
         longer = _room(count + 3 * max(more, 0) // 2 + 2 * _SLACK, plan)
-        for new, old in zip(longer, room, strict=True):
+        for new, old in zip(longer[:4], room[:4], strict=True):
             new[: min(count, len(old))] = old[:count]
         room = longer
         ended, block, count = _go_on(piece, plan, room, last, block, count)
-    return Taken(count, *room, last)
+    return Taken(count, *room[:4], last)
 
 
 _Room = tuple[
-    npt.NDArray[np.int64], npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.bool_]
+    npt.NDArray[np.int64],
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.bool_],
+    npt.NDArray[np.uint8],
 ]
 
 
 def _room(size: int, plan: SamplePlan) -> _Room:
-    """Return room for so many items: sample, item, time, and whether it is enabled."""
+    """Return room for so many items: sample, item, time, and whether it is enabled; and for the
+    places of those in a block."""
     return (
         np.empty(size, dtype=np.int64),
         np.empty(size, dtype=np.uint64),
         np.empty(size, dtype=np.int64),
         np.empty(size if plan.enable[0] else 0, dtype=np.bool_),
+        new_places(),
     )
 
 
@@ -199,8 +214,8 @@ def _begin(
 @numba.njit(cache=True, nogil=True)
 def _put(plan: Any, clock: Any, room: Any, at: int) -> None:
     """Write an item that is there as channels."""
-    _, _, _, _, enable, place, span_ps, _, _, _ = plan
-    sample, value, t_ps, enabled = room
+    _, _, _, _, enable, place, span_ps, _, _, _, _ = plan
+    sample, value, t_ps, enabled, _ = room
     low, high = clock[1][0], clock[2][0]
     sample[at] = clock[0][0]
     value[at] = low >> np.uint64(place) | high << np.uint64(LANES - place)
@@ -221,9 +236,9 @@ def _go_on(
         Whether that was all, else the block to go on with when there is room; and the next place.
     """
     data, begin_sample = piece
-    watch, edge, planes, runs, enable, _, span_ps, _, packed, lift = plan
+    watch, edge, planes, runs, enable, _, span_ps, _, packed, lift, spare = plan
     blocks = (len(data) + LANES - 1) // LANES
-    whole = (len(data) - (0 if packed is None else SLACK)) // LANES
+    whole = (len(data) - spare) // LANES
     begin = count
     # The end of the last item needs a place too.
     while block < blocks and count + LANES < len(room[0]):
@@ -254,46 +269,66 @@ def _go_on(
 def _take_blocks(
     data: Any, watch: Any, packed: Any, how: Any, room: Any, span: Any, count: int
 ) -> int:
-    if data.ndim == 2:
-        return take_packed(data, packed, how, room, span, count)
-    return _take_whole(data, watch, how, room, span, count)
+    """Write sample index, time and item of the clocks in whole blocks, not in the first of the piece.
 
+    Nothing is called for a block: even to count who holds an array would cost more than the block.
 
-@numba.njit(cache=True, nogil=True)
-def _take_whole(data: Any, watch: Any, how: Any, room: Any, span: Any, count: int) -> int:
-    """Write the clocks in whole blocks, as `take_packed` does, of samples that are machine words.
-
-    Nothing is called here: even to count who holds an array would cost more than a block.
+    Args:
+        data: samples; behind the last block there are so many more that eight bytes can be read of
+            each in it.
+        how: whether both edges count, whether the falling one does, whether what stands before it
+            is taken; how the item is lifted out of a sample, above which stand bytes of the next;
+            and what its index is multiplied with for the time.
+        room: places for samples, items and times, from ``count`` on; and for those in a block.
+        span: the index of the first of ``data`` in the capture, the first block and the one after
+            the last.
+    Returns:
+        The next place.
     """
     begin_sample, begin, stop = span
     (both, falls, before), (right, mask, _), span_ps = how
-    sample, value, t_ps, _ = room
-    falling = _ALL if falls else _NONE
-    back = _ONE if before else _NONE
+    sample, value, t_ps, _, places = room
+    raw = data.reshape(-1).view(np.uint8)
+    unit_B = np.uint64(data.shape[1] if data.ndim == 2 else data.itemsize)
+    unwanted = _ALL if falls else _NONE
+    back = unit_B if before else _NONE
     # Unsigned: numba looks whether a signed one counts from the end.
     first: Any = np.uint64(begin * LANES)
+    first_B: Any = first * unit_B
     offset = np.uint64(begin_sample)
-    earlier = np.uint64(np.uint64(data[first - _ONE]) & watch != 0)
-    here = np.uint64(count)
+    earlier = np.uint64(unit_at(data, begin * LANES - 1) & watch != 0)
+    here: Any = np.uint64(count)
     for _ in range(begin, stop):
-        fetch(data, first + np.uint64(_AHEAD))
-        if both:
+        for line in range(unit_B):
+            fetch(raw, first_B + np.uint64(_AHEAD_B) + line * np.uint64(LANES))
+        if data.ndim == 1 and both:
             clocks = moves(data, first, watch)
         else:
-            levels = differs(data, first, watch, _NONE)
-            clocks = (levels ^ (levels << _ONE | earlier)) & (levels ^ falling)
+            if data.ndim == 2:  # noqa: SIM108  # numba makes code for one of the two only
+                levels = packed_levels(raw, packed, first_B)
+            else:
+                levels = differs(data, first, watch, _NONE)
+            clocks = levels ^ (levels << _ONE | earlier)
+            if not both:
+                clocks &= levels ^ unwanted
             earlier = levels >> np.uint64(LANES - 1)
-        # So many turns, not "while there are some": the processor need not wait for the answer.
-        end = here + np.uint64(count_ones(clocks))
-        for i in range(here, end):
-            place = first + np.uint64(lowest(clocks))
-            clocks &= clocks - _ONE
-            at = np.int64(place + offset)
-            sample[i] = at
-            t_ps[i] = at * span_ps
-            value[i] = np.uint64(data[place - back]) >> right & mask
-        here = end
+        places_into(clocks, places)
+        found = np.uint64(count_ones(clocks))
+        taken = raw, first_B - back, unit_B
+        done = _NONE
+        while done < found:
+            at = here + done
+            ahead = at + np.uint64(_AHEAD)
+            prepare(sample, ahead)
+            prepare(t_ps, ahead)
+            prepare(value, ahead)
+            numbers_at(places, done, offset + first, _ONE, sample, at)
+            numbers_at(places, done, offset + first, span_ps, t_ps, at)
+            words_at(places, done, taken, (right, mask), value, at)
+            done += np.uint64(EIGHT)
+        here += found
         first += np.uint64(LANES)
+        first_B += unit_B * np.uint64(LANES)
     return np.int64(here)  # type: ignore[return-value]  # numba's int64 is an int
 
 
@@ -302,7 +337,7 @@ def _take_few(data: Any, watch: Any, how: Any, room: Any, span: Any, count: int)
     """Write the clocks among the samples ``span[1]`` to ``span[2]``, which may be any."""
     begin_sample, first, end = span
     (both, falls, before), (right, mask, _), span_ps = how
-    sample, value, t_ps, _ = room
+    sample, value, t_ps, _, _ = room
     for i in range(first, end):
         level = unit_at(data, i) & watch
         if level != unit_at(data, i - 1) & watch and (both or (level != 0) != falls):
@@ -316,7 +351,7 @@ def _take_few(data: Any, watch: Any, how: Any, room: Any, span: Any, count: int)
 @numba.njit(cache=True, nogil=True)
 def _turn(runs: Any, enable: Any, room: Any, begin: int, end: int) -> None:
     """Turn samples in the places ``begin`` to ``end`` of ``room`` into items."""
-    _, value, _, enabled = room
+    _, value, _, enabled, _ = room
     first, stop = np.uint64(begin), np.uint64(end)  # as in `_take_whole`
     if len(enabled):
         for i in range(first, stop):

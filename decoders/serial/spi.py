@@ -234,12 +234,11 @@ def spi_texts(row: Mapping[str, Any]) -> Texts:
         cut = "" if row["whole"] else ", begun before the capture"
         return Texts(size, normal, f"{row['source']}{chip}: {size}, {normal}{cut}")
     digits = -(-row["bits"] // 4)
-    both = [f"{row[line]:0{digits}X}" if row[line] >= 0 else "-" for line in ("mosi", "miso")]
-    return Texts(
-        "/".join(both),
-        f"MOSI {both[0]} MISO {both[1]}",
-        f"{row['source']}{chip}: MOSI {both[0]} MISO {both[1]}",
-    )
+    mosi, miso = row["mosi"], row["miso"]
+    out = f"{mosi:0{digits}X}" if mosi >= 0 else "-"
+    back = f"{miso:0{digits}X}" if miso >= 0 else "-"
+    normal = f"MOSI {out} MISO {back}"
+    return Texts(f"{out}/{back}", normal, f"{row['source']}{chip}: {normal}")
 
 
 _ERROR_TEXTS = {

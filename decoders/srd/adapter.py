@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.decoders.contract import (
@@ -153,7 +154,7 @@ def _table(found: Annotations, said: SrdDescription, samplerate_hz: int) -> pa.T
     import numpy as np
     import pyarrow as pa
     from freezeframe.capture.files.edges import PS_PER_S, samples_to_ps
-    from freezeframe.decoders.columns import names, one_name, table
+    from freezeframe.decoders.columns import names, one_name, table, whole
 
     classes = sorted(set(said.classes))
     class_of = np.array([classes.index(name) for name in said.classes], dtype=np.int32)
@@ -169,10 +170,18 @@ def _table(found: Annotations, said: SrdDescription, samplerate_hz: int) -> pa.T
         return samples_to_ps(np.clip(sample, 0, latest), samplerate_hz)
 
     longest: dict[str, int] = {}
+    texts = found.texts
+    begins = [0, *found.ends.tolist()]
     first = np.array(
-        [longest.setdefault(t[0] if t else "", len(longest)) for t in found.texts], dtype=np.int32
+        [
+            longest.setdefault(texts[begin] if begin < end else "", len(longest))
+            for begin, end in pairwise(begins)
+        ],
+        dtype=np.int32,
     )
-    wordings = pa.array(found.texts, pa.list_(pa.string()))
+    wordings = pa.ListArray.from_arrays(
+        whole(np.array(begins, dtype=np.int32)), pa.array(texts, pa.string())
+    )
     return table(
         srd_schema(),
         {

@@ -50,6 +50,7 @@ class FrameReader:
         if len(self._held) < size_B:
             return None
         header, self._header = self._header, None
-        payload = bytes(self._held[:size_B])
+        with memoryview(self._held) as held:  # a slice of it would be one copy more
+            payload = bytes(held[:size_B])
         del self._held[:size_B]
         return header, payload

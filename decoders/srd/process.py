@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import weakref
@@ -86,6 +87,7 @@ class SrdWorker:
         except OSError as error:
             raise FreezeframeError(f"{what}: {location.python} does not start: {error}") from error
         self._stdin, self._stdout = _pipes(self._process)
+        _widen(self._stdout)
         files = (self._stdin, self._stdout, self._said, self._memory)
         self._finalizer = weakref.finalize(self, _end, self._process, *files)
         self.ask(
@@ -208,6 +210,19 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     if process.stdin is None or process.stdout is None:
         raise ValueError("the worker was started without pipes")
     return process.stdin, process.stdout
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    """Let a worker write much at once: else it waits for this process with every 64 KiB.
+
+    Where all cores are busy, that is with decoders, each time may cost a turn of the scheduler.
+    """
+    if sys.platform == "linux":
+        import fcntl
+
+        # A user may have too many such pipes; one that is narrow works too.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _READ_B)
 
 
 def _end(

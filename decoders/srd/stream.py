@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Annotations", "SrdStep", "SrdStream"]
 
 _CHUNK_B = 1 << 20  # fits the cache of one core together with the next; larger is not faster
+_COLUMNS = ("<i8", "<i8", "<i4", "<i4")  # start, end, class, number of the texts
 _CHUNKS = 4  # filled while the worker is busy with the one before
 
 
@@ -35,14 +36,16 @@ class Annotations:
     """Annotations in the order in which the decoder gave them.
 
     ``start`` and ``end`` are ``(n,)`` int64 samples, ``ann_class`` and ``text`` ``(n,)`` int32;
-    ``text`` counts ``texts``, each a list of wordings, the longest first.
+    ``text`` counts the lists of wordings, the longest of each first: ``texts`` has those of the first
+    list, then of the second, and ``ends`` is ``(k,)`` int32, where in ``texts`` each list ends.
     """
 
     start: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
     ann_class: npt.NDArray[np.int32]
     text: npt.NDArray[np.int32]
-    texts: list[list[str]]
+    texts: list[str]
+    ends: npt.NDArray[np.int32]
 
 
 class SrdStream:
@@ -70,8 +73,9 @@ class SrdStream:
         self._sent = 0  # chunks
         self._samples = 0  # samples in all chunks that were sent
         self._parts: list[tuple[npt.NDArray[Any], ...]] = []
-        self._texts: list[list[str]] = []
-        self._base = 0  # of the worker's text numbers in _texts
+        self._texts: list[str] = []  # wordings of all lists, one after the other
+        self._ends: list[int] = []  # where in _texts each list ends
+        self._base = 0  # of the worker's numbers of lists in _ends
 
     def feed(self, piece: Edges, *, last: bool) -> Annotations:
         """Decode a piece; what the decoder has found so far comes back, with ``last`` all of it.
@@ -214,26 +218,32 @@ class SrdStream:
         count = header["rows"]
         columns = []
         at = 0
-        for kind in ("<i8", "<i8", "<i4", "<i4"):
-            columns.append(np.frombuffer(payload, dtype=kind, count=count, offset=at))
+        for kind, size in (*((kind, count) for kind in _COLUMNS), ("<i4", header["texts"])):
+            columns.append(np.frombuffer(payload, dtype=kind, count=size, offset=at))
             at += columns[-1].nbytes
+        sizes = columns.pop()
         columns[3] = columns[3] + np.int32(self._base)
+        self._ends += (np.cumsum(sizes) + len(self._texts)).tolist()
         self._texts += json.loads(payload[at:])
         if count:
             self._parts.append(tuple(columns))
         if header["texts_restart"]:
-            self._base = len(self._texts)
+            self._base = len(self._ends)
 
     def _found(self) -> Annotations:
         import numpy as np
 
-        empty = tuple(np.zeros(0, dtype=kind) for kind in ("<i8", "<i8", "<i4", "<i4"))
+        empty = tuple(np.zeros(0, dtype=kind) for kind in _COLUMNS)
         start, end, ann_class, text = (
             np.concatenate(columns) for columns in zip(empty, *self._parts, strict=True)
         )
-        found = Annotations(start, end, ann_class, text, self._texts)
+        ends = np.array(self._ends, dtype=np.int32)
+        found = Annotations(start, end, ann_class, text, self._texts, ends)
         self._parts = []
         # Texts that the worker has forgotten are not named again.
-        self._texts = self._texts[self._base :]
+        if self._base:
+            forgotten = self._ends[self._base - 1]
+            self._texts = self._texts[forgotten:]
+            self._ends = [end - forgotten for end in self._ends[self._base :]]
         self._base = 0
         return found

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.time_text import times_like
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import plural, printable, progress_bar
 from freezeframe.gui.cli.proposals import print_proposals
 from freezeframe.gui.places import is_capture
-from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
     from freezeframe.capture.files.choice import SourceChoice
@@ -186,14 +186,14 @@ def _print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
             continue
         words = _texts_of(name, registry)
         # The unit of the latest time for all, so that the column can be read downwards.
-        latest_ps = max(int(numbers(chunk).max()) for chunk in _chunks(table, "t_ps"))
+        time_of = times_like(max(int(numbers(chunk).max()) for chunk in _chunks(table, "t_ps")))
         sources = len(_names(table, "source")) > 1
         lines: list[str] = []
         for row in _rows(table):
             source = f"{row['source']:<12}  " if sources else ""
             mark = "! " if row["kind"] == "error" else ""
             text = printable(f"{source}{mark}{words(row)}")
-            lines.append(f"{format_ps(row['t_ps'], latest_ps):>20}  {text}")
+            lines.append(f"{time_of(row['t_ps']):>20}  {text}")
             if len(lines) == _LINES_AT_ONCE:
                 print("\n".join(lines))
                 lines.clear()

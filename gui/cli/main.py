@@ -22,6 +22,10 @@ _COMPLETION = ("--install-completion", "--show-completion")
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code (docs/command-line.md, "Exit codes")."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        # What numpy brings for matrices starts a thread a core, and each looks for work without rest for
+        # 0.1 s: on a core that something else could have. Nothing here has such work; the user may say more.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     print_anything()
     code = 0
     try:
@@ -40,6 +44,10 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
             code = 2
     except KeyboardInterrupt:
         code = 130
+    if argv is None and arguments[:1] == ["decode"]:
+        from freezeframe.gui.cli.leaving import leave
+
+        leave(code)
     gc.freeze()  # else the end of the interpreter looks at all that numba has made, for 0.1 s
     sys.exit(code)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,6 +25,7 @@ __all__ = ["run"]
 
 _SPEC = "srd-mdio"
 _REPEATS = 5  # in turn, the best of each
+_TURNS = 30_000_000  # of a loop: about as long as a stack
 # Name, frames, samples of a half bit: idle samples count, frames count, and 2.5 MHz between them.
 _CAPTURES = (
     ("600 samples a half bit", 500, 600),
@@ -42,7 +44,7 @@ def run() -> list[BenchResult]:
             path = Path(folder) / f"{half_period}.sr"
             samples = _write(path, frames, half_period)
             results.append(_against_cli(path, name, samples))
-        results.append(_two(path, samples))
+        results += _two(path, samples)
     return results
 
 
@@ -82,21 +84,43 @@ def _against_cli(path: Path, name: str, samples: int) -> BenchResult:
     )
 
 
-def _two(path: Path, samples: int) -> BenchResult:
+def _two(path: Path, samples: int) -> list[BenchResult]:
+    """Two stacks beside one, their workers' start and all that the host does included; and what the
+    machine allows at that moment, by loops that do nothing else."""
     together = decode_file(path, [_SPEC, _SPEC])
     assert together[0].table.equals(together[1].table), "the two stacks differ"
-    one, two = [], []
+    one, two, loop, loops = [], [], [], []
     for _ in range(_REPEATS):
         one.append(_seconds(lambda: decode_file(path, [_SPEC])))
+        loop.append(_seconds(lambda: _run_loops(1)))
         two.append(_seconds(lambda: decode_file(path, [_SPEC, _SPEC])))
-    return BenchResult(
-        "two stacks of sigrok decoders",
-        2 * samples / min(two) / 1e6,
-        "Msample/s",
-        2 * min(one) / min(two),
-        "one stack alone",
-        1.8,
-    )
+        loops.append(_seconds(lambda: _run_loops(2)))
+    limit = 2 * min(loop) / min(loops)
+    ratio = 2 * min(one) / min(two)
+    return [
+        BenchResult(
+            "two plain Python loops beside each other, what the machine allows",
+            2 * _TURNS / min(loops) / 1e6,
+            "Mturn/s",
+            limit,
+            "one loop alone",
+        ),
+        BenchResult(
+            "two stacks of sigrok decoders",
+            2 * samples / min(two) / 1e6,
+            "Msample/s",
+            ratio,
+            f"one stack alone; {ratio / limit:.0%} of what the loops reach",
+            1.8,
+        ),
+    ]
+
+
+def _run_loops(count: int) -> None:
+    """Run that many interpreters which only count, and wait for all."""
+    program = f"for turn in range({_TURNS}): turn & 7"
+    running = [subprocess.Popen([sys.executable, "-I", "-S", "-c", program]) for _ in range(count)]
+    assert not any(process.wait() for process in running)
 
 
 def _ours(path: Path) -> list[str]:

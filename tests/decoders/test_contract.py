@@ -242,6 +242,16 @@ def test_channels_that_cannot_be_matched_are_named(
         match_channels(BUS, given, probes)
 
 
+def test_of_a_hundred_thousand_probes_a_message_names_some() -> None:
+    probes = ["n" * 5_000_000, *map(str, range(100_000))]
+    with pytest.raises(
+        InputError, match="there is no probe 'Y'; probes of the capture: n"
+    ) as caught:
+        match_channels(BUS, {"d": "Y", "clk": "1"}, probes)
+    assert str(caught.value).endswith("61, 62 and 99,937 more")
+    assert len(str(caught.value)) < 1000
+
+
 @pytest.fixture
 def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -194,6 +194,44 @@ def test_the_rows_are_handed_over_without_being_there_twice() -> None:
     assert peak_B < 1.4 * table.nbytes
 
 
+NAMED = Output("named", lambda: pa.schema([("name", pa.dictionary(pa.int32(), pa.string()))]))
+
+
+def named(*pieces: list[str]) -> pa.Table:
+    """Return the table of a decoder that gives these names, piece by piece."""
+    given = iter(pieces)
+
+    def decode(edges: Edges, options: OptionValues, state: None, last: bool) -> pa.Table:
+        names = pa.array(next(given), pa.string()).dictionary_encode()
+        return pa.Table.from_arrays([names], schema=NAMED.schema())
+
+    decoder = Decoder("named", "", "", EDGES, (NAMED,), decode, channels=(Channel("a", "a"),))
+    run = StackRun(parse_spec("named", Registry({"named": decoder})))
+    edge = np.zeros(1, dtype=np.int64)
+    for _ in pieces:
+        run.feed(Edges(edge, edge.astype(np.uint64), ("a",), 1_000_000, 0, 1), last=False)
+    ((_, table),) = run.tables()
+    return table
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ([], []),
+        ([], ["x", "y", "x"], []),
+        (["x", "y"], ["x", "y", "y"]),
+        (["x", "y"], [], ["y", "z"], ["x"]),
+    ],
+    ids=["none", "one piece", "the same names", "other names"],
+)
+def test_names_of_all_pieces_become_one_column(pieces: tuple[list[str], ...]) -> None:
+    table = named(*pieces)
+    assert table["name"].to_pylist() == [name for piece in pieces for name in piece]
+    assert table["name"].num_chunks <= 1
+    found = table["name"].combine_chunks().dictionary.to_pylist()
+    assert sorted(found) == sorted({name for piece in pieces for name in piece})
+
+
 def test_a_capture_folder_is_decoded_by_trace(tmp_path: Path) -> None:
     records = record_stream([(5, BODY, 0xAB), (6, BODY, 0xCD)], 0, 60)
     folder = tmp_path / "fault.ff"

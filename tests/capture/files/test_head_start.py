@@ -7,6 +7,7 @@ import signal
 import time
 import zipfile
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -32,13 +33,13 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         os.waitpid(-1, os.WNOHANG)  # no process of ours is left
 
 
-def members(count: int, kind: str = "<u1", dense: int = -1) -> list[bytes]:
-    """Return members that change now and then, one of them with every sample."""
+def members(count: int, kind: str = "<u1", dense: tuple[int, ...] = ()) -> list[bytes]:
+    """Return members that change now and then, some of them with every sample."""
     rng = np.random.default_rng(count)
     made = []
     for number in range(count):
         samples = np.zeros(MEMBER, dtype=kind)
-        if number == dense:
+        if number in dense:
             samples[:] = rng.integers(0, 16, MEMBER)
         else:
             at = np.sort(rng.integers(0, MEMBER, 20))
@@ -117,6 +118,14 @@ def found(head: head_start.HeadStart, count: int) -> list[list[int]]:
     return list(head.members(count, own, lambda pieces: [piece[2] for piece in pieces]))
 
 
+def left(head: head_start.HeadStart, count: int) -> list[int]:
+    """Return the members that the process has left to the reader; it has ended."""
+    mine: list[int] = []
+    made = head.members(count, mine.append, lambda _: None)
+    done = sum(1 for _ in made)
+    return [*mine, *range(done, count)]
+
+
 @pytest.mark.parametrize(("kind", "unitsize"), [("<u1", 1), ("<u2", 2), ("<u4", 4), ("<u8", 8)])
 @pytest.mark.parametrize("probes", [("D0", "D1", "D2", "D3"), ("D2", "D0")], ids=["all", "two"])
 def test_the_edges_are_those_without_it(
@@ -169,15 +178,58 @@ def test_a_reader_that_is_faster_goes_on_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dense", [0, 2])
-def test_a_dense_member_and_what_follows_is_left_to_the_reader(tmp_path: Path, dense: int) -> None:
-    path = write(tmp_path / "a.sr", members(4, dense=dense))
+def test_a_member_with_many_changes_is_left_to_the_reader(tmp_path: Path, dense: int) -> None:
+    path = write(tmp_path / "a.sr", members(4, dense=(dense,)))
     plain = edges(path)
     head = begun(path)
     wait_until_it_has_ended(head.pid)
     assert same(edges(path), plain)
     head = begun(path)
     wait_until_it_has_ended(head.pid)
-    assert len(found(head, 4)) == dense
+    assert left(head, 4) == [dense]
+
+
+@pytest.mark.parametrize("dense", [(0, 1), (2, 4)])
+def test_a_second_dense_member_and_what_follows_is_left_to_the_reader(
+    tmp_path: Path, dense: tuple[int, int]
+) -> None:
+    path = write(tmp_path / "a.sr", members(6, dense=dense))
+    plain = edges(path)
+    head = begun(path)
+    wait_until_it_has_ended(head.pid)
+    assert same(edges(path), plain)
+    head = begun(path)
+    wait_until_it_has_ended(head.pid)
+    assert left(head, 6) == [dense[0], *range(dense[1], 6)]
+
+
+@pytest.mark.parametrize("kind", ["<u1", "<u8"])
+def test_members_with_some_thousand_changes_are_looked_at_from_the_second_on(
+    tmp_path: Path, kind: str
+) -> None:
+    size = np.dtype(kind).itemsize
+    often = np.repeat(np.arange(40_000) % 16, 5).astype(kind).tobytes()
+    path = write(tmp_path / "a.sr", [often] * 4, size)
+    plain = edges(path)
+    head = begun(path)
+    wait_until_it_has_ended(head.pid)
+    assert left(head, 4) == [0]
+    begun(path)
+    assert same(edges(path), plain)
+
+
+def test_members_that_end_inside_a_sample_are_all_left_to_the_reader(tmp_path: Path) -> None:
+    # The second is whole samples long, but none of it begins where one does.
+    whole = b"".join(members(1, "<u4"))
+    cuts = [0, 301, 1_000_301, len(whole)]
+    path = write(tmp_path / "a.sr", [whole[a:b] for a, b in pairwise(cuts)], 4)
+    plain = edges(path)
+    assert plain.end_sample == MEMBER
+    begun(path)
+    assert same(edges(path), plain)
+    head = begun(path)
+    wait_until_it_has_ended(head.pid)
+    assert left(head, 3) == [0, 1, 2]
 
 
 def test_a_damaged_member_is_told_as_without_it(tmp_path: Path) -> None:

@@ -267,7 +267,7 @@ def test_a_table_that_is_not_of_this_evidence_is_not_used(
     ("text", "message"),
     [
         ("time [us],a\n0,0\n5,1\n4,0\n", "earlier than that of the row before"),
-        ("time [us],a\n0,0\n5,x1\n", "row|invalid value"),
+        ("time [us],a\n0,0\n5,x1\n", "line 3: a is 'x1', not a number"),
     ],
 )
 def test_a_damaged_file_is_not_imported_and_nothing_is_left(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,22 @@ def test_a_full_disk_is_reported_with_what_was_needed_and_nothing_is_left(tiny_d
     assert "x.ff: no space left: the capture needs 3" in message
     assert "B are free; nothing was left behind" in message
     assert "the recording stays in the device" in message
+    assert list(tiny_disk.iterdir()) == []
+
+
+def test_a_full_disk_under_files_that_are_copied_says_nothing_of_a_device(tiny_disk: Path) -> None:
+    def copy(path: Path) -> None:
+        path.write_bytes(bytes(1 << 20))
+
+    files: dict[str, durable.Content] = {"manifest.json": b"{}", "raw/1/long.sr": copy}
+    with pytest.raises(InputError) as caught:
+        durable.write_folder(tiny_disk / "x.ff", files, overwrite=False, mark="manifest.json")
+    message = str(caught.value)
+    assert re.fullmatch(
+        r".*x\.ff: no space left: \d+ B are free; nothing was left behind\. Make room or choose "
+        r"another place",
+        message,
+    )
     assert list(tiny_disk.iterdir()) == []
 
 

@@ -14,6 +14,7 @@ from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import read_samples
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.capture.files.units import UnitReader
 from freezeframe.decoders.bus.parallel import PARALLEL, decode_parallel, parallel_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
@@ -292,19 +293,21 @@ def test_on_50_captures_items_and_words_are_those_of_sigrok(
 @pytest.mark.parametrize("take", ["with", "before"])
 @pytest.mark.parametrize("edge", ["rising", "falling", "both"])
 @pytest.mark.parametrize("enabled", [True, False])
-@pytest.mark.parametrize("unit_B", [8, 5, 7])
+@pytest.mark.parametrize("unit_B", [8, 7, 5, 1])
 def test_items_of_samples_do_not_depend_on_how_many_there_were_before(
     edge: str, take: str, enabled: bool, unit_B: int
 ) -> None:
     """A long silence, then a clock with each sample, and silence again: room is made as it is needed."""
     rng = np.random.default_rng(8)
-    quiet = np.zeros(5_000, dtype=np.uint64)
-    busy = np.arange(20_000, dtype=np.uint64) & np.uint64(1)
+    quiet = np.zeros(2_000, dtype=np.uint64)
+    busy = np.arange(8_000, dtype=np.uint64) & np.uint64(1)
     clock = np.concatenate([quiet, busy, quiet, busy[:63], quiet[:1]])
-    data = rng.integers(0, 1 << 32, len(clock), dtype=np.uint64)
+    lines = min(32, 8 * unit_B - 2)
+    data = rng.integers(0, 1 << lines, len(clock), dtype=np.uint64)
     enable = rng.integers(0, 2, len(clock), dtype=np.uint64) if enabled else np.zeros_like(clock)
     levels = clock | enable << np.uint64(1) | data << np.uint64(2)
-    names = ("CLK", "EN" if enabled else "", *(f"D{bit}" if bit < 32 else "" for bit in range(64)))
+    there = (f"D{bit}" if bit < lines else "" for bit in range(64))
+    names = ("CLK", "EN" if enabled else "", *there)
     bits = tuple(bit if name else -1 for bit, name in enumerate(names))
     options = PARALLEL.option_values({"clock_edge": edge, "take": take})
     assert PARALLEL.decode_samples is not None
@@ -317,10 +320,9 @@ def test_items_of_samples_do_not_depend_on_how_many_there_were_before(
         for sample, end, place in zip(at, [*at[1:], len(clock)], taken, strict=True)
         if not enabled or enable[place]
     ]
-    for sizes in ([len(clock)], [5_000, 1, 64, 13_000], [63]):
-        units = levels
-        if unit_B < 8:
-            units = np.ascontiguousarray(levels.view(np.uint8).reshape(-1, 8)[:, :unit_B])
+    for sizes in ([len(clock)], [2_000, 1, 64, 5_000], [63]):
+        stored = levels.view(np.uint8).reshape(-1, 8)[:, :unit_B].tobytes()
+        units = UnitReader(unit_B).units(stored)
         whole = Samples(units, names, bits, RATE_HZ, 0)
         state = PARALLEL.new_state(options)
         made, begin, turn = [], 0, 0
@@ -331,7 +333,7 @@ def test_items_of_samples_do_not_depend_on_how_many_there_were_before(
         items = pa.concat_tables(tables["parallel.items"] for tables in made).to_pylist()
         assert [(r["sample"], r["end_sample"], r["value"]) for r in items] == wanted
         assert all(r["t_ps"] == r["sample"] * 10**6 for r in items)
-        assert {r["bits"] for r in items} == {32}
+        assert {r["bits"] for r in items} == {lines}
 
 
 def test_33_lines_of_a_file_are_5_bytes_a_sample_and_give_the_same_as_their_edges(

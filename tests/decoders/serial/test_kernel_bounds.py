@@ -27,7 +27,7 @@ try:
     beyond(np.zeros(2, np.int64), 2)
 except IndexError:
     print("checked")
-print(*map(int, portable(np.uint64(0b1010), np.uint64(0b1110))), plane_kernels._bmi2())
+print(*map(int, portable(np.uint64(0b1010), np.uint64(0b1110))), plane_kernels.has_feature("bmi2"))
 """
 
 
@@ -49,7 +49,8 @@ def test_no_kernel_reads_or_writes_beyond_its_arrays(tmp_path: Path) -> None:
     assert probed.stdout.split("\n")[:2] == ["checked", "5 2 False"], "checked and portable"
     bus = here.parent / "bus/test_parallel.py"
     items = "test_items_of_samples_do_not_depend_on_how_many_there_were_before"
-    tests = [str(here / "test_samples_form.py"), f"{bus}::{items}"]
+    places = here.parents[1] / "capture/files/test_place_kernels.py"
+    tests = [str(here / "test_samples_form.py"), f"{bus}::{items}", str(places)]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
         env=environment, capture_output=True, text=True, check=False, timeout=900,

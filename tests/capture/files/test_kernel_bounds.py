@@ -1,0 +1,44 @@
+"""The kernels that read files under NUMBA_BOUNDSCHECK=1: no place outside of an array is touched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PROBE = """
+import numpy as np
+from freezeframe.capture.files._change_kernels import CHANGE_STATE, apply_changes
+
+one, none = np.ones(1, np.uint64), np.zeros(0, np.uint64)
+try:
+    # Two changes, and no room for the edge of the first.
+    changes = np.array([0, 5]), np.array([1, 1], np.uint64), np.array([1, 0], np.uint64)
+    apply_changes(changes, np.zeros(1, CHANGE_STATE), np.zeros(0, np.int64), none)
+except IndexError:
+    print("checked")
+"""
+
+
+@pytest.mark.slow
+def test_no_file_makes_a_kernel_read_or_write_beyond_its_arrays(tmp_path: Path) -> None:
+    environment = os.environ | {
+        "NUMBA_BOUNDSCHECK": "1",
+        "NUMBA_CACHE_DIR": str(tmp_path / "kernels"),
+    }
+    probed = subprocess.run(
+        [sys.executable, "-c", PROBE],
+        env=environment, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    assert probed.stdout.strip() == "checked", "the checks must really be on"
+    files = "tests/capture/files"
+    tests = [f"{files}/{name}" for name in ("test_vcd.py", "test_edges.py", "test_few_changes.py")]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
+        env=environment, capture_output=True, text=True, check=False, timeout=600, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:]
