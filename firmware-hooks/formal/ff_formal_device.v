@@ -28,7 +28,7 @@ module ff_formal_device #(
     always @(posedge clk) now <= rst ? 64'd0 : now + 64'd1;
     always @* if ($initstate) assume (rst);
 
-    wire arm, triggered, drain, frozen;
+    wire arm, next, triggered, drain, frozen;
     wire [15:0] causes;
     wire [31:0] since;
     wire tap_closed, log_closed;
@@ -36,7 +36,7 @@ module ff_formal_device #(
         .clk(clk), .rst(rst), .now(now), .wr_arm(wr_arm), .wr_freeze(wr_freeze), .wr_data(wr_data),
         .cfg_cause_mask(cfg_cause_mask), .cfg_hold(cfg_hold), .causes_in(causes_in), .far_level(1'b0), .far_causes(16'd0),
         .far_armed(1'b0), .arm_toggle(), .level(), .cross_in(cross_in), .cross_out(), .peer_frozen(peer_frozen),
-        .frozen_level(), .arm(arm), .triggered_next(), .triggered(triggered), .causes(causes), .since(since), .drain(drain),
+        .frozen_level(), .arm(arm), .triggered_next(next), .triggered(triggered), .causes(causes), .since(since), .drain(drain),
         .closed({log_closed, 3'b000, tap_closed}), .frozen(frozen), .hold(), .stat_generation(), .stat_state(),
         .stat_closed(), .stat_cause_cycle());
 
@@ -49,7 +49,7 @@ module ff_formal_device #(
         wire [71:0] wr_record;
         ff_tap_recorder #(.DEPTH(16), .POST_W(4)) i_tap (
             .clk(clk), .rst(rst), .tap_valid(tap_valid), .tap_kind(tap_kind), .tap_data(tap_data), .word_valid(),
-            .word_kind(), .word_data(), .now(now), .arm(arm), .triggered_next(1'b0), .triggered(triggered), .causes(causes), .since(since),
+            .word_kind(), .word_data(), .now(now), .arm(arm), .triggered_next(next), .triggered(triggered), .causes(causes), .since(since),
             .drain(drain), .cfg_kinds(cfg_kinds), .cfg_post(cfg_post), .wr_en(wr_en), .wr_slot(wr_slot),
             .wr_record(wr_record), .stat_write_ptr(), .stat_wrapped(), .stat_stored(), .stat_offered(),
             .stat_closed(tap_closed));

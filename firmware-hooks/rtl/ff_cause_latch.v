@@ -15,13 +15,13 @@ module ff_cause_latch #(
     input  wire        arm_next,  // arm is up in the next cycle
     input  wire        arm,       // forget; what arises from this cycle's causes_in on counts
     input  wire [15:0] causes_in, // enum cause, masked already
-    output reg         hit,       // a cause stands
+    output wire        hit,       // a cause stands
     output reg         level,     // hit for other domains: falls one cycle before an arm is passed on
     output wire        triggered_next, // triggered is up in the next cycle
     output reg         triggered, // from the cycle after the first cause on
     output reg  [15:0] causes,    // all causes of the first cycle
     output wire [31:0] since,     // cycles since the first cause; stays at its largest value without SINCE_WRAPS
-    output wire        drain      // in every POST_DRAINth cycle after the cause
+    output reg         drain      // in every POST_DRAINth cycle after the cause
 );
     localparam DRAIN_W = $clog2(POST_DRAIN);
     generate
@@ -41,36 +41,42 @@ module ff_cause_latch #(
 
     reg armed_q, full_q;
     reg [SINCE_W-1:0] since_q; // goes on behind full, for drain
+    // since_q's upper bits count when the lower ones carry, in the cycle before a drain.
+    wire [DRAIN_W:0] lower = {1'b0, since_q[DRAIN_W-1:0]} + {{DRAIN_W{1'b0}}, 1'b1};
+    wire carry = lower[DRAIN_W];
+    wire counts = DRAIN_ON != 0 || SINCE_WRAPS != 0 || !full_q;
     wire any = |causes_in;
+    ff_node i_hit (.d(|causes), .q(hit));
     assign triggered_next = hit && !arm && !rst;
     always @(posedge clk) begin
         if (arm || (armed_q && !hit)) begin
-            hit <= any;
             level <= any && !arm_next;
             causes <= causes_in;
         end
         if (arm_next) level <= 1'b0;
         triggered <= triggered_next;
-        if (DRAIN_ON != 0 || SINCE_WRAPS != 0 || !full_q) since_q <= since_q + {{SINCE_W-1{1'b0}}, 1'b1};
+        if (counts) since_q[DRAIN_W-1:0] <= lower[DRAIN_W-1:0];
+        if (counts && carry) since_q[SINCE_W-1:DRAIN_W] <= since_q[SINCE_W-1:DRAIN_W] + {{SINCE_W-DRAIN_W-1{1'b0}}, 1'b1};
+        drain <= counts && carry;
         full_q <= full_q || &since_q[SINCE_W-1:1]; // up when since_q is full, which is one cycle on
         if (!hit || arm) begin
             full_q <= 1'b0;
             since_q <= {SINCE_W{1'b0}};
+            drain <= 1'b0;
         end
         if (arm) armed_q <= 1'b1;
         if (rst) begin
             armed_q <= 1'b0;
-            hit <= 1'b0;
             level <= 1'b0;
             causes <= 16'd0;
             triggered <= 1'b0;
             full_q <= 1'b0;
             since_q <= {SINCE_W{1'b0}};
+            drain <= 1'b0;
         end
     end
     wire [SINCE_W-1:0] shown = since_q | {SINCE_W{DRAIN_ON != 0 && SINCE_WRAPS == 0 && full_q}};
     assign since = {{32-SINCE_W{1'b0}}, shown};
-    assign drain = triggered && since_q[DRAIN_W-1:0] == {DRAIN_W{1'b0}};
 
 `ifdef FORMAL
     always @(posedge clk) if (!$initstate && $past(hit && !arm && !rst)) begin

@@ -70,7 +70,10 @@ module ff_freeze_single #(
     end endgenerate
 
     reg  armed_q;
-    always @(posedge clk) armed_q <= !rst && (armed_q || arm);
+    always @(posedge clk) begin
+        if (arm) armed_q <= 1'b1;
+        if (rst) armed_q <= 1'b0;
+    end
     assign frozen = closed;
     assign stat_state = frozen ? 2'd3 : hit ? 2'd2 : {1'b0, armed_q};
     wire unused_bits = &{1'b0, level, none};

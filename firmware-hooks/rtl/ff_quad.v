@@ -215,7 +215,7 @@ module ff_quad #(
 
     // -- time and freeze -----------------------------------------------------------------------------
     wire [127:0] now;                       // of vectors of two: bit or word 0 of clk_bus, 1 of clk_link
-    wire [1:0]   arm, triggered, drain, fire;
+    wire [1:0]   arm, triggered_next, triggered, drain, fire;
     wire [31:0]  causes;
     wire [63:0]  since;
     wire [4:0]   memory_closed;             // each in its own domain
@@ -231,7 +231,7 @@ module ff_quad #(
         .time_in(time_in), .time_out(time_out), .stat_pair(pairs), .stat_first_valid(first_valid), .stat_last_valid(last_valid),
         .causes_in((causes_bus & ~TRIGGER) | (TRIGGER & {16{fire[0] || trigger_in}})),
         .causes_in_link((causes_link & ~TRIGGER) | (TRIGGER & {16{fire[1]}})),
-        .cross_in(cross_in), .cross_out(cross_out), .now(now), .arm(arm), .triggered(triggered), .drain(drain), .causes(causes),
+        .cross_in(cross_in), .cross_out(cross_out), .now(now), .arm(arm), .triggered_next(triggered_next), .triggered(triggered), .drain(drain), .causes(causes),
         .since(since), .closed(memory_closed), .frozen(frozen)
     );
     assign causes_shown = {16'd0, causes[15:0]};
@@ -250,7 +250,7 @@ module ff_quad #(
     ff_quad_taps #(.TAP_DEPTH(TAP_DEPTH), .POST_W(POST_W), .COUNT_W(COUNT_W), .TRIGGER_TERMS(TRIGGER_TERMS)) i_taps (
         .clk_bus(clk_bus), .rst(rst), .clk_link(clk_link), .rst_link(rst_link), .tap_valid(tap_valid), .tap_kind(tap_kind),
         .tap_data({rx_deq_data, rx_enq_data, tx_deq_data, tx_enq_data}),
-        .now(now), .arm(arm), .triggered(triggered), .drain(drain), .causes(causes), .since(since),
+        .now(now), .arm(arm), .triggered_next(triggered_next), .triggered(triggered), .drain(drain), .causes(causes), .since(since),
         .cfg_kinds(kinds[127:0]), .cfg_post(post[127:0]), .cfg_enable(trigger_enable), .cfg_edge(trigger_edge),
         .cfg_sequence(trigger_sequence), .cfg_tap(trigger_tap), .cfg_written(wr_strobe && wr_word[8:5] == TRIGGER_ROW),
         .cfg_count(trigger_count), .cfg_limit(trigger_limit),

@@ -32,7 +32,7 @@ module ff_quad_control #(
     output wire         cross_out,
     // recorders: bit or word 0 of clk_bus, 1 of clk_link
     output wire [127:0] now,
-    output wire [1:0]   arm, triggered, drain,
+    output wire [1:0]   arm, triggered_next, triggered, drain,
     output wire [31:0]  causes,
     output wire [63:0]  since,
     input  wire [4:0]   closed,
@@ -54,22 +54,21 @@ module ff_quad_control #(
     );
 
     wire        far_level, far_armed, arm_toggle, level, unused_peer, unused_hold;
-    wire [1:0]  unused_next;
     ff_freeze #(.MEMORIES(MEMORIES), .FAR(FAR), .CROSS_LATENCY(CROSS_LATENCY), .POST_DRAIN(POST_DRAIN)) i_freeze (
         .clk(clk_bus), .rst(rst), .now(now[63:0]), .wr_arm(pulse_arm), .wr_freeze(pulse_freeze), .wr_data(wr_data),
         .cfg_cause_mask(cfg_cause_mask), .cfg_hold(1'b0), .causes_in(causes_in),
         .far_level(far_level), .far_causes(causes[31:16]), .far_armed(far_armed), .arm_toggle(arm_toggle), .level(level),
         .cross_in(cross_in), .cross_out(cross_out), .peer_frozen(1'b0), .frozen_level(unused_peer),
-        .arm(arm[0]), .triggered_next(unused_next[0]), .triggered(triggered[0]), .causes(causes[15:0]), .since(since[31:0]),
+        .arm(arm[0]), .triggered_next(triggered_next[0]), .triggered(triggered[0]), .causes(causes[15:0]), .since(since[31:0]),
         .drain(drain[0]), .closed(closed), .frozen(frozen), .hold(unused_hold),
         .stat_generation(stat_generation), .stat_state(stat_state), .stat_closed(stat_closed), .stat_cause_cycle(stat_cause_cycle)
     );
     ff_freeze_remote #(.POST_DRAIN(POST_DRAIN)) i_freeze_link (
         .clk(clk_link), .rst(rst_link), .bus_arm_toggle(arm_toggle), .bus_level(level), .bus_causes(causes[15:0]),
         .bus_cfg_cause_mask(cfg_cause_mask), .causes_in(causes_in_link), .far_level(far_level), .far_armed(far_armed),
-        .arm(arm[1]), .triggered_next(unused_next[1]), .triggered(triggered[1]), .causes(causes[31:16]),
+        .arm(arm[1]), .triggered_next(triggered_next[1]), .triggered(triggered[1]), .causes(causes[31:16]),
         .since(since[63:32]), .drain(drain[1])
     );
-    wire unused_bits = &{1'b0, unused_line, unused_peer, unused_hold, unused_next};
+    wire unused_bits = &{1'b0, unused_line, unused_peer, unused_hold};
 endmodule
 `default_nettype wire

@@ -189,9 +189,26 @@ module ff_quad_lean #(
     end endgenerate
 
     // -- trigger: the tables of all taps are the same; the one whose tap is named counts -----------------
+    wire         kinds_asked;
+    wire [4:0]   number;
+    assign term_word[2] = !kinds_asked; // 0 to the port, whose other registers are 4 to 7
+    // The port answers a word; eleven LUTs choose the bit of it, where synthesis alone takes more.
+    wire [7:0]   of_four;
+    wire [1:0]   of_sixteen;
+    wire         term_bit = of_sixteen[number[4]];
+    generate
+        for (t = 0; t < 8; t = t + 1) begin : g_four
+            ff_mux4 #(.W(1)) i_four (.sel(number[1:0]), .d0(term_data[4*t]), .d1(term_data[4*t+1]), .d2(term_data[4*t+2]),
+                .d3(term_data[4*t+3]), .q(of_four[t]));
+        end
+        for (t = 0; t < 2; t = t + 1) begin : g_sixteen
+            ff_mux4 #(.W(1)) i_sixteen (.sel(number[3:2]), .d0(of_four[4*t]), .d1(of_four[4*t+1]), .d2(of_four[4*t+2]),
+                .d3(of_four[4*t+3]), .q(of_sixteen[t]));
+        end
+    endgenerate
     ff_trigger_fill i_fill (
-        .clk(clk_bus), .rst(rst), .load(term_load), .cfg_turn(term_turn), .cfg_word(term_word), .cfg_data(term_data),
-        .shift(shift), .agrees(agrees), .stat_busy(term_busy), .stat_loaded(loaded)
+        .clk(clk_bus), .rst(rst), .load(term_load), .cfg_turn(term_turn), .cfg_word({kinds_asked, term_word[1:0]}),
+        .cfg_number(number), .cfg_bit(term_bit), .shift(shift), .agrees(agrees), .stat_busy(term_busy), .stat_loaded(loaded)
     );
     wire on = trigger_enable && loaded && !term_load;
     wire [1:0] at_bus = {on && trigger_tap == 2'd3, on && trigger_tap == 2'd0};

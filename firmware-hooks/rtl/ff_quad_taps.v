@@ -20,7 +20,7 @@ module ff_quad_taps #(
     input  wire [255:0] tap_data,
     // of the domains: ff_quad_control
     input  wire [127:0] now,
-    input  wire [1:0]   arm, triggered, drain,
+    input  wire [1:0]   arm, triggered_next, triggered, drain,
     input  wire [31:0]  causes,
     input  wire [63:0]  since,
     // configuration, memory i at [i*32 +: 32]; term i of the trigger in the i-th half
@@ -57,7 +57,7 @@ module ff_quad_taps #(
             .clk(clk), .rst(D == 1 ? rst_link : rst),
             .tap_valid(tap_valid[t]), .tap_kind(tap_kind[t*4 +: 4]), .tap_data(tap_data[t*64 +: 64]),
             .word_valid(word_valid[t]), .word_kind(word_kind[t*4 +: 4]), .word_data(word_data[t*64 +: 64]),
-            .now(now[D*64 +: 64]), .arm(arm[D]), .triggered_next(1'b0), .triggered(triggered[D]), .causes(causes[D*16 +: 16]),
+            .now(now[D*64 +: 64]), .arm(arm[D]), .triggered_next(triggered_next[D]), .triggered(triggered[D]), .causes(causes[D*16 +: 16]),
             .since(since[D*32 +: 32]), .drain(drain[D]), .cfg_kinds(cfg_kinds[t*32 +: 16]), .cfg_post(cfg_post[t*32 +: POST_W]),
             .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record), .stat_write_ptr(ptr), .stat_wrapped(stat_wrapped[t]),
             .stat_stored(stat_stored[t*32 +: 32]), .stat_offered(stat_offered[t*32 +: 32]), .stat_closed(stat_closed[t])

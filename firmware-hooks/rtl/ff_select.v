@@ -6,8 +6,8 @@
 // bank, sampler, histograms, provocation, and what a WITH_ parameter leaves out (docs/rtl-area.md says what each costs). The
 // one memory stands in the place of the tap that ctl.options.select_tap named at arm; the trigger watches that tap.
 //
-// Latency: a word stands in the tap register one cycle after tap_valid; a register access takes four cycles, more where the
-// time or the trigger's tables are being kept (ff_regs_select). Throughput: one word a cycle. Back-pressure: none. Clock
+// Latency: a word stands in the tap register one cycle after tap_valid; a register access takes up to 127 cycles, more
+// where the trigger's tables are being filled (ff_regs_select). Throughput: one word a cycle. Back-pressure: none. Clock
 // domain: clk. rst is the recorder's own reset and clears everything; bus_rst ends an access; the network card's reset is
 // not connected.
 `default_nettype none
@@ -77,9 +77,8 @@ module ff_select #(
     wire        trigger_enable, trigger_written;
     wire [63:0] value, mask;
     wire [15:0] term_kinds;
-    wire        term_busy, term_turn, term_load;
-    wire [2:0]  term_word;
-    wire [31:0] term_data;
+    wire        term_busy, term_bit, term_load;
+    wire [7:0]  term_place;
     wire        wrapped;
     wire [31:0] stored, offered;
     wire        rd_en, rd_high;
@@ -105,8 +104,8 @@ module ff_select #(
         .arm(arm), .now(now[TIME_W-1:0]), .time_seen(time_seen), .time_number(time_number),
         .cfg_cause_mask(cause_mask), .cfg_hold(cfg_hold), .cfg_tap(cfg_tap), .cfg_kinds(kinds), .cfg_post(post),
         .cfg_trigger_enable(trigger_enable), .trigger_written(trigger_written), .cfg_value(value), .cfg_mask(mask),
-        .cfg_term_kinds(term_kinds), .term_busy(term_busy), .term_turn(term_turn), .term_word(term_word),
-        .term_load(term_load), .term_data(term_data), .pulse_arm(pulse_arm), .pulse_freeze(pulse_freeze),
+        .cfg_term_kinds(term_kinds), .term_busy(term_busy), .term_place(term_place), .term_bit(term_bit),
+        .term_load(term_load), .pulse_arm(pulse_arm), .pulse_freeze(pulse_freeze),
         .rd_en(rd_en), .rd_slot(rd_slot), .rd_high(rd_high), .rd_half(rd_half),
         .crc_en(crc_en), .crc_slot(crc_slot[A-1:0]), .crc_grant(crc_grant),
         .sel_crc(sel_crc), .crc_word(crc_word), .crc_ack(crc_ack), .crc_err(crc_err), .crc_rdata(crc_rdata)
@@ -152,7 +151,7 @@ module ff_select #(
         if (TRIGGER_SRL != 0) begin : g_trigger_srl
             ff_trigger_srl i_trigger (
                 .clk(clk), .rst(rst), .restart(arm || trigger_written), .load(term_load), .cfg_enable(trigger_enable),
-                .cfg_turn(term_turn), .cfg_word(term_word), .cfg_data(term_data), .word_valid(word_valid),
+                .cfg_place(term_place), .cfg_bit(term_bit), .word_valid(word_valid),
                 .word_kind(word_kind), .word_data(word_data), .stat_busy(term_busy), .fire(fire)
             );
             assign step = 1'b0;
@@ -164,8 +163,8 @@ module ff_select #(
                 .cfg_mask({64'd0, mask}), .cfg_kinds({16'd0, term_kinds}), .word_valid(word_valid),
                 .word_kind(word_kind), .word_data(word_data), .step(step), .fire(fire)
             );
-            assign {term_busy, term_turn, term_word} = 5'd0;
-            wire unused = &{1'b0, term_load, term_data};
+            assign {term_busy, term_place} = 9'd0;
+            wire unused = &{1'b0, term_load, term_bit};
         end
     endgenerate
     assign trigger_out = fire;

@@ -31,7 +31,15 @@ module ff_time_line #(
     endgenerate
 
     reg [TIME_W-1:0] now_q;
-    always @(posedge clk) now_q <= rst ? {TIME_W{1'b0}} : now_q + {{TIME_W-1{1'b0}}, 1'b1};
+    reg period_q;               // the lower bits are 0
+    wire [PERIOD_W:0] lower = {1'b0, now_q[PERIOD_W-1:0]} + {{PERIOD_W{1'b0}}, 1'b1};
+    wire carry = lower[PERIOD_W];
+    always @(posedge clk) begin
+        now_q[PERIOD_W-1:0] <= lower[PERIOD_W-1:0];
+        if (carry) now_q[TIME_W-1:PERIOD_W] <= now_q[TIME_W-1:PERIOD_W] + {{TIME_W-PERIOD_W-1{1'b0}}, 1'b1};
+        period_q <= carry;
+        if (rst) {period_q, now_q} <= {1'b1, {TIME_W{1'b0}}};
+    end
 
     // Zero-extended by 32 so that a line can be cut out of the narrowest counter.
     wire [95:0] wide = {{96-TIME_W{1'b0}}, now_q};
@@ -39,11 +47,12 @@ module ff_time_line #(
     assign line_out = {wide[PERIOD_W +: 32], wide[PERIOD_W]};
 
     generate if (MASTER == 1) begin : g_master
-        assign seen = now_q[PERIOD_W-1:0] == {PERIOD_W{1'b0}};
+        assign seen = period_q;
         assign number = line_out[32:1];
         wire unused = &{1'b0, line_in};
     end else begin : g_follower
         wire changed;
+        wire unused = period_q;
         reg  seen_q;
         ff_cdc_edge i_line (.clk(clk), .rst(rst), .d(line_in[0]), .pulse(changed));
         always @(posedge clk) seen_q <= changed && !rst;

@@ -13,15 +13,24 @@ module ff_trigger_table (
     input  wire [63:0] word_data,
     output wire        agree        // the word is what the term asks for
 );
-    // Tables 0 to 12 are of data bits 5 i to 5 i + 4, behind bit 63 comes bit 0 again; 13 is of the kind.
-    wire [69:0] bits = {1'b0, word_kind, word_data[0], word_data};
+    // Tables 0 to 12 are of five data bits each, from bit 32 down, behind bit 0 from 63 to 32 again; 13 is of the kind.
+    wire [69:0] bits;
+    assign bits[69:65] = {1'b0, word_kind};
     wire [13:0] same;
     genvar i;
-    generate for (i = 0; i < 14; i = i + 1) begin : g_table
-        reg [31:0] table_q;         // entry 0 is the newest bit
-        always @(posedge clk) if (shift[i]) table_q <= {table_q[30:0], agrees};
-        assign same[i] = table_q[bits[5*i +: 5]];
-    end endgenerate
-    assign agree = &same;
+    generate
+        for (i = 0; i < 65; i = i + 1) begin : g_bit
+            assign bits[i] = word_data[(96 - i) % 64];
+        end
+        for (i = 0; i < 14; i = i + 1) begin : g_table
+            reg [31:0] table_q;     // entry 0 is the newest bit
+            always @(posedge clk) if (shift[i]) table_q <= {table_q[30:0], agrees};
+            assign same[i] = table_q[bits[5*i +: 5]];
+        end
+    endgenerate
+    // The carry of an addition is their conjunction, in no LUT of its own.
+    wire [15:0] all = {1'b0, same, 1'b1} + 16'd1;
+    assign agree = all[15];
+    wire unused = &{1'b0, all[14:0]};
 endmodule
 `default_nettype wire

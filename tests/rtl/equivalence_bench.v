@@ -68,7 +68,7 @@ module equivalence_bench;
     assign {spare, kinds, post, cause_mask, enable, watched, edge_, sequence_, count, limit, value, mask, term_kinds} = config_words[0];
 
     wire arm_toggle, bus_level, far_level, far_armed, cross_out, frozen, fire_bus, fire_link, step_bus, step_link;
-    wire arm_bus, arm_link, triggered_bus, triggered_link, drain_bus, drain_link;
+    wire arm_bus, arm_link, triggered_bus, triggered_link, drain_bus, drain_link, next_bus, next_link;
     wire [15:0] latched_bus, latched_link;
     wire [31:0] since_bus, since_link, generation;
     wire [1:0] state;
@@ -79,13 +79,13 @@ module equivalence_bench;
         .clk(clk_bus), .rst(rst), .now(now_bus), .wr_arm(wr_arm), .wr_freeze(wr_freeze), .wr_data(wr_data),
         .cfg_cause_mask(cause_mask), .cfg_hold(1'b0), .causes_in(causes_bus | fire_bus_cause), .far_level(far_level),
         .far_causes(latched_link), .far_armed(far_armed), .arm_toggle(arm_toggle), .level(bus_level), .cross_in(cross_in),
-        .cross_out(cross_out), .peer_frozen(1'b0), .frozen_level(), .arm(arm_bus), .triggered_next(), .triggered(triggered_bus),
+        .cross_out(cross_out), .peer_frozen(1'b0), .frozen_level(), .arm(arm_bus), .triggered_next(next_bus), .triggered(triggered_bus),
         .causes(latched_bus), .since(since_bus), .drain(drain_bus), .closed(closed), .frozen(frozen), .hold(),
         .stat_generation(generation), .stat_state(state), .stat_closed(stat_closed), .stat_cause_cycle(cause_cycle));
     ff_freeze_remote #(.POST_DRAIN(POST_DRAIN)) i_remote (
         .clk(clk_link), .rst(rst_link), .bus_arm_toggle(arm_toggle), .bus_level(bus_level), .bus_causes(latched_bus),
         .bus_cfg_cause_mask(cause_mask), .causes_in(causes_link | fire_link_cause), .far_level(far_level),
-        .far_armed(far_armed), .arm(arm_link), .triggered_next(), .triggered(triggered_link), .causes(latched_link), .since(since_link),
+        .far_armed(far_armed), .arm(arm_link), .triggered_next(next_link), .triggered(triggered_link), .causes(latched_link), .since(since_link),
         .drain(drain_link));
 
     wire [32:0] line;
@@ -137,7 +137,7 @@ module equivalence_bench;
                 .clk(clk), .rst(LINK ? rst_link : rst), .tap_valid(taps[m*69+68]), .tap_kind(taps[m*69+64 +: 4]),
                 .tap_data(taps[m*69 +: 64]), .word_valid(words[m*69+68]), .word_kind(words[m*69+64 +: 4]),
                 .word_data(words[m*69 +: 64]), .now(LINK ? now_link : now_bus), .arm(LINK ? arm_link : arm_bus),
-                .triggered_next(1'b0), .triggered(LINK ? triggered_link : triggered_bus), .causes(LINK ? latched_link : latched_bus),
+                .triggered_next(LINK ? next_link : next_bus), .triggered(LINK ? triggered_link : triggered_bus), .causes(LINK ? latched_link : latched_bus),
                 .since(LINK ? since_link : since_bus), .drain(LINK ? drain_link : drain_bus),
                 .cfg_kinds(kinds[m*16 +: 16]), .cfg_post(post[m*32 +: 32]), .wr_en(wr_en), .wr_slot(wr_slot),
                 .wr_record(wr_record), .stat_write_ptr(write_ptr), .stat_wrapped(wrapped), .stat_stored(stored),

@@ -49,10 +49,12 @@ class RegisterPort:
         return answer
 
     async def _answered(self) -> None:
-        while True:
+        await RisingEdge(self.clk)
+        while not int(
+            self.dut.s_ack.value
+        ):  # a look a change, not a look a cycle: Python is slower than the device
+            await RisingEdge(self.dut.s_ack)
             await RisingEdge(self.clk)
-            if int(self.dut.s_ack.value):
-                return
 
     async def read(self, name: str | int, *indices: int) -> int:
         """Return a word that can be read."""

@@ -65,7 +65,7 @@ endmodule
 
 def test_a_recorder_of_all_kinds_writes_the_same_records(tmp_path: Path) -> None:
     (tmp_path / "bench.v").write_text(BENCH)
-    sources = [str(RTL / f"{name}.v") for name in ("ff_tap_recorder", "ff_cause_latch")]
+    sources = [str(RTL / f"{name}.v") for name in ("ff_tap_recorder", "ff_cause_latch", "ff_node")]
     subprocess.run(
         [tool("iverilog"), "-g2005", "-s", "bench", "-o", str(tmp_path / "b.vvp"), str(tmp_path / "bench.v"), *sources],
         check=True, capture_output=True, text=True, timeout=120,

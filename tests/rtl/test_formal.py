@@ -22,21 +22,21 @@ from tests.rtl.simulation import REPOSITORY, RTL, tool
 TOP = "ff_formal_device"
 SOURCES = (
     RTL / "ff_freeze.v", RTL / "ff_cause_latch.v", RTL / "ff_cdc_sync.v", RTL / "ff_cdc_edge.v", RTL / "ff_cdc_held.v",
-    RTL / "ff_tap_recorder.v", RTL / "ff_event_log.v", RTL / "ff_trace_memory.v",
+    RTL / "ff_tap_recorder.v", RTL / "ff_event_log.v", RTL / "ff_trace_memory.v", RTL / "ff_node.v",
     REPOSITORY / "firmware-hooks" / "formal" / f"{TOP}.v",
 )  # fmt: skip
 STEPS = 4
 LEAN_TOP = "ff_formal_lean"
 LEAN_SOURCES = (
     RTL / "ff_freeze_lean.v", RTL / "ff_cause_latch.v", RTL / "ff_cdc_sync.v", RTL / "ff_cdc_edge.v",
-    RTL / "ff_tap_recorder.v", RTL / "ff_trace_memory_half.v",
+    RTL / "ff_tap_recorder.v", RTL / "ff_trace_memory_half.v", RTL / "ff_node.v",
     REPOSITORY / "firmware-hooks" / "formal" / f"{LEAN_TOP}.v",
 )  # fmt: skip
 LEAN_STEPS = 8  # an arm is on its way to the far domain and back for as long
 SELECT_TOP = "ff_formal_select"
 SELECT_SOURCES = (
     RTL / "ff_freeze_single.v", RTL / "ff_cause_latch.v", RTL / "ff_cdc_sync.v", RTL / "ff_cdc_edge.v",
-    RTL / "ff_tap_recorder.v", RTL / "ff_trace_memory_half.v",
+    RTL / "ff_tap_recorder.v", RTL / "ff_trace_memory_half.v", RTL / "ff_node.v",
     REPOSITORY / "firmware-hooks" / "formal" / f"{SELECT_TOP}.v",
 )  # fmt: skip
 
@@ -54,7 +54,7 @@ class Mutant:
 
 MUTANTS = {
     "a-frozen-tap-memory-is-written": Mutant(
-        "ff_tap_recorder.v", "assign wr_en = recording_q && (", "assign wr_en = (", "if (stat_closed) assert (!wr_en);",
+        "ff_tap_recorder.v", "wire writes = recording && (", "wire writes = (", "if (stat_closed) assert (!wr_en);",
         "ff_tap_recorder.v",
     ),
     "a-frozen-event-memory-is-written": Mutant(
@@ -84,8 +84,8 @@ MUTANTS = {
         "assert (entered_q == popped_q", "ff_event_log.v",
     ),
     "no-time-behind-14-idle-cycles": Mutant(
-        "ff_tap_recorder.v", "gap_q == 4'd14 && after_word_q;", "gap_q == 4'd14 && !after_word_q;",
-        "gap_q == 4'd15) assert (!after_word_q);", "ff_tap_recorder.v",
+        "ff_tap_recorder.v", "gap_q == 4'd14 && !after_none_q;", "gap_q == 4'd14 && after_none_q;",
+        "gap_q == 4'd15) assert (after_none_q);", "ff_tap_recorder.v",
     ),
     "no-time-in-the-event-log": Mutant(
         "ff_event_log.v", "none && gap_q == 4'd14", "none && gap_q == 4'd15", "gap_q == 4'd15) assert (told_time_q);",

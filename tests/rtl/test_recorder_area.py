@@ -14,7 +14,7 @@ from tests.rtl.simulation import RTL, tool
 # post is a constant 64 and all kinds are recorded: a build without options
 TOP = """
 module alone (
-    input clk, rst, arm, triggered, drain, tap_valid, rd_en,
+    input clk, rst, arm, next, triggered, drain, tap_valid, rd_en,
     input [15:0] causes, input [31:0] since, input [3:0] tap_kind, input [63:0] tap_data, input [10:0] rd_slot,
     output [71:0] rd_record, output [10:0] write_ptr, output wrapped, closed, output [31:0] stored, offered
 );
@@ -25,7 +25,7 @@ module alone (
     wire [71:0] wr_record;
     ff_tap_recorder #(.DEPTH(2048), .POST_W(7)) i_recorder (
         .clk(clk), .rst(rst), .tap_valid(tap_valid), .tap_kind(tap_kind), .tap_data(tap_data), .now(now), .arm(arm),
-        .triggered_next(1'b0),
+        .triggered_next(next),
         .triggered(triggered), .causes(causes), .since(since), .drain(drain), .cfg_kinds(16'hFFFF), .cfg_post(7'd64),
         .wr_en(wr_en), .wr_slot(wr_slot), .wr_record(wr_record), .stat_write_ptr(write_ptr), .stat_wrapped(wrapped),
         .stat_stored(stored), .stat_offered(offered), .stat_closed(closed));
@@ -39,7 +39,8 @@ endmodule
 def test_a_recorder_takes_at_most_110_luts_220_flip_flops_and_4_block_rams(tmp_path: Path) -> None:
     (tmp_path / "alone.v").write_text(TOP)
     script = (
-        f"read_verilog alone.v {RTL / 'ff_tap_recorder.v'} {RTL / 'ff_trace_memory.v'}; hierarchy -top alone; "
+        f"read_verilog alone.v {RTL / 'ff_tap_recorder.v'} {RTL / 'ff_node.v'} {RTL / 'ff_trace_memory.v'}; "
+        "hierarchy -top alone; "
         "synth_xilinx -family xc7 -flatten; tee -o area.txt stat"
     )
     subprocess.run(

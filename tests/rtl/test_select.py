@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import random
 import zlib
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import cocotb
 import pytest
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, FallingEdge
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS
 
 from tests.rtl.register_port import RegisterPort, at
 from tests.rtl.simulation import simulate
 
-DEPTH = 256
+DEPTH, SYNC_PERIOD = 256, 1024
 HEAD, BODY, TAIL, MARK, TIME = 1, 2, 3, 13, 15
 TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
 # as after reset, and where it is not the map's reset value
 FIXED = {
     "id.magic": 0x46525A46, "id.format": 1 << 16, "id.map_hash": MAP_HASH, "id.build_hash": 0xB0B, "id.boot_nonce": 77,
     "id.devices": 0x01180001, "id.trace": 0x00444040, "id.tap_depth": DEPTH, "id.chunk": 256, "id.max_burst": 255,
-    "id.clk_bus": 100_000_000, "id.clk_link": 100_000_000, "id.cross_latency": 32, "id.sync_period": 64,
+    "id.clk_bus": 100_000_000, "id.clk_link": 100_000_000, "id.cross_latency": 32, "id.sync_period": SYNC_PERIOD,
     "id.post_drain": 4, "id.counters": 0x00200000, "id.flows": 0x0101,
 }  # fmt: skip
 
@@ -41,8 +42,8 @@ BUILDS: dict[str, dict[str, object]] = {
 @pytest.mark.parametrize("build", BUILDS)
 def test_the_small_device(tmp_path: Path, build: str) -> None:
     parameters = {
-        "BUILD_HASH": 0xB0B, "TAP_DEPTH": DEPTH, "SYNC_PERIOD": 64, "POST_DRAIN": 4, "COUNT_W": 12, "TIME_W": 40,
-        **BUILDS[build],
+        "BUILD_HASH": 0xB0B, "TAP_DEPTH": DEPTH, "SYNC_PERIOD": SYNC_PERIOD, "POST_DRAIN": 4, "COUNT_W": 12,
+        "TIME_W": 40, **BUILDS[build],
     }  # fmt: skip
     simulate("ff_select", __name__, tmp_path, parameters)
 
@@ -216,6 +217,104 @@ async def an_error_answer_is_counted_and_changes_nothing(dut: Any) -> None:
 
 
 @cocotb.test()
+async def an_address_is_answered_as_the_map_says_and_every_error_is_counted(dut: Any) -> None:
+    """Of the low registers and the banks behind; what is lacking can be read and not be written."""
+    port, draw = await device(dut), random.Random(4)
+    readable = {
+        at(info.name, *places): info.name == "ctl.index_data"  # not before it is frozen
+        for info in REGISTERS if "r" in info.access
+        for places in product(*(range(count) for count, _ in info.dims))
+    }  # fmt: skip
+    arrays = ("ctl.post", "ctl.kinds") if int(dut.WITH_KINDS.value) else ("ctl.post",)
+    names = ("ctl.arm", "ctl.freeze", "ctl.cause_mask", "ctl.options", "trigger.config")
+    parts = ("value_lo", "value_hi", "mask_lo", "mask_hi", "kinds")
+    writable = {at(name) for name in names} | {at(f"trigger.term.{part}", 0) for part in parts}
+    writable |= {at(name, place) for name in arrays for place in range(5)}
+    near_writable = {address ^ 1 << bit for address in writable for bit in range(2, 12)}
+    addresses = [*writable, *draw.sample(sorted(near_writable - writable), 40), *draw.sample(range(0, 0x800, 4), 60),
+                 *draw.sample(range(0x800, 0x4000, 4), 20), *(1 << bit for bit in range(11, 32))]  # fmt: skip
+    errors = 0
+    for address in addresses:
+        for value in (0, None):
+            error, _ = await port.access(address, value)
+            good = address in writable if value == 0 else not readable.get(address, True)
+            assert error == (not good), (hex(address), value)
+            errors += error
+        if draw.random() < 0.2:
+            assert await port.read("id.bus_errors") == errors, hex(address)
+    assert await port.read("id.bus_errors") == errors
+
+
+@cocotb.test()
+async def a_word_that_changes_while_it_is_read_is_that_of_one_cycle(dut: Any) -> None:
+    """State, causes and counts: before or after, never bits of both."""
+    port = await device(dut)
+    await port.write("ctl.post", 200, 0)
+    for cycle in range(0, 130, 3):
+        await port.arm()
+        before = await port.read("memory.offered", 0)
+        name = ("ctl.state", "ctl.causes", "memory.offered")[cycle % 9 // 3]
+        reading = cocotb.start_soon(port.read(name, *([0] if name == "memory.offered" else [])))
+        for step in range(130):
+            await FallingEdge(dut.clk)
+            dut.causes_in.value = 0x0FFC if step == cycle else 0
+            dut.tap_valid.value, dut.tap_kind.value = 15 if step % 4 else 0, 0x2222
+            if reading.done():
+                break
+        dut.tap_valid.value = dut.causes_in.value = 0
+        value = await reading
+        if name == "ctl.state":
+            assert value in (1, 2), (cycle, hex(value))  # 3 would be frozen, and is made of the two
+        elif name == "ctl.causes":
+            assert value in (0, 0x7FC), (cycle, hex(value))  # cross is not taken from this port
+        else:
+            assert before <= value <= await port.read(name, 0) and value - before <= 130, (
+                cycle,
+                value,
+            )
+
+
+@cocotb.test()
+async def an_access_that_the_buss_reset_cuts_off_has_not_happened(dut: Any) -> None:
+    """Whichever cycle the reset comes in: an arm, a write, an error; and one that was answered has."""
+    port = await device(dut)
+    generation = errors = 0
+    kept = 0x5A5A5A5A
+    await port.write("trigger.term.mask_hi", kept, 0)
+    for cycle in [*range(1, 128, 7), 63, 64, 65]:
+        for address, value in (
+            (at("ctl.arm"), 0x4152 << 16 | generation + 1), (at("trigger.term.mask_hi", 0), ~kept & 0xFFFFFFFF),
+            (at("id.magic"), 1),
+        ):  # fmt: skip
+            await FallingEdge(dut.clk)
+            dut.s_req.value, dut.s_we.value, dut.s_addr.value, dut.s_wdata.value = (
+                1,
+                1,
+                address,
+                value,
+            )
+            answered = False
+            for _ in range(cycle):
+                await RisingEdge(dut.clk)
+                answered = bool(int(dut.s_ack.value))
+                await FallingEdge(dut.clk)
+                if answered:
+                    break
+            dut.s_req.value = dut.s_we.value = dut.s_addr.value = dut.s_wdata.value = 0
+            dut.bus_rst.value = 1
+            await FallingEdge(dut.clk)
+            dut.bus_rst.value = 0
+            if answered:
+                generation += address == at("ctl.arm")
+                errors += address == at("id.magic")
+                kept = value if address == at("trigger.term.mask_hi", 0) else kept
+            assert await port.read("ctl.generation") == generation, cycle
+            assert await port.read("id.bus_errors") == errors, cycle
+            assert await port.read("trigger.term.mask_hi", 0) == kept, cycle
+    assert generation and errors
+
+
+@cocotb.test()
 async def writes_while_frozen_and_words_that_go_on_alter_no_evidence(dut: Any) -> None:
     port, draw = await device(dut), random.Random(9)
     await port.arm()
@@ -231,7 +330,9 @@ async def writes_while_frozen_and_words_that_go_on_alter_no_evidence(dut: Any) -
                 *[await port.read(name, 0) for name in pairs]]  # fmt: skip
 
     before = await evidence()
-    assert await port.read("pair.first_lo", 0) == 64 * await port.read("pair.first_number", 0)
+    assert await port.read("pair.first_lo", 0) == SYNC_PERIOD * await port.read(
+        "pair.first_number", 0
+    )
     for info in REGISTERS:
         if "w" in info.access and info.name != "ctl.arm":
             await port.access(at(info.name, *(0 for _ in info.dims)), draw.getrandbits(32))
@@ -245,13 +346,13 @@ async def writes_while_frozen_and_words_that_go_on_alter_no_evidence(dut: Any) -
 async def the_pair_is_the_first_toggle_since_arm_and_the_last_before_the_memory_closed(
     dut: Any,
 ) -> None:
-    """Section 6; a toggle of the master comes every SYNC_PERIOD (64) cycles, its number tells its cycle."""
+    """Section 6; a toggle of the master comes every SYNC_PERIOD cycles, its number tells its cycle."""
     port = await device(dut)
     await ClockCycles(dut.clk, 200)
     armed_after = int(dut.now.value)
     await port.arm()
     armed_before = int(dut.now.value) + 3
-    for _ in range(150):  # accesses that meet a toggle take longer and answer no other word
+    for _ in range(40):  # accesses that meet a toggle take longer and answer no other word
         assert await port.read("id.map_hash") == MAP_HASH
         await port.write("trigger.term.value_lo", 0xA5A5A5A5, 0)
     await port.freeze()
@@ -265,12 +366,12 @@ async def the_pair_is_the_first_toggle_since_arm_and_the_last_before_the_memory_
     )  # TIME, the last record
     assert words["status"] == 3
     assert words["first_hi"] == words["last_hi"] == 0
-    assert words["first_lo"] == 64 * words["first_number"]
-    assert words["last_lo"] == 64 * words["last_number"]
-    assert armed_after < words["first_lo"] < armed_before + 64
-    assert closed - 64 <= words["last_lo"] <= closed
+    assert words["first_lo"] == SYNC_PERIOD * words["first_number"]
+    assert words["last_lo"] == SYNC_PERIOD * words["last_number"]
+    assert armed_after < words["first_lo"] < armed_before + SYNC_PERIOD
+    assert closed - SYNC_PERIOD <= words["last_lo"] <= closed
     assert await port.read("trigger.term.value_lo", 0) == 0xA5A5A5A5
-    while int(dut.now.value) % 64 > 2:
+    while int(dut.now.value) % SYNC_PERIOD > 2:
         await FallingEdge(dut.clk)
     await port.arm()  # the next toggle is far: nothing of the last recording is left
     assert await port.read("pair.status", 0) == 0

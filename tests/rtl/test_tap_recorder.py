@@ -14,7 +14,8 @@ from tests.rtl.cycles import Block
 from tests.rtl.simulation import simulate
 
 INPUTS = (
-    "tap_valid", "tap_kind", "tap_data", "now", "arm", "triggered", "causes", "since", "drain", "cfg_kinds", "cfg_post",
+    "tap_valid", "tap_kind", "tap_data", "now", "arm", "triggered_next", "triggered", "causes", "since", "drain",
+    "cfg_kinds", "cfg_post",
 )  # fmt: skip
 OUTPUTS = (
     "word_valid", "word_kind", "word_data", "wr_en", "wr_slot", "wr_record", "stat_write_ptr", "stat_wrapped",
@@ -46,7 +47,8 @@ async def _record(
         since = max(0, cycle - cause.cycle)
         after = cycle > cause.cycle
         told = await block.step(
-            now=cycle, arm=int(cycle == arm), triggered=int(after), causes=cause.mask if after else 0, since=since,
+            now=cycle, arm=int(cycle == arm), triggered_next=int(cycle >= cause.cycle), triggered=int(after),
+            causes=cause.mask if after else 0, since=since,
             drain=int(after and since % DRAIN == 0), tap_valid=int(cycle + 1 in words),
             tap_kind=words.get(cycle + 1, (0, 0))[0], tap_data=words.get(cycle + 1, (0, 0))[1],
         )  # fmt: skip

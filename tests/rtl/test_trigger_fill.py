@@ -13,9 +13,8 @@ from tests.rtl.cycles import Block
 from tests.rtl.simulation import simulate
 
 INPUTS = ("load",)
-OUTPUTS = ("cfg_turn", "cfg_word", "shift", "agrees", "stat_busy", "stat_loaded")
+OUTPUTS = ("cfg_turn", "cfg_word", "cfg_number", "shift", "agrees", "stat_busy", "stat_loaded")
 LOADING = 588  # 14 tables of 42 turns
-WORDS = {4: 0, 5: 1, 6: 2, 7: 3, 0: 4}  # cfg_word -> value_lo, value_hi, mask_lo, mask_hi, kinds
 
 
 def test_the_filler_of_the_tables(tmp_path: Path) -> None:
@@ -31,19 +30,21 @@ class Tables:
         self.tables = [0] * 14
 
     async def start(self) -> None:
-        self.dut.cfg_data.value = 0
+        self.dut.cfg_bit.value = 0
         await self.block.start()
         cocotb.start_soon(self._answer())
         assert (await self.block.step())["stat_loaded"] == 0
 
     async def _answer(self) -> None:
         while True:  # as a LUT RAM does, in the same cycle; else it has another's word
-            self.dut.cfg_data.value = (
-                self.registers[WORDS[int(self.dut.cfg_word.value)]]
-                if int(self.dut.cfg_turn.value)
-                else 0x5A5A5A5A
+            word, number = int(self.dut.cfg_word.value), int(self.dut.cfg_number.value)
+            asked = int(self.dut.cfg_turn.value)
+            self.dut.cfg_bit.value = self.registers[word] >> number & 1 if asked else number & 1
+            await First(
+                self.dut.cfg_word.value_change,
+                self.dut.cfg_number.value_change,
+                self.dut.cfg_turn.value_change,
             )
-            await First(self.dut.cfg_word.value_change, self.dut.cfg_turn.value_change)
 
     async def step(self, **values: int) -> dict[str, int]:
         told = await self.block.step(**values)
@@ -65,14 +66,14 @@ class Tables:
 
 @cocotb.test()
 async def every_entry_of_every_table_is_right(dut: Any) -> None:
-    """Table i < 13 is of bits 5 i to 5 i + 4, bit 0 again behind bit 63; table 13 of the kind."""
+    """Tables 0 to 12 are of five bits each, from bit 32 down to 0, then from 63 to 32; table 13 of the kind."""
     tables, draw = Tables(dut), random.Random(1)
     await tables.start()
     for mask in (0, (1 << 64) - 1, draw.getrandbits(64)):
         value, kinds = draw.getrandbits(64), draw.getrandbits(16)
         await tables.load(value, mask, kinds)
         for number, table in enumerate(tables.tables[:13]):
-            bits = [(5 * number + i) % 64 for i in range(5)]
+            bits = [(32 - 5 * number - i) % 64 for i in range(5)]
             for entry in range(32):
                 agrees = all(
                     not mask >> bit & 1 or entry >> i & 1 == value >> bit & 1
@@ -90,8 +91,8 @@ async def a_load_while_filling_begins_anew(dut: Any) -> None:
     for _ in range(100):
         await tables.step()
     await tables.load(0, (1 << 64) - 1, 0b1000)
-    assert tables.tables[:12] == [1] * 12
-    assert tables.tables[12:] == [1, 0b1000]
+    assert tables.tables[:13] == [1] * 13
+    assert tables.tables[13] == 0b1000
 
 
 @cocotb.test()

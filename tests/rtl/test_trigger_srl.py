@@ -13,8 +13,8 @@ from tests.rtl.cycles import Block
 from tests.rtl.simulation import simulate
 
 INPUTS = ("restart", "load", "cfg_enable", "word_valid", "word_kind", "word_data")
-OUTPUTS = ("cfg_turn", "cfg_word", "stat_busy", "fire")
-LOADING = 306  # 17 tables of 18 turns
+OUTPUTS = ("cfg_place", "stat_busy", "fire")
+LOADING = 588  # 14 tables of 42 turns
 
 
 def test_the_trigger_in_tables(tmp_path: Path) -> None:
@@ -27,8 +27,8 @@ class Tables:
     def __init__(self, dut: Any) -> None:
         self.dut = dut
         self.block = Block(dut, INPUTS, OUTPUTS)
-        dut.cfg_data.value = 0
-        self.registers = [0] * 5
+        dut.cfg_bit.value = 0
+        self.registers = [0] * 8  # the RAM has eight places, of which five are asked for
 
     async def start(self) -> None:
         await self.block.start(cfg_enable=1)
@@ -36,17 +36,18 @@ class Tables:
         await self.block.step()
 
     async def _answer(self) -> None:
-        while True:  # as a LUT RAM does, in the same cycle; else it has another's word
-            self.dut.cfg_data.value = (
-                self.registers[int(self.dut.cfg_word.value)]
-                if int(self.dut.cfg_turn.value)
-                else 0x5A5A5A5A
+        while True:  # as a LUT RAM does, in the same cycle; else it has another's bit
+            place = int(self.dut.cfg_place.value)
+            busy = int(self.dut.stat_busy.value)
+            self.dut.cfg_bit.value = (
+                self.registers[place >> 5] >> (place & 31) & 1 if busy else place & 1
             )
-            await First(self.dut.cfg_word.value_change, self.dut.cfg_turn.value_change)
+            await First(self.dut.cfg_place.value_change, self.dut.stat_busy.value_change)
 
     async def load(self, value: int, mask: int, kinds: int) -> None:
         low = (1 << 32) - 1
-        self.registers = [value & low, value >> 32, mask & low, mask >> 32, kinds]
+        self.registers[:5] = [value & low, value >> 32, mask & low, mask >> 32, kinds]
+        self.registers[5:] = [0x5A5A_5A5A] * 3
         await self.block.step(load=1)
         for _ in range(LOADING):
             told = await self.block.step(word_valid=1, word_kind=1)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from exporters.model import Map, Register
 from exporters.verilog import inside
 
-__all__ = ["FIXED", "PAGE_WORDS", "UPPER", "parts"]
+__all__ = ["FIXED", "PAGE_WORDS", "UPPER", "parts", "word_sets"]
 
 UPPER = 32  # place of the first constant in the RAM
 PAGE_WORDS = 512  # registers that are no banks and no windows stand below
@@ -53,15 +53,7 @@ def parts(
         KeyError: the map lacks a register that this form has.
     """
     by_name = {register.name: register for register in device.registers}
-    readable = {
-        word for register in device.registers if "r" in register.access and not register.frozen_only
-        for word in _words(register) if word < PAGE_WORDS
-    }  # fmt: skip
-    writable = {word for name, places in written for word in _words(by_name[name])[:places]}
-    lacking = {
-        word for register in device.registers if register.access == "r"
-        for word in _words(register) if word >= PAGE_WORDS
-    }  # fmt: skip
+    readable, writable, lacking = word_sets(device, written)
     words = [
         f"    localparam [8:0] {name.replace('.', '_').upper()} = 9'h{_words(by_name[name])[0]:03X};"
         for name in named
@@ -74,6 +66,30 @@ def parts(
         "snapshot": str(by_name["ctl.snapshot_log2"].reset),
         "period": str(by_name["ctl.sample_period"].reset),
     }
+
+
+def word_sets(
+    device: Map, written: Iterable[tuple[str, int]]
+) -> tuple[set[int], set[int], set[int]]:
+    """Return the words that can be read and that can be written below PAGE_WORDS, and those behind that read 0.
+
+    Args:
+        device: the elaborated map.
+        written: as for ``parts``.
+    Raises:
+        KeyError: the map lacks a register that this form has.
+    """
+    by_name = {register.name: register for register in device.registers}
+    readable = {
+        word for register in device.registers if "r" in register.access and not register.frozen_only
+        for word in _words(register) if word < PAGE_WORDS
+    }  # fmt: skip
+    writable = {word for name, places in written for word in _words(by_name[name])[:places]}
+    lacking = {
+        word for register in device.registers if register.access == "r"
+        for word in _words(register) if word >= PAGE_WORDS
+    }  # fmt: skip
+    return readable, writable, lacking
 
 
 def _rows(readable: set[int], writable: set[int]) -> str:

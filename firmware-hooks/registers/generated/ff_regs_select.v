@@ -5,17 +5,22 @@
 // Lacking here: per-tap kinds and post (each array is one register, shown in every place), a trigger's second term, edge,
 // count and limit, INDEX, ctl.cause_cycle (the MARK and the TIME behind it say the same), and everything that belongs to
 // counters, sampler, event log, freeze bank and provocation. Such a register reads its reset value, a write to it answers
-// an error. WITH_KINDS and WITH_ERROR_ADDR take ctl.kinds and id.bus_error_addr in. id.bus_errors counts modulo 256.
+// an error. WITH_KINDS and WITH_ERROR_ADDR take ctl.kinds and id.bus_error_addr in.
 //
-// Every answer comes out of one RAM of LUTs, 64 words, one port: identity and reset values as its first contents, what the
-// host wrote, the generation, the time's pair. A word that changes by itself, and a record's, is copied into it first, so
-// that the one multiplexer stands at the RAM's input, where it serves writes and the time as well.
+// The port is a bit wide. An access takes a frame, the 64 cycles in which now[5:0] goes from 0 to 63, so that no counter of
+// bits is needed and the time's upper bits stand still; bit now[4:0] of the word is in turn. In the frame's second half the
+// word is shifted into the answer, or what is written is, and key and generation of an arm or freeze are compared; its last
+// cycle is the access. What it leaves in the RAM, 256 bits for the trigger's term, the generation and the count of errors,
+// is written bit by bit in the next frame's first half, when nobody reads the RAM: so an access that is cut off by bus_rst
+// has not happened, and one that was answered has. A word that changes by itself is taken at once, in the last cycle.
 //
 // Port: hold s_req, s_we, s_addr, s_wdata until s_ack, which is high for one cycle; s_rdata and s_err count in that
-// cycle, and s_req in the next one is a new access. Latency: three cycles, up to six more where a toggle of the time line
-// is being kept, and until 32 cycles behind rst; with TRIGGER_SRL up to 320 behind a write to a term, while the tables are
-// filled, so that nothing is armed before. s_rdata is not registered. Throughput: an access in four cycles. Back-pressure:
-// none but s_ack. An error answer changes nothing, is counted, and reads as all ones.
+// cycle, and s_req in the next one is a new access. Latency: an access that comes in a frame's first half is answered in its
+// last cycle, after 33 to 64 cycles, one that comes later in the next one's. A read of the time's pair takes a whole frame, of
+// which the lower word's last 32 and the number's last 20 or so are saved. None is answered before 256 cycles behind rst, nor,
+// with TRIGGER_SRL, while the tables are filled behind a write to a term: they begin 32 cycles behind the answer, and
+// nothing is armed before they are done. s_rdata is not registered. Throughput: an access in 64 cycles. Back-pressure: none
+// but s_ack. An error answer changes nothing, is counted, and reads as all ones.
 //
 // Clock domain: clk. rst is the recorder's own reset, bus_rst the bus's, that ends an access. Both are synchronous.
 `default_nettype none
@@ -71,10 +76,9 @@ module ff_regs_select #(
     output wire [15:0]  cfg_term_kinds,
     // ff_trigger_srl: it reads the RAM while it fills its tables
     input  wire         term_busy,          // filling
-    input  wire         term_turn,          // and needs term_data in this cycle
-    input  wire [2:0]   term_word,
+    input  wire [7:0]   term_place,         // which bit: {0 value_lo, 1 value_hi, 2 mask_lo, 3 mask_hi, 4 kinds; its number}
+    output wire         term_bit,
     output wire         term_load,          // one cycle: a register of the term was written
-    output wire [31:0]  term_data,
     // pulses: key and generation were right
     output wire         pulse_arm, pulse_freeze,
     // memory: one port for the host, who goes first, and the CRC engine; a half is 36 bits, {kind, low word}, {dt, high word}
@@ -129,122 +133,203 @@ module ff_regs_select #(
             ff_error_WITH_CRC_must_be_0_or_1 stop (); // none such
         end
     endgenerate
-    localparam A = $clog2(TAP_DEPTH), HI_W = TIME_W - 32, PERIOD_W = $clog2(SYNC_PERIOD);
-    // Bits of a word that changes by itself: causes, counts, nonce, and with a CRC table the chunks done.
-    localparam STATUS_W = WITH_CRC != 0 ? 23 : 12;
-    localparam COUNTS_W = COUNT_W > NONCE_W ? COUNT_W : NONCE_W;
-    localparam LIVE_W = STATUS_W > COUNTS_W ? STATUS_W : COUNTS_W;
+    localparam A = $clog2(TAP_DEPTH), PERIOD_W = $clog2(SYNC_PERIOD);
+    // Bits that a word taken in one cycle may have.
+    localparam TAKEN_W = COUNT_W > 12 ? COUNT_W : 12;
     localparam [31:0] SNAPSHOT_LOG2 = 32'd16, SAMPLE_PERIOD = 32'd1024; // reset values of what is lacking
     localparam [8:0] ID_BOOT_NONCE = 9'h004;
     localparam [8:0] ID_BUS_ERRORS = 9'h017;
     localparam [8:0] ID_BUS_ERROR_ADDR = 9'h018;
     localparam [8:0] CTL_GENERATION = 9'h040;
-    localparam [8:0] CTL_STATE = 9'h041;
-    localparam [8:0] CTL_ARM = 9'h042;
-    localparam [8:0] CTL_FREEZE = 9'h043;
     localparam [8:0] CTL_CAUSES = 9'h044;
-    localparam [8:0] CTL_CAUSE_MASK = 9'h047;
-    localparam [8:0] CTL_OPTIONS = 9'h049;
     localparam [8:0] CTL_KINDS = 9'h04A;
     localparam [8:0] CTL_POST = 9'h04F;
-    localparam [8:0] CTL_SNAPSHOT_LOG2 = 9'h054;
-    localparam [8:0] CTL_SAMPLE_PERIOD = 9'h056;
+    localparam [8:0] TRIGGER_CONFIG = 9'h060;
     localparam [8:0] TRIGGER_TERM_VALUE_LO = 9'h064;
     localparam [8:0] TRIGGER_TERM_VALUE_HI = 9'h065;
     localparam [8:0] TRIGGER_TERM_MASK_LO = 9'h066;
     localparam [8:0] TRIGGER_TERM_MASK_HI = 9'h067;
-    localparam [8:0] TRIGGER_TERM_KINDS = 9'h068;
     localparam [8:0] MEMORY_WRITE_PTR = 9'h080;
     localparam [8:0] PAIR_FIRST_NUMBER = 9'h0C0;
 
-    // Decode. The address stands still until the answer; what it means is kept in the access's first cycle. Which words of a
-    // row of 32 exist, to read and, from bit 32 on, to write, is a table each; these and the steps from an address to its
-    // meaning are kept as nets, so that each table is one LUT and synthesis shares the steps.
+    // Decode; the address stands still until the answer. A write exists in the rows of ctl and of the trigger alone. What is
+    // known to be a LUT is a net of its own (ff_node), so that synthesis takes no more.
     wire [21:0] word = s_addr[23:2];
     wire [8:0]  page = s_addr[10:2];
     wire [4:0]  x = page[4:0];
-    wire kinds_here = x >= CTL_KINDS[4:0] && x < CTL_POST[4:0];
-    wire post_here = x >= CTL_POST[4:0] && x < CTL_SNAPSHOT_LOG2[4:0];
-    wire frozen = stat_state == 2'd3;
-    localparam [63:0] ROW_0 = 64'h0000000001FFFFFF;
-    localparam [63:0] ROW_2 = 64'h000F828C00FFFFF3;
-    localparam [63:0] ROW_3 = 64'h000001F10001F1F7;
-    localparam [63:0] ROW_4 = 64'h000000001F1F1F1F;
-    localparam [63:0] ROW_5 = 64'h000000000000001F;
-    localparam [63:0] ROW_6 = 64'h0000000000007F7F;
-    localparam [63:0] ROW_8 = 64'h00000000FF03FFFF;
-    localparam [63:0] ROW_10 = 64'h000000000000006F;
-    wire in_row_0, in_row_2, in_row_3, in_row_4, in_row_5, in_row_6, in_row_8, in_row_10;
-    ff_node i_row_0 (.d(ROW_0[{s_we, page[4:0]}]), .q(in_row_0));
-    ff_node i_row_2 (.d(ROW_2[{s_we, page[4:0]}]), .q(in_row_2));
-    ff_node i_row_3 (.d(ROW_3[{s_we, page[4:0]}]), .q(in_row_3));
-    ff_node i_row_4 (.d(ROW_4[{s_we, page[4:0]}]), .q(in_row_4));
-    ff_node i_row_5 (.d(ROW_5[{s_we, page[4:0]}]), .q(in_row_5));
-    ff_node i_row_6 (.d(ROW_6[{s_we, page[4:0]}]), .q(in_row_6));
-    ff_node i_row_8 (.d(ROW_8[{s_we, page[4:0]}]), .q(in_row_8));
-    ff_node i_row_10 (.d(ROW_10[{s_we, page[4:0]}]), .q(in_row_10));
-    wire mine;
-    ff_node i_mine (.d(s_addr[31:24] == INDEX[7:0] && s_addr[1:0] == 2'd0 && word[21:19] == 3'd0), .q(mine));
-    wire near;
-    ff_node i_near (.d(mine && word[18:12] == 7'd0), .q(near));
-    wire low;
+    wire        frozen = stat_closed;
+    wire mine_high, mine_low, far, near, low;
+    ff_node i_mine_high (.d(s_addr[31:26] == INDEX[7:2]), .q(mine_high));
+    ff_node i_mine_low (.d(s_addr[25:24] == INDEX[1:0] && s_addr[1:0] == 2'd0 && word[21:20] == 2'd0), .q(mine_low));
+    ff_node i_far (.d(word[17:12] != 6'd0), .q(far));
+    ff_node i_near (.d(mine_high && mine_low && word[19:18] == 2'd0 && !far), .q(near));
     ff_node i_low (.d(near && word[11:9] == 3'd0), .q(low)); // rows of registers that are no banks and no windows
-    wire lacking;
-    ff_node i_lacking (.d(near && !s_we && ((word & 22'h3FFEC0) == 22'h000400
-        || (word & 22'h3FFFC0) == 22'h000600
-        || (word & 22'h3FFC00) == 22'h000800
-        || (word & 22'h3FFFE0) == 22'h000C00
-        || (word & 22'h3FFFFC) == 22'h000C20)), .q(lacking));
     // trace_tx_enq .. trace_rx_deq are the four quarter megabytes from 0x40000 on
-    wire tap_named;
+    wire tap_named, in_depth, trace;
     ff_node i_tap_named (.d(word[18:16] == {1'b0, stat_tap} + 3'd1), .q(tap_named));
-    wire trace;
-    ff_node i_trace (.d(mine && tap_named && frozen && word[15:2] >> A == 14'd0 && !s_we), .q(trace));
-    wire table_here = WITH_CRC != 0 && mine && word[18:9] == 10'h008 && word[8:6] == {1'b0, stat_tap} && frozen;
-    wire of_id;
-    ff_node i_of_id (.d(page[8:5] == 4'd0 && in_row_0), .q(of_id));
-    wire of_row;
-    ff_node i_of_row (.d(page[8:6] == CTL_GENERATION[8:6] && (page[5] ? in_row_3 : in_row_2 || (WITH_KINDS != 0 && s_we && kinds_here))), .q(of_row));
-    wire of_rest;
-    ff_node i_of_rest (.d((page[8:5] == 4'd4 && in_row_4) || (page[8:5] == 4'd5 && in_row_5) || (page[8:5] == 4'd6 && in_row_6) || (page[8:5] == 4'd8 && in_row_8) || (page[8:5] == 4'd10 && in_row_10)), .q(of_rest));
-    wire count_here;
-    ff_node i_count_here (.d(page[8:5] == MEMORY_WRITE_PTR[8:5] && page[4:3] == stat_tap && !page[2]), .q(count_here));
-    wire pair_here;
-    ff_node i_pair_here (.d(page[8:5] == PAIR_FIRST_NUMBER[8:5] && page[4:3] == 2'd0), .q(pair_here));
-    // ROW: a word of ctl's row or the trigger's; NONE reads 0
-    localparam [2:0] ERROR = 3'd0, NONE = 3'd1, MEMORY = 3'd2, PAIR = 3'd3, ROW = 3'd4, ID = 3'd5, RECORDS = 3'd6;
-    wire [2:0] meaning;
-    wire rest = low && of_rest;
-    assign meaning[2] = (low && (of_id || of_row)) || trace;
-    assign meaning[1] = (rest && (count_here || pair_here)) || trace;
-    assign meaning[0] = (low && of_id) || (rest && !count_here) || lacking;
-    (* fsm_encoding = "none" *) reg [2:0] what_q; // a selector, whatever synthesis takes it for
-    wire good = what_q != ERROR;
+    ff_node i_in_depth (.d(frozen && word[15:2] >> A == 14'd0 && !s_we), .q(in_depth));
+    ff_node i_trace (.d(mine_high && mine_low && !word[19] && tap_named && in_depth), .q(trace));
+    wire table_here = WITH_CRC != 0 && mine_high && mine_low && word[19:9] == 11'h008 && word[8:6] == {1'b0, stat_tap} && frozen;
+    // Which words exist: of each four rows of 32, to read and, from bit 128 on, to write; then, to read alone, words that
+    // are lacking and read 0: whole blocks of 64, and a part of one.
+    localparam [255:0] WORDS_0 = 256'h1F1000F828C00000000000000000001F1F700FFFFF30000000001FFFFFF | (WITH_KINDS != 0 ? 256'h7C00000000000000000000000000000000000000000000000000 : 256'd0);
+    wire in_words_0;
+    ff_node i_words_0 (.d(WORDS_0[{s_we, page[6:0]}]), .q(in_words_0));
+    localparam [127:0] WORDS_1 = 128'h7F7F0000001F1F1F1F1F;
+    wire in_words_1;
+    ff_node i_words_1 (.d(WORDS_1[page[6:0]]), .q(in_words_1));
+    localparam [127:0] WORDS_2 = 128'h6F00000000FF03FFFF;
+    wire in_words_2;
+    ff_node i_words_2 (.d(WORDS_2[page[6:0]]), .q(in_words_2));
+    wire exists, in_whole, in_part, in_table, lacking;
+    ff_node i_exists (.d(low && ((page[8:7] == 2'd0 && in_words_0) || (page[8:7] == 2'd1 && in_words_1) || (page[8:7] == 2'd2 && in_words_2))), .q(exists));
+    localparam [63:0] WHOLE = 64'h0000FFFF01110000, PART = 64'h0000000FFFFFFFFF;
+    ff_node i_whole (.d(WHOLE[word[11:6]]), .q(in_whole));
+    ff_node i_part (.d(word[11:6] == 6'h30), .q(in_part));
+    ff_node i_table (.d(PART[word[5:0]]), .q(in_table));
+    ff_node i_lacking (.d(near && !s_we && (in_whole || (in_part && in_table))), .q(lacking));
+    wire bad;
+    ff_node i_bad (.d(!((exists && !(s_we && page[8:7] != 2'd0)) || lacking || trace)), .q(bad));
+    wire of_id, of_ctl, of_tap, of_pair;
+    ff_node i_of_id (.d(page[6:5] == 2'd0), .q(of_id)); // where page[8:7] is 0
+    ff_node i_of_ctl (.d(page[8:5] == CTL_GENERATION[8:5] && low), .q(of_ctl));
+    ff_node i_of_tap (.d(page[8:5] == MEMORY_WRITE_PTR[8:5] && page[4:3] == stat_tap && low), .q(of_tap)); // its status and counts
+    ff_node i_of_pair (.d(page[8:5] == PAIR_FIRST_NUMBER[8:5] && x[4:3] == 2'd0 && low && !s_we), .q(of_pair));
 
-    // An access: 0 what it means, 1 a record's second half, 2 copy, 3 answer; 2 and 3 wait for their turn at the RAM.
-    reg  [1:0] phase_q;
-    wire turn;
-    wire stop = rst || bus_rst;
-    assign sel_crc = s_req && mine && !s_we && table_here;
-    wire ack = phase_q == 2'd3 && turn;
+    // An access: a frame.
+    wire [5:0] place = now[5:0];
+    wire [4:0] number = now[4:0];
+    wire       second = now[5];           // the frame's second half
+    wire       half_ends;
+    ff_node i_half_ends (.d(&number), .q(half_ends));
+    reg        begins_q;                  // the first cycle of a frame
+    reg        swept_q;                   // behind rst it takes 256 cycles to clear the RAM
+    reg        active_q;
+    // The pair stands in the frame as ff_pair_bits says: its lower word ends with the first half.
+    localparam [31:0] NUMBER_ENDS = PERIOD_W + 31;
+    wire       pair_lo, pair_number;
+    ff_node i_pair_lo (.d(of_pair && (x[2:0] == 3'd1 || x[2:0] == 3'd4)), .q(pair_lo));
+    ff_node i_pair_number (.d(of_pair && (x[2:0] == 3'd0 || x[2:0] == 3'd3)), .q(pair_number));
+    wire       ends;
+    assign     ends = place == (pair_lo ? 6'd31 : pair_number ? NUMBER_ENDS[5:0] : 6'd63);
+    wire       ack;
+    ff_node i_ack (.d(active_q && ends), .q(ack));
+    wire       stop = rst || bus_rst;
+    wire       filling;                   // the trigger's tables are, or are about to be
+    assign     sel_crc = s_req && !s_we && table_here;
     always @(posedge clk) begin
-        if (phase_q == 2'd0) phase_q <= {1'b0, s_req && !sel_crc};
-        else if (turn || !phase_q[1]) phase_q <= phase_q + 2'd1;
-        if (stop) phase_q <= 2'd0;
+        begins_q <= half_ends && second;
+        if (rst) swept_q <= 1'b0; else if (half_ends && now[7:5] == 3'd7) swept_q <= 1'b1;
+        if (s_req && !sel_crc && swept_q && !filling && !second && (begins_q || !of_pair)) active_q <= 1'b1;
+        if (stop || ack) active_q <= 1'b0;
     end
     assign s_ack = ack || (sel_crc && crc_ack);
-    assign s_err = WITH_CRC != 0 && sel_crc ? crc_err : !good;
-    wire bad = (ack && !good) || (sel_crc && crc_ack && crc_err);
-    wire write = ack && s_we && good;
-    reg  [7:0] bus_errors_q;
-    always @(posedge clk) if (rst) bus_errors_q <= 8'd0; else if (bad) bus_errors_q <= bus_errors_q + 8'd1;
+    assign s_err = WITH_CRC != 0 && sel_crc ? crc_err : bad;
+    wire       write;
+    ff_node i_write (.d(ack && s_we && !bad), .q(write));
 
-    // Places of the RAM; where a register has a reset value, that stands 32 above. The upper half is never written: identity, reset values, 0, all ones. In the lower half the trigger's
-    // term stands at 8 | page[2:0], the pair at 16 to 21.
-    localparam [5:0] ZERO = 6'h28, ONES = 6'h37, ALL_KINDS = 6'h3A, SNAPSHOT = 6'h39,
-        SAMPLE = 6'h3C, GENERATION = 6'h00, POST = 6'h1B, KINDS = 6'h1A, OPTIONS = 6'h1D, CONFIG = 6'h09, NEVER = 6'h0A, MASK = 6'h1F, LIVE = 6'h18, WHOLE = 6'h19;
-    function [31:0] constant(input [31:0] place);
-        case (place)
+    // The RAM: the term at the low bits of its registers' addresses, with kinds at 0. Read in a frame's second half, written in
+    // the first; what is written is in the answer's register, or what stood there and the carry, which is 1 where a half begins.
+    localparam [2:0] GENERATION = 3'd3, ERRORS = 3'd1;
+    reg        ram [0:255];
+    integer    i;
+    initial for (i = 0; i < 256; i = i + 1) ram[i] = 1'b0;
+    wire [2:0] read_word;                 // and where what is left is written
+    ff_node #(.W(3)) i_read_word (.d(bad ? ERRORS : page[5] ? x[2:0] : page[6] ? GENERATION : ERRORS), .q(read_word));
+    reg  [2:0] written_q;
+    reg        pending_q;
+    wire       counts_up = !written_q[2] && written_q[0];
+    wire [7:0] ram_place = TRIGGER_SRL != 0 && term_busy ? {!term_place[7], term_place[6:0]}
+        : {!swept_q ? now[7:5] : second ? read_word : written_q, number};
+    wire       ram_bit = ram[ram_place];
+    assign     term_bit = ram_bit;
+    reg        carry_q;
+    always @(posedge clk) carry_q <= half_ends || (carry_q && ram_bit);
+    reg  [31:0] answer_q;
+    wire       ram_in = swept_q && (counts_up ? ram_bit ^ carry_q : answer_q[0]);
+    always @(posedge clk) if (!swept_q || (pending_q && !second)) ram[ram_place] <= ram_in;
+
+    // Arm and freeze: key and generation must match, so a doubled or late write does nothing. Bit 31 of a key is 0.
+    wire       wdata_there, wdata_bit;
+    ff_bit i_wdata (.index(number), .d(s_wdata), .q(wdata_there));
+    ff_node i_wdata_bit (.d(wdata_there), .q(wdata_bit));
+    wire       is_arm = !page[0];
+    wire [15:0] key = is_arm ? 16'h4152 : 16'h465A;
+    wire       key_bit;
+    ff_node i_key_bit (.d(key[number[3:0]]), .q(key_bit));
+    wire       differs;
+    ff_node i_differs (.d(wdata_bit != (number[4] ? key_bit : ram_bit ^ (carry_q && is_arm))), .q(differs));
+    reg        match_q;
+    always @(posedge clk) match_q <= half_ends ? !s_wdata[31] : match_q && !differs;
+    wire       arm_here, freeze_here, term_here; // where a write is not refused
+    ff_node i_arm_here (.d(!page[5] && x[4:2] == 3'd0 && is_arm && match_q), .q(arm_here));
+    ff_node i_freeze_here (.d(!page[5] && x[4:2] == 3'd0 && !is_arm && match_q), .q(freeze_here));
+    ff_node i_term_here (.d(page[5] && x[3:2] != 2'd0), .q(term_here));
+    assign     pulse_arm = write && arm_here;
+    assign     pulse_freeze = write && freeze_here;
+    always @(posedge clk) begin
+        if (half_ends) begin
+            pending_q <= ack && (bad || (s_we && (term_here || arm_here)));
+            written_q <= read_word;
+        end
+        if (rst) pending_q <= 1'b0;
+    end
+    assign     term_load = pending_q && half_ends && !counts_up; // the RAM holds the whole word from the next cycle on
+    assign     filling = TRIGGER_SRL != 0 && (term_busy || pending_q);
+
+    // Configuration that the hardware looks at in every cycle. The few words that can be written are told apart by few bits.
+    reg         enable_q;
+    reg  [1:0]  trigger_tap_q;
+    assign cfg_trigger_enable = enable_q && trigger_tap_q == stat_tap;
+    always @(posedge clk) begin
+        trigger_written <= write && page[5];
+        if (write && !page[5] && !x[4] && !x[3] && x[2]) cfg_cause_mask <= s_wdata[11:0];
+        if (write && !page[5] && x[3] && !x[2] && !x[1]) {cfg_tap, cfg_hold} <= {s_wdata[5:4], s_wdata[0]};
+        if (write && !page[5] && (x[4] || (x[3:0] == 4'd15))) cfg_post <= s_wdata[POST_W-1:0];
+        if (write && page[5] && !term_here) {trigger_tap_q, enable_q} <= {s_wdata[5:4], s_wdata[0]};
+        if (rst) begin
+            cfg_cause_mask <= 12'hFFF;
+            {cfg_tap, cfg_hold} <= 3'd1;
+            cfg_post <= {{POST_W-7{1'b0}}, 7'd64};
+            {trigger_tap_q, enable_q} <= 3'd0;
+        end
+    end
+    wire kinds_bit;
+    generate
+        if (WITH_KINDS != 0) begin : g_kinds
+            reg [15:0] kinds_q;
+            wire kinds_there;
+            assign cfg_kinds = kinds_q;
+            always @(posedge clk) begin
+                if (write && !page[5] && !x[4] && x[3] && x[2:1] != 2'd0 && x[2:0] != 3'd7) kinds_q <= s_wdata[15:0];
+                if (rst) kinds_q <= 16'hFFFF;
+            end
+            ff_bit #(.W(16)) i_kinds (.index(number), .d(kinds_q), .q(kinds_there));
+            assign kinds_bit = kinds_there && of_ctl && x >= CTL_KINDS[4:0] && x < CTL_POST[4:0];
+        end else begin : g_all_kinds
+            assign cfg_kinds = 16'hFFFF;
+            assign kinds_bit = 1'b0;
+        end
+        if (TRIGGER_SRL != 0) begin : g_term_in_ram
+            assign {cfg_value, cfg_mask, cfg_term_kinds} = 144'd0;
+        end else begin : g_term
+            reg [63:0] value_q, mask_q;
+            reg [15:0] term_kinds_q;
+            assign {cfg_value, cfg_mask, cfg_term_kinds} = {value_q, mask_q, term_kinds_q};
+            always @(posedge clk) begin
+                if (write && page[5] && x[2:0] == TRIGGER_TERM_VALUE_LO[2:0]) value_q[31:0] <= s_wdata;
+                if (write && page[5] && x[2:0] == TRIGGER_TERM_VALUE_HI[2:0]) value_q[63:32] <= s_wdata;
+                if (write && page[5] && x[2:0] == TRIGGER_TERM_MASK_LO[2:0]) mask_q[31:0] <= s_wdata;
+                if (write && page[5] && x[2:0] == TRIGGER_TERM_MASK_HI[2:0]) mask_q[63:32] <= s_wdata;
+                if (write && page[5] && x[3]) term_kinds_q <= s_wdata[15:0];
+                if (rst) {value_q, mask_q, term_kinds_q} <= 144'd0;
+            end
+        end
+    endgenerate
+
+    // Constants: two words of 32 bits are a table each. In ctl they are reset values of what is lacking.
+    function [31:0] constant(input [31:0] at);
+        case (at)
             32'h20: constant = 32'h46525A46; // id.magic
             32'h21: constant = 32'h00010000; // id.format
             32'h22: constant = 32'h01B120FD; // id.map_hash
@@ -267,281 +352,119 @@ module ff_regs_select #(
             32'h34: constant = SYNC_PERIOD; // id.sync_period
             32'h35: constant = 32'd0; // id.event_fifo
             32'h36: constant = POST_DRAIN; // id.post_drain
-            32'h37: constant = 32'hFFFFFFFF; // an error answer
-            32'h39: constant = SNAPSHOT_LOG2;
-            32'h3A: constant = 32'hFFFF; // ctl.kinds
-            32'h3B: constant = 32'd64; // ctl.post
-            32'h3C: constant = SAMPLE_PERIOD;
-            32'h3D: constant = 32'd1; // ctl.options
-            32'h3F: constant = 32'hFFF; // ctl.cause_mask
             default: constant = 32'd0;
         endcase
     endfunction
-    function bit_of(input [31:0] place, input [4:0] number);
-        reg [31:0] all;
-        begin
-            all = constant(place);
-            bit_of = all[number];
+    wire [11:0] two;
+    wire [2:0]  eight;
+    genvar      t;
+    generate for (t = 0; t < 12; t = t + 1) begin : g_constant
+        localparam [31:0] EVEN = 32 + 2 * t;
+        localparam [63:0] BOTH = {constant(EVEN + 32'd1), constant(EVEN)};
+        ff_node i_two (.d(BOTH[{x[0], number}]), .q(two[t]));
+        if (t < 3) begin : g_eight
+            ff_mux4 #(.W(1)) i_eight (
+                .sel(x[2:1]), .d0(two[4*t]), .d1(two[4*t+1]), .d2(two[4*t+2]), .d3(two[4*t+3]), .q(eight[t])
+            );
         end
-    endfunction
+    end endgenerate
+    wire        id_bit;
+    ff_node i_id_bit (.d(of_id && (x[4] ? eight[2] && !x[3] : x[3] ? eight[1] : eight[0])), .q(id_bit));
+    localparam [63:0] RATES = {SAMPLE_PERIOD, SNAPSHOT_LOG2};
+    wire        rate_bit, all_kinds_bit, reset_bit;
+    ff_node i_rate (.d(RATES[{x[1], number}]), .q(rate_bit));
+    ff_node i_all_kinds (.d(WITH_KINDS == 0 && !number[4] && x[3] && x[2:1] != 2'd0 && x[2:0] != 3'd7), .q(all_kinds_bit));
+    ff_node i_reset (.d(of_ctl && (x[4] ? x[2] && !x[0] && rate_bit : all_kinds_bit)), .q(reset_bit));
 
-    always @(posedge clk) if (phase_q == 2'd0) what_q <= meaning;
+    // Words of few bits that stand still while they are read: the nonce, configuration, the state. The state's upper bit is
+    // that of the cycle before, which its lower bit was read in: it may change between the two.
+    wire       nonce_bit, mask_bit, post_bit;
+    ff_bit #(.W(NONCE_W)) i_nonce (.index(number), .d(boot_nonce[NONCE_W-1:0]), .q(nonce_bit));
+    ff_bit #(.W(12)) i_mask (.index(number), .d(cfg_cause_mask), .q(mask_bit));
+    ff_bit #(.W(POST_W)) i_post (.index(number), .d(cfg_post), .q(post_bit));
+    wire       off;                        // neither bit 0, 1, 4 nor 5
+    reg        state_q;
+    always @(posedge clk) state_q <= stat_state[1];
+    wire       options_bit, config_bit, low_state, closed_bit, state_bit, few_bit, few_here, third, named_bit, zero_here;
+    ff_node i_off (.d(number[4] || number[3] || number[1]), .q(off));
+    ff_node i_options (.d(!off && (number[2] ? cfg_tap[number[0]] : cfg_hold && !number[0])), .q(options_bit));
+    ff_node i_config (.d(!off && (number[2] ? trigger_tap_q[number[0]] : enable_q && !number[0])), .q(config_bit));
+    ff_node i_low_state (.d(!off && (number[2] ? stat_held && !number[0] : number[0] ? state_q : stat_state[0])), .q(low_state));
+    ff_node i_third (.d(number[4:2] == 3'd2), .q(third));
+    ff_node i_closed (.d(third && number[1:0] == stat_tap && stat_closed), .q(closed_bit));
+    ff_node i_state (.d(x[4] ? post_bit : page[5] ? config_bit : low_state || closed_bit), .q(state_bit));
+    ff_node i_named (.d(page[6] ? mask_bit : nonce_bit), .q(named_bit));
+    ff_mux4 #(.W(1)) i_few (.sel(x[3:2]), .d0(state_bit), .d1(named_bit), .d2(options_bit), .d3(post_bit), .q(few_bit));
+    // which of id's, ctl's and the trigger's words are of these, and which stand in the RAM
+    wire       of_rows, ram_here;
+    ff_node i_few_here (.d(!page[6] ? x == ID_BOOT_NONCE[4:0] : page[5] ? x == TRIGGER_CONFIG[4:0] : x[4] ? !x[2]
+        : x[0] && x[1] == x[2]), .q(few_here));
+    ff_node i_ram_here (.d(!page[6] ? x == ID_BUS_ERRORS[4:0] : page[5] ? !x[4] && x[3] != x[2] : x[4:1] == 4'd0 && !x[0]), .q(ram_here));
+    ff_node i_of_rows (.d(low && page[8:7] == 2'd0), .q(of_rows));
+    ff_node i_zero (.d(number[4:1] == 4'd0), .q(zero_here));
+    wire       status_bit;
+    ff_node i_status (.d(of_tap && x[1:0] == 2'd1 && ((zero_here && !number[0] && stat_wrapped)
+        || (WITH_CRC != 0 && number[4] && !number[3] && number[2:0] != 3'd7 && stat_chunks_done[number[2:0]]))), .q(status_bit));
 
-    // What goes into the RAM: what is written, half a record, a toggle's number, or something of the fourth kind.
-    localparam [1:0] WRITTEN = 2'd0, RECORD = 2'd1, NUMBER = 2'd2, OTHER = 2'd3;
-    localparam [1:0] HI = 2'd0, TOP = 2'd1, FLAGS = 2'd2, COUNT = 2'd3;
-    reg  mask_set_q, post_set_q, options_set_q; // written since rst; else its reset value is shown
-    wire kinds_set;
-    reg  pair_q;                           // a toggle was seen since arm
-    // The place in ctl's row and in the trigger's: a table a bit.
-    reg  [5:0] row_place;
-    always @* begin
-        row_place = ZERO;
-        if (x == CTL_GENERATION[4:0] || x == CTL_ARM[4:0] || x == CTL_FREEZE[4:0]) row_place = GENERATION;
-        if (x == CTL_STATE[4:0] || x == CTL_CAUSES[4:0]) row_place = LIVE;
-        if (x == CTL_OPTIONS[4:0]) row_place = OPTIONS;
-        if (x == CTL_CAUSE_MASK[4:0]) row_place = MASK;
-        if (x == CTL_SNAPSHOT_LOG2[4:0]) row_place = SNAPSHOT;
-        if (x == CTL_SAMPLE_PERIOD[4:0]) row_place = SAMPLE;
-        if (kinds_here) row_place = WITH_KINDS != 0 ? KINDS : ALL_KINDS;
-        if (post_here) row_place = POST;
-        if (page[5]) row_place = x[4] || x[3:2] == 2'd3 ? ZERO : x[3] ^ x[2] ? {3'b001, x[2:0]} : x == 5'd0 ? CONFIG : NEVER;
-    end
-    wire [5:0] in_place;
-    ff_node #(.W(6)) i_in_place (.d(row_place), .q(in_place));
-    wire unset, live, live_id, live_row;   // live: the word is copied first
-    ff_node i_unset (.d(!s_we && !page[5] && ((x == CTL_OPTIONS[4:0] && !options_set_q) || (x == CTL_CAUSE_MASK[4:0] && !mask_set_q)
-        || (WITH_KINDS != 0 && kinds_here && !kinds_set) || (post_here && !post_set_q))), .q(unset));
-    // Of id, nonce and errors are live; of ctl, state and causes; of the pair its status; of a record all but the fourth word.
-    ff_node i_live_id (.d(x == ID_BOOT_NONCE[4:0] || x == ID_BUS_ERRORS[4:0] || (WITH_ERROR_ADDR != 0 && x == ID_BUS_ERROR_ADDR[4:0])), .q(live_id));
-    ff_node i_live_row (.d(!s_we && !page[5] && (x == CTL_STATE[4:0] || x == CTL_CAUSES[4:0])), .q(live_row));
-    wire no_pair = x[2:1] == 2'd3;
-    wire whole_id = WITH_ERROR_ADDR != 0 && x[3];
-    wire [2:0] now_how, how;               // what_q for the place: as MEMORY what is live, as RECORDS what is copied whole
-    assign now_how = what_q == RECORDS ? (!x[1] ? RECORDS : x[0] ? NONE : MEMORY) : what_q == ROW ? ROW
-        : what_q == ID && live_id ? (whole_id ? RECORDS : MEMORY) : what_q == PAIR ? (no_pair ? MEMORY : pair_q ? PAIR : NONE) : what_q;
-    ff_node #(.W(3)) i_how (.d(now_how), .q(how));
-    reg  [5:0] place;
-    reg  [1:0] leg, other;
-    always @* begin
-        case (how)
-            ID: place = {1'b1, x};
-            ROW: place = {in_place[5] || unset, in_place[4:0]};
-            MEMORY: place = LIVE;
-            PAIR: place = {3'b010, x[2:0]};
-            RECORDS: place = WHOLE;
-            ERROR: place = ONES;
-            default: place = ZERO;
-        endcase
-        leg = s_we ? WRITTEN : OTHER;
-        if ((what_q == RECORDS && !x[1]) || (what_q == ID && whole_id)) leg = RECORD;
-        // the state, the errors, a memory's status and the pair's are flags; the others counts
-        other = what_q == RECORDS ? TOP : what_q == PAIR || (what_q == ROW && x[0]) || (what_q == ID && x[1])
-            || (what_q == MEMORY && x[1:0] == 2'd1) ? FLAGS : COUNT;
-    end
-    assign live = (what_q == ID && live_id) || (what_q == ROW && live_row) || what_q == MEMORY || (what_q == PAIR && no_pair)
-        || (what_q == RECORDS && x[1:0] != 2'd3);
-    reg  [3:0] top_q;                      // the lower half's four bits, while the upper half is read
-    // What the access is, from its second cycle on: registers, so that the RAM's port is one LUT a bit.
-    reg  [5:0] place_q;
-    (* fsm_encoding = "none" *) reg [1:0] leg_q, other_q;
-    reg  live_q;
-    always @(posedge clk) begin
-        if (phase_q == 2'd1) top_q <= rd_half[35:32];
-        {place_q, live_q, leg_q, other_q} <= {place, live, leg, other};
-    end
-
-    // Arm and freeze: key and generation must match, so a doubled or late write does nothing. The generation comes from the
-    // RAM in the cycle before the answer; an arm leaves there what it wrote.
-    wire [31:0] from_ram;
-    wire is_arm = !page[0];
-    wire [15:0] wanted = from_ram[15:0] + {15'd0, is_arm};
-    wire [15:0] key = is_arm ? 16'h4152 : 16'h465A;
-    reg  match_q;
-    wire [31:0] unlike = s_wdata ^ {key, wanted};
-    (* keep *) wire [8:0] same; // three bits of wdata and three wanted are a LUT; the key's are wdata and is_arm
-    assign same = {unlike[31:27] == 5'd0, unlike[26:22] == 5'd0, unlike[21:16] == 6'd0, unlike[15] == 1'b0, unlike[14:12] == 3'd0,
-        unlike[11:9] == 3'd0, unlike[8:6] == 3'd0, unlike[5:3] == 3'd0, unlike[2:0] == 3'd0};
-    always @(posedge clk) if (!phase_q[0]) match_q <= &same;
-    wire control = write && place_q[4:0] == GENERATION[4:0];
-    assign pulse_arm = control && match_q && is_arm;
-    assign pulse_freeze = control && match_q && !is_arm;
-
-    // Configuration that the hardware looks at in every cycle.
-    reg         enable_q;
-    reg  [1:0]  trigger_tap_q;
-    assign cfg_trigger_enable = enable_q && trigger_tap_q == stat_tap;
-    always @(posedge clk) begin
-        trigger_written <= term_load || (write && place_q[4:0] == CONFIG[4:0]);
-        if (write && place_q[4:0] == MASK[4:0]) {mask_set_q, cfg_cause_mask} <= {1'b1, s_wdata[11:0]};
-        if (write && place_q[4:0] == OPTIONS[4:0]) {options_set_q, cfg_tap, cfg_hold} <= {1'b1, s_wdata[5:4], s_wdata[0]};
-        if (write && place_q[4:0] == POST[4:0]) {post_set_q, cfg_post} <= {1'b1, s_wdata[POST_W-1:0]};
-        if (write && place_q[4:0] == CONFIG[4:0]) {trigger_tap_q, enable_q} <= {s_wdata[5:4], s_wdata[0]};
-        if (rst) begin
-            {mask_set_q, cfg_cause_mask} <= 13'h0FFF;
-            {options_set_q, cfg_tap, cfg_hold} <= 4'd1;
-            {post_set_q, cfg_post} <= {1'b0, {POST_W-7{1'b0}}, 7'd64};
-            {trigger_tap_q, enable_q} <= 3'd0;
-        end
-    end
-    generate
-        if (WITH_KINDS != 0) begin : g_kinds
-            reg [15:0] kinds_q;
-            reg  kinds_set_q;
-            assign {kinds_set, cfg_kinds} = {kinds_set_q, kinds_q};
-            always @(posedge clk) begin
-                if (write && place_q[4:0] == KINDS[4:0]) {kinds_set_q, kinds_q} <= {1'b1, s_wdata[15:0]};
-                if (rst) {kinds_set_q, kinds_q} <= 17'h0FFFF;
-            end
-        end else begin : g_all_kinds
-            assign {kinds_set, cfg_kinds} = 17'h1FFFF;
-        end
-        if (TRIGGER_SRL != 0) begin : g_term_in_ram
-            assign {cfg_value, cfg_mask, cfg_term_kinds} = 144'd0;
-        end else begin : g_term
-            reg [63:0] value_q, mask_q;
-            reg [15:0] term_kinds_q;
-            assign {cfg_value, cfg_mask, cfg_term_kinds} = {value_q, mask_q, term_kinds_q};
-            always @(posedge clk) begin
-                if (term_load && page[2:0] == TRIGGER_TERM_VALUE_LO[2:0]) value_q[31:0] <= s_wdata;
-                if (term_load && page[2:0] == TRIGGER_TERM_VALUE_HI[2:0]) value_q[63:32] <= s_wdata;
-                if (term_load && page[2:0] == TRIGGER_TERM_MASK_LO[2:0]) mask_q[31:0] <= s_wdata;
-                if (term_load && page[2:0] == TRIGGER_TERM_MASK_HI[2:0]) mask_q[63:32] <= s_wdata;
-                if (term_load && page[2:0] == TRIGGER_TERM_KINDS[2:0]) term_kinds_q <= s_wdata[15:0];
-                if (rst) {value_q, mask_q, term_kinds_q} <= 144'd0;
-            end
-        end
-    endgenerate
-    assign term_load = write && place_q[4:3] == 2'b01 && (place_q[2:0] == 3'd0 || place_q[2]);
-    assign term_data = from_ram;
-
-    // The time's pair: number, lo, hi of the last toggle, and in the first one's cycles of the first as well. The master's
-    // toggles come where its count's low bits are 0, and the others stand still long enough; of another's the count is kept.
-    reg  running_q;                        // armed since rst
-    reg  [2:0] pair_place_q;               // to be written next; 6 and 7: none
-    wire take = time_seen && running_q && !stat_closed;
-    wire pair_due = pair_place_q[2:1] != 2'd3;
-    wire pair_turn = pair_due && !term_turn;
-    always @(posedge clk) begin
-        if (pair_turn) pair_place_q <= pair_place_q + 3'd1;
-        if (take) begin
-            pair_place_q <= {1'b0, {2{pair_q}}};
-            pair_q <= 1'b1;
-        end
-        if (arm || rst) begin
-            running_q <= !rst;
-            pair_q <= 1'b0;
-            pair_place_q <= 3'd7;
-        end
-    end
-    wire [TIME_W-1:0] at;
-    wire [31:0] number;
-    wire [31:0] lo_reach;
-    reg  swept_q;                          // behind rst it takes 32 cycles to clear the lower half
-    generate
-        if (TIME_MASTER != 0) begin : g_master
-            assign at = now;
-            assign number = time_number;   // 0 while the RAM is cleared: the count is below 32
-            assign lo_reach = 32'hFFFFFFFF << PERIOD_W;
-        end else begin : g_follower
-            reg [TIME_W-1:0] at_q;
-            reg [31:0] number_q;
-            always @(posedge clk) begin
-                if (take) {at_q, number_q} <= {now, time_number};
-                if (rst || !swept_q) number_q <= 32'd0;
-            end
-            assign at = at_q;
-            assign number = number_q;
-            assign lo_reach = 32'hFFFFFFFF;
-        end
-    endgenerate
-
-    // The RAM's port: a trigger's tables, the time, the sweep behind rst, the host.
-    always @(posedge clk) if (rst) swept_q <= 1'b0; else if (now[4:0] == 5'd31) swept_q <= 1'b1;
-    assign turn = !pair_due && !term_busy && swept_q;
-    wire [5:0] port = TRIGGER_SRL != 0 && term_turn ? {3'b001, !term_word[2], term_word[1:0]}
-        : pair_due ? {3'b010, pair_place_q} : !swept_q ? {1'b0, now[4:0]} : place_q;
-    wire copy = phase_q == 2'd2 && live_q && turn;
-    wire keep = place_q[4:0] != GENERATION[4:0] || (match_q && is_arm);
-    wire ram_write = (write && keep) || copy || pair_turn || !swept_q;
-    wire of_number = pair_place_q == 3'd0 || pair_place_q == 3'd3;
-    wire of_lo = pair_place_q == 3'd1 || pair_place_q == 3'd4;
-    wire [1:0] source, source_other;
-    assign source = !swept_q ? NUMBER : pair_due ? {1'b1, !of_number} : leg_q;
-    assign source_other = pair_due ? HI : other_q;
-    // What a place holds: its other bits are never written, so they stay 0.
-    localparam [31:0] IN_LIVE = 32'hFFFFFFFF >> (32 - LIVE_W), IN_POST = 32'hFFFFFFFF >> (32 - POST_W), IN_HI = 32'hFFFFFFFF >> (32 - HI_W);
-    reg  [31:0] reach;
-    always @* begin
-        reach = 32'hFFFFFFFF;
-        case (port[4:0])
-            LIVE[4:0]: reach = IN_LIVE;
-            POST[4:0]: reach = IN_POST;
-            OPTIONS[4:0], CONFIG[4:0]: reach = 32'h00000031;
-            GENERATION[4:0], KINDS[4:0], MASK[4:0]: reach = 32'h0000FFFF;
-            5'd17, 5'd20: reach = lo_reach;
-            5'd18, 5'd21: reach = IN_HI;
-            default: ;
-        endcase
-    end
-
-    // Words that change by themselves.
-    localparam [31:0] NONCE = 32'hFFFFFFFF >> (32 - NONCE_W);
-    reg  [31:0] flags;
-    wire [31:0] here;
-    wire [31:0] pointer = stat_stored & (page[1] ? 32'hFFFFFFFF : 32'hFFFFFFFF >> (32 - A));
-    always @* case (page[7:6])
-        2'd1: flags = {19'd0, {4'd0, stat_closed} << stat_tap, 3'd0, stat_held, 2'd0, stat_state};
-        2'd2: flags = {9'd0, stat_chunks_done, 15'd0, stat_wrapped};
-        2'd3: flags = {30'd0, pair_q, pair_q};
-        default: flags = {24'd0, bus_errors_q};
-    endcase
-    wire [LIVE_W-1:0] count;
-    ff_mux4 #(.W(LIVE_W)) i_count (
-        .sel({page[7], page[7] ? page[0] : page[6]}), .d0(boot_nonce[LIVE_W-1:0] & NONCE[LIVE_W-1:0]),
-        .d1({{LIVE_W-12{1'b0}}, stat_causes}), .d2(pointer[LIVE_W-1:0]), .d3(stat_offered[LIVE_W-1:0]), .q(count)
+    // The time's pair, and what is in the RAM.
+    wire       first_bit, last_bit, pair_valid, pair_word_bit, pair_bit;
+    ff_pair_bits #(.MASTER(TIME_MASTER), .PERIOD(SYNC_PERIOD), .TIME_W(TIME_W)) i_pair (
+        .clk(clk), .rst(rst), .begins(begins_q), .arm(arm), .armed(stat_state != 2'd0), .closed(stat_closed), .now(now),
+        .time_seen(time_seen), .time_number(time_number), .of_number(pair_number), .pair_valid(pair_valid), .first_bit(first_bit), .last_bit(last_bit)
     );
-    wire [31:0] hi = {{64-TIME_W{1'b0}}, at[TIME_W-1:32]};
-    wire [7:0] lo_here = lo_reach[7:0] & {8{of_lo}};
-    wire [7:0] byte_q;
-    ff_mux4 #(.W(8)) i_byte (
-        .sel(source_other), .d0((hi[7:0] & ~lo_here) | (at[7:0] & lo_here)), .d1({rd_half[35:32], top_q}), .d2(flags[7:0]), .d3(count[7:0]), .q(byte_q)
+    ff_node i_pair_word (.d(x[2:1] == 2'd3 ? zero_here : x[2] || x[1:0] == 2'd3 ? last_bit : first_bit), .q(pair_word_bit));
+    ff_node i_pair_bit (.d(of_pair && pair_valid && pair_word_bit), .q(pair_bit));
+    // A record: the half of 32 bits, or kind and dt, each from its half, which the memory is asked for a cycle ahead.
+    wire       half_bit, top_bit, kind_dt_bit, record_bit, error_addr_bit;
+    ff_bit i_half (.index(number), .d(rd_half[31:0]), .q(half_bit));
+    ff_bit #(.W(4), .INDEX_W(2)) i_top (.index(number[1:0]), .d(rd_half[35:32]), .q(top_bit));
+    ff_node i_kind_dt (.d(top_bit && !word[0] && number[4:3] == 2'd0), .q(kind_dt_bit));
+    ff_node i_record (.d(trace && (word[1] ? kind_dt_bit : half_bit)), .q(record_bit));
+
+    wire       kept_bit, answer_bit;
+    ff_node i_kept (.d(of_rows && (id_bit || (few_bit && few_here) || (ram_here && ram_bit))), .q(kept_bit));
+    ff_node i_answer_bit (.d(bad || record_bit || kept_bit || reset_bit || status_bit || pair_bit || kinds_bit || error_addr_bit), .q(answer_bit));
+
+    // The answer. Causes and counts are taken at once, in the last cycle; before it nothing but 0 came in. What is written
+    // comes in as well, for the RAM.
+    localparam [1:0] SHIFT = 2'd0, STORED = 2'd1, OFFERED = 2'd2, CAUSES = 2'd3;
+    wire [1:0] take;
+    ff_node #(.W(2)) i_take (.d(of_ctl && x == CTL_CAUSES[4:0] ? CAUSES : !of_tap || x[2] ? SHIFT
+        : x[1:0] == 2'd3 ? OFFERED : x[1:0] == 2'd1 ? SHIFT : STORED), .q(take));
+    wire        answer_in;
+    ff_node i_answer_in (.d(s_we && !bad ? wdata_bit : answer_bit), .q(answer_in));
+    wire [31:0] shifted = {answer_in, answer_q[31:1]};
+    wire [31:0] pointer = stat_stored & (x[1] ? 32'hFFFFFFFF : 32'hFFFFFFFF >> (32 - A));
+    wire [31:0] answer;
+    ff_mux4 #(.W(TAKEN_W)) i_answer (
+        .sel(take), .d0(shifted[TAKEN_W-1:0]), .d1(pointer[TAKEN_W-1:0]), .d2(stat_offered[TAKEN_W-1:0]),
+        .d3({{TAKEN_W-12{1'b0}}, stat_causes}), .q(answer[TAKEN_W-1:0])
     );
-    // Above every word that changes by itself there is only the pair.
-    wire [31:0] wide_count = {{32-LIVE_W{1'b0}}, count};
-    wire unused_bits = &{1'b0, wide_count[7:0], boot_nonce, pointer, stat_stored, stat_offered};
-    wire [31:8] changing = (source_other == COUNT ? wide_count[31:8] : 24'd0)
-        | (source_other == FLAGS ? flags[31:8] : 24'd0) | (pair_due && !of_lo ? hi[31:8] & IN_HI[31:8] : 24'd0);
-    wire [31:8] pair_lo = at[31:8] & lo_reach[31:8] & ({24{of_lo}} | ~(IN_LIVE[31:8] | IN_HI[31:8]));
-    wire [31:0] fourth = {(changing & (IN_LIVE[31:8] | IN_HI[31:8])) | pair_lo, byte_q};
-    wire [31:0] ram_in;
-    ff_mux4 #(.W(32)) i_ram_in (.sel(source), .d0(s_wdata), .d1(here), .d2(number), .d3(fourth), .q(ram_in));
+    generate if (TAKEN_W < 32) begin : g_answer
+        assign answer[31:TAKEN_W] = shifted[31:TAKEN_W];
+    end endgenerate
+    always @(posedge clk) answer_q <= answer;
+    assign s_rdata = WITH_CRC != 0 && sel_crc ? crc_rdata | {32{crc_err}} : answer;
     generate
         if (WITH_ERROR_ADDR != 0) begin : g_error_addr
             reg [31:0] error_addr_q;
-            always @(posedge clk) if (rst) error_addr_q <= 32'd0; else if (bad) error_addr_q <= s_addr;
-            assign here = low ? error_addr_q : rd_half[31:0];
+            always @(posedge clk) if (rst) error_addr_q <= 32'd0; else if (s_ack && s_err) error_addr_q <= s_addr;
+            wire error_addr_there;
+            ff_bit i_error_addr (.index(number), .d(error_addr_q), .q(error_addr_there));
+            assign error_addr_bit = error_addr_there && of_rows && of_id && x == ID_BUS_ERROR_ADDR[4:0];
         end else begin : g_no_error_addr
-            assign here = rd_half[31:0];
+            assign error_addr_bit = 1'b0;
         end
     endgenerate
 
-    genvar b;
-    generate for (b = 0; b < 32; b = b + 1) begin : g_bit
-        reg column [0:63];
-        integer i;
-        initial for (i = 0; i < 64; i = i + 1) column[i] = bit_of(i, b);
-        always @(posedge clk) if (ram_write && reach[b]) column[port] <= ram_in[b];
-        assign from_ram[b] = column[port];
-    end endgenerate
-    assign s_rdata = WITH_CRC != 0 && sel_crc ? crc_rdata | {32{crc_err}} : from_ram;
-
-    // A read may go to the memory as soon as it is frozen, whatever the address: it changes nothing there.
-    wire host = s_req && frozen && !sel_crc;
+    // The memory may be read as soon as it is frozen, whatever the address: it changes nothing there. The CRC engine does so
+    // unless the host reads a record.
+    wire host = WITH_CRC == 0 ? frozen : s_req && trace;
     assign rd_en = host || crc_en;
     assign rd_slot = host || WITH_CRC == 0 ? word[2 +: A] : crc_slot;
-    assign rd_high = word[0] || (word[1] && phase_q != 2'd0);
+    assign rd_high = word[1] ? number[2] != (number[1:0] == 2'd3) : word[0];
     assign crc_grant = !host;
     assign crc_word = {3'd0, word[5:0]};
+    wire unused_bits = &{1'b0, boot_nonce, pointer, stat_stored, stat_offered, term_place};
 endmodule
 `default_nettype wire
