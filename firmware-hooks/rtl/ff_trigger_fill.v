@@ -2,9 +2,11 @@
 // ff_trigger_fill: fills the shift-register tables of any number of ff_trigger_tables from the registers of one trigger term.
 //
 // Each table takes 42 turns: value and mask of its five bits, which it reads one by one, then its 32 entries, entry 31
-// first; a table shifts in all of its turns, and the first ten fall out of it. The last table is the kinds', whose register is
-// the table itself. Latency: 588 cycles behind load. Throughput: a load at any time begins anew. Back-pressure: none: the
-// registers, which another block keeps, have to answer in each cycle of cfg_turn. Clock domain: clk.
+// first; a table shifts in all of its turns, and the first ten fall out of it. The first table stands still in those ten:
+// nothing moves within ten cycles behind load, in which another clock domain can learn that the tables do not count. The
+// last table is the kinds', whose register is the table itself. Latency: 588 cycles behind load. Throughput: a load at any
+// time begins anew. Back-pressure: none: the registers, which another block keeps, have to answer in each cycle of
+// cfg_turn. Clock domain: clk.
 `default_nettype none
 module ff_trigger_fill (
     input  wire        clk, rst,    // the recorder's own reset, synchronous
@@ -28,7 +30,7 @@ module ff_trigger_fill (
     wire [6:0] next = {1'b0, step_q} + 7'd1;
     wire last = next[6];
     wire [4:0] entry = ~step_q[4:0];
-    assign shift = turn_q;
+    assign shift = {turn_q[13:1], turn_q[0] && step_q[5]};
     assign cfg_turn = stat_busy && kinds == step_q[5];
     assign cfg_word = {kinds, {step_q[0], left_q[5]} & {2{!kinds}}};
     assign cfg_number = ~left_q[4:0]; // of the kinds, 65 bits later, 31 to 0: their entries

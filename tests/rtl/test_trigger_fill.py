@@ -96,6 +96,18 @@ async def a_load_while_filling_begins_anew(dut: Any) -> None:
 
 
 @cocotb.test()
+async def nothing_moves_while_another_clock_domain_learns_that_the_tables_do_not_count(
+    dut: Any,
+) -> None:
+    tables = Tables(dut)
+    await tables.start()
+    await tables.load(1, 2, 3)
+    told = [await tables.step(load=1)] + [await tables.step() for _ in range(11)]
+    assert [step["shift"] for step in told] == [0] * 11 + [1]
+    assert [step["stat_loaded"] for step in told[1:]] == [0] * 11
+
+
+@cocotb.test()
 async def the_recorders_reset_ends_it_and_nothing_is_loaded(dut: Any) -> None:
     tables = Tables(dut)
     await tables.start()

@@ -22,8 +22,8 @@ module ff_nic_core #(
     input  wire         clk_bus, clk_link, clk_rx,
     input  wire         rst, hold,          // clk_bus
     // lanes: bytes 0, 2, 4, 6 of a word on lane 0, the others on lane 1; first byte least significant
-    output reg  [63:0]  lane_out,           // clk_link
-    output reg  [7:0]   lane_out_k,
+    output wire [63:0]  lane_out,           // clk_link
+    output wire [7:0]   lane_out_k,
     input  wire [63:0]  lane_in,            // clk_rx
     input  wire [7:0]   lane_in_k,
     // host bus: see ff_nic_bus.v
@@ -138,8 +138,7 @@ module ff_nic_core #(
     ff_cdc_sync i_arm_bus (.clk(bus), .d(fault_arm), .q(arm_bus));
     ff_cdc_sync i_arm_link (.clk(link), .d(fault_arm), .q(arm_link));
     ff_cdc_sync i_arm_rx (.clk(rx), .d(fault_arm), .q(arm_rx));
-    wire omit = fault_select == 5'd1, repeated = fault_select == 5'd2, drift = fault_select == 5'd11;
-    wire miscount = fault_select == 5'd18;
+    wire omit = fault_select == 5'd1, repeated = fault_select == 5'd2;
 
     // -- sending ---------------------------------------------------------------------------------
     wire        pat_valid, pat_taken;
@@ -222,86 +221,35 @@ module ff_nic_core #(
         .s_first(q_first), .s_data(q_data), .cfg_count(fault_count), .cfg_min_length(fault_min_length),
         .cfg_word(fault_word), .hit(hit_deq), .stat_done(struck_deq), .stat_seq(seq_deq), .stat_flow(flow_deq));
 
-    wire        credit_valid, credit_take, fits, wrong, struck_tx, press_begin, press_end, credit_sent;
-    wire [6:0]  credit_flow, check_flow, flow_tx, press_flow, credit_sent_flow;
-    wire [CREDIT_W-1:0] credit_freed;
-    wire signed [CREDIT_W+1:0] free;
-    wire [15:0] seq_tx;
-    wire [39:0] press_value, credit_sent_value;
-    wire [63:0] out_data;
-    wire [1:0]  out_what;
-    wire        count_credit, count_pressure, cause_stall, rx_up;
-    wire [31:0] stall_limit;
-    // Changes only by a write to a register; a count that is compared while it changes is off for one cycle at most.
-    ff_cdc_sync #(.W(32)) i_stall_limit (.clk(link), .d(cfg_stall_limit), .q(stall_limit));
-    ff_nic_tx_link #(.CREDIT_W(CREDIT_W)) i_tx_link (
-        .clk(link), .rst(rst_link), .cfg_up(rx_up), .cfg_stall_limit(stall_limit), .f_valid(q_valid), .f_last(q_last),
-        .f_data(q_data), .f_take(q_take), .f_first(q_first), .c_flow(check_flow), .c_fits(fits), .c_wrong(wrong),
-        .c_free(free), .r_valid(credit_valid), .r_flow(credit_flow), .r_freed(credit_freed), .r_take(credit_take),
-        .fault_corrupt(arm_link && fault_select == 5'd7), .fault_lose(arm_link && fault_select == 5'd8),
-        .fault_bit(fault_bit), .fault_flow(fault_flow), .fault_count(fault_count), .fault_struck(struck_tx),
-        .fault_struck_flow(flow_tx), .fault_struck_seq(seq_tx), .m_data(out_data), .m_what(out_what),
-        .stat_state(bank_tx_link_state), .stat_stalled(bank_stalled_flows), .cause_stall(cause_stall),
-        .ev_begin(press_begin), .ev_end(press_end), .ev_credit(credit_sent), .ev_flow(press_flow),
-        .ev_credit_flow(credit_sent_flow), .ev_value(press_value), .ev_credit_value(credit_sent_value),
-        .count_credit(count_credit), .count_pressure(count_pressure));
-
-    // The lanes go on while the card is held: halt symbols, which end no packet.
-    integer b;
-    always @(posedge clk_link) begin
-        lane_out_k <= 8'h00;
-        for (b = 0; b < 4; b = b + 1) begin
-            lane_out[b*8 +: 8] <= out_data[b*16 +: 8];
-            lane_out[32+b*8 +: 8] <= out_data[b*16+8 +: 8];
-        end
-        if (!en_link) begin
-            lane_out <= {8{8'hFE}};
-            lane_out_k <= 8'hFF;
-        end else if (out_what == 2'd1) begin
-            lane_out <= {8{8'hBC}};
-            lane_out_k <= 8'hFF;
-        end else if (out_what == 2'd2) begin
-            lane_out <= {2{32'h4A4A4ABC}};
-            lane_out_k <= 8'h11;
-        end
-    end
+    // -- link ------------------------------------------------------------------------------------
+    wire        r_valid, r_first, r_last, r_accept, i_take, i_first, freed;
+    wire [1:0]  r_kind, i_kind;
+    wire [63:0] r_data, i_data;
+    wire [2:0]  r_flags;
+    wire [6:0]  freed_flow;
+    wire [RX_FIFO_LOG2:0] i_level, stat_rx_level;
+    wire [33:0] truth_link;
+    ff_nic_link_side #(.FLOWS(FLOWS), .CREDIT_W(CREDIT_W), .CREDIT_UNIT(CREDIT_UNIT)) i_link_side (
+        .clk_bus(clk_bus), .bus(bus), .rst(rst), .clk_link(clk_link), .link(link), .rst_link(rst_link),
+        .en_link(en_link), .rx(rx), .rst_rx(rst_rx), .lane_out(lane_out), .lane_out_k(lane_out_k), .lane_in(lane_in),
+        .lane_in_k(lane_in_k), .cfg_active(host_active), .cfg_share(host_share), .cfg_stall_limit(cfg_stall_limit),
+        .arm_link(arm_link), .arm_rx(arm_rx), .fault_select(fault_select), .fault_outgoing(fault_outgoing),
+        .fault_count(fault_count), .fault_min_length(fault_min_length), .fault_word(fault_word),
+        .fault_lane(fault_lane), .fault_bytes(fault_bytes), .fault_mask(fault_mask), .fault_bit(fault_bit),
+        .fault_flow(fault_flow), .fault_limit(fault_limit),
+        .fault_room(!i_level[RX_FIFO_LOG2] && !i_level[RX_FIFO_LOG2-1]), .fault_truth(truth_link),
+        .fault_waits(fault_waits), .s_valid(q_valid), .s_last(q_last), .s_data(q_data), .s_words(q_words),
+        .s_take(q_take), .s_first(q_first), .m_valid(r_valid), .m_first(r_first), .m_last(r_last), .m_kind(r_kind),
+        .m_data(r_data), .m_flags(r_flags), .m_accept(r_accept), .read_valid(i_take), .read_first(i_first),
+        .read_last(i_kind == 2'd3), .read_flow(i_data[14:8]), .freed_valid(freed), .freed_flow(freed_flow),
+        .flow_req(flow_req), .flow_number(flow_number), .flow_field(flow_field), .flow_ack(flow_ack),
+        .flow_data(flow_data), .stat_tx_state(bank_tx_link_state), .stat_rx_state(bank_rx_link_state),
+        .stat_stalled(bank_stalled_flows), .stat_next_seq(bank_next_seq_in), .stat_sync_level(bank_sync_level),
+        .stat_underflows(bank_underflows), .stat_overflows(bank_overflows), .stat_phase(bank_comma_phase),
+        .ev_valid(ev_link_valid), .ev_kind(ev_link_kind), .ev_code(ev_link_code), .ev_flow(ev_link_flow),
+        .ev_value(ev_link_value), .causes(causes_link), .count(count_link));
 
     // -- receiving -------------------------------------------------------------------------------
-    wire        raw_struck, empty_struck, r_valid, r_first, r_last, r_accept, taken;
-    wire [15:0] raw_seq, empty_seq;
-    wire [6:0]  raw_flow, empty_flow, taken_flow, taken_ev_flow;
-    wire [9:0]  empty_word;
-    wire [1:0]  r_kind;
-    wire [63:0] r_data;
-    wire [2:0]  r_flags;
-    wire [CREDIT_W-1:0] taken_freed;
-    wire        rc_header, rc_payload, rc_length, rc_sequence, rc_underflow, rc_parity;
-    wire        taken_ev, inserted, removed, drift_struck;
-    wire [15:0] drift_seq;
-    wire [6:0]  drift_flow;
-    wire [9:0]  drift_word;
-    wire [1:0]  line;
-    wire [15:0] line_code;
-    wire [7:0]  taken_code;
-    wire [39:0] taken_value;
-    ff_nic_rx_link #(.CREDIT_W(CREDIT_W), .FILL(4)) i_rx_link (
-        .clk_rx(rx), .rst_rx(rst_rx), .clk(link), .rst(rst_link), .s_data(lane_in), .s_k(lane_in_k),
-        .fault_slip(arm_rx && fault_select == 5'd4),
-        .fault_flip(arm_rx && (fault_select == 5'd5 || fault_select == 5'd6)),
-        .fault_empty(arm_link && fault_select == 5'd3), .fault_lane(fault_lane), .fault_bytes(fault_bytes),
-        .fault_mask(fault_mask), .fault_count(fault_count), .fault_min_length(fault_min_length),
-        .fault_word(fault_word), .raw_struck(raw_struck), .empty_struck(empty_struck), .raw_seq(raw_seq),
-        .empty_seq(empty_seq), .raw_flow(raw_flow), .empty_flow(empty_flow), .empty_word(empty_word),
-        .m_valid(r_valid), .m_first(r_first), .m_last(r_last), .m_kind(r_kind), .m_data(r_data), .m_flags(r_flags),
-        .taken_valid(taken), .taken_flow(taken_flow), .taken_freed(taken_freed), .stat_up(rx_up),
-        .stat_state(bank_rx_link_state), .stat_level(bank_sync_level), .stat_underflows(bank_underflows),
-        .stat_overflows(bank_overflows), .stat_phase(bank_comma_phase), .stat_next_seq(bank_next_seq_in),
-        .cause_header(rc_header), .cause_payload(rc_payload), .cause_length(rc_length), .cause_sequence(rc_sequence),
-        .cause_underflow(rc_underflow), .cause_parity(rc_parity), .ev_credit(taken_ev), .ev_credit_code(taken_code),
-        .ev_credit_flow(taken_ev_flow), .ev_credit_value(taken_value), .ev_line(line), .ev_line_code(line_code),
-        .count_inserted(inserted), .count_removed(removed), .fault_drift(drift), .drift_struck(drift_struck),
-        .drift_seq(drift_seq), .drift_flow(drift_flow), .drift_word(drift_word));
-
     wire        hit_rx_enq, struck_rx_enq, hit_rx_deq, struck_rx_deq;
     wire [15:0] seq_rx_enq, seq_rx_deq;
     wire [6:0]  flow_rx_enq, flow_rx_deq;
@@ -310,11 +258,8 @@ module ff_nic_core #(
         .s_data(r_data), .cfg_count(fault_count), .cfg_min_length(fault_min_length), .cfg_word(fault_word),
         .hit(hit_rx_enq), .stat_done(struck_rx_enq), .stat_seq(seq_rx_enq), .stat_flow(flow_rx_enq));
 
-    wire        i_valid, i_start, i_take, i_complete, i_done, i_first;
-    wire [1:0]  i_kind;
-    wire [63:0] i_data;
+    wire        i_valid, i_start, i_complete, i_done;
     wire [2:0]  i_flags;
-    wire [RX_FIFO_LOG2:0] i_level, stat_rx_level;
     ff_nic_rx_fifo #(.DEPTH_LOG2(RX_FIFO_LOG2)) i_rx_fifo (
         .s_clk(link), .s_rst(rst_link), .s_valid(r_valid), .s_first(r_first), .s_last(r_last), .s_kind(r_kind),
         .s_data(r_data), .s_omit(hit_rx_enq), .s_accept(r_accept), .s_flags(r_flags), .m_clk(bus), .m_rst(rst),
@@ -327,10 +272,10 @@ module ff_nic_core #(
         .hit(hit_rx_deq), .stat_done(struck_rx_deq), .stat_seq(seq_rx_deq), .stat_flow(flow_rx_deq));
     assign bank_rx_level = {{15-RX_FIFO_LOG2{1'b0}}, stat_rx_level};
 
-    wire        rx_req, rx_ack, rx_retry, rx_wvalid, rx_wend, freed, note_valid, note_ready;
+    wire        rx_req, rx_ack, rx_retry, rx_wvalid, rx_wend, note_valid, note_ready;
     wire [63:0] rx_addr, rx_wdata;
     wire [9:0]  rx_len;
-    wire [6:0]  freed_flow, note_flow;
+    wire [6:0]  note_flow;
     wire [15:0] note_seq;
     wire        length_valid_bus;
     wire        bc_header, bc_payload, bc_length, nb_header, nb_payload, nb_length, drop, retry_rx;
@@ -345,58 +290,6 @@ module ff_nic_core #(
         .cause_payload(bc_payload), .cause_length(bc_length), .count_header(nb_header), .count_payload(nb_payload),
         .count_length(nb_length), .count_drop(drop), .count_retry(retry_rx));
     assign length_valid = length_valid_bus && en_bus;
-
-    // -- credits ---------------------------------------------------------------------------------
-    wire [CREDIT_W-1:0] r_freed;
-    wire [31:0] fault_wide = {{32-CREDIT_W{1'b0}}, fault_limit};
-    wire        withheld, sent_skip, received_skip, freed_skip, struck_sent, struck_received, struck_freed;
-    reg  [6:0]  r_flow_q; // of the packet that arrives
-    wire [6:0]  r_flow = r_first ? r_data[14:8] : r_flow_q;
-    always @(posedge link) if (r_valid) r_flow_q <= r_flow;
-    // A word is counted as freed in the cycle after it was read.
-    reg         freed_skip_q;
-    reg  [6:0]  i_flow_q;
-    always @(posedge bus) begin
-        freed_skip_q <= freed_skip;
-        if (i_take && i_first) i_flow_q <= i_data[14:8];
-    end
-    ff_nic_miscount i_miscount_sent (
-        .clk(link), .rst(rst_link), .en(miscount && fault_outgoing), .cfg_all(1'b1), .cfg_flow(fault_flow),
-        .cfg_every(fault_count), .cfg_words(fault_mask[2:0]), .s_valid(q_valid && q_take), .s_first(q_first),
-        .s_last(q_last), .s_flow(check_flow), .skip(sent_skip), .stat_done(struck_sent));
-    ff_nic_miscount i_miscount_received (
-        .clk(link), .rst(rst_link), .en(miscount && !fault_outgoing), .cfg_all(1'b0), .cfg_flow(fault_flow),
-        .cfg_every(fault_count), .cfg_words(fault_mask[2:0]), .s_valid(r_accept), .s_first(r_first),
-        .s_last(r_last), .s_flow(r_flow), .skip(received_skip), .stat_done(struck_received));
-    ff_nic_miscount i_miscount_freed (
-        .clk(bus), .rst(rst), .en(miscount && !fault_outgoing), .cfg_all(1'b0), .cfg_flow(fault_flow),
-        .cfg_every(fault_count), .cfg_words(fault_mask[2:0]), .s_valid(i_take), .s_first(i_first),
-        .s_last(i_kind == 2'd3), .s_flow(i_first ? i_data[14:8] : i_flow_q), .skip(freed_skip),
-        .stat_done(struck_freed));
-    ff_nic_credit_return #(.FLOWS(FLOWS), .CREDIT_W(CREDIT_W), .UNIT(CREDIT_UNIT)) i_credit_return (
-        .clk(bus), .rst(rst), .s_valid(freed && !freed_skip_q), .s_flow(freed_flow), .fault_coarse(fault_select == 5'd12),
-        .fault_flow(fault_flow), .fault_unit(fault_wide[15:0]), .fault_withheld(withheld), .r_flow(flow_number), .r_freed(r_freed),
-        .m_clk(link), .m_rst(rst_link), .m_valid(credit_valid), .m_flow(credit_flow), .m_freed(credit_freed),
-        .m_take(credit_take));
-    wire [31:0] r_state, r_crossed;
-    ff_nic_credit_state #(.FLOWS(FLOWS), .CREDIT_W(CREDIT_W)) i_credit_state (
-        .clk(link), .rst(rst_link), .cfg_active(host_active), .cfg_share(host_share),
-        .fault_start(fault_select == 5'd10), .fault_wrap(arm_link && fault_select == 5'd9),
-        .fault_add(fault_select == 5'd13), .fault_flow(fault_flow),
-        .fault_limit(fault_limit), .tx_flow(check_flow), .tx_words(q_words), .tx_fits(fits), .tx_wrong(wrong),
-        .tx_free(free), .sent_valid(q_valid && q_take && !sent_skip), .told_valid(credit_take), .told_flow(credit_flow),
-        .told_freed(credit_freed), .taken_valid(taken), .taken_flow(taken_flow), .taken_freed(taken_freed),
-        .received_valid(r_accept && !received_skip), .received_flow(r_flow), .r_flow(flow_number), .r_field(flow_field),
-        .r_data(r_state));
-    // Freed words are counted in the bus domain, all else crosses; the clocks of the register side never stop.
-    wire read_ack, read_err;
-    ff_cdc_read #(.DATA_W(32)) i_read (
-        .clk(clk_bus), .rst(rst), .req(flow_req && flow_field != 3'd4), .ack(read_ack), .err(read_err),
-        .data(r_crossed), .far_clk(clk_link), .far_rst(rst_link), .far_data(r_state));
-    reg freed_ack_q;
-    always @(posedge clk_bus) freed_ack_q <= flow_req && flow_field == 3'd4 && !freed_ack_q && !rst;
-    assign flow_ack = (read_ack && !read_err) || freed_ack_q;
-    assign flow_data = flow_field == 3'd4 ? {{32-CREDIT_W{1'b0}}, r_freed} : r_crossed;
 
     // -- host ------------------------------------------------------------------------------------
     wire        n_req, n_ack, n_retry, n_wvalid, n_wend, note_local, note_remote;
@@ -438,20 +331,14 @@ module ff_nic_core #(
     assign {rx_enq_valid, rx_enq_kind, rx_enq_data} = {r_accept && en_link, 2'd0, r_kind, r_data};
     assign {rx_deq_valid, rx_deq_kind, rx_deq_data} = {i_take && en_bus, 2'd0, i_kind, i_data};
 
-    wire        state_tx_dma, state_rx_dma, state_tx_link, state_rx_link;
-    wire [39:0] state_tx_dma_value, state_rx_dma_value, state_tx_link_value, state_rx_link_value;
+    wire        state_tx_dma, state_rx_dma;
+    wire [39:0] state_tx_dma_value, state_rx_dma_value;
     ff_nic_state_event i_state_tx_dma (
         .clk(bus), .rst(rst), .state(bank_tx_dma_state), .ev_valid(state_tx_dma), .ev_value(state_tx_dma_value));
     ff_nic_state_event i_state_rx_dma (
         .clk(bus), .rst(rst), .state(bank_rx_dma_state), .ev_valid(state_rx_dma), .ev_value(state_rx_dma_value));
-    ff_nic_state_event i_state_tx_link (
-        .clk(link), .rst(rst_link), .state(bank_tx_link_state), .ev_valid(state_tx_link),
-        .ev_value(state_tx_link_value));
-    ff_nic_state_event i_state_rx_link (
-        .clk(link), .rst(rst_link), .state(bank_rx_link_state), .ev_valid(state_rx_link),
-        .ev_value(state_rx_link_value));
 
-    localparam [3:0] CREDIT = 4'd4, DESC = 4'd5, NOTE = 4'd6, IRQ = 4'd7, STATE = 4'd8, PRESSURE = 4'd9, LINK = 4'd10;
+    localparam [3:0] DESC = 4'd5, NOTE = 4'd6, IRQ = 4'd7, STATE = 4'd8;
     // host: posted, interrupt line, posting; tx_dma: state, started, read, done, note; rx_dma: state, note, interrupt
     assign ev_bus_valid = {11{en_bus}} & {
         raised, note_remote, state_rx_dma, note_local, tx_done, tx_read, tx_started, state_tx_dma, posting,
@@ -464,63 +351,28 @@ module ff_nic_core #(
     assign ev_bus_value = {
         irq_value, note_value, state_rx_dma_value, note_value, tx_dma_value, tx_read_value, tx_dma_value,
         state_tx_dma_value, posting_value, irq_host_value, posted_value};
-    // tx_link: state, pressure, credit; rx_link: state, credit, lane 0, lane 1
-    assign ev_link_valid = {7{en_link}} & {
-        line[1], line[0], taken_ev, state_rx_link, credit_sent, press_begin || press_end, state_tx_link};
-    assign ev_link_kind = {LINK, LINK, CREDIT, STATE, CREDIT, PRESSURE, STATE};
-    assign ev_link_code = {line_code, taken_code, 8'd3, 8'd1, press_begin ? 8'd1 : 8'd2, 8'd2};
-    assign ev_link_flow = {7'd0, 7'd0, taken_ev_flow, 7'd0, credit_sent_flow, press_flow, 7'd0};
-    assign ev_link_value = {
-        40'd1, 40'd0, taken_value, state_rx_link_value, credit_sent_value, press_value, state_tx_link_value};
 
     // Causes and counters: enum cause, and the counters in the order of the map.
-    reg rx_overflow_q;
-    always @(posedge link) rx_overflow_q <= r_valid && !r_accept && !rst_link;
     reg tx_overflow_q;
     always @(posedge bus) tx_overflow_q <= tx_overflow && !rst;
     assign causes_bus = {16{en_bus}} & {7'd0, tx_overflow_q, 3'd0, bc_length, bc_payload, bc_header, 2'd0};
-    assign causes_link = {16{en_link}} & {
-        5'd0, rc_sequence, rc_underflow, 1'b0, rx_overflow_q, cause_stall, rc_parity, rc_length, rc_payload,
-        rc_header, 2'd0};
     assign count_bus = {32{en_bus}} & {
         2'd0, disconnect, retry_tx || retry_rx, split_wait, hb_wvalid || hb_cvalid, hb_own || hb_cown, raised,
         note_local || note_remote, posted && posted_host, 4'd0, 1'b0, tx_overflow_q, 3'd0, drop, 1'b0, nb_length,
         nb_payload, nb_header, 8'd0};
-    assign count_link = {32{en_link}} & {
-        1'b0, count_pressure, 8'd0, removed, inserted, 1'b0, rx_overflow_q, 2'd0, taken_ev && taken_code != 8'd2,
-        taken_ev && taken_code == 8'd2, count_credit, 1'b0, rc_parity, rc_length, rc_payload, rc_header, 8'd0};
 
-    assign fault_waits = press_begin && press_flow == fault_flow && en_link;
     // What the fault did, for whoever keeps the truth; it stands still once it has struck.
-    always @* begin
-        {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = {34'd0};
-        case (fault_select)
-            5'd1: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = fault_outgoing
-                ? {struck_enq, seq_enq, flow_enq, fault_word} : {struck_rx_enq, seq_rx_enq, flow_rx_enq, fault_word};
-            5'd2: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = fault_outgoing
-                ? {struck_deq, seq_deq, flow_deq, fault_word} : {struck_rx_deq, seq_rx_deq, flow_rx_deq, fault_word};
-            5'd3: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
-                = {empty_struck, empty_seq, empty_flow, empty_word};
-            5'd4: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
-                = {raw_struck, raw_seq, raw_flow, fault_word + 10'd1};
-            5'd5, 5'd6: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
-                = {raw_struck, raw_seq, raw_flow, fault_word};
-            5'd7, 5'd8, 5'd9, 5'd10, 5'd13: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
-                = {struck_tx, seq_tx, flow_tx, 10'd0};
-            5'd11: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
-                = {drift_struck, drift_seq, drift_flow, drift_word};
-            // The one that is not for once and all: while B keeps back what it would have told, with room in its FIFO.
-            5'd12: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
-                = {withheld && !i_level[RX_FIFO_LOG2] && !i_level[RX_FIFO_LOG2-1], 16'd0, fault_flow, 10'd0};
-            5'd18: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
-                = {struck_sent || struck_received, 16'd0, fault_flow, 10'd0};
-            5'd14, 5'd15: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
-                = {struck_irq, seq_irq, flow_irq, 10'd0};
-            5'd17: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
-                = {struck_resume, seq_resume, flow_resume, word_resume};
-            default: ;
-        endcase
-    end
-    wire unused = &{1'b0, n_retry, unused_gnt, fault_wide[31:16], struck_freed};
+    always @* case (fault_select)
+        5'd1: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = fault_outgoing
+            ? {struck_enq, seq_enq, flow_enq, fault_word} : {struck_rx_enq, seq_rx_enq, flow_rx_enq, fault_word};
+        5'd2: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = fault_outgoing
+            ? {struck_deq, seq_deq, flow_deq, fault_word} : {struck_rx_deq, seq_rx_deq, flow_rx_deq, fault_word};
+        5'd14, 5'd15: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+            = {struck_irq, seq_irq, flow_irq, 10'd0};
+        5'd17: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word}
+            = {struck_resume, seq_resume, flow_resume, word_resume};
+        default: {fault_struck, fault_seq, fault_struck_flow, fault_struck_word} = truth_link;
+    endcase
+    wire unused = &{1'b0, n_retry, unused_gnt};
 endmodule
 `default_nettype wire
