@@ -260,7 +260,11 @@ class Decoder:
     piece, and the rows must not depend on it.
 
     ``texts(row)`` puts one row (column -> value) into words; it is called only for the rows that
-    are shown.
+    are shown. ``hint(table)`` returns one line for people about a whole table that looks as if an
+    option were wrong, else an empty text.
+
+    ``sigrok`` is the kind of sigrok's objects (``srd.spi``) that `decoders.srd` makes from its
+    tables, so that decoders of sigrok can stand on it; ``""`` for none.
     """
 
     id: str
@@ -274,6 +278,8 @@ class Decoder:
     channels: tuple[Channel, ...] = ()
     options: tuple[Option, ...] = ()
     texts: Callable[[Mapping[str, Any]], Texts] | None = None
+    hint: Callable[[Any], str] | None = None
+    sigrok: str = ""
 
     def __post_init__(self) -> None:
         if not _DECODER_ID.fullmatch(self.id):
@@ -288,12 +294,20 @@ class Decoder:
             raise ValueError(f"decoder {self.id}: consumes edges but declares no channel")
         if self.decode_samples is not None and self.consumes != EDGES:
             raise ValueError(f"decoder {self.id}: takes samples but consumes {self.consumes!r}")
+        if self.sigrok and self.consumes != EDGES:
+            raise ValueError(f"decoder {self.id}: {self.sigrok} but consumes {self.consumes!r}")
         ids = [channel.id for channel in self.channels] + [option.id for option in self.options]
         kinds = [output.kind for output in self.produces]
         for names, what in ((ids, "channel or option"), (kinds, "output")):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"decoder {self.id}: {what} declared twice: {', '.join(twice)}")
+
+    @property
+    def stackable(self) -> tuple[str, ...]:
+        """The kinds that a decoder on top may consume."""
+        kinds = tuple(output.kind for output in self.produces)
+        return (*kinds, self.sigrok) if self.sigrok else kinds
 
     def option_values(self, given: Mapping[str, OptionValue | str] | None = None) -> OptionValues:
         """Return all options, those not in ``given`` at their defaults.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
-from freezeframe.capture.files.open import is_capture
+from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.decoders.blame import blamed
@@ -90,6 +90,11 @@ class StackRun:
         """Whether a process of its own does the work, so that others can go on meanwhile."""
         return bool(self._streams)
 
+    @property
+    def takes_samples(self) -> bool:
+        """Whether a worker goes through all samples, also those where nothing changes."""
+        return any(stream.takes_samples for stream in self._streams)
+
     def stop(self) -> None:
         """Let a `feed` that is under way in another thread fail soon."""
         for stream in self._streams:
@@ -149,7 +154,7 @@ def decode_file(
     file = Path(path)
     if not file.exists():
         raise InputError(f"{path}: there is no such file or folder")
-    is_folder = file.is_dir() and not is_capture(file)
+    is_folder = file.is_dir() and not is_samples(file)
     _check_fit(file, CAPTURE if is_folder else EDGES, stacks, known)
     runs = [StackRun(stack) for stack in stacks]
     try:
@@ -183,7 +188,7 @@ def _run_edges(
     settings: ReadSettings,
 ) -> None:
     workers = [run for run in runs if run.in_worker]
-    if workers and settings.max_samples is None:
+    if any(run.takes_samples for run in workers) and settings.max_samples is None:
         # A worker goes through all samples, also where the file holds only changes.
         settings = replace(settings, max_samples=DEFAULT_MAX_SAMPLES)
     if not workers:
@@ -299,7 +304,7 @@ def _check_fit(path: Path, kind: str, stacks: Sequence[Stack], registry: Registr
         below = sorted(
             decoder.id
             for decoder in registry.decoders.values()
-            if any(output.kind == stack.consumes for output in decoder.produces)
+            if stack.consumes in decoder.stackable
         )
         hint = f"; stack it: {below[0]}+{stack.name}" if below else ""
         raise InputError(

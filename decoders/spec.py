@@ -53,7 +53,7 @@ def parse_spec(spec: str, registry: Registry) -> Stack:
     """
     steps = tuple(_parse_step(part, spec, registry) for part in _split(spec, "+"))
     for below, above in pairwise(steps):
-        kinds = [output.kind for output in below.decoder.produces]
+        kinds = below.decoder.stackable
         if above.decoder.consumes not in kinds:
             raise InputError(
                 f"decoder spec {spec!r}: {above.decoder.id} takes {above.decoder.consumes}, but "

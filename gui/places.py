@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.output_place import refuse_dash
 
 __all__ = ["is_capture", "refuse_evidence", "write_whole"]
 
@@ -18,11 +19,12 @@ def is_capture(path: Path) -> bool:
 
 
 def refuse_evidence(path: Path) -> None:
-    """Refuse a place in a capture folder, any folder's, also through links.
+    """Refuse a place in a capture folder, any folder's, also through links, and standard output.
 
     Raises:
-        InputError: ``path`` is a capture folder or lies in one.
+        InputError: ``path`` is a capture folder or lies in one, or is ``-``.
     """
+    refuse_dash(path)
     place = path.resolve()
     for folder in (place, *place.parents):
         if is_capture(folder):

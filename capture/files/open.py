@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "find_format",
-    "is_capture",
+    "is_samples",
     "read_edges",
     "read_header",
     "read_samples",
@@ -67,8 +67,8 @@ class _SampledFormat(_Format, Protocol):
     ) -> Iterator[Samples | Edges] | None: ...
 
 
-def is_capture(path: str | Path) -> bool:
-    """Return whether this is a file, or a folder that holds samples."""
+def is_samples(path: str | Path) -> bool:
+    """Return whether this is a file, or a folder that holds samples; not the recording of a card."""
     place = Path(path)
     if not place.is_dir():
         return place.is_file()

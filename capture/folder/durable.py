@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.output_place import refuse_dash
 
 __all__ = ["PARTIAL", "Content", "check_place", "remove_folder", "write_folder"]
 
@@ -29,8 +30,9 @@ def check_place(path: Path, overwrite: bool, mark: str) -> None:
     Args:
         overwrite: whether a folder that holds a file ``mark`` (or nothing) may be replaced.
     Raises:
-        InputError: no name, no such parent directory, or something stands there already.
+        InputError: no name or ``-``, no such parent directory, or something stands there already.
     """
+    refuse_dash(path)
     if not path.name:
         raise InputError(f"{path}: the capture needs a name; give one that ends in .ff")
     if not path.parent.is_dir():

@@ -351,4 +351,5 @@ I2C = Decoder(
         ),
     ),
     texts=i2c_texts,
+    sigrok="srd.i2c",
 )

@@ -426,4 +426,5 @@ SPI = Decoder(
         ),
     ),
     texts=spi_texts,
+    sigrok="srd.spi",
 )

@@ -6,6 +6,7 @@ Source: the asynchronous frame of ITU-T V.4 and TIA-232.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from freezeframe.decoders.contract import (
     Output,
     Texts,
 )
+from freezeframe.decoders.serial.uart_hint import uart_hint
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,11 +28,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
+    from freezeframe.decoders.serial.uart_baud import PulseMeter
 
 __all__ = ["UART", "decode_uart", "decode_uart_samples", "uart_schema", "uart_texts"]
 
 _ROWS_AT_ONCE = 4096
-_MIN_SAMPLES_A_BIT = 3  # with fewer, the middle of a bit is not inside the bit
+_SAMPLES_AT_ONCE = 1 << 18  # that are looked at for pulses, until the rate is measured
+_BY_FRAMES = 4  # times as many wrong frames make the longer one of two bit times the worse
 
 
 @cache
@@ -38,9 +42,10 @@ def uart_schema() -> pa.Schema:
     """Return the columns of UART frames and errors, in the order of their end.
 
     ``kind`` is ``frame`` or ``error``, and then ``error`` says which; an error about a frame stands
-    after it and repeats its values. ``t_ps`` and ``sample`` of a frame are the falling edge of its
-    start bit. ``parity`` is the bit as received. -1 stands for what is not there; the two verdicts
-    are null then.
+    after it and repeats its values. Before all of them stands one of kind ``baud`` where the rate was
+    measured. ``baud`` is the rate of all rows. ``t_ps`` and ``sample`` of a frame are the falling edge
+    of its start bit. ``parity`` is the bit as received. -1 stands for what is not there; the two
+    verdicts are null then.
     """
     import pyarrow as pa
     from freezeframe.decoders.columns import name_type
@@ -57,47 +62,137 @@ def uart_schema() -> pa.Schema:
             pa.field("parity", pa.int8()),
             pa.field("parity_ok", pa.bool_()),
             pa.field("stop_ok", pa.bool_()),
+            pa.field("baud", pa.int32()),
             *(pa.field(name, pa.int64()) for name in places),
         ]
     )
 
 
-def decode_uart(edges: Edges, options: OptionValues, state: Any, last: bool) -> pa.Table:
+class _Line:
+    """A line between pieces: the state of its kernel, and its rate or what to measure it by."""
+
+    def __init__(self, options: OptionValues) -> None:
+        from freezeframe.decoders.serial.uart_kernels import new_state
+
+        self.kernel = new_state()
+        self.baud = options.integer("baud")  # 0 until it is measured
+        self.told: pa.Table | None = None  # the row that tells what was measured, until it is given
+        self.meter: PulseMeter | None = None
+        self.held: list[Edges] = []
+        if not self.baud:
+            from freezeframe.decoders.serial.uart_baud import PulseMeter
+
+            self.meter = PulseMeter(options.flag("invert"))
+
+    def measured(self, edges: Edges, options: OptionValues, last: bool) -> Edges | None:
+        """Return all edges so far when the rate is known with this piece; None where it is not."""
+        from freezeframe.capture.files.edges import join
+        from freezeframe.decoders.serial.uart_baud import LEAST_PULSES
+        from freezeframe.decoders.serial.uart_kernels import ERRORS
+
+        if self.meter is None:
+            return None  # it could not be told
+        self.meter.feed(edges)
+        self.held.append(edges)
+        if not (last or self.meter.enough):
+            return None
+        meter, self.meter = self.meter, None
+        whole = join(self.held)
+        self.held = []
+        # No second try: where it began would depend on where pieces end.
+        rates = [bit.baud for bit in meter.bit_times(edges.samplerate_hz)]
+        if len(rates) > 1:
+            looked_at = _until(whole, meter.last_change)
+            shares = [_wrong_share(looked_at, options, baud) for baud in rates]
+            # The longest bit time stays unless frames are clearly better with a shorter one.
+            shares[1:] = [_BY_FRAMES * share for share in shares[1:]]
+            rates = [rates[shares.index(min(shares))]]
+        if rates:
+            self.baud = rates[0]
+            self.told = _fact(whole, 0, (0, meter.first_change), self.baud)
+        elif meter.changes:
+            code = ERRORS.index("few-pulses" if meter.changes <= LEAST_PULSES else "no-baud")
+            self.told = _fact(whole, code, (meter.first_change, meter.last_change), -1)
+        return whole
+
+
+def decode_uart(edges: Edges, options: OptionValues, line: _Line, last: bool) -> pa.Table:
     """Decode a piece of a capture; ``edges`` has the one channel of the line.
 
     Raises:
         InputError: the baud rate leaves fewer than 3 samples a bit.
     """
-    from freezeframe.decoders.serial.uart_kernels import frames
-
-    settings = _settings(edges.samplerate_hz, options)
-
-    def step(done: int, rows: Any) -> tuple[int, int]:
-        left = (edges.sample[done:], edges.value[done:])
-        return frames(left, edges.end_sample, settings, state, rows)
-
-    # One step beyond the last edge, for what ends between it and the end of the piece.
-    return _decoded(edges, step, len(edges) + 1, settings, state, last)
+    if line.baud:
+        return _of_edges(edges, options, line, last)
+    return _joined(_measured(edges, options, line, last), edges)
 
 
 def decode_uart_samples(
-    samples: Samples, options: OptionValues, state: Any, last: bool
+    samples: Samples, options: OptionValues, line: _Line, last: bool
 ) -> pa.Table:
     """Decode a piece of a capture, as `decode_uart` does, straight from its samples.
 
     Raises:
         InputError: the baud rate leaves fewer than 3 samples a bit.
     """
+    if line.baud:
+        return _of_samples(samples, options, line, last)
+    # As edges, of which a line that is slow has few: samples would have to be held until it is known.
+    done = 0
+    tables: list[pa.Table] = []
+    while line.meter is not None and done < len(samples):
+        part = samples.cut(done, done + _SAMPLES_AT_ONCE)
+        done += len(part)
+        tables += _measured(part.edges(), options, line, last and done == len(samples))
+    if line.baud and done < len(samples):
+        tables.append(_of_samples(samples.cut(done, len(samples)), options, line, last))
+    elif not len(samples):
+        tables += _measured(samples.edges(), options, line, last)
+    return _joined(tables, samples)
+
+
+def _measured(edges: Edges, options: OptionValues, line: _Line, last: bool) -> list[pa.Table]:
+    """Take a piece of a line whose rate is not known; return what it tells, and its rows when it is."""
+    whole = line.measured(edges, options, last)
+    told, line.told = line.told, None
+    tables = [] if told is None else [told]
+    if line.baud and whole is not None:
+        tables.append(_of_edges(whole, options, line, last))
+    return tables
+
+
+def _joined(tables: list[pa.Table], piece: Edges | Samples) -> pa.Table:
+    import pyarrow as pa
+
+    if len(tables) > 1:
+        return pa.concat_tables(tables)
+    return tables[0] if tables else _table(_rows(0), piece, -1)
+
+
+def _of_edges(edges: Edges, options: OptionValues, line: _Line, last: bool) -> pa.Table:
+    from freezeframe.decoders.serial.uart_kernels import frames
+
+    settings = _settings(edges.samplerate_hz, options, line.baud)
+
+    def step(done: int, rows: Any) -> tuple[int, int]:
+        left = (edges.sample[done:], edges.value[done:])
+        return frames(left, edges.end_sample, settings, line.kernel, rows)
+
+    # One step beyond the last edge, for what ends between it and the end of the piece.
+    return _decoded(edges, step, len(edges) + 1, settings, line, last)
+
+
+def _of_samples(samples: Samples, options: OptionValues, line: _Line, last: bool) -> pa.Table:
     from freezeframe.decoders.serial.uart_sample_kernels import frames_of_samples
 
-    settings = _settings(samples.samplerate_hz, options)
+    settings = _settings(samples.samplerate_hz, options, line.baud)
     masks = samples.masks()
 
     def step(done: int, rows: Any) -> tuple[int, int]:
         left = samples.data[done:], samples.begin_sample + done
-        return frames_of_samples(left, masks, settings, state, rows)
+        return frames_of_samples(left, masks, settings, line.kernel, rows)
 
-    return _decoded(samples, step, len(samples), settings, state, last)
+    return _decoded(samples, step, len(samples), settings, line, last)
 
 
 def _decoded(
@@ -105,7 +200,7 @@ def _decoded(
     step: Callable[[int, Any], tuple[int, int]],
     steps: int,
     settings: npt.NDArray[np.void],
-    state: Any,
+    line: _Line,
     last: bool,
 ) -> pa.Table:
     """Take steps until ``steps`` edges or samples are used up, and make the table.
@@ -125,9 +220,52 @@ def _decoded(
         done += consumed
         found.append(by_column(rows[:count]))
     if last or not found:
-        count = close(piece.end_sample, settings, state, rows) if last else 0
+        count = close(piece.end_sample, settings, line.kernel, rows) if last else 0
         found.append(by_column(rows[:count]))
-    return _table(end_to_end(found), piece)
+    return _table(end_to_end(found), piece, line.baud)
+
+
+def _rows(count: int) -> Mapping[str, npt.NDArray[np.int64]]:
+    """Return rows in which nothing is known, by column."""
+    import numpy as np
+    from freezeframe.decoders.serial.uart_kernels import ROW
+
+    return {name: np.full(count, -1, dtype=np.int64) for name in ROW.names or ()}
+
+
+def _fact(piece: Edges, error: int, place: tuple[int, int], baud: int) -> pa.Table:
+    """Return the one row that says which rate was measured, or why none."""
+    rows = _rows(1)
+    rows["error"][0] = error
+    rows["sample"][0], rows["end_sample"][0] = place
+    return _table(rows, piece, baud, fact=not error)
+
+
+def _until(edges: Edges, last_change: int) -> Edges:
+    """Return edges up to one of them: what comes behind depends on where pieces end."""
+    import numpy as np
+
+    count = int(np.searchsorted(edges.sample, last_change, side="right"))
+    sample, value = edges.sample[:count], edges.value[:count]
+    return replace(edges, sample=sample, value=value, end_sample=last_change + 1)
+
+
+def _wrong_share(edges: Edges, options: OptionValues, baud: int) -> float:
+    """Return how many frames of a hundred are wrong at this rate, and starts that are none."""
+    import numpy as np
+    from freezeframe.decoders.serial.uart_kernels import ERRORS, ROW, frames, new_state
+
+    settings = _settings(edges.samplerate_hz, options, baud)
+    state, rows = new_state(), np.empty(_ROWS_AT_ONCE, dtype=ROW)
+    counts = np.zeros(len(ERRORS), dtype=np.int64)
+    done = 0
+    while done <= len(edges):
+        left = (edges.sample[done:], edges.value[done:])
+        consumed, count = frames(left, edges.end_sample, settings, state, rows)
+        done += consumed
+        counts += np.bincount(rows["error"][:count], minlength=len(ERRORS))
+    # One more wrong than there are: of two rates without an error the first is taken.
+    return 100 * float(counts[1:].sum() + 1) / (float(counts[0]) + 1)
 
 
 def uart_texts(row: Mapping[str, Any]) -> Texts:
@@ -136,6 +274,14 @@ def uart_texts(row: Mapping[str, Any]) -> Texts:
         error = str(row["error"])
         long = f"{row['source']}: {error}: {_ERROR_TEXTS[error]}{_seen(error, row)}"
         return Texts("!", error, long)
+    if row["kind"] == "baud":
+        from freezeframe.decoders.serial.uart_baud import standard_rate
+
+        baud = row["baud"]
+        meant = standard_rate(baud)
+        off = f", {100 * (baud / meant - 1):+.1f} % off {meant}" if meant not in (0, baud) else ""
+        text = f"{baud} Bd, measured{off}"
+        return Texts(f"{baud} Bd", text, f"{row['source']}: {text}")
     data = row["data"]
     value = f"{data:02x}"
     char = f" {chr(data)!r}" if 0x20 <= data < 0x7F else ""
@@ -158,18 +304,20 @@ _ERROR_TEXTS = {
     "bad-stop": "the stop bit is 0: another baud rate, another number of bits, or a break",
     "break": "the line was low for a whole frame or longer",
     "cut-frame": "the capture ends inside the frame",
+    "few-pulses": "the line changes too seldom to measure its rate; say baud=",
+    "no-baud": "no bit time of 3 samples or more fits the pulses of this line; say baud=, or invert=yes",
 }
 
 
-def _settings(samplerate_hz: int, options: OptionValues) -> npt.NDArray[np.void]:
+def _settings(samplerate_hz: int, options: OptionValues, baud: int) -> npt.NDArray[np.void]:
     import numpy as np
+    from freezeframe.decoders.serial.uart_baud import MIN_SAMPLES_A_BIT
     from freezeframe.decoders.serial.uart_kernels import PARITIES, SETTINGS
 
-    baud = options.integer("baud")
-    if samplerate_hz < _MIN_SAMPLES_A_BIT * baud:
+    if samplerate_hz < MIN_SAMPLES_A_BIT * baud:
         raise InputError(
             f"decoder uart: option baud={baud}: {samplerate_hz} samples a second are "
-            f"{samplerate_hz / baud:.2f} a bit; at least {_MIN_SAMPLES_A_BIT} are needed"
+            f"{samplerate_hz / baud:.2f} a bit; at least {MIN_SAMPLES_A_BIT} are needed"
         )
     parity = options.text("parity")
     # Halves of bits: start, data, parity, stop.
@@ -187,7 +335,13 @@ def _settings(samplerate_hz: int, options: OptionValues) -> npt.NDArray[np.void]
     return settings
 
 
-def _table(rows: Mapping[str, npt.NDArray[np.int64]], piece: Edges | Samples) -> pa.Table:
+def _table(
+    rows: Mapping[str, npt.NDArray[np.int64]],
+    piece: Edges | Samples,
+    baud: int,
+    *,
+    fact: bool = False,
+) -> pa.Table:
     import numpy as np
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table, verdicts
@@ -199,18 +353,13 @@ def _table(rows: Mapping[str, npt.NDArray[np.int64]], piece: Edges | Samples) ->
         t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
         t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
         source=one_name(piece.channels[0], len(rows["sample"])),
-        kind=names((rows["error"] != 0).astype(np.int32), ("frame", "error")),
+        kind=names((rows["error"] != 0).astype(np.int32) + 2 * fact, ("frame", "error", "baud")),
+        baud=np.full(len(rows["sample"]), baud, dtype=np.int32),
         error=names(rows["error"], ERRORS),
         parity_ok=verdicts(rows["parity_ok"]),
         stop_ok=verdicts(rows["stop_ok"]),
     )
     return table(schema, columns)
-
-
-def _new_state(options: OptionValues) -> Any:
-    from freezeframe.decoders.serial.uart_kernels import new_state
-
-    return new_state()
 
 
 UART = Decoder(
@@ -221,10 +370,17 @@ UART = Decoder(
     produces=(Output("uart", uart_schema, "frames and errors"),),
     decode=decode_uart,
     decode_samples=decode_uart_samples,
-    new_state=_new_state,
+    new_state=_Line,
     channels=(Channel("rx", "the line"),),
     options=(
-        Option("baud", 115200, "bits a second", minimum=1, maximum=10**9, unit="Bd"),
+        Option(
+            "baud",
+            0,
+            "bits a second; 0 measures them on the line",
+            minimum=0,
+            maximum=10**9,
+            unit="Bd",
+        ),
         Option("bits", 8, "data bits", minimum=5, maximum=9),
         Option(
             "parity",
@@ -237,4 +393,6 @@ UART = Decoder(
         Option("invert", False, "the line idles low"),
     ),
     texts=uart_texts,
+    hint=uart_hint,
+    sigrok="srd.uart",
 )

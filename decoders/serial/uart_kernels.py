@@ -26,7 +26,8 @@ __all__ = [
     "parity_verdict",
 ]
 
-ERRORS = ("", "bad-start", "bad-parity", "bad-stop", "break", "cut-frame")
+# The last two are about a line whose rate could not be measured.
+ERRORS = ("", "bad-start", "bad-parity", "bad-stop", "break", "cut-frame", "few-pulses", "no-baud")
 _BAD_START, _BAD_PARITY, _BAD_STOP, _BREAK, _CUT = 1, 2, 3, 4, 5
 
 PARITIES = ("none", "odd", "even", "zero", "one", "ignore")

@@ -1,7 +1,8 @@
 """Sigrok decoders as decoders of Freezeframe, named ``srd-`` and their name in sigrok.
 
 A stack of them runs as one in one worker (`joined`), because what goes from one to the next are
-Python objects. Its table has the annotations of the decoder on top.
+Python objects; where it stands on a native decoder, the objects for the lowest are made of its tables
+(fed_stream.py). The table of a stack has the annotations of the decoder on top.
 """
 
 from __future__ import annotations
@@ -30,7 +31,15 @@ if TYPE_CHECKING:
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.srd.stream import Annotations
 
-__all__ = ["PREFIX", "SrdDecode", "annotation_texts", "joined_decoder", "srd_decoder", "srd_schema"]
+__all__ = [
+    "PREFIX",
+    "SrdDecode",
+    "annotation_texts",
+    "fed_decoder",
+    "joined_decoder",
+    "srd_decoder",
+    "srd_schema",
+]
 
 PREFIX = "srd-"
 _NO_ROW = "annotation"  # the kind of a class that stands in no annotation row
@@ -148,6 +157,23 @@ def joined_decoder(below: Decoder, steps: list[SrdStep], top: Decoder) -> Decode
         return SrdStream(location, steps, channels)
 
     return replace(top, consumes=EDGES, channels=below.channels, new_state=new_state)
+
+
+def fed_decoder(
+    native: Decoder, native_options: OptionValues, steps: list[SrdStep], top: Decoder
+) -> Decoder:
+    """Return the decoder on top as one that takes edges, on a native one, with the ``steps`` in its
+    worker."""
+    from freezeframe.decoders.srd.fed_stream import FedStream
+
+    if not isinstance(top.decode, SrdDecode):
+        raise TypeError(f"{top.id} is not sigrok's")
+    location = top.decode.location
+
+    def new_state(options: OptionValues) -> FedStream:
+        return FedStream(location, (native, native_options), steps)
+
+    return replace(top, consumes=EDGES, channels=native.channels, new_state=new_state)
 
 
 def _table(found: Annotations, said: SrdDescription, samplerate_hz: int) -> pa.Table:

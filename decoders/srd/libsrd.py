@@ -216,6 +216,17 @@ class Session:
             )
         )
 
+    def give(self, rows: Sequence[Sequence[int]]) -> None:
+        """Let the lowest decoder, which is one of ours (feeds/), hand on what rows say.
+
+        Its ``put`` calls the decoders on top at once, so what they raise is in ``failures`` then.
+        """
+        feeder = self._made[0]
+        for row in rows:
+            feeder.give(row)
+            if self.failures:
+                return
+
     def _take_outputs(self, module: Any) -> None:
         """Take annotations where the decoder gives them.
 

@@ -1,4 +1,8 @@
-"""A stack of sigrok decoders at work on a capture: edges in, annotations as columns out."""
+"""A stack of sigrok decoders at work on a capture: edges in, annotations as columns out.
+
+What goes into the lowest of them are samples here; `FedStream` (fed_stream.py) puts in what a native
+decoder has found.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +20,11 @@ if TYPE_CHECKING:
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.srd.process import SrdWorker
 
-__all__ = ["Annotations", "SrdStep", "SrdStream"]
+__all__ = ["CHUNKS", "CHUNK_B", "Annotations", "SrdStep", "SrdStream"]
 
-_CHUNK_B = 1 << 20  # fits the cache of one core together with the next; larger is not faster
+CHUNK_B = 1 << 20  # fits the cache of one core together with the next; larger is not faster
 _COLUMNS = ("<i8", "<i8", "<i4", "<i4")  # start, end, class, number of the texts
-_CHUNKS = 4  # filled while the worker is busy with the one before
+CHUNKS = 4  # filled while the worker is busy with the one before
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,8 @@ class Annotations:
 class SrdStream:
     """A stack with its worker, which starts with the first piece and ends with the last."""
 
+    takes_samples = True  # all of the capture, also where nothing changes
+
     def __init__(
         self,
         location: SrdLocation,
@@ -64,10 +70,11 @@ class SrdStream:
         self._steps = steps
         self._channels = channels
         self._timeout_s = timeout_s
+        self._what = f"sigrok decoder {'+'.join(step.id for step in steps)}"  # in messages
         self._worker: SrdWorker | None = None
         self._stopped = False
         self._bits: tuple[int, ...] = ()
-        self._chunk: npt.NDArray[Any] | None = None  # (chunks, samples of one)
+        self._chunk: npt.NDArray[Any] | None = None  # (chunks, samples or numbers of one)
         self._held: Any = None
         self._filled = 0  # samples in the chunk that is being filled
         self._sent = 0  # chunks
@@ -87,7 +94,7 @@ class SrdStream:
         try:
             if self._worker is None:
                 self._open(piece)
-            self._fill(piece)
+            self._fill(piece, last=last)
             if last:
                 self._send()
                 while self._worker is not None and self._worker.waiting:
@@ -114,10 +121,7 @@ class SrdStream:
             self._worker = None
 
     def _open(self, piece: Edges) -> None:
-        import mmap
-
         import numpy as np
-        from freezeframe.decoders.srd.process import SrdWorker
 
         self._bits = tuple(bit for bit, probe in enumerate(piece.channels) if probe)
         if not self._bits:
@@ -126,33 +130,39 @@ class SrdStream:
                 f"say one of {', '.join(self._channels)}"
             )
         unitsize_B = next(width for width in (1, 2, 4, 8) if 8 * width >= len(self._bits))
+        self._held = np.uint64(0)
+        channels = {self._channels[bit]: place for place, bit in enumerate(self._bits)}
+        self._start(unitsize_B, piece.samplerate_hz, channels)
+
+    def _start(self, unitsize_B: int, samplerate_hz: int, channels: Mapping[str, int]) -> None:
+        """Start the worker and its stack; ``channels`` are the bits of the lowest decoder's."""
+        import mmap
+
+        import numpy as np
+        from freezeframe.decoders.srd.process import SrdWorker
+
         self._worker = SrdWorker(
             self._location,
-            f"sigrok decoder {'+'.join(step.id for step in self._steps)}",
-            memory_B=_CHUNKS * _CHUNK_B,
+            self._what,
+            memory_B=CHUNKS * CHUNK_B,
             timeout_s=self._timeout_s,
         )
         if self._stopped:  # before there was anything to kill
             self._worker.kill()
-        memory = mmap.mmap(self._worker.memory_fd, _CHUNKS * _CHUNK_B)
-        self._chunk = np.frombuffer(memory, dtype=f"<u{unitsize_B}").reshape(_CHUNKS, -1)
-        self._held = np.uint64(0)
+        memory = mmap.mmap(self._worker.memory_fd, CHUNKS * CHUNK_B)
+        self._chunk = np.frombuffer(memory, dtype=f"<u{unitsize_B}").reshape(CHUNKS, -1)
         self._worker.ask(
             {
                 "do": "open",
                 "memory_fd": self._worker.memory_fd,
-                "memory_B": _CHUNKS * _CHUNK_B,
+                "memory_B": CHUNKS * CHUNK_B,
                 "unitsize_B": unitsize_B,
-                "samplerate_hz": piece.samplerate_hz,
+                "samplerate_hz": samplerate_hz,
                 "stack": [
                     {
                         "id": step.id,
                         "options": dict(step.options),
-                        "channels": {
-                            self._channels[bit]: place for place, bit in enumerate(self._bits)
-                        }
-                        if level == 0
-                        else {},
+                        "channels": dict(channels) if level == 0 else {},
                     }
                     for level, step in enumerate(self._steps)
                 ],
@@ -161,7 +171,7 @@ class SrdStream:
         )
         self._worker.answer()
 
-    def _fill(self, piece: Edges) -> None:
+    def _fill(self, piece: Edges, *, last: bool) -> None:
         from freezeframe.decoders.srd.expand import fill, packed
 
         _, chunk = self._working()
@@ -175,7 +185,7 @@ class SrdStream:
             count = min(size - self._filled, piece.end_sample - at)
             if not self._filled:
                 self._wait_for_room()
-            out = chunk[self._sent % _CHUNKS, self._filled : self._filled + count]
+            out = chunk[self._sent % CHUNKS, self._filled : self._filled + count]
             used, self._held = fill(out, at, piece.sample[done:], value[done:], self._held)
             done += used
             at += count
@@ -194,7 +204,7 @@ class SrdStream:
                 "do": "samples",
                 "begin_sample": begin,
                 "end_sample": self._samples,
-                "offset_B": self._sent % _CHUNKS * chunk.strides[0],
+                "offset_B": self._sent % CHUNKS * chunk.strides[0],
             },
             f"samples {begin} to {self._samples}",
         )
@@ -203,7 +213,7 @@ class SrdStream:
 
     def _wait_for_room(self) -> None:
         worker, _ = self._working()
-        while worker.waiting >= _CHUNKS:
+        while worker.waiting >= CHUNKS:
             self._take()
 
     def _working(self) -> tuple[SrdWorker, npt.NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""The worker process: runs decoders of libsigrokdecode on samples in shared memory.
+"""The worker process: runs decoders of libsigrokdecode on samples, or rows, in shared memory.
 
 Run by its path with ``python -I -S``. It takes commands on standard input and answers on what was
 standard output; what decoders print goes to standard error, which the host keeps. Nothing of the
@@ -65,6 +65,7 @@ class _Worker:
             "describe": self._describe,
             "open": self._open,
             "samples": self._samples,
+            "rows": self._rows,
         }
         return doing[command["do"]](command)
 
@@ -139,6 +140,22 @@ class _Worker:
         # A decoder may say that it is done by returning; what follows is not for it.
         if not session.ended:
             result = session.send(begin, end, self._address + command["offset_B"])
+        return self._found(session, result)
+
+    def _rows(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Give rows of 64-bit numbers to the lowest decoder, which is one of ours (feeds/)."""
+        session, memory = self._session, self._memory
+        if session is None or memory is None:
+            raise RuntimeError("rows before the stack was opened")
+        width = command["width"]
+        begin_B = command["offset_B"]
+        whole = memoryview(memory)[begin_B : begin_B + 8 * width * command["rows"]]
+        rows: Any = whole.cast("q", (command["rows"], width)).tolist()  # lists in a list
+        session.give(rows)
+        return self._found(session, 0)
+
+    def _found(self, session: Session, result: int) -> tuple[dict[str, Any], bytes]:
+        """Return the annotations since the last time; ``result`` is the library's verdict."""
         problems = session.failures or _complaints()
         if not problems and result and not session.ended:
             problems = [f"the library answers {result}"]

@@ -82,6 +82,7 @@ def _document(decoder: Decoder) -> dict[str, Any]:
             {"kind": out.kind, "doc": out.doc, "columns": [list(c) for c in _columns(out)]}
             for out in decoder.produces
         ],
+        "sigrok": decoder.sigrok,
         "channels": [
             {"id": channel.id, "doc": channel.doc, "optional": channel.optional}
             for channel in decoder.channels
@@ -119,6 +120,8 @@ def _text(decoder: Decoder) -> str:
         lines.append(f"    makes: {out.kind}  {out.doc}".rstrip())
         columns = ", ".join(f"{name} {kind}" for name, kind in _columns(out))
         lines += wrap(columns, 96, initial_indent=_DEEPER, subsequent_indent=_DEEPER)
+    if decoder.sigrok:
+        lines.append(f"    makes: {decoder.sigrok}  objects for decoders of sigrok on top")
     for run in _runs(decoder.channels):
         optional = " (optional)" if run[0].optional else ""
         doc = run[0].doc if run[0].doc == run[-1].doc else f"{run[0].doc} .. {run[-1].doc}"

@@ -66,10 +66,13 @@ def _decode(options: DecodeOptions) -> None:
         notes.append,
     )
     if file.is_dir() and not is_capture(file):
-        raise InputError(
-            f"{file}: is a directory, but not a capture folder: it has no manifest.json; give the "
-            "folder NAME.ff that a pull wrote, or a capture file"
-        )
+        from freezeframe.capture.files.open import is_samples
+
+        if not is_samples(file):
+            raise InputError(
+                f"{file}: is a directory, but not a capture folder: it has no manifest.json; give the "
+                "folder NAME.ff that a pull wrote, or a capture file"
+            )
     if decoder and not file.is_dir():
         registry = load_for(decoder, EDGES, options.plugin)
     else:
@@ -117,6 +120,7 @@ def _decode(options: DecodeOptions) -> None:
             print(f"{printable(path)}: {printable(name)}, {plural(len(table), 'row')}")
     else:
         _print_text(decoded, registry)
+    _print_notes(_hints(decoded, registry))
     if not any(len(table) for _, table in decoded):
         still = _still(file, source, ReadSettings(rate, most), decoder, registry)
         print(
@@ -132,7 +136,7 @@ def _still(
     registry: Registry,
 ) -> str:
     """Return which channels in use never change, to stand behind the message that nothing came."""
-    from freezeframe.capture.files.open import is_capture as is_samples
+    from freezeframe.capture.files.open import is_samples
     from freezeframe.decoders.guess.still import still_channels
 
     if file.is_dir() and not is_samples(file):
@@ -155,7 +159,7 @@ def _propose(
     Raises:
         InputError: it cannot be read, is a recording of a card, or nothing fits.
     """
-    from freezeframe.capture.files.open import is_capture as is_samples
+    from freezeframe.capture.files.open import is_samples
     from freezeframe.decoders.guess.propose import guess
 
     if file.is_dir() and not is_samples(file):
@@ -224,10 +228,27 @@ def _texts_of(name: str, registry: Registry) -> Callable[[dict[str, Any]], str]:
     """Return what puts a row of a table into words: its decoder's own text, else all columns."""
     from freezeframe.decoders.blame import texts_of
 
-    top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
-    return texts_of(registry.find(top)) or (
+    return texts_of(registry.find(_top(name))) or (
         lambda row: "  ".join(f"{k}={v}" for k, v in row.items() if k != "t_ps")
     )
+
+
+def _hints(decoded: Sequence[Decoded], registry: Registry) -> list[str]:
+    """Return what decoders say of whole tables that look as if an option were wrong."""
+    from freezeframe.decoders.blame import blamed
+
+    hints = []
+    for name, table in decoded:
+        decoder = registry.decoders.get(_top(name))
+        if decoder is not None and decoder.hint is not None and len(table):
+            with blamed(decoder, decoder.hint):
+                hints.append(decoder.hint(table))
+    return [hint for hint in hints if hint]
+
+
+def _top(name: str) -> str:
+    """Return the decoder on top of the stack that a table is named by."""
+    return name.partition("#")[0].rpartition("+")[2].partition(".")[0]
 
 
 def _print_json(file: Path, decoded: Sequence[Decoded]) -> None:

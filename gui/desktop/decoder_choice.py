@@ -17,7 +17,7 @@ def offered(registry: Registry, specs: Sequence[str]) -> list[Decoder]:
 
     One that takes the table of another is offered where such a table can be made; ``specs`` are in use.
     """
-    made = {output.kind for decoder in registry.decoders.values() for output in decoder.produces}
+    made = {kind for decoder in registry.decoders.values() for kind in decoder.stackable}
     fitting = [
         decoder
         for decoder in registry.decoders.values()
@@ -36,13 +36,12 @@ def bases_for(decoder: Decoder, registry: Registry, specs: Sequence[str]) -> lis
             top = parse_spec(spec, registry).steps[-1].decoder
         except FreezeframeError:
             continue  # of a decoder that is no longer installed
-        if any(output.kind == decoder.consumes for output in top.produces):
+        if decoder.consumes in top.stackable:
             used.append(spec)
     named = [
         other.id
         for other in registry.decoders.values()
-        if any(output.kind == decoder.consumes for output in other.produces)
-        and other.consumes == EDGES
+        if decoder.consumes in other.stackable and other.consumes == EDGES
     ]
     return [*used, *(name for name in sorted(named) if name not in used)]
 

@@ -130,13 +130,13 @@ class _Wish:
 def _material(
     path: Path, form: str, specs: Sequence[str], wish: _Wish, registry: Registry | None
 ) -> Material:
-    from freezeframe.capture.files.open import is_capture
+    from freezeframe.capture.files.open import is_samples
     from freezeframe.decoders.blame import texts_of
     from freezeframe.decoders.registry import load_decoders
     from freezeframe.decoders.run import decode_file
     from freezeframe.decoders.spec import parse_spec
 
-    if not specs and is_capture(path):
+    if not specs and is_samples(path):
         return _samples(path, wish)
     if wish.only:
         raise InputError(f"{path}: --only chooses among samples; leave out -d, or --only")

@@ -140,6 +140,7 @@ def test_options_that_are_not_given_have_their_defaults_and_types() -> None:
             lambda: declare("x", produces=(Output("a", lambda: None),) * 2),
             "decoder x: output declared twice: a",
         ),
+        (lambda: declare("x", "y", sigrok="srd.spi"), "decoder x: srd.spi but consumes 'y'"),
     ],
 )
 def test_a_declaration_that_contradicts_itself_is_refused(make: Any, says: str) -> None:

@@ -138,7 +138,7 @@ CASES: dict[str, tuple[str, Callable[[Path], object], tuple[str, ...], str]] = {
     "empty table": ("a.csv", text(""), UART, "the file is empty"),
     "empty file": ("a.bin", text(""), UART, "no format is recognised (it is empty)"),
     "text in a number column": (
-        *("a.csv", text("time [us],rx\n0,1\n5,high\n"), UART, "invalid value 'high'"),
+        *("a.csv", text("time [us],rx\n0,1\n5,high\n"), UART, "line 3: rx is 'high', not a number"),
     ),
     "line without an end": ("a.csv", endless_line, UART, "a line is longer than 1048576 B"),
     "option out of range": (

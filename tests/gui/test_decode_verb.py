@@ -10,6 +10,7 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 
+from tests.capture.files.test_saleae import digital
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import made_capture
 
@@ -127,6 +128,34 @@ def test_a_directory_that_is_no_capture_says_so(tmp_path: Path) -> None:
     done = run_inside("decode", str(tmp_path / "photos"), "-d", "uart")
     assert (done.code, done.out) == (2, "")
     assert "photos: is a directory, but not a capture folder: it has no manifest.json" in done.err
+
+
+def test_a_folder_of_samples_is_decoded_as_a_file_is(tmp_path: Path) -> None:
+    """What Saleae Logic 2 exports: a file of times a channel. The rate of the line is measured."""
+    folder = tmp_path / "export"
+    folder.mkdir()
+    at_s, level, changes = 1e-3, 1, []
+    for byte in b"Saleae\r\n":
+        for bit in (0, *(byte >> place & 1 for place in range(8)), 1):
+            changes += [at_s] if bit != level else []
+            at_s, level = at_s + 1 / 9600, bit
+    (folder / "digital_0.bin").write_bytes(digital(1, 0, 0.1, changes))
+    (folder / "digital_1.bin").write_bytes(digital(1, 0, 0.1, []))
+    done = run_inside("decode", str(folder), "-d", "uart:rx=D0")
+    assert (done.code, done.err) == (0, "")
+    rate, *lines = done.out.splitlines()
+    assert rate.endswith("  9600 Bd, measured")
+    assert [line.split()[2] for line in lines] == [f"{byte:02x}" for byte in b"Saleae\r\n"]
+    wrong = run_inside("decode", str(folder), "-d", "uart:rx=D0,baud=19200")
+    assert wrong.code == 0
+    assert wrong.err.startswith("note: uart: ")
+    assert wrong.err.count("\n") == 1
+    assert "frames of D0 have no stop bit: another rate (baud=0 measures it), " in wrong.err
+    assert "uart:rx=D0,baud=9600" in run_inside("decode", str(folder)).out
+    quiet = run_inside("decode", str(folder), "-d", "uart:rx=D1")
+    assert (quiet.code, quiet.out) == (0, "")
+    assert quiet.err.startswith("0 events: ")
+    assert "D1" in quiet.err
 
 
 def test_nothing_decoded_is_said_beside_the_output(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.capture.files.test_saleae import digital
 from tests.capture.files.test_sample_folder import PULSES, shifted
 from tests.decoders.test_adding_a_decoder import write_bus
 from tests.gui.cli import run_inside
@@ -109,3 +110,24 @@ def test_a_file_that_is_missing_is_one_line(tmp_path: Path) -> None:
     done = run_inside("import", str(tmp_path / "no.sr"), "-o", str(tmp_path / "a.ff"))
     assert done.code == 2
     assert "no.sr: there is no such file or folder" in done.err
+
+
+def test_a_damaged_file_is_told_by_the_name_that_was_given_and_nothing_is_left(
+    tmp_path: Path,
+) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("Time [s],A\n0,0\n0.1,1\n0.2,zz\n")
+    done = run_inside("import", str(bad), "-o", str(tmp_path / "a.ff"))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"freezeframe: {bad}: line 4: A is 'zz'")
+    assert "partial" not in done.err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_a_damaged_file_of_a_folder_is_told_by_its_own_name(tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    (folder / "digital_0.bin").write_bytes(digital(0, 0, 1e-3, [3e-6, 1e-6]))
+    done = run_inside("import", str(folder), "-o", str(tmp_path / "a.ff"))
+    assert done.code == 2
+    assert done.err.startswith(f"freezeframe: {folder}/digital_0.bin: ")

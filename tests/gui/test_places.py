@@ -36,6 +36,35 @@ def test_a_folder_is_a_capture_by_its_manifest(tmp_path: Path) -> None:
     assert is_capture(tmp_path / "x.ff")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("import", "phy.sr"),
+        ("export", "phy.sr", "--to", "vcd"),
+        ("decode", "phy.sr", "-d", "mdio"),
+        ("console", "phy.sr"),
+        ("pull", "emu:"),
+        ("report", "made.ff"),
+        ("plot", "made.ff"),
+        ("guard", "emu:"),
+        ("reproduce", "forth"),
+        ("demo",),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_standard_output_is_no_place_for_a_result(
+    phy: Path, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(phy.parent)
+    made_capture(phy.parent / "made.ff")
+    done = run_inside(*arguments, "-o", "-")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "freezeframe: -: results are not written to standard output; name a file or a folder\n"
+    )
+    assert sorted(entry.name for entry in phy.parent.iterdir()) == ["made.ff", "phy.sr"]
+
+
 @pytest.mark.parametrize("place", ["x.ff", "x.ff/r.html", "x.ff/raw/deep/r.html", "link/r.html"])
 def test_a_place_in_a_capture_is_refused_also_through_a_link(tmp_path: Path, place: str) -> None:
     (tmp_path / "x.ff" / "raw").mkdir(parents=True)

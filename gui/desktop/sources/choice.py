@@ -16,7 +16,7 @@ def kind_of(what: str) -> SourceKind:
     Raises:
         InputError: there is no such file, and it is no URL of a target or of counters.
     """
-    from freezeframe.capture.files.open import is_capture
+    from freezeframe.capture.files.open import is_samples
 
     if not what.strip():
         raise InputError("nothing is named; give a capture folder, a file, or the URL of a card")
@@ -29,7 +29,7 @@ def kind_of(what: str) -> SourceKind:
     except (OSError, ValueError) as error:
         raise InputError(f"{what}: cannot be looked at: {error}") from None
     if there:
-        if is_capture(path):
+        if is_samples(path):
             return "samples"
         if path.is_dir():
             if not (path / "manifest.json").is_file():

@@ -9,7 +9,7 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.edges import Bus, join
-from freezeframe.capture.files.open import find_format, is_capture, read_header, renamed
+from freezeframe.capture.files.open import find_format, is_samples, read_header, renamed
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings
 
 from tests.capture.files.captures import metadata, write_session
@@ -57,9 +57,9 @@ def test_formats_that_are_not_known_and_files_that_are_not_there_are_refused(
         find_format(tmp_path / "none")
     with pytest.raises(InputError, match=r"a folder without digital_N\.bin"):
         find_format(tmp_path)
-    assert not is_capture(tmp_path)
+    assert not is_samples(tmp_path)
     (tmp_path / "digital_0.bin").write_bytes(SALEAE)
-    assert is_capture(tmp_path)
+    assert is_samples(tmp_path)
     assert find_format(tmp_path) == "saleae"
 
 

@@ -16,7 +16,7 @@ from freezeframe.capture.files import edge_table
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.importer import Imported, ImportFile, import_captures
 from freezeframe.capture.files.merge import Alignment
-from freezeframe.capture.files.open import is_capture, read_edges, read_header
+from freezeframe.capture.files.open import is_samples, read_edges, read_header
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.threshold import Threshold
 from freezeframe.capture.folder import CaptureFolder
@@ -92,7 +92,7 @@ def test_reading_gives_what_the_file_gives(table: Path, tmp_path: Path, tables: 
     stored([ImportFile(table)], tmp_path / "a.ff")
     if not tables:
         (tmp_path / "a.ff/tables/edges.parquet").unlink()
-    assert is_capture(tmp_path / "a.ff")
+    assert is_samples(tmp_path / "a.ff")
     want = join(list(read_edges(table)))
     assert pairs(edges_of(tmp_path / "a.ff")) == pairs(want)
     assert pairs(edges_of(tmp_path / "a.ff", ["b"])) == pairs(want.select(["b"]))

@@ -66,10 +66,12 @@ def uart_signal(rng: random.Random, options: dict[str, Any]) -> Edges:
     options["order"] = rng.choice(("lsb-first", "msb-first"))
     options["invert"] = rng.random() < 0.3
     sent_parity = options["parity"] if rng.random() < 0.8 else "even"
+    baud = options["baud"]
+    options["baud"] = rng.choice((baud, baud, 0))
     return uart_encode.encode_characters(
         [rng.choice((0, 1, rng.randrange(32))) for _ in range(rng.randrange(1, 40))],
         samplerate_hz=RATE_HZ,
-        baud=options["baud"],
+        baud=baud,
         bits=options["bits"],
         parity="none" if sent_parity == "ignore" else sent_parity,
         stop_halves=rng.choice((1, 2, 2, 4)),

@@ -55,6 +55,7 @@ def test_a_character_gives_its_value_and_places() -> None:
         "parity": -1,
         "parity_ok": None,
         "stop_ok": True,
+        "baud": 100_000,
         "sample": 20,
         "data_sample": 30,
         "data_end_sample": 110,

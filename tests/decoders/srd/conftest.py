@@ -6,6 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from freezeframe.decoders.registry import Registry, load_decoders
+
+from tests.decoders.srd.sigrok_side import add_decoder
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +27,20 @@ def apart(cache_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "FREEZEFRAME_SIGROK_TIMEOUT_S",
     ):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory, cache_home: Path) -> Registry:
+    """The installed decoders, and one for each protocol that says what objects it gets."""
+    folder = tmp_path_factory.mktemp("decoders")
+    for kind in ("spi", "i2c", "uart"):
+        add_decoder(
+            folder,
+            f"ff_seen_{kind}",
+            "self.put(ss, es, self.ann, [0, [repr(packet)]])",
+            inputs=f"['{kind}']",
+        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SIGROKDECODE_DIR", str(folder))
+        patch.setenv("XDG_CACHE_HOME", str(cache_home))
+        return load_decoders()
