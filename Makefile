@@ -60,7 +60,8 @@ types: $(DEV)
 	@$(BIN)/mypy && $(BIN)/mypy firmware-hooks/registers/generate.py
 
 tests: $(DEV)
-	@$(BIN)/pytest -n 2 --dist loadfile
+# In order of the folders: a file of one long test does not come last, when nobody else has work.
+	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 bench: $(DEV)
 	@$(BIN)/python -m tests.bench
