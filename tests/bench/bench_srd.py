@@ -21,7 +21,7 @@ from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 
 from tests.bench.common import BenchResult, main
 
-__all__ = ["run"]
+__all__ = ["run", "sigrok_cli"]
 
 _SPEC = "srd-mdio"
 _REPEATS = 5  # in turn, the best of each
@@ -139,8 +139,13 @@ def _theirs(path: Path) -> list[str]:
 
 
 def _sigrok(path: Path) -> str:
+    return sigrok_cli(path, "-P", "mdio:mdc=MDC:mdio=MDIO")
+
+
+def sigrok_cli(path: Path, *decoders: str) -> str:
+    """Return the annotations that sigrok-cli prints of a capture, each with its samples."""
     done = subprocess.run(
-        ["sigrok-cli", "-i", path, "-P", "mdio:mdc=MDC:mdio=MDIO", "--protocol-decoder-samplenum"],
+        ["sigrok-cli", "-i", path, *decoders, "--protocol-decoder-samplenum"],
         capture_output=True,
         text=True,
         check=False,

@@ -6,8 +6,6 @@ The same file and the same decoder on top; the annotations are compared before a
 from __future__ import annotations
 
 import shutil
-import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,6 +16,7 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 
+from tests.bench.bench_srd import sigrok_cli
 from tests.bench.common import BenchResult, main
 
 __all__ = ["run"]
@@ -74,15 +73,7 @@ def _ours(path: Path) -> list[str]:
 
 def _sigrok(path: Path) -> str:
     spi = "spi:clk=CLK:miso=MISO:mosi=MOSI:cs=CS,spiflash"
-    done = subprocess.run(
-        ["sigrok-cli", "-i", path, "-P", spi, "-A", "spiflash", "--protocol-decoder-samplenum"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    # libsigrokdecode 0.5.3 can abort at its end, after complete output.
-    assert done.returncode in (0, -signal.SIGABRT), done.stderr
-    return done.stdout
+    return sigrok_cli(path, "-P", spi, "-A", "spiflash")
 
 
 def _seconds(call: Callable[[], object]) -> float:

@@ -135,10 +135,7 @@ def test_the_device_of_one_memory_keeps_it_while_frozen_and_freezes_by_an_enable
         SELECT_SOURCES,
         f"chparam -set WITH_CROSS {crossed} {SELECT_TOP}",
     )
-    base = _solve(problem, "-t", str(STEPS + 1))
-    assert "Status: PASSED" in base, base[-2000:]
-    step = _solve(problem, "-i", "-t", str(STEPS))
-    assert "Temporal induction successful." in step, step[-2000:]
+    _is_proven(problem, STEPS, base=STEPS + 1)
 
 
 @pytest.mark.parametrize("name", list(SELECT_MUTANTS))
@@ -152,10 +149,7 @@ def test_the_small_device_keeps_a_frozen_memory_and_leaves_frozen_by_an_arm_alon
     tmp_path: Path,
 ) -> None:
     problem = _problem(tmp_path, None, LEAN_TOP, LEAN_SOURCES)
-    base = _solve(problem, "-t", str(LEAN_STEPS + 5))
-    assert "Status: PASSED" in base, base[-2000:]
-    step = _solve(problem, "-i", "-t", str(LEAN_STEPS))
-    assert "Temporal induction successful." in step, step[-2000:]
+    _is_proven(problem, LEAN_STEPS, base=LEAN_STEPS + 5)
 
 
 @pytest.mark.parametrize("name", list(LEAN_MUTANTS))
@@ -169,10 +163,7 @@ def test_a_frozen_memory_the_first_cause_frozen_the_counts_and_dt_15_are_proven(
     tmp_path: Path,
 ) -> None:
     problem = _problem(tmp_path)
-    base = _solve(problem, "-t", str(STEPS + 1))
-    assert "Status: PASSED" in base, base[-2000:]
-    step = _solve(problem, "-i", "-t", str(STEPS))
-    assert "Temporal induction successful." in step, step[-2000:]
+    _is_proven(problem, STEPS, base=STEPS + 1)
 
 
 @pytest.mark.parametrize("name", list(MUTANTS))
@@ -180,6 +171,13 @@ def test_the_proof_fails_on(tmp_path: Path, name: str) -> None:
     mutant = MUTANTS[name]
     told = _solve(_problem(tmp_path, mutant), "-i", "-t", str(STEPS))
     _failed_at(told, tmp_path, mutant)
+
+
+def _is_proven(problem: Path, steps: int, base: int) -> None:
+    told = _solve(problem, "-t", str(base))
+    assert "Status: PASSED" in told, told[-2000:]
+    told = _solve(problem, "-i", "-t", str(steps))
+    assert "Temporal induction successful." in told, told[-2000:]
 
 
 def _failed_at(told: str, folder: Path, mutant: Mutant) -> None:
