@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.contract import Finding
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.view import CaptureView
     from freezeframe.capture.folder import CaptureFolder
     from freezeframe.decoders.trace.decode import Trace

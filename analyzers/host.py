@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+
 from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Intervals, Material
 from freezeframe.analyzers.result_parts import (
     IntervalRow,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import Kind, LinkCode
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.analysis import Figure, Intervals
 
 __all__ = ["IntervalRow", "distribution_figures", "interval_track", "joined_notes", "median"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.contract import Row
 from freezeframe.capture.registers.layouts import HEADER, Kind
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.timebase import (
     DRIFT_PPB_PER_S,
     RATE_TOLERANCE_PPB,

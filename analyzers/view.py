@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.link_start import came_up_ps
 from freezeframe.analyzers.streams import HEADS, EventLog, Packet, Stream
@@ -25,6 +26,7 @@ from freezeframe.capture.timebase import PS_PER_S
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["TAPS", "CaptureView", "view_of"]

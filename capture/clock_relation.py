@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import CaptureFormatError
 
 __all__ = ["MOST_DRIFT_PPM", "Bound", "Relation", "relate"]

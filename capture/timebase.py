@@ -27,6 +27,7 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.clock_relation import Relation
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture

@@ -12,6 +12,7 @@ from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.decoders.trace.trace import Trace
 
 __all__ = ["decode"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+
 from freezeframe.capture.registers.map_table import MAP_SIZE
 from freezeframe.capture.targets.base import Words
 from freezeframe.emulator.target import EmulatorTarget

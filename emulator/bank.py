@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.emulator.counters import counter_values
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.registers.layouts import Memory, State
 from freezeframe.capture.registers.map_table import COUNTERS
 from freezeframe.emulator.stages import Process

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+
 from freezeframe.capture.registers.layouts import CREDIT_FLAGS_LSB, CREDIT_FLAGS_MASK
 from freezeframe.decoders.trace.encode import crc16_ibm3740, words_to_bytes
 from freezeframe.emulator.memory import Words

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import simpy
+
 from freezeframe.capture.registers.layouts import (
     DescCode,
     EventSource,

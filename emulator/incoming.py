@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.memory import Kinds, Words

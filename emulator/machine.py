@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import simpy
+
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.faults.registry import make_fault

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import simpy
+
 from freezeframe.capture.registers.layouts import (
     EVENT_CODE_LSB,
     EVENT_FLOW_LSB,

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.capture.registers.layouts import (
     HEADER_CRC_LSB,
     HEADER_FLAGS_LSB,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from freezeframe.capture.registers.layouts import DescCode, PacketFlag, PacketType
 from freezeframe.decoders.trace.encode import pattern_payload
 from freezeframe.emulator.dma import Descriptor, empty_payload

@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.capture.registers.layouts import (
     MARK_CAUSES_LSB,
     MARK_SINCE_CYCLES_LSB,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, State
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
 from freezeframe.capture.registers.types import RegisterInfo, WindowInfo

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import simpy
+
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.memory import Kinds, Words

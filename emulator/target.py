@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.registers.map_table import MAP_SIZE
 from freezeframe.capture.targets.base import Words

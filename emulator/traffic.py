@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.profile import Profile

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.emulator.memory import Kinds, Words
 
 __all__ = ["Term", "Trigger"]

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.emulator.profile import Profile

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.recorder.control import arm_all

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
 from freezeframe.analyzers.diagnosis.credit_flight import covers, flight_ps
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.view import CaptureView

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+
 from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Material
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.crc.forensics import Explanation, Forensics, Place, examine

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.crc.linear import (
     Crc,
     Registers,

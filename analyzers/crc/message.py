@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from freezeframe.analyzers.crc.linear import Crc, bit_effects, prefixes
 
 __all__ = ["SHOWN", "Explanation", "Message", "Place"]

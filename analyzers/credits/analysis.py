@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from freezeframe.analyzers.analysis import (
     Analysis,
     AnalysisResult,

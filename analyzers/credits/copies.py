@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.analyzers.streams import Stream
 from freezeframe.capture.registers.layouts import (
     CREDIT_FLAGS_LSB,

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.analyzers.streams import EventLog, Packet, Stream
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import (

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.view import CaptureView

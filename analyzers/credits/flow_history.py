@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.analyzers.credits.departures import Departure, departures, described_packets
 from freezeframe.analyzers.credits.ledger import CreditTimes, FlowAccount
 from freezeframe.analyzers.streams import EventLog, Stream

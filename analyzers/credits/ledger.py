@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import CREDIT_FREED_LSB, CREDIT_FREED_MASK
 

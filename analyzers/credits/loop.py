@@ -9,6 +9,7 @@ import itertools
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.credits.columns import (
     REFUSED,
     SENT,

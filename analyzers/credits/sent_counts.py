@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+
 from freezeframe.analyzers.credits.departures import departures
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.streams import EventLog

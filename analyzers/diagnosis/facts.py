@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credits.ledger import CreditLedger, FlowAccount
 from freezeframe.analyzers.dma.analysis import device_rows

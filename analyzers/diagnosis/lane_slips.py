@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import Kind

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.crc.lone_payload import Flip, crc32_words, find_flips
 from freezeframe.analyzers.diagnosis.facts import Facts, Unplaced
 from freezeframe.analyzers.diagnosis.lanes import LANES, PHASES, Mode, halves, join, unshift_phase

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.analyzers.contract import Evidence, Row
 from freezeframe.analyzers.credits.flow_history import (
     FlowHistory,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Intervals, Material
 from freezeframe.analyzers.dma.chunks import LogRow
 from freezeframe.analyzers.dma.figures import (
@@ -25,6 +26,7 @@ from freezeframe.capture.registers.layouts import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["DMA", "DMA_KINDS", "device_rows", "dma"]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from freezeframe.analyzers.analysis import Figure
 from freezeframe.analyzers.dma.interrupts import Interrupts
 from freezeframe.analyzers.dma.reads import Read
@@ -13,6 +14,7 @@ from freezeframe.capture.timebase import PS_PER_S
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.view import CaptureView
 
 __all__ = [

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.timebase import PS_PER_S

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.analysis import Figure
 from freezeframe.analyzers.time_alignment import Moments, span_uncertainty_ps
 from freezeframe.capture.registers.layouts import Kind

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.analysis import Figure, Intervals
 from freezeframe.analyzers.latency.messages import (
     Messages,
@@ -31,6 +32,7 @@ from freezeframe.capture.registers.layouts import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["Side", "Transfers", "transfers_of"]

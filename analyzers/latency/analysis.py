@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.analysis import (
     Analysis,
     AnalysisResult,
@@ -27,6 +28,7 @@ from freezeframe.capture.time_text import format_ps
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.capture.timebase import TimeBase
 
 __all__ = ["LATENCY", "latency"]

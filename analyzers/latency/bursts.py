@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.analysis import Figure
 from freezeframe.analyzers.latency.messages import Messages
 from freezeframe.analyzers.latency.phases import Phase, PhaseTable

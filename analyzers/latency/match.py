@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.latency.phases import PhaseTable
 
 __all__ = ["EventBatch", "PhaseAnalyzer", "PhaseResult", "PhaseState", "PhaseStats", "SlowMessage"]

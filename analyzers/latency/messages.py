@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.time_alignment import Moments
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
@@ -27,6 +28,7 @@ from freezeframe.capture.timebase import DOMAIN_OF_MEMORY
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.decoders.trace.decode import Trace
 
 __all__ = [

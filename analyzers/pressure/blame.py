@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.credits.flights import flights
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.credits.sent_counts import PressureEnd, SentCounts, seen_unit

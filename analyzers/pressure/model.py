@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+
 from freezeframe.analyzers.credits.flights import flights
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.credits.sent_counts import Loaded, loaded_packets

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.run_diff.packets import TapRuns, align_taps
 from freezeframe.analyzers.run_diff.statistics import (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Material
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.align import Edit, Op
@@ -26,6 +27,7 @@ from freezeframe.capture.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.taps.word_diff import Order
     from freezeframe.analyzers.view import CaptureView
 
@@ -127,6 +129,7 @@ def diff_columns(
         ValueError: as of `word_diff.diff_words`.
     """
     import pandas as pd
+
     from freezeframe.analyzers.taps.word_diff import diff_words
 
     names = (column, column) if isinstance(column, str) else column

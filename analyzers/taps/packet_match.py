@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.analyzers.streams import Packet, Stream
 
 __all__ = ["Match", "match_packets"]

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.streams import HEADS, Packet, Stream
 from freezeframe.analyzers.taps.align import Alignment, Edit, Op, align, align_cut
 from freezeframe.analyzers.taps.packet_match import match_packets

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
+
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.edit_script import edit_script
-from numba import njit
 
 if TYPE_CHECKING:
     import pandas as pd

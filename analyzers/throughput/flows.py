@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.streams import Stream
 from freezeframe.analyzers.view import CaptureView
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.throughput.samples import SampleBatch
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.timebase import TimeBase

@@ -9,6 +9,7 @@ import zlib
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from freezeframe.capture.console.lines import Damaged, Line
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage, RegisterImage

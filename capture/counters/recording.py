@@ -19,6 +19,7 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.counters.contract import Counter, Sample
 
 __all__ = ["Recording", "finish", "journal_of"]
@@ -98,6 +99,7 @@ def finish(path: Path) -> int:
         CaptureFormatError: the journal is damaged other than by being cut short in its last line.
     """
     import pyarrow as pa
+
     from freezeframe.capture.parquet import write_batches
 
     journal = journal_of(path)

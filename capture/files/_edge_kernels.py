@@ -7,6 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.plane_kernels import LANES, count_ones, lowest, moves
 
 __all__ = ["changes", "count_changes", "gather_bits"]

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, TypeVar
 
-from freezeframe.capture.errors import CaptureFormatError, InputError
 from isal import isal_zlib
+
+from freezeframe.capture.errors import CaptureFormatError, InputError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

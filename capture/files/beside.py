@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges
 
 __all__ = ["beside"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import Bus, Edges
 
 __all__ = ["ChangeMerger"]

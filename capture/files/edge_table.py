@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.edges import Bus, Edges, join, samples_to_ps
 

@@ -13,6 +13,7 @@ from math import gcd
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.few_changes import few_changes
 from freezeframe.capture.files.units import UnitReader
 

@@ -16,6 +16,7 @@ from queue import Full, Queue
 from typing import Any
 
 import numpy as np
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import Edges

@@ -363,6 +363,7 @@ def _few_in_bytes(data: bytes, unit_B: int) -> tuple[bytes, bytes]:
 def _few_in_numpy(data: bytes, unit_B: int) -> tuple[bytes, bytes] | None:
     """Return the same, None where they are dense."""
     import numpy as np
+
     from freezeframe.capture.files.few_changes import few_changes
 
     samples = np.frombuffer(data, dtype=f"<u{unit_B}")

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.csv_table import first_lines, record_batches

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.cut import time_text

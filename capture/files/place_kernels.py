@@ -12,10 +12,11 @@ from typing import Any
 
 import numba
 import numpy as np
-from freezeframe.capture.files.plane_kernels import LANES, count_ones, has_feature, lowest
 from llvmlite import ir  # type: ignore[import-untyped]  # it ships no type information
 from numba.core import types
 from numba.extending import intrinsic
+
+from freezeframe.capture.files.plane_kernels import LANES, count_ones, has_feature, lowest
 
 __all__ = ["EIGHT", "new_places", "numbers_at", "places_into", "prepare", "words_at"]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import PLANE_CHANNELS, EdgeReducer, Edges
 from freezeframe.capture.files.units import widened
 

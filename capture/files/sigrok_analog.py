@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files._zip_members import ZipMembers
 from freezeframe.capture.files.edges import Edges

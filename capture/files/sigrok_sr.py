@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files._zip_members import ZipMembers
 from freezeframe.capture.files.edges import EdgeReducer, Edges

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 
 __all__ = ["Threshold", "Thresholder", "parse_threshold"]

@@ -17,6 +17,7 @@ from typing import IO
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import Edges

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
 from freezeframe.capture.folder.content import DeviceCapture, Gap, HostTrace, MemoryImage
 from freezeframe.capture.folder.manifest import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.map_table import COUNTERS

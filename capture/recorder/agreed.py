@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import BusError, RecorderStateError, TargetError
 from freezeframe.capture.recorder.patience import RecordingLost
 from freezeframe.capture.targets.base import Words

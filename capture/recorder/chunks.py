@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.folder.content import Gap
 from freezeframe.capture.folder.records import (

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage, RegisterImage
 from freezeframe.capture.recorder.chunks import MemoryReader

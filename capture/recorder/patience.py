@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.capture.errors import BusError, RecorderStateError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import ALL_ONES, Device

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+
 from freezeframe.capture.errors import DeviceUnknownError
 from freezeframe.capture.folder.records import WINDOW_WORDS
 from freezeframe.capture.registers import names

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.capture.errors import InputError, RecorderStateError, TargetError
 from freezeframe.capture.registers.access import Device
 

@@ -16,6 +16,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.errors import RecorderStateError, TargetTimeout
 from freezeframe.capture.folder import (
     CaptureFolder,

@@ -8,6 +8,7 @@ from operator import index
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.targets.base import Words
 

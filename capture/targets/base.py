@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 
 __all__ = ["Target", "TargetFactory", "Words", "open_target", "target_schemes"]

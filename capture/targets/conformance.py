@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+
 from freezeframe.capture.errors import BusError, TargetError
 from freezeframe.capture.targets.base import Target, Words, open_target
 

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.capture.errors import TargetError, TargetTimeout
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import MAGIC

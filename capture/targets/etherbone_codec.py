@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.targets.base import Words
 
 __all__ = [

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.errors import BusError, InputError, TargetError
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, closed_error

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.capture.errors import BusError, TargetError
 from freezeframe.capture.targets.base import Target, Words
 from freezeframe.capture.targets.etherbone_codec import (

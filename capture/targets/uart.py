@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import serial
+
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.targets._checks import (
     checked_addresses,

@@ -9,6 +9,7 @@ import struct
 from typing import NamedTuple
 
 import numpy as np
+
 from freezeframe.capture.targets.base import Words
 
 __all__ = [

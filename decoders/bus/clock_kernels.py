@@ -7,6 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import Edges
 
 __all__ = ["CLOCKING", "Clocks", "clocks_of", "new_state"]

@@ -8,6 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import PLANE_CHANNELS
 from freezeframe.capture.files.plane_kernels import (
     LANES,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.plane_kernels import LANES, bits_of, differs
 
 __all__ = ["PackedLayout", "packed_layout", "packed_levels"]

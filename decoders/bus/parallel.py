@@ -18,6 +18,7 @@ from freezeframe.decoders.contract import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
     from freezeframe.decoders.bus.parallel_stream import ParallelState
@@ -44,6 +45,7 @@ def item_schema() -> pa.Schema:
     about the timing stands between clock and change, with ``value`` -1.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.place_kernels import (
     EIGHT,
     new_places,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import sample_span_ps, samples_to_ps
 from freezeframe.decoders.bus.clock_kernels import CLOCKING, Clocks, clocks_of
@@ -28,6 +29,7 @@ from freezeframe.decoders.bus.parallel_tables import Items, item_table, timed_ta
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
     from freezeframe.decoders.contract import OptionValues

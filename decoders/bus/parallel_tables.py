@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
 from freezeframe.capture.files.edges import samples_to_ps
 from freezeframe.decoders.bus.parallel import item_schema, word_schema
 from freezeframe.decoders.bus.parallel_kernels import TIMED_ROW, WORD_ROW, close_word, words

@@ -14,6 +14,7 @@ from freezeframe.decoders.contract import EDGES, Decoder, Option, OptionValues, 
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
     from freezeframe.decoders.bus.pci_stream import PhaseColumns, RowColumns
@@ -36,6 +37,7 @@ def phase_schema() -> pa.Schema:
     from the end of the phase before it to the clock after its own last one.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -73,6 +75,7 @@ def transaction_schema() -> pa.Schema:
     ``expected`` is what PAR should have been and ``seen`` what it was, PAR64 as bit 1 of both (-1 else).
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -118,6 +121,7 @@ class PciState:
 
     def __init__(self) -> None:
         import numpy as np
+
         from freezeframe.decoders.bus.pci_rows import (
             PENDING,
             PENDING_RETRIES,
@@ -145,6 +149,7 @@ def decode_pci(
         InputError: a part of the 64-bit extension has no probe.
     """
     import numpy as np
+
     from freezeframe.decoders.bus.pci_kernels import transactions
     from freezeframe.decoders.bus.pci_row_kernels import close
     from freezeframe.decoders.bus.pci_rows import PENDING_RETRIES, TRANSACTION_ROW
@@ -253,6 +258,7 @@ def _transaction_table(
     rows: RowColumns, phases: PhaseColumns, state: PciState, piece: Edges | Samples
 ) -> pa.Table:
     import numpy as np
+
     from freezeframe.decoders.bus.pci_rows import COMMANDS, DEVSELS, ERRORS, TERMINATIONS
     from freezeframe.decoders.bus.pci_stream import elapsed_ps, span_columns
     from freezeframe.decoders.columns import names, one_name, table

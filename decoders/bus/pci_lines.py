@@ -9,6 +9,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from freezeframe.capture.files.plane_kernels import count_ones
 from freezeframe.decoders.bus import pci_signals as at
 

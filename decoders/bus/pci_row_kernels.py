@@ -9,6 +9,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from freezeframe.decoders.bus import pci_signals as at
 from freezeframe.decoders.bus.pci_lines import ad, asserted, cbe
 from freezeframe.decoders.bus.pci_rows import PENDING_RETRIES, TERMINATIONS, error

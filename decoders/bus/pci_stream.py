@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import samples_to_ps
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus import pci_signals
@@ -16,6 +17,7 @@ from freezeframe.decoders.columns import by_column, whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.contract import OptionValues
 

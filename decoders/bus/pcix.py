@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
     from freezeframe.decoders.bus.pci_stream import PhaseColumns, RowColumns
@@ -37,6 +38,7 @@ _AHEAD = 3  # clocks: PAR is one clock late, PERR# two more
 
 def _fields(*columns: tuple[str, Any]) -> pa.Schema:
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     name = name_type()
@@ -59,6 +61,7 @@ def phase_schema() -> pa.Schema:
     ``parity`` is ``good``, ``bad`` or empty where PAR is not known.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return _fields(
@@ -86,6 +89,7 @@ def transaction_schema() -> pa.Schema:
     it was, PAR64 as bit 1 of both (-1 else).
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     name = name_type()
@@ -132,6 +136,7 @@ def split_schema() -> pa.Schema:
     first Split Completion (-1 without). ``byte_count`` was asked for (0 for a write).
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     name = name_type()
@@ -158,6 +163,7 @@ class PcixState:
 
     def __init__(self) -> None:
         import numpy as np
+
         from freezeframe.decoders.bus.pci_stream import ClockStream, HeldData
         from freezeframe.decoders.bus.pcix_rows import (
             PENDING_SPLITS,
@@ -195,6 +201,7 @@ def decode_pcix(
         InputError: a part of the 64-bit extension has no probe.
     """
     import numpy as np
+
     from freezeframe.decoders.bus.pci_stream import decoded
     from freezeframe.decoders.bus.pcix_kernels import transactions
     from freezeframe.decoders.bus.pcix_row_kernels import close
@@ -360,6 +367,7 @@ def _split_table(rows: RowColumns, piece: Edges | Samples) -> pa.Table:
 def _who(rows: RowColumns) -> dict[str, Any]:
     """Return command, requester, tag, completer and status, which both tables have."""
     import numpy as np
+
     from freezeframe.decoders.bus.pcix_rows import COMMANDS, message_text
     from freezeframe.decoders.columns import names
 

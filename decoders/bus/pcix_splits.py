@@ -9,6 +9,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from freezeframe.decoders.bus.pcix_rows import PENDING_SPLITS, error
 
 __all__ = ["answer", "request", "unanswered"]

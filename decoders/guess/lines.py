@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import Edges, join
 
 __all__ = ["MAX_EDGES", "Line", "lines_of", "sampled"]

@@ -13,6 +13,7 @@ from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.decoders.contract import OptionValue
 from freezeframe.decoders.guess.candidate import Candidate, Evidence, sentence
 from freezeframe.decoders.guess.lines import Line

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
 from freezeframe.capture.clock_relation import MOST_DRIFT_PPM, Bound, Relation, relate
 from freezeframe.capture.registers.layouts import (
     DESCRIPTOR_FLAGS_LSB,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.timebase import UNKNOWN_PS
 from freezeframe.decoders.host.lines import HostLine, read_lines

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.link.lane import Lane
     from freezeframe.decoders.link.lane_events import EventQueue
@@ -37,6 +38,7 @@ def word_schema() -> pa.Schema:
     on lane 0, known to ``t_unc_ps``.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -161,6 +163,7 @@ class _Half:
 
     def feed(self, number: int, edges: Edges, events: EventQueue, last: bool) -> None:
         import numpy as np
+
         from freezeframe.decoders.link.column_kernels import columns
         from freezeframe.decoders.link.lane_rows import EVENT
 
@@ -197,6 +200,7 @@ class _State:
 
     def join(self, end_sample: int, last: bool) -> _Words:
         import numpy as np
+
         from freezeframe.decoders.link.bonding_kernels import join_lanes, last_word
         from freezeframe.decoders.link.lane_rows import EVENT
 
@@ -238,6 +242,7 @@ class _State:
     def _find_bond(self, end_sample: int, last: bool) -> None:
         """Look for the first pair of align columns, and let what is too old go."""
         import numpy as np
+
         from freezeframe.decoders.link.bonding_kernels import MOST_SKEW_COLUMNS, first_pair
         from freezeframe.decoders.link.column_kernels import NOT_BONDED
         from freezeframe.decoders.link.lane_rows import EVENT
@@ -288,6 +293,7 @@ def _source(edges: Edges) -> str:
 
 def _word_table(words: _Words, edges: Edges) -> pa.Table:
     import numpy as np
+
     from freezeframe.capture.files.edges import PS_PER_S, samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table
     from freezeframe.decoders.link.bonding_kernels import WORD_ERRORS, WORD_KINDS

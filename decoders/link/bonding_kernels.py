@@ -10,6 +10,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.decoders.link.column_kernels import (
     ALIGN,
     BAD_BYTES,

@@ -10,6 +10,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.decoders.link.code_8b10b import ERROR_LSB, K
 from freezeframe.decoders.link.lane_rows import EVENT_CODES, FRESH
 

@@ -41,6 +41,7 @@ def event_schema() -> pa.Schema:
     ``value`` is. ``lane`` is 0 or 1, or -1 where it is about both.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(

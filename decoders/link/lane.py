@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.link.lane_rows import (

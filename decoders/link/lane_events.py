@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.decoders.link.event_rows import event_schema
 
 if TYPE_CHECKING:

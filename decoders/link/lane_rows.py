@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.decoders.link.code_8b10b import ERROR_LSB, POSITIVE, K
 
 __all__ = [

@@ -39,6 +39,7 @@ def packet_schema() -> pa.Schema:
     A packet that ended without a TAIL has ``length_ok`` false; ``whole`` is false where the capture cuts it.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return _schema(
@@ -84,6 +85,7 @@ def error_schema() -> pa.Schema:
     credit, the sequence number, or the words of a payload by its header and as they came.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return _schema(
@@ -101,6 +103,7 @@ def decode_link(
 ) -> dict[str, pa.Table]:
     """Decode a piece of the table `bonded.words`."""
     import numpy as np
+
     from freezeframe.decoders.link import packet_kernels as kernels
     from freezeframe.decoders.link.bonding_kernels import WORD_ERRORS, WORD_KINDS
 
@@ -193,6 +196,7 @@ def _wrong(names: Sequence[str]) -> str:
 
 def _schema(*fields: tuple[str, Any]) -> pa.Schema:
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -216,6 +220,7 @@ def _codes(words: pa.Table, column: str, texts: Sequence[str]) -> npt.NDArray[np
 
 def _packet_table(rows: npt.NDArray[np.void], state: _State, direction: str) -> pa.Table:
     import numpy as np
+
     from freezeframe.capture.registers import layouts
     from freezeframe.decoders.columns import names, one_name, table
     from freezeframe.decoders.trace.schema import PACKET_KINDS, UNKNOWN_KIND
@@ -256,6 +261,7 @@ def _packet_table(rows: npt.NDArray[np.void], state: _State, direction: str) -> 
 
 def _credit_table(rows: npt.NDArray[np.void], source: str) -> pa.Table:
     import numpy as np
+
     from freezeframe.capture.registers import layouts
     from freezeframe.decoders.columns import names, one_name, table
 

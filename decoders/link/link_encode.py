@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.link.code_8b10b import POSITIVE, K, decode_table, encode_table
 

@@ -10,6 +10,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.registers import layouts
 from freezeframe.decoders.link.bonding_kernels import WORD_ERRORS, WORD_KINDS
 from freezeframe.decoders.trace.framing import crc16_header, crc32

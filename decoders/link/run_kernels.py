@@ -11,6 +11,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from freezeframe.decoders.link.lane_rows import FRACTION, GLITCH, MOST_BITS
 
 __all__ = [

@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from freezeframe.decoders.link.code_8b10b import ERROR_LSB, POSITIVE, decode_table
 from freezeframe.decoders.link.lane_rows import (
     ALIGNED,

@@ -15,6 +15,7 @@ from freezeframe.decoders.link.lane_options import CLOCK, LANE_OPTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.link.lane import Symbols
 
@@ -32,6 +33,7 @@ def symbol_schema() -> pa.Schema:
     received, abcdei fghj with a as bit 9. ``synced``: the lane was in synchronization at its end.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -101,6 +103,7 @@ class _State:
 
 def _symbol_table(found: Symbols, edges: Edges) -> pa.Table:
     import numpy as np
+
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table
     from freezeframe.decoders.link.code_8b10b import CODE_ERROR, ERROR_LSB, POSITIVE, K

@@ -69,6 +69,7 @@ def ethernet_schema() -> pa.Schema:
     none.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(

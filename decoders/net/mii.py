@@ -23,6 +23,7 @@ from freezeframe.decoders.net.phy import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
 
 __all__ = ["MII", "MiiState", "decode_mii"]

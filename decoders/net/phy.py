@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
 
 __all__ = [
@@ -79,6 +80,7 @@ def frame_schema() -> pa.Schema:
     one before it (``short-gap``). -1 stands for what is not there.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import event_schema, name_type
 
     return event_schema(
@@ -161,6 +163,7 @@ class Side:
 
     def __init__(self, line: Line) -> None:
         import numpy as np
+
         from freezeframe.decoders.net.phy_kernels import new_clock, new_frame
 
         self.line = line
@@ -173,6 +176,7 @@ class Side:
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.uint8]]:
         """Return the rows that this piece ends, and the octets that they point into."""
         import numpy as np
+
         from freezeframe.decoders.net.phy_kernels import (
             ROW,
             clocked,

@@ -10,6 +10,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.decoders.net.phy_kinds import (
     CARRIER_SENSE,
     EXTENSION,

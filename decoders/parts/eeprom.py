@@ -44,6 +44,7 @@ def operation_schema() -> pa.Schema:
     without). ``transfer`` is the number of the first I2C transfer.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import event_schema, name_type
 
     return event_schema(

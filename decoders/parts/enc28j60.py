@@ -48,6 +48,7 @@ def operation_schema() -> pa.Schema:
     known. ``transfer`` is the number of the SPI transfer.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(

@@ -52,6 +52,7 @@ def field_schema() -> pa.Schema:
     one makes a value of two bytes coherent.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import event_schema, name_type
 
     return event_schema(
@@ -84,6 +85,7 @@ def transaction_schema() -> pa.Schema:
     bytes, ``transfer`` is the number of the first I2C transfer.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import event_schema, name_type
 
     return event_schema(

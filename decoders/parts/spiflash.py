@@ -37,6 +37,7 @@ def operation_schema() -> pa.Schema:
     number of its chip select when that is not 0.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import event_schema, name_type
 
     return event_schema(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
 
@@ -54,6 +55,7 @@ def byte_schema() -> pa.Schema:
     ninth; the ends are one bit later. -1 stands for what is not there.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     places = ("sample", "last_sample", "byte_end_sample", "ack_sample", "end_sample")
@@ -88,6 +90,7 @@ def transfer_schema() -> pa.Schema:
     are where the first bit of each byte of ``data`` was sampled, and one bit after its acknowledge.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -121,6 +124,7 @@ class I2cState:
 
     def __init__(self) -> None:
         import numpy as np
+
         from freezeframe.decoders.serial.i2c_glitches import new_filter
         from freezeframe.decoders.serial.i2c_kernels import ROW, new_state, new_transfer
 
@@ -189,6 +193,7 @@ def decode_i2c_samples(
 ) -> dict[str, pa.Table]:
     """Decode a piece of a capture, as `decode_i2c` does, straight from its samples."""
     import numpy as np
+
     from freezeframe.capture.files._edge_kernels import count_changes
     from freezeframe.decoders.serial.i2c_sample_kernels import events_of_samples
 
@@ -210,6 +215,7 @@ def _decoded(
 ) -> dict[str, pa.Table]:
     """Make the tables of a piece from its first ``count`` rows; there is room for those of the end."""
     import numpy as np
+
     from freezeframe.decoders.serial.i2c_kernels import TRANSFER_ROW, close, transfers
 
     if last:
@@ -261,6 +267,7 @@ _ERROR_TEXTS = {
 
 def _byte_table(records: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Table:
     import numpy as np
+
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import by_column, names, one_name, table, verdicts
     from freezeframe.decoders.serial.i2c_kernels import ERRORS, KINDS
@@ -287,6 +294,7 @@ def _transfer_table(
 ) -> pa.Table:
     import numpy as np
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table, verdicts, whole
     from freezeframe.decoders.serial.i2c_kernels import ERRORS

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from freezeframe.capture.files.edges import Edges
 
 __all__ = ["I2cTransfer", "encode_transfers"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from freezeframe.capture.files.plane_kernels import LANES, differs, lowest
 from freezeframe.decoders.serial.i2c_kernels import IN_BYTES, events, take_bit
 from freezeframe.decoders.serial.sample_kernels import edges_between, union, value_at

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
 
@@ -50,6 +51,7 @@ def state_schema() -> pa.Schema:
     ``last_sample`` is the last of them. The last stay ends with the capture.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -77,6 +79,7 @@ def scan_schema() -> pa.Schema:
     A scan lasts from its first bit to the update.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -102,6 +105,7 @@ class JtagState:
 
     def __init__(self, start: str) -> None:
         import numpy as np
+
         from freezeframe.decoders.serial.jtag_kernels import (
             SCAN_ROW,
             STATE_ROW,
@@ -156,6 +160,7 @@ def decode_jtag_samples(
 ) -> dict[str, pa.Table]:
     """Decode a piece of a capture, as `decode_jtag` does, straight from its samples."""
     import numpy as np
+
     from freezeframe.capture.files._edge_kernels import count_changes
     from freezeframe.decoders.serial.jtag_sample_kernels import scans_of_samples
 
@@ -182,6 +187,7 @@ def _decoded(
             scans in ``state.rows``.
     """
     import numpy as np
+
     from freezeframe.decoders.columns import by_column, end_to_end
     from freezeframe.decoders.serial.jtag_kernels import SCAN_ROW, STATE_ROW, close
 
@@ -255,6 +261,7 @@ def _state_table(rows: Mapping[str, npt.NDArray[np.int64]], piece: Edges | Sampl
 def _scan_table(rows: npt.NDArray[np.void], state: JtagState, piece: Edges | Samples) -> pa.Table:
     import numpy as np
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table
     from freezeframe.decoders.serial.jtag_kernels import ERRORS

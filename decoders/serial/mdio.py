@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
 
 __all__ = ["MDIO", "OPS", "decode_mdio", "mdio_schema", "mdio_texts"]
@@ -43,6 +44,7 @@ def mdio_schema() -> pa.Schema:
     of them. ``*_sample`` are where the fields begin. -1 stands for what is not there.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     places = ("sample", "st_sample", "op_sample", "phy_sample", "reg_sample", "ta_sample")
@@ -70,6 +72,7 @@ def mdio_schema() -> pa.Schema:
 def decode_mdio(edges: Edges, options: OptionValues, state: Any, last: bool) -> pa.Table:
     """Decode a piece of a capture; ``edges`` has the channels MDC and MDIO, in this order."""
     import numpy as np
+
     from freezeframe.decoders.serial.mdio_kernels import ROW, close, frames, rising_bits
 
     clause = options.text("clause")
@@ -136,6 +139,7 @@ _ERROR_TEXTS = {
 def _table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
     import numpy as np
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table
     from freezeframe.decoders.serial.mdio_kernels import ERRORS

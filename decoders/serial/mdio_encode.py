@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
+
 from freezeframe.capture.files.edges import Edges
 
 __all__ = ["MdioFrame", "encode_frames", "frame_bits"]

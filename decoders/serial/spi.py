@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
 
@@ -53,6 +54,7 @@ def word_schema() -> pa.Schema:
     stands for what is not there.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -83,6 +85,7 @@ def transfer_schema() -> pa.Schema:
     that both ends are in the capture.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -113,6 +116,7 @@ class SpiState:
 
     def __init__(self) -> None:
         import numpy as np
+
         from freezeframe.decoders.serial.spi_rows import ERROR_ROW, TRANSFER_ROW, new_state
 
         self.record = new_state()
@@ -151,6 +155,7 @@ def decode_spi_samples(
         InputError: there is neither MISO nor MOSI.
     """
     import numpy as np
+
     from freezeframe.capture.files._edge_kernels import count_changes
     from freezeframe.decoders.serial.spi_sample_kernels import words_of_samples
 
@@ -183,6 +188,7 @@ def _decoded(
         clock_edges: at least as many as there are.
     """
     import numpy as np
+
     from freezeframe.decoders.serial.spi_kernels import close
     from freezeframe.decoders.serial.spi_rows import ERROR_ROW, TRANSFER_ROW
 
@@ -251,6 +257,7 @@ _ERROR_TEXTS = {
 
 def _settings(edges: Edges | Samples, options: OptionValues) -> npt.NDArray[np.void]:
     import numpy as np
+
     from freezeframe.decoders.serial.spi_rows import SETTINGS
 
     if not edges.channels[1] and not edges.channels[2]:
@@ -280,6 +287,7 @@ def _word_table(
     word_bits: int,
 ) -> pa.Table:
     import numpy as np
+
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table
     from freezeframe.decoders.serial.spi_rows import ERRORS
@@ -333,6 +341,7 @@ def _transfer_table(
 ) -> pa.Table:
     import numpy as np
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table, whole
     from freezeframe.decoders.serial.spi_rows import ERRORS

@@ -9,6 +9,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from freezeframe.decoders.serial.spi_rows import CUT_TRANSFER, CUT_WORD, SEVERAL, WRONG_IDLE
 
 __all__ = ["close", "line_of", "words"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from freezeframe.capture.files.plane_kernels import (
     LANES,
     bits_of,

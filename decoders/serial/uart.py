@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.capture.files.samples import Samples
     from freezeframe.decoders.serial.uart_baud import PulseMeter
@@ -48,6 +49,7 @@ def uart_schema() -> pa.Schema:
     verdicts are null then.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     places = ("sample", "data_sample", "data_end_sample", "end_sample")
@@ -209,6 +211,7 @@ def _decoded(
         step: decodes from an edge or sample on, into rows; returns how many it consumed and filled.
     """
     import numpy as np
+
     from freezeframe.decoders.columns import by_column, end_to_end
     from freezeframe.decoders.serial.uart_kernels import ROW, close
 
@@ -228,6 +231,7 @@ def _decoded(
 def _rows(count: int) -> Mapping[str, npt.NDArray[np.int64]]:
     """Return rows in which nothing is known, by column."""
     import numpy as np
+
     from freezeframe.decoders.serial.uart_kernels import ROW
 
     return {name: np.full(count, -1, dtype=np.int64) for name in ROW.names or ()}
@@ -253,6 +257,7 @@ def _until(edges: Edges, last_change: int) -> Edges:
 def _wrong_share(edges: Edges, options: OptionValues, baud: int) -> float:
     """Return how many frames of a hundred are wrong at this rate, and starts that are none."""
     import numpy as np
+
     from freezeframe.decoders.serial.uart_kernels import ERRORS, ROW, frames, new_state
 
     settings = _settings(edges.samplerate_hz, options, baud)
@@ -311,6 +316,7 @@ _ERROR_TEXTS = {
 
 def _settings(samplerate_hz: int, options: OptionValues, baud: int) -> npt.NDArray[np.void]:
     import numpy as np
+
     from freezeframe.decoders.serial.uart_baud import MIN_SAMPLES_A_BIT
     from freezeframe.decoders.serial.uart_kernels import PARITIES, SETTINGS
 
@@ -343,6 +349,7 @@ def _table(
     fact: bool = False,
 ) -> pa.Table:
     import numpy as np
+
     from freezeframe.capture.files.edges import samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table, verdicts
     from freezeframe.decoders.serial.uart_kernels import ERRORS

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import Edges
 
 __all__ = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+
 from freezeframe.capture.files.edges import Edges
 
 __all__ = ["encode_characters"]

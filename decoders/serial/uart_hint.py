@@ -15,6 +15,7 @@ _FEW_WRONG = 8  # frames for each without a stop bit; of random bits every secon
 def uart_hint(table: pa.Table) -> str:
     """Say what may be wrong where many frames of a table of `uart_schema` have no stop bit."""
     import numpy as np
+
     from freezeframe.decoders.columns import numbers
 
     counts: dict[str, int] = {}

@@ -11,6 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.plane_kernels import count_ones
 
 __all__ = [

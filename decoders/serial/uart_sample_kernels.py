@@ -10,6 +10,7 @@ from typing import Any
 
 import numba
 import numpy as np
+
 from freezeframe.capture.files.plane_kernels import LANES, differs, lowest
 from freezeframe.decoders.serial.sample_kernels import edges_between
 from freezeframe.decoders.serial.uart_kernels import (

@@ -28,6 +28,7 @@ from freezeframe.decoders.srd.stream import SrdStep, SrdStream
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.srd.stream import Annotations
 
@@ -54,6 +55,7 @@ def srd_schema() -> pa.Schema:
     ``end_sample`` are what the decoder says, even where that is outside the capture.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     return pa.schema(
@@ -179,6 +181,7 @@ def fed_decoder(
 def _table(found: Annotations, said: SrdDescription, samplerate_hz: int) -> pa.Table:
     import numpy as np
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import PS_PER_S, samples_to_ps
     from freezeframe.decoders.columns import names, one_name, table, whole
 

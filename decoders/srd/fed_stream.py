@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
 
 __all__ = ["FEEDERS", "FedStream", "Feeder"]

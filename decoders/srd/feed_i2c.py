@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.decoders.serial.i2c_glitches import new_filter, without_glitches
 from freezeframe.decoders.srd.feed_edges import LineEdges, kinds_of, places_after
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.contract import OptionValues
 

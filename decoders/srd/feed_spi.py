@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of, places_after
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.contract import OptionValues
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.serial.uart_kernels import PARITIES, parity_verdict
 from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.contract import OptionValues
 

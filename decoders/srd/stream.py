@@ -17,6 +17,7 @@ from freezeframe.decoders.srd.location import SrdLocation
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.srd.process import SrdWorker
 
@@ -139,6 +140,7 @@ class SrdStream:
         import mmap
 
         import numpy as np
+
         from freezeframe.decoders.srd.process import SrdWorker
 
         self._worker = SrdWorker(

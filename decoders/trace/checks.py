@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
 from freezeframe.decoders.trace import kernels
 from freezeframe.decoders.trace.memory import Reading

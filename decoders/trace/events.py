@@ -11,6 +11,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
 from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layouts import (
     CAUSE_NAMES,

@@ -21,9 +21,10 @@ from typing import no_type_check
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
+
 from freezeframe.capture.registers import layouts
 from freezeframe.decoders.trace.kernels import Bytes, as_words, unpack_groups
-from numba import njit
 
 __all__ = [
     "FALSE",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+
 from freezeframe.capture.registers.layouts import Kind, PressureCode
 from freezeframe.capture.timebase import UNKNOWN_PS, TimeBase
 from freezeframe.decoders.trace.memory import Reading

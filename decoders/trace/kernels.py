@@ -12,8 +12,9 @@ from typing import NamedTuple, no_type_check
 
 import numpy as np
 import numpy.typing as npt
-from freezeframe.capture.registers.layouts import Kind
 from numba import njit
+
+from freezeframe.capture.registers.layouts import Kind
 
 __all__ = [
     "BAD_TIME",

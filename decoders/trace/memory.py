@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Memory
 from freezeframe.capture.timebase import DOMAIN_OF_MEMORY

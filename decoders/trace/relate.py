@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+
 from freezeframe.capture.clock_relation import Bound, Relation, relate
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MEMORY_NAMES, Cause, Domain

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind, PacketType
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def schema(table: str) -> pa.Schema:
         KeyError: there is no such table; `TABLES` lists them.
     """
     import pyarrow as pa
+
     from freezeframe.decoders.columns import name_type
 
     types = {

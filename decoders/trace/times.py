@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.timebase import UNKNOWN_PS, TimeBase
 from freezeframe.decoders.trace.memory import Reading
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
 from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES, Kind, PacketType
 

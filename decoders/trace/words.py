@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
 from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layouts import Kind, Memory, PacketType
 from freezeframe.capture.timebase import TimeBase

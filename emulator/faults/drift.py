@@ -12,6 +12,7 @@ import random
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from freezeframe.emulator.faults.base import Fault, is_b
 from freezeframe.emulator.faults.lanes import IDLE_BYTE
 from freezeframe.emulator.memory import Words

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from freezeframe.emulator.faults.base import Fault, is_b
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.packet import HEAD_WORDS, header_of

@@ -11,6 +11,7 @@ from freezeframe.gui.export.place import check_output, new_files
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.analysis import AnalysisResult
 
 __all__ = ["write_tables"]

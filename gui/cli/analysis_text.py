@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals, Series
 from freezeframe.gui.cli.output import count_text, plural, printable, table, text_width
 from freezeframe.gui.plots.axis import format_ps

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.decode import ChannelOption, SamplesOption, ThresholdOption
 from freezeframe.gui.cli.import_files import OutputOption

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import CaptureArgument, JsonOption
 from freezeframe.gui.cli.output import emit_json, plural, printable, table

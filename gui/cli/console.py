@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.gui.cli.options import ForceOption
 from freezeframe.gui.cli.output import plural, printable, progress_bar

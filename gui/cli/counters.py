@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.names import counter_unit
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument

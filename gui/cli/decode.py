@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from freezeframe.gui.cli.decode_options import DecodeOptions, begin_reading
 from freezeframe.gui.cli.decoding import decode
 from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption

@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from freezeframe.gui.cli.options import JsonOption, PluginOption
 from freezeframe.gui.cli.output import emit_json, printable
 

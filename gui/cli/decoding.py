@@ -212,6 +212,7 @@ def _chunks(table: Any, column: str) -> list[Any]:
 def _names(table: Any, column: str) -> set[str]:
     """Return the different texts of a column, which a user's own decoder may not have as names."""
     import numpy as np
+
     from freezeframe.decoders.columns import numbers
 
     found: set[str] = set()
@@ -272,6 +273,7 @@ def _rows(table: Any) -> Iterator[dict[str, Any]]:
 def _values(column: Any) -> list[Any]:
     """Return what `to_pylist` does; of numbers, lists of numbers and names in a tenth of the time."""
     import pyarrow.types as kinds
+
     from freezeframe.decoders.columns import numbers
 
     kind = column.type

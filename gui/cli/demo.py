@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
 from freezeframe.capture.errors import TargetError
 from freezeframe.gui.cli.card_process import card_process
 from freezeframe.gui.cli.output import count_text, printable, table

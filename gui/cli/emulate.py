@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from freezeframe.gui.text import printable
 
 __all__ = [

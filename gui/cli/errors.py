@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import ParamSpec
 
 import typer
+
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.cli.failures import failure
 from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout

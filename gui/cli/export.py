@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.decode import (
     ChannelOption,

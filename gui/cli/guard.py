@@ -12,6 +12,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from freezeframe.gui.cli.options import TargetArgument
 from freezeframe.gui.cli.output import plural, printable
 from freezeframe.gui.cli.pull import refuse_recording

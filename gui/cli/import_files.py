@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.decode import (

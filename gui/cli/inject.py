@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import LogOption, TargetArgument
 from freezeframe.gui.cli.output import plural

@@ -57,6 +57,7 @@ def build_app(verbs: Sequence[Verb] = VERBS) -> typer.Typer:
     from importlib import import_module
 
     import typer
+
     from freezeframe.gui.cli.errors import reported
     from freezeframe.gui.cli.usage import OneLineGroup
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.decode import (
     ChannelOption,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import CaptureArgument, ForceOption, JsonOption
 from freezeframe.gui.cli.output import emit_json, plural, printable

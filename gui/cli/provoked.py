@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
 from freezeframe.capture.errors import InputError
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from freezeframe.capture.errors import InputError, RecorderStateError, TargetError
 from freezeframe.gui.cli.options import ForceOption, JsonOption, LogOption
 from freezeframe.gui.cli.output import count_text, emit_json, plural, printable, progress_bar

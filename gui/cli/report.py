@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from freezeframe.gui.cli.options import CaptureArgument, ForceOption, JsonOption
 from freezeframe.gui.cli.output import emit_json, printable
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import ForceOption, JsonOption
 from freezeframe.gui.cli.output import emit_json, plural, printable, progress_bar, table

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
+
 from freezeframe.gui.cli.options import LogOption, TargetArgument
 from freezeframe.gui.cli.provoked import DeviceOption, chosen, doing
 from freezeframe.gui.cli.session import open_session

@@ -9,6 +9,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.output import printable
 from freezeframe.gui.cli.usage import seconds

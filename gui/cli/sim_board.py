@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from freezeframe.gui.cli.emulate import (
     FaultOption,
     ListenOption,

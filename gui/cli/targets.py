@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from freezeframe.gui.cli.options import JsonOption, LogOption
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.session import open_session

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import typer
-from freezeframe.gui.text import printable
 from typer.core import TyperGroup
+
+from freezeframe.gui.text import printable
 
 __all__ = ["MOST_S", "OneLineGroup", "seconds"]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from freezeframe.gui.cli.options import ForceOption
 from freezeframe.gui.cli.usage import seconds
 from freezeframe.gui.cli.watching import LEAST_PERIOD_S, opened_readers

@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.events import Resize
+from textual.timer import Timer
+from textual.widgets import Input
+
 from freezeframe.capture.counters.monitor import Event, Monitor
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.dashboard import actions
@@ -16,11 +22,6 @@ from freezeframe.gui.dashboard.lines import Line, LineView, hanging
 from freezeframe.gui.dashboard.palette import ALARM, BANNER, CALM, FAINT, PLAIN, SELECTED, WARN
 from freezeframe.gui.dashboard.panels import banner_text, panel_lines
 from freezeframe.gui.dashboard.table import CounterRows, heading
-from textual.app import App, ComposeResult
-from textual.binding import BindingType
-from textual.events import Resize
-from textual.timer import Timer
-from textual.widgets import Input
 
 if TYPE_CHECKING:
     from freezeframe.capture.counters.contract import Sample

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from freezeframe.gui.dashboard.lines import Line, LineView, hanging
-from freezeframe.gui.dashboard.palette import ALARM, HEAD, PLAIN, SELECTED, WARN
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import Resize
 from textual.screen import ModalScreen
+
+from freezeframe.gui.dashboard.lines import Line, LineView, hanging
+from freezeframe.gui.dashboard.palette import ALARM, HEAD, PLAIN, SELECTED, WARN
 
 __all__ = ["KEYS", "HelpScreen"]
 

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PyQt6.QtCore import QObject, QPoint, Qt
+from PyQt6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
+
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop import view_export
 from freezeframe.gui.desktop.export_selection import export_stretch
@@ -22,8 +25,6 @@ from freezeframe.gui.desktop.panels.choices import (
 from freezeframe.gui.desktop.timeline.keys import key_help
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import QObject, QPoint, Qt
-from PyQt6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
 
 if TYPE_CHECKING:
     from freezeframe.gui.desktop.progress import Progress

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.gui.desktop.sources.opened import Opened
@@ -22,6 +23,7 @@ from freezeframe.gui.export.run import FORMATS, Exported, export_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.decoders.registry import Registry
     from freezeframe.gui.desktop.progress import Progress
 

@@ -20,6 +20,7 @@ from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.contract import Finding
     from freezeframe.decoders.trace.decode import Trace
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.gui.desktop.inspection import Inspection, inspect_packet, inspect_row
 from freezeframe.gui.desktop.notes import NoteBook
 from freezeframe.gui.desktop.sources.filtering import filtered, rows_shown

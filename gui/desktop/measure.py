@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.gui.desktop.timeline.tracks import (
     BusTrack,
     SeriesTrack,

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from PyQt6.QtCore import QObject
+from PyQt6.QtGui import QAction, QKeySequence
+from PyQt6.QtWidgets import QMenu
+
 from freezeframe.gui.desktop.commands import Commands
 from freezeframe.gui.desktop.export_selection import formats_for
 from freezeframe.gui.desktop.menu_table import ENTRIES, SUBMENUS
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import QObject
-from PyQt6.QtGui import QAction, QKeySequence
-from PyQt6.QtWidgets import QMenu
 
 if TYPE_CHECKING:
     from freezeframe.gui.desktop.window import MainWindow

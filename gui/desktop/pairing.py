@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SliceTrack, Track
 from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.run_diff.packets import TapRuns
     from freezeframe.decoders.trace.decode import Trace
 

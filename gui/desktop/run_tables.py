@@ -9,6 +9,7 @@ from freezeframe.gui.desktop.sources.opened import Table
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.run_diff.compare import RunDiff
     from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
 

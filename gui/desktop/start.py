@@ -188,6 +188,7 @@ def prepare_process() -> None:
     import numba  # noqa: F401
     import pandas  # noqa: F401
     import pyarrow.parquet  # noqa: F401
+
     from freezeframe.analyzers import explain  # noqa: F401
     from freezeframe.decoders.trace import decode  # noqa: F401
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from freezeframe.gui.text import printable
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QColor, QFontDatabase, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PyQt6.QtWidgets import (
@@ -21,6 +20,8 @@ from PyQt6.QtWidgets import (
     QTreeWidgetItem,
     QWidget,
 )
+
+from freezeframe.gui.text import printable
 
 __all__ = [
     "ExpressionEdit",

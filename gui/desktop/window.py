@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtGui import QCloseEvent, QUndoStack
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
+
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.commands import Commands
 from freezeframe.gui.desktop.compare import Compare
@@ -40,9 +44,6 @@ from freezeframe.gui.desktop.widgets import beside, button, named, plain_label
 from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import Qt, QTimer
-from PyQt6.QtGui import QCloseEvent, QUndoStack
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
     from freezeframe.gui.desktop.progress import Progress

@@ -6,11 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from PyQt6 import sip
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.progress import Cancelled, Progress
 from freezeframe.gui.text import printable
-from PyQt6 import sip
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 __all__ = ["Job", "Jobs"]
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.notes import NoteBook, notes_path, read_notes, write_notes
 from freezeframe.gui.desktop.progress import Progress
@@ -18,7 +20,6 @@ from freezeframe.gui.desktop.sources.live import LiveSource, open_live
 from freezeframe.gui.desktop.sources.opened import Opened, Part
 from freezeframe.gui.desktop.workers import Job, Jobs
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 if TYPE_CHECKING:
     from freezeframe.analyzers.registry import AnalysisRegistry

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
     from freezeframe.decoders.run import Decoded
 

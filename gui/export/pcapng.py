@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.material import Material, Wrote, time_order, to_ns
 

@@ -20,6 +20,7 @@ from freezeframe.gui.export.signals import Signals
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
 
 __all__ = ["write_perfetto"]

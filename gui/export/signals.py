@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.gui.export.material import times_ps
 
 if TYPE_CHECKING:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from freezeframe.gui.export.material import Material, Wrote, different, times_ps
 from freezeframe.gui.export.signals import Signals
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
     from freezeframe.capture.files.edges import Edges
 
 __all__ = ["file_names", "write_csv", "write_parquet"]
@@ -58,6 +60,7 @@ def write_parquet(material: Material, paths: Sequence[Path]) -> Wrote:
 
     def write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
         import pyarrow.parquet as pq
+
         from freezeframe.capture.parquet import write_table
 
         if material.edges is None:

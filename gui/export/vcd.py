@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.material import Material, Wrote, different, time_order, times_ps
 from freezeframe.gui.export.signals import Signals
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from freezeframe.capture.files.edges import Edges
     from vcd.writer import VCDWriter
+
+    from freezeframe.capture.files.edges import Edges
 
 __all__ = ["write_vcd"]
 

@@ -18,9 +18,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, State
 from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
     from freezeframe.capture.counters.contract import Counter, Sample
     from freezeframe.capture.counters.reader import SourceReader
-    from prometheus_client.core import Metric
 
 __all__ = ["SourcesCollector", "is_up", "sources_document"]
 

@@ -18,10 +18,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from freezeframe.capture.errors import InputError
-from freezeframe.gui.metrics.collect import SourcesCollector, sources_document
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import CollectorRegistry
+
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.metrics.collect import SourcesCollector, sources_document
 
 if TYPE_CHECKING:
     from freezeframe.capture.counters.reader import SourceReader

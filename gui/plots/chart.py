@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.gui.plots.axis import TimeAxis, value_ticks
 from freezeframe.gui.plots.svg import Svg, text_width
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import no_type_check
 
 import numpy as np
-from freezeframe.gui.plots.kernels import FAN, edge_of, first_at
 from numba import njit
+
+from freezeframe.gui.plots.kernels import FAN, edge_of, first_at
 
 __all__ = ["NOTHING", "assign_lanes", "last_reaching", "reduce_slices", "slice_columns"]
 

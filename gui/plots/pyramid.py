@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import FreezeframeError
 
 __all__ = [

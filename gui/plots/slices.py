@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.gui.plots.pyramid import Pyramid, TrackError, level_bases, readable
 
 __all__ = ["NOTHING", "SliceColumns", "SlicePyramid", "WaveColumns", "WavePyramid"]

@@ -20,6 +20,7 @@ from freezeframe.gui.report.html import Html, data_block, element, join, table
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.capture.folder import CaptureFolder
     from freezeframe.decoders.trace.decode import Trace
 

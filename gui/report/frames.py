@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.report.html import Html, table
 

@@ -9,6 +9,7 @@ from freezeframe.gui.plots.timeline import Bar, Lane, Tick
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.decoders.trace.decode import Trace
 
 __all__ = [

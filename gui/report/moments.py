@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.manifest import cause_names
 

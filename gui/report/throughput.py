@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.folder import DeviceCapture
 
 if TYPE_CHECKING:

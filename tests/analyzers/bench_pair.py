@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.contract import Explanation
 from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.view import CaptureView, view_of
 from freezeframe.decoders.trace.decode import decode_capture
-
 from tests.analyzers.bench_pair import Pair
 
 Explain = Callable[..., Explanation]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from freezeframe.analyzers.taps.align import Alignment, Edit, Op, align, align_cut
-from freezeframe.analyzers.taps.edit_script import edit_script
 from hypothesis import given
 from hypothesis import strategies as st
+
+from freezeframe.analyzers.taps.align import Alignment, Edit, Op, align, align_cut
+from freezeframe.analyzers.taps.edit_script import edit_script
 
 
 def ids(text: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.credits.analysis import CREDITS
 from freezeframe.analyzers.pressure.analysis import PRESSURE
@@ -12,7 +13,6 @@ from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.targets.base import open_target
-
 from tests.board.boards import running
 
 

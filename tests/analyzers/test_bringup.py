@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+
 from freezeframe.analyzers.bringup import ladder, recording
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.ladder import StageResult, climb
@@ -17,7 +18,6 @@ from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.registers.map_table import WINDOWS
 from freezeframe.capture.targets.base import Target, Words
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.capture.recorder.fake_recorder import BadWay
 
 BUFFER = next(window.address for window in WINDOWS if window.name == "inject_buffer")

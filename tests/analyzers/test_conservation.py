@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.conservation.analysis import CONSERVATION, Checked, check_laws
 from freezeframe.analyzers.view import CaptureView
@@ -19,7 +20,6 @@ from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.analyzers.emulated import pulled, varied_profile
 from tests.board.boards import running
 from tests.capture.console.printed import dump, line, record

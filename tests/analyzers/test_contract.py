@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from freezeframe.analyzers.contract import Evidence, Finding, Row, run_analyzer
 from freezeframe.analyzers.crc.verdicts import CrcVerdicts
 from freezeframe.capture.errors import InputError
-
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.conftest import Explain, View
 from tests.analyzers.damage import alter, omit

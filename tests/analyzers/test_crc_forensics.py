@@ -9,6 +9,9 @@ import zlib
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.crc.analysis import CRC, CrcForensics
@@ -22,9 +25,6 @@ from freezeframe.analyzers.crc.linear import (
     reverse_bits,
     rewound,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.analyzers.bench_pair import Pair
 
 # Parameters and check values (CRC of "123456789") as G. Cook's catalogue of parametrised CRC algorithms gives them.

@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+
 from freezeframe.analyzers.crc.lone_payload import Flip, crc32_words, find_flips, find_repeats
 
 

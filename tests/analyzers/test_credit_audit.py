@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.analysis import AnalysisResult, Material
 from freezeframe.analyzers.credits.analysis import CREDITS
 from freezeframe.analyzers.credits.copies import SENT_FLAG, TAKEN_FLAG, copy_word, witness
@@ -12,7 +13,6 @@ from freezeframe.analyzers.credits.slip import Slip, outlook, poisson_limits
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.emulated import pulled, varied_profile
 from tests.emulator.reading import Card, freeze

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.analyzers.credits.columns import (
     REFUSED,
     SENT,
@@ -15,8 +18,6 @@ from freezeframe.analyzers.credits.columns import (
     FlowLedger,
     LedgerBatch,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 Event = tuple[int, int, int]
 """flow, event, value."""

@@ -10,6 +10,9 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
 from freezeframe.analyzers.diagnosis.ranking import NAMES
 from freezeframe.analyzers.explain import explain
@@ -19,9 +22,6 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.registers.layouts import MEMORY_NAMES
 from freezeframe.emulator.target import EmulatorTarget
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from tests.analyzers.cutting import ALL, Cut, cut
 
 LOADS = ("light", "medium", "saturating")

@@ -10,6 +10,9 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from freezeframe.analyzers.analysis import AnalysisResult, Material
 from freezeframe.analyzers.dma.analysis import DMA, device_rows, dma
 from freezeframe.analyzers.dma.chunks import Anchored, LogRow
@@ -23,9 +26,6 @@ from freezeframe.analyzers.dma.reads import Read, reads_analyzer
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.analyzers.bench_pair import Pair
 
 Item = TypeVar("Item")

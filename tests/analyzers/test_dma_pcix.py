@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from freezeframe.analyzers.dma.pcix import BusUseAnalyzer, pcix_use
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.bus.pcix import PCIX, decode_pcix
-
 from tests.decoders.bus.lines import RATE_HZ, Capture
 from tests.decoders.bus.pcix_model import SPLIT_COMPLETION, PcixBus, Plan, function, random_traffic
 

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.diagnosis.ranking import NAMES
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder

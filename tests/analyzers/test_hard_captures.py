@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder, MemoryImage, RegisterImage
-
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import after, alter, duplicate, lag, misalign, omit

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.credits.analysis import CREDITS
 from freezeframe.analyzers.pressure.analysis import PRESSURE
@@ -19,7 +20,6 @@ from freezeframe.capture.folder import (
     RegisterImage,
 )
 from freezeframe.capture.registers import names
-
 from tests.analyzers.emulated import pulled
 
 LIED_ABOUT = (

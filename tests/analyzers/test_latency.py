@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from freezeframe.analyzers.analysis import AnalysisResult, Material
 from freezeframe.analyzers.latency.analysis import LATENCY, latency
 from freezeframe.analyzers.latency.messages import unwrapped
-
 from tests.analyzers.bench_pair import BUS_PS, LINK_PS, Crossing, Pair, header
 
 POSTING_PS, POSTED_PS = 900_000, 500_000  # before the first word of the packet

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.dma.analysis import dma
 from freezeframe.analyzers.latency.analysis import latency
@@ -12,7 +13,6 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
-
 from tests.board.boards import running
 
 _PACKETS = 60

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from freezeframe.analyzers.analysis import AnalysisResult, Material
 from freezeframe.analyzers.dma.analysis import dma
 from freezeframe.analyzers.latency.analysis import latency
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter
-
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.test_latency import post
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.analyzers.latency.match import EventBatch, PhaseAnalyzer, PhaseResult, PhaseState
 from freezeframe.analyzers.latency.phases import (
     Phase,
@@ -18,8 +21,6 @@ from freezeframe.analyzers.latency.phases import (
     phase_table,
 )
 from freezeframe.capture.errors import InputError
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 WAY = PhaseTable(
     "way", "a way", ("a", "b", "c"), (Phase("first", "a", "b"), Phase("second", "b", "c"))

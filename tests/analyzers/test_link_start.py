@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.conftest import Explain, View
 from tests.analyzers.cutting import ALL, cut

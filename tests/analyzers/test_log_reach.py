@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.analyzers.bench_pair import BUS_PS, Pair
 from tests.analyzers.conftest import Explain
 

@@ -12,13 +12,13 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.diagnosis.credit_flight import flight_ps
 from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.analyzers.bench_pair import BUS_PS, Pair
 from tests.analyzers.conftest import Explain, View
 from tests.analyzers.test_credit_faults import STALL, waiting

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from freezeframe.analyzers.analysis import AnalysisResult, Material
 from freezeframe.analyzers.credits.sent_counts import Loaded
 from freezeframe.analyzers.pressure.analysis import PRESSURE
@@ -20,7 +21,6 @@ from freezeframe.decoders.trace.encode import desc_value
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.link import TxLink
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.emulated import pulled, varied_profile
 from tests.emulator.reading import Card

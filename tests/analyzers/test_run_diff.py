@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.run_diff.compare import RunDiff, diff_runs
 from freezeframe.analyzers.run_diff.packets import TapRuns
 from freezeframe.analyzers.run_diff.statistics import compare_rates, compare_samples
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.analyzers.bench_pair import Crossing, Pair
 from tests.analyzers.emulated import pulled
 

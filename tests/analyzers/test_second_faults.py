@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credits.flow_history import flow_history, history_at_freeze
 from freezeframe.analyzers.credits.ledger import CreditLedger
@@ -16,7 +17,6 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.analyzers.bench_pair import Pair, words_of
 from tests.analyzers.conftest import Explain, View
 from tests.analyzers.damage import alter, omit

@@ -9,13 +9,13 @@ import json
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.contract import Explanation
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.names import offset
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.analyzers.bench_pair import BODY, HEAD, TAIL, Crossing, Pair
 from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import alter, omit

@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff
 from freezeframe.analyzers.view import CaptureView, view_of
 from freezeframe.decoders.trace.decode import decode_capture
-
 from tests.analyzers.bench_pair import HEAD, Pair, words_of
 from tests.analyzers.conftest import View
 from tests.analyzers.damage import alter, duplicate, misalign, omit

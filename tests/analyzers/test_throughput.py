@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.analyzers.analysis import AnalysisResult, Material
 from freezeframe.analyzers.throughput.analysis import MB, THROUGHPUT
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter, DeviceCapture, Gap
-
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.emulated import pulled
 from tests.gui.made_capture import made_capture

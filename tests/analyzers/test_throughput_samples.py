@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.analyzers.throughput.samples import (
     SampleBatch,
     SamplerAnalyzer,
     SampleSummary,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 Samples = np.ndarray[Any, np.dtype[np.uint32]]
 

@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.crc.analysis import CRC
 from freezeframe.analyzers.taps.align import Op
@@ -23,9 +26,6 @@ from freezeframe.analyzers.taps.edit_script import EXACT_WORDS, edit_script
 from freezeframe.analyzers.taps.word_diff import Run, WordDiff, diff_words
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.plots.word_diff import draw_word_diff
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.analyzers.bench_pair import Pair
 
 Words = npt.NDArray[Any]

@@ -6,8 +6,8 @@ Source: the table of faults, and its last paragraph on look-alikes (docs/diagnos
 from __future__ import annotations
 
 import pytest
-from freezeframe.analyzers.contract import Finding
 
+from freezeframe.analyzers.contract import Finding
 from tests.analyzers.bench_pair import Crossing, Pair
 from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import after, alter, duplicate, lag, misalign, omit, slip

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.analyzers.credits.columns import SENT, TAKEN, ColumnLedger, LedgerBatch
 from freezeframe.analyzers.throughput.samples import SampleBatch, SamplerAnalyzer
-
 from tests.bench.common import BenchResult, main, median_s
 
 __all__ = ["run"]

@@ -22,7 +22,6 @@ from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.base import open_target
-
 from tests.bench.common import BenchResult, main, median_s
 from tests.board.boards import program, running
 

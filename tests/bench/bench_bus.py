@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus.pci import PCI
 from freezeframe.decoders.bus.pcix import PCIX
 from freezeframe.decoders.contract import Decoder
-
 from tests.bench.common import BenchResult, main, median_s
 from tests.decoders.bus import pci_model, pcix_model
 from tests.decoders.bus.lines import Capture, Lines

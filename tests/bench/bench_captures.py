@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import read_header, read_samples
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI
-
 from tests.bench.common import BenchResult, main
 
 __all__ = ["run"]

@@ -21,13 +21,13 @@ import numpy.typing as npt
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from PyQt6.QtWidgets import QApplication
+
 from freezeframe.gui.desktop.start import prepare_process
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, SliceTrack, Track
 from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.plots.pyramid import SeriesPyramid
 from freezeframe.gui.plots.slices import SlicePyramid
-from PyQt6.QtWidgets import QApplication
-
 from tests.bench.common import BenchResult, main
 from tests.gui.desktop.thread_time import Moment, spent_s
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 import numpy as np
+
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.word_diff import diff_words
-
 from tests.bench.common import BenchResult, main, median_s
 
 __all__ = ["run"]

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.capture.files.sigrok_sr import read_edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
-
 from tests.bench.common import BenchResult, main, median_s
 
 __all__ = ["run"]

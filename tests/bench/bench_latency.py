@@ -10,9 +10,9 @@ import time
 from functools import partial
 
 import numpy as np
+
 from freezeframe.analyzers.latency.match import EventBatch, PhaseAnalyzer, PhaseResult
 from freezeframe.analyzers.latency.phases import phase_table
-
 from tests.bench.common import BenchResult, main, median_s
 
 __all__ = ["run"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.registers.layouts import PacketType
 from freezeframe.decoders.contract import Decoder
@@ -16,7 +17,6 @@ from freezeframe.decoders.link.link import LINK
 from freezeframe.decoders.link.link_encode import encode_link
 from freezeframe.decoders.link.symbols import EIGHT_TEN
 from freezeframe.decoders.trace.encode import packet_words
-
 from tests.bench.common import BenchResult, main, median_s
 
 __all__ = ["run"]

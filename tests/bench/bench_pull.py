@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import wait_for
 from freezeframe.capture.recorder.pull import PullReport, pull
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.base import Words, open_target
 from freezeframe.gui.cli.card_process import card_process
-
 from tests.bench.common import BenchResult, main, median_s
 
 LITEX_WORDS = 3_000

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
@@ -28,7 +29,6 @@ from freezeframe.decoders.serial.i2c import I2C
 from freezeframe.decoders.serial.jtag import JTAG
 from freezeframe.decoders.serial.spi import SPI
 from freezeframe.decoders.serial.uart import UART
-
 from tests.bench.common import BenchResult, main, median_s
 
 __all__ = ["run"]

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
-
 from tests.bench.common import BenchResult, main
 
 __all__ = ["run", "sigrok_cli"]

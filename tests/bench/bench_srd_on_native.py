@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
-
 from tests.bench.bench_srd import sigrok_cli
 from tests.bench.common import BenchResult, main
 

@@ -20,7 +20,6 @@ import time
 from pathlib import Path
 
 from freezeframe.gui.cli.card_process import card_process
-
 from tests.bench.common import BenchResult, main
 
 COUNTERS = 200

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.bringup.ladder import climb
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder
@@ -26,7 +27,6 @@ from freezeframe.capture.targets.base import open_target
 from freezeframe.capture.targets.conformance import CHECKS, Check, Subject
 from freezeframe.emulator.faults.registry import FAULTS
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.board.boards import Board, program, running
 from tests.gui.cli import process_environment, run_inside
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.targets.base import Words
 from freezeframe.capture.targets.server import EtherboneServer

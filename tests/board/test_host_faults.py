@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import wait_for
 from freezeframe.capture.recorder.pull import pull
@@ -22,7 +23,6 @@ from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
 from freezeframe.decoders.trace.decode import open_trace
-
 from tests.board.boards import running
 
 LIMIT_S = 60.0

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.decode import decode_capture
-
 from tests.c.hooks import drive, ring_states
 from tests.capture.console.printed import line
 from tests.gui.cli import process_environment, run_inside

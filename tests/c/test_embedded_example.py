@@ -12,9 +12,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.decode import decode_capture
-
 from tests.c.hooks import SOURCES, WARNINGS
 from tests.c.riscv import Core
 from tests.gui.cli import run_inside

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from freezeframe.emulator.board import hooks_folder
 from freezeframe.emulator.recorder import Recorder
-
 from tests.c.hooks import SOURCES, WARNINGS, ring_states
 
 HEAD, BODY, EVENT, TIME, MARK = 1, 2, 8, 15, 13

@@ -127,7 +127,6 @@ def _emulated(job: Job, truth: Path) -> Iterator[str]:
     from freezeframe.capture.recorder.control import freeze
     from freezeframe.capture.registers.access import open_devices
     from freezeframe.emulator.target import EmulatorTarget
-
     from tests.capture.serving import serving
 
     # A host that freezes in time is near: what it reads and writes costs it no simulated time.
@@ -154,7 +153,6 @@ def _simulated(job: Job, truth: Path) -> Iterator[str]:
     from freezeframe.capture.recorder.state import read_state
     from freezeframe.capture.registers.access import open_devices
     from freezeframe.capture.targets.base import open_target
-
     from tests.board.boards import running
 
     # A host that freezes in time is near the card, here as well; over the socket it comes some 100 us late.

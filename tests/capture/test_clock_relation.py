@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from freezeframe.capture.clock_relation import Bound, Relation, relate
-from freezeframe.capture.errors import CaptureFormatError
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from freezeframe.capture.clock_relation import Bound, Relation, relate
+from freezeframe.capture.errors import CaptureFormatError
 
 
 def test_the_middle_of_both_bounds_is_the_offset_and_half_of_what_is_between_them_the_uncertainty() -> (

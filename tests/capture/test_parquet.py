@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.parquet import read_table, write_table
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from freezeframe.capture.time_text import format_ps, times_like
 from hypothesis import given
 from hypothesis import strategies as st
+
+from freezeframe.capture.time_text import format_ps, times_like
 
 TIMES = st.one_of(st.integers(-(10**6), 10**6), st.integers(-(2**63), 2**63 - 1))
 

@@ -9,6 +9,9 @@ from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import DeviceCapture, RegisterImage
 from freezeframe.capture.timebase import (
@@ -18,9 +21,6 @@ from freezeframe.capture.timebase import (
     cycles_to_ps,
     ps_to_cycle,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.capture.folder.samples import IDENTITY
 
 PERIOD = 4096

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.registry import load_decoders

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import (
     CAPTURE,

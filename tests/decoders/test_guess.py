@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
@@ -16,7 +17,6 @@ from freezeframe.decoders.guess import lines
 from freezeframe.decoders.guess.propose import Guess, guess
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
-
 from tests.capture.files.captures import real_capture
 
 RATE_HZ = 10_000_000

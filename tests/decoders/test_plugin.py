@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.blame import blamed
 from freezeframe.decoders.contract import CAPTURE, EDGES
 from freezeframe.decoders.plugin import load_for, load_with_plugins
-
 from tests.decoders.test_adding_a_decoder import PAGE, block, write_bus
 from tests.gui.cli import run_inside
 

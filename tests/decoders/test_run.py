@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
@@ -17,7 +18,6 @@ from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import StackRun, decode_file
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.decoders.spec import parse_spec
-
 from tests.capture.files.captures import metadata, write_session
 from tests.decoders.trace.captures import capture, device, image
 from tests.decoders.trace.recorder_model import BODY, record_stream

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from freezeframe.emulator.faults.registry import FAULTS
 
+from freezeframe.emulator.faults.registry import FAULTS
 from tests.emulator.reading import Card, arm, freeze, pair
 
 US = 1_000_000

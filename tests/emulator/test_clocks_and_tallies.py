@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from freezeframe.emulator.clocks import Clock
-from freezeframe.emulator.tally import Tally
 from hypothesis import given
 from hypothesis import strategies as st
+
+from freezeframe.emulator.clocks import Clock
+from freezeframe.emulator.tally import Tally
 
 
 @given(

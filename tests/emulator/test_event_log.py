@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from freezeframe.emulator.eventlog import EventLog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from freezeframe.emulator.eventlog import EventLog
 from tests.emulator.cycle_by_cycle import Cause, follow_log
 from tests.emulator.test_recorder import stored
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.faults.registry import FAULTS, make_fault
-
 from tests.emulator.reading import Card, Packet, Record, packets_of, pair, run_to_freeze
 
 HDR_CRC, PAY_CRC, LENGTH, PARITY, STALL, RX_OVF, SYNC_UNF, CROSS = 2, 3, 4, 5, 6, 7, 9, 11

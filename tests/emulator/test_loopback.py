@@ -10,7 +10,6 @@ from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.emulator.reading import arm, freeze, packets_of, pair
 
 US = 1_000_000

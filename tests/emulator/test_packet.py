@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from freezeframe.emulator.packet import inspect, make_packet, raw_packet
 from hypothesis import given
 from hypothesis import strategies as st
+
+from freezeframe.emulator.packet import inspect, make_packet, raw_packet
 
 HEAD, BODY, TAIL = 1, 2, 3
 

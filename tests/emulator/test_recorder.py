@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from freezeframe.emulator.memory import Memory
-from freezeframe.emulator.recorder import Recorder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from freezeframe.emulator.memory import Memory
+from freezeframe.emulator.recorder import Recorder
 from tests.emulator.cycle_by_cycle import Cause, Record, follow_tap
 
 HEAD, BODY, TAIL, TIME = 1, 2, 3, 15

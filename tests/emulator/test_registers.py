@@ -5,8 +5,8 @@ counted.
 from __future__ import annotations
 
 import pytest
-from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
 
+from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
 from tests.emulator.reading import Card, arm, freeze, pair, run_to_freeze
 
 US = 1_000_000

@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.targets.base import Target, open_target
 from freezeframe.emulator.serve import emulate
 from freezeframe.emulator.target import EmulatorTarget, open_emulator
-
 from tests.emulator.reading import Card
 
 MAGIC = 0x46525A46

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from freezeframe.emulator.trigger import Term, Trigger
 
 HEAD, BODY, TAIL = 1, 2, 3

@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.faults.registry import FAULTS, make_fault
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.emulator.reading import Card, packets_of, run_to_evidence
 
 LIMIT_PS = 40_000_000_000

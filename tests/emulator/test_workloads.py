@@ -9,10 +9,10 @@ from itertools import pairwise
 from statistics import mean
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.profile import load_profile
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.emulator.reading import Card, Record, freeze, pair
 
 US = 1_000_000

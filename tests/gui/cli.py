@@ -7,8 +7,9 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from freezeframe.gui.cli.main import build_app
 from typer.testing import CliRunner
+
+from freezeframe.gui.cli.main import build_app
 
 __all__ = ["Outcome", "process_environment", "run_inside", "run_process"]
 

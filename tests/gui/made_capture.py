@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter, DeviceCapture
 from freezeframe.capture.registers.layouts import Cause, CreditCode, EventSource, Kind
@@ -16,7 +17,6 @@ from freezeframe.decoders.trace.encode import (
     packet_words,
     pattern_payload,
 )
-
 from tests.decoders.trace.captures import device, image
 from tests.decoders.trace.recorder_model import record_stream
 

@@ -14,7 +14,6 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.report.write import write_report
-
 from tests.gui.browser import screenshot
 
 __all__ = ["take"]

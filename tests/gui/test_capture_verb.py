@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from freezeframe.capture.files.edges import join
 from freezeframe.capture.files.open import read_edges, read_header
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.threshold import Threshold
 from freezeframe.capture.instruments.sigrok import SigrokRequest
-
 from tests.capture.files.test_sample_folder import steps
 from tests.capture.instruments.scope import Scope, served
 from tests.gui.cli import Outcome, run_inside, run_process

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+
 from freezeframe.gui.cli.main import main
 from freezeframe.gui.cli.verbs import VERBS, help_text
-
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside, run_process

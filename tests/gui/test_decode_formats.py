@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
-
 from tests.gui.cli import run_inside
 
 FRAMES = [MdioFrame(22, "read", phy=1, reg=n, data=0x1000 + n) for n in range(4)]

@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from freezeframe.capture.files.sigrok_sr_writer import write_sr
 
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from tests.decoders.test_guess import draw, i2c, nameless
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import made_capture

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
-
 from tests.capture.files.test_saleae import digital
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import made_capture

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.gui.cli import decode as declared
 from freezeframe.gui.cli.decode_options import DecodeOptions, plain_options
 from freezeframe.gui.cli.decoding import _print_json, _rows
-
 from tests.gui.cli import run_inside, run_process
 
 

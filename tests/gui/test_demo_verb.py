@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from freezeframe.capture.folder import CaptureFolder
 
+from freezeframe.capture.folder import CaptureFolder
 from tests.gui.cli import process_environment, run_inside, run_process
 
 

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.state import RecorderState
 from freezeframe.capture.registers.names import counter_unit
 from freezeframe.capture.targets.base import Target
 from freezeframe.gui.cli.session import first_cause, overall_state
-
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from freezeframe.gui.cli.verbs import VERBS
 
+from freezeframe.gui.cli.verbs import VERBS
 from tests.gui.cli import run_inside
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from freezeframe.analyzers.contract import Evidence, Explanation, Finding
 
+from freezeframe.analyzers.contract import Evidence, Explanation, Finding
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import BAD_PACKET, BAD_WORD, made_capture
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
 from freezeframe.analyzers.log_reach import LogReach
 from freezeframe.capture.folder import CaptureFolder
@@ -14,7 +15,6 @@ from freezeframe.gui.cli.explanation_text import explanation_document, explanati
 from freezeframe.gui.report.advice import ADVICE, headline, next_steps
 from freezeframe.gui.report.comparison import compare, difference_text, differing_digits
 from freezeframe.gui.report.moments import first_freeze, freezes
-
 from tests.gui.made_capture import made_capture, made_explanation
 
 FAULTS = (

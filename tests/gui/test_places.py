@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.gui.places import is_capture, refuse_evidence
-
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import made_capture
 

@@ -7,14 +7,15 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
 from freezeframe.gui.plots.axis import value_ticks
 from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
 from freezeframe.gui.plots.figures import drawings, extent
 from freezeframe.gui.plots.look import DARK, LIGHT, PAPER, drawing_style
 from freezeframe.gui.plots.picture import picture_svg
-from hypothesis import given
-from hypothesis import strategies as st
 
 SPACE = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</text><script>alert("x")</script>&'

@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from freezeframe.capture.errors import InputError
-from freezeframe.gui.plots import picture
 from PyQt6.QtGui import QImage, qGray
 
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.plots import picture
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import made_capture
 

@@ -7,11 +7,12 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from freezeframe.gui.plots.axis import TimeAxis, format_ps, round_ticks
 from freezeframe.gui.plots.svg import Svg, text_width
 from freezeframe.gui.plots.timeline import Bar, Lane, Mark, Tick, draw_timeline
-from hypothesis import given
-from hypothesis import strategies as st
 
 SPACE = "{http://www.w3.org/2000/svg}"
 

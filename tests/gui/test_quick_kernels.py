@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from freezeframe.gui.cli.quick_kernels import load_without_tables
 
 DECODE = """

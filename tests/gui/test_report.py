@@ -18,6 +18,7 @@ from typing import cast
 
 import pandas as pd
 import pytest
+
 from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
@@ -28,7 +29,6 @@ from freezeframe.gui.report.html import element, join, page, table
 from freezeframe.gui.report.lanes import time_range
 from freezeframe.gui.report.style import script_text
 from freezeframe.gui.report.write import render_report, write_report
-
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import BAD_PACKET, BAD_WORD, PACKETS, made_capture, made_explanation
 

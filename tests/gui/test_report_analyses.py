@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+
 from freezeframe.analyzers import registry
 from freezeframe.analyzers.analysis import (
     Analysis,
@@ -22,7 +23,6 @@ from freezeframe.analyzers.analysis import (
 from freezeframe.analyzers.contract import Evidence, Finding
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
 from freezeframe.gui.report.frames import cell_text, frame_table
-
 from tests.gui.made_capture import made_capture, made_explanation
 
 HOSTILE = '</script><script>alert("x")</script> & \'"><img src=x onerror=alert(1)>'

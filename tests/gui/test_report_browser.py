@@ -9,12 +9,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
 from freezeframe.gui.report.analysis_sections import run_all
 from freezeframe.gui.report.html import page
 from freezeframe.gui.report.style import script_text
 from freezeframe.gui.report.write import render_report
-
 from tests.gui.browser import dump_dom, print_pdf, screenshot
 from tests.gui.made_capture import made_capture, made_explanation
 

@@ -16,12 +16,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.map_table import COUNTER_DOCS
 from freezeframe.gui.metrics.http import MetricsServer, is_loopback, read_token
-from prometheus_client.parser import text_string_to_metric_families
-
 from tests.capture.counters.made_tree import made_tree
 from tests.capture.counters.played import PlayedReader, PlayedSource, counter
 from tests.capture.recorder.fake_recorder import FakeRecorder

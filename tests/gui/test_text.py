@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from freezeframe.gui.text import folder_name, folder_title, printable, shell_path, shell_word
 
+from freezeframe.gui.text import folder_name, folder_title, printable, shell_path, shell_word
 from tests.gui.cli import run_process
 from tests.gui.made_capture import made_capture
 

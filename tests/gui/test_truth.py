@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.truth import compare_to_truth, read_truth
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import typer
-from freezeframe.gui.cli.usage import seconds
 
+from freezeframe.gui.cli.usage import seconds
 from tests.gui.cli import process_environment, run_inside
 
 PULL = ("pull", "emu:", "-o", "/no/such/x.ff")

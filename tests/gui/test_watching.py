@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from freezeframe.gui.cli import watching
 from freezeframe.gui.cli.watching import WatchOptions, plain_options
-
 from tests.bench import bench_watch
 from tests.capture.counters.made_tree import made_tree
 from tests.gui.cli import run_inside, run_process

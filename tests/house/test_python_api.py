@@ -7,12 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import freezeframe.capture as ff
 import pytest
+
+import freezeframe.capture as ff
 from freezeframe.capture import upward
 from freezeframe.capture.errors import InputError, RecorderStateError
 from freezeframe.capture.folder.samples import SampleFolder
-
 from tests.gui.cli import run_inside
 
 ROOT = Path(__file__).parents[2]

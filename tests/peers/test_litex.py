@@ -14,6 +14,15 @@ import pytest
 
 pytest.importorskip("litex", reason="LiteX comes with the extra 'peers'")
 
+from litex.tools.remote.comm_uart import CommUART
+from litex.tools.remote.comm_udp import CommUDP
+from litex.tools.remote.etherbone import (
+    EtherbonePacket,
+    EtherboneReads,
+    EtherboneRecord,
+    EtherboneWrites,
+)
+
 from freezeframe.capture.targets.base import Words, open_target
 from freezeframe.capture.targets.etherbone_codec import (
     PROBE,
@@ -25,15 +34,6 @@ from freezeframe.capture.targets.etherbone_codec import (
     encode_writes,
 )
 from freezeframe.capture.targets.uart_server import UartBoneServer
-from litex.tools.remote.comm_uart import CommUART
-from litex.tools.remote.comm_udp import CommUDP
-from litex.tools.remote.etherbone import (
-    EtherbonePacket,
-    EtherboneReads,
-    EtherboneRecord,
-    EtherboneWrites,
-)
-
 from tests.capture.targets.fake_device import OUTSIDE, FakeTarget
 from tests.capture.targets.serve_fake import python_module, spawned
 from tests.peers.serve_litex import comm_udp

@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.registers import layouts, map_table
 from freezeframe.capture.registers.layout import Layout
-
 from tests.registers.sources import GENERATED, exporter, tool
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion")

@@ -6,11 +6,11 @@ import tomllib
 from collections.abc import Mapping
 
 import pytest
-from freezeframe.capture.registers import layouts
-from freezeframe.capture.registers.layout import Layout
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freezeframe.capture.registers import layouts
+from freezeframe.capture.registers.layout import Layout
 from tests.registers.sources import REGISTERS
 
 ALL = tuple(value for value in vars(layouts).values() if isinstance(value, Layout))

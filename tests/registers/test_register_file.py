@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
 
+from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
 from tests.registers.sources import GENERATED, tool
 
 RTL = GENERATED / "ff_regs.v"

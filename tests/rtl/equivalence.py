@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+
 from freezeframe.capture.registers.layouts import Cause, Domain, Memory
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.eventlog import EventLog
@@ -27,7 +28,6 @@ from freezeframe.emulator.freeze import ARM_KEY, FREEZE_KEY, FreezeControl
 from freezeframe.emulator.recorder import Recorder
 from freezeframe.emulator.register_values import _toggle
 from freezeframe.emulator.trigger import Trigger
-
 from tests.rtl.simulation import RTL, tool
 
 __all__ = ["Board", "Freeze", "Stimulus", "build", "follow", "simulate"]

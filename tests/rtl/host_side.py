@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 from cocotb.task import resume
+
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, runs
 from freezeframe.capture.targets.base import Words
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
+
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
 
 __all__ = ["ARM_KEY", "FREEZE_KEY", "RegisterPort", "at"]

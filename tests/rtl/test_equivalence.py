@@ -13,10 +13,10 @@ import random
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.registers.layouts import Domain
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.trigger import Term, Trigger
-
 from tests.rtl.equivalence import Board, Stimulus, build, follow, simulate
 
 BOARDS = {

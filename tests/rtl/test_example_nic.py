@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import freeze
@@ -15,7 +16,6 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.registers.layouts import Cause, PacketFlag, PacketType
 from freezeframe.decoders.trace.decode import open_trace
-
 from tests.rtl.simulation import elaborate, lint, tool
 from tests.rtl.verilated_pair import VerilatedPair, build
 

@@ -19,6 +19,7 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.task import bridge
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
+
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import arm, wait_for
 from freezeframe.capture.recorder.pull import pull
@@ -26,7 +27,6 @@ from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.uartbone_codec import decode_words, encode_read, encode_write
 from freezeframe.decoders.trace.encode import packet_words
-
 from tests.rtl.host_side import SimulatedTarget
 from tests.rtl.simulation import elaborate, lint, simulate
 from tests.rtl.test_register_adapters import CYCLES, Line, axi_read, axi_write

@@ -10,6 +10,7 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.triggers import Timer
+
 from freezeframe.capture.registers.layouts import (
     Cause,
     CreditCode,
@@ -18,7 +19,6 @@ from freezeframe.capture.registers.layouts import (
     PressureCode,
 )
 from freezeframe.capture.registers.map_table import COUNTERS
-
 from tests.rtl.link_packets import packet
 from tests.rtl.simulation import elaborate, lint, simulate
 

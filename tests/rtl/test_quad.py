@@ -13,8 +13,8 @@ from typing import Any
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
-from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS
 
+from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS
 from tests.rtl.register_port import RegisterPort, at
 from tests.rtl.simulation import simulate
 

@@ -12,8 +12,8 @@ import cocotb
 import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, Timer
-from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
 
+from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
 from tests.rtl.register_port import RegisterPort, at
 from tests.rtl.simulation import simulate
 from tests.rtl.test_quad import BODY, DEPTH, MARK, TAPS, TIME, Device, packet

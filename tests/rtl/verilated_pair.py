@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import IO, Any
 
 import numpy as np
-from freezeframe.capture.targets.base import Words
 
+from freezeframe.capture.targets.base import Words
 from tests.rtl.simulation import REPOSITORY, folders, modules, tool
 
 __all__ = ["VerilatedPair", "build"]

@@ -6,11 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from freezeframe.capture.errors import FreezeframeError
-from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
-from freezeframe.gui.desktop.time_text import parse_time_ps
-from freezeframe.gui.desktop.widgets import button, named, text_box
-from freezeframe.gui.text import printable
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
@@ -25,6 +20,12 @@ from PyQt6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
+from freezeframe.gui.desktop.time_text import parse_time_ps
+from freezeframe.gui.desktop.widgets import button, named, text_box
+from freezeframe.gui.text import printable
 
 if TYPE_CHECKING:
     from freezeframe.decoders.registry import Registry

@@ -5,18 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from freezeframe.capture.errors import FreezeframeError
-from freezeframe.decoders.contract import Decoder, Option, OptionValue
-from freezeframe.decoders.registry import Registry
-from freezeframe.gui.desktop.decoder_choice import (
-    bases_for,
-    checked_spec,
-    offered,
-    proposed_probes,
-    written_spec,
-)
-from freezeframe.gui.desktop.widgets import named, plain_label
-from freezeframe.gui.text import printable
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import (
     QCheckBox,
@@ -32,6 +20,19 @@ from PyQt6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.decoders.contract import Decoder, Option, OptionValue
+from freezeframe.decoders.registry import Registry
+from freezeframe.gui.desktop.decoder_choice import (
+    bases_for,
+    checked_spec,
+    offered,
+    proposed_probes,
+    written_spec,
+)
+from freezeframe.gui.desktop.widgets import named, plain_label
+from freezeframe.gui.text import printable
 
 if TYPE_CHECKING:
     from freezeframe.decoders.guess.candidate import Candidate

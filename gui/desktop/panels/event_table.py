@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
+from PyQt6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+
 from freezeframe.gui.desktop.panels.table_model import FrameModel
 from freezeframe.gui.desktop.query import ExpressionError, matching, parse
 from freezeframe.gui.desktop.sources.opened import Opened, Place
@@ -19,8 +22,6 @@ from freezeframe.gui.desktop.widgets import (
     table_view,
 )
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
     from freezeframe.gui.desktop.progress import Progress

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QVBoxLayout, QWidget
+
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 from freezeframe.gui.desktop.widgets import fill_tree, item, named, text_box, tree
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
     from freezeframe.analyzers.contract import Evidence, Finding, Row

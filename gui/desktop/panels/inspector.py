@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QFontDatabase
+from PyQt6.QtWidgets import QTreeWidgetItem, QVBoxLayout, QWidget
+
 from freezeframe.gui.desktop.inspection import Field, InspectedWord, Inspection
 from freezeframe.gui.desktop.widgets import fill_tree, fit_columns, item, plain_label, tree
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QFontDatabase
-from PyQt6.QtWidgets import QTreeWidgetItem, QVBoxLayout, QWidget
 
 __all__ = ["InspectorPanel"]
 

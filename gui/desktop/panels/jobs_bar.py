@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from freezeframe.gui.desktop.widgets import button, named, plain_label
-from freezeframe.gui.desktop.workers import Job, Jobs
 from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from freezeframe.gui.desktop.widgets import button, named, plain_label
+from freezeframe.gui.desktop.workers import Job, Jobs
 
 __all__ = ["JobsBar"]
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+
 from freezeframe.gui.desktop.sources.live import LiveSource
 from freezeframe.gui.desktop.widgets import (
     beside,
@@ -16,8 +19,6 @@ from freezeframe.gui.desktop.widgets import (
     tree,
 )
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 __all__ = ["LivePanel"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from freezeframe.gui.desktop.measure import Histogram, Measured
-from freezeframe.gui.desktop.widgets import beside, fill_tree, item, named, plain_label, tree
-from freezeframe.gui.text import printable
 from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPaintEvent, QPalette
 from PyQt6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from freezeframe.gui.desktop.measure import Histogram, Measured
+from freezeframe.gui.desktop.widgets import beside, fill_tree, item, named, plain_label, tree
+from freezeframe.gui.text import printable
 
 __all__ = ["HistogramView", "MeasurementsPanel"]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QUndoCommand, QUndoStack
+from PyQt6.QtWidgets import QInputDialog, QTreeWidgetItem, QVBoxLayout, QWidget
+
 from freezeframe.gui.desktop.notes import Note, NoteBook
 from freezeframe.gui.desktop.widgets import beside, button, fill_tree, item, plain_label, tree
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QUndoCommand, QUndoStack
-from PyQt6.QtWidgets import QInputDialog, QTreeWidgetItem, QVBoxLayout, QWidget
 
 __all__ = ["NoteEdit", "NotesPanel"]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QTreeWidgetItem, QVBoxLayout, QWidget
+
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import beside, button, fill_tree, item, tree
 from freezeframe.gui.plots.axis import format_ps
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QTreeWidgetItem, QVBoxLayout, QWidget
 
 __all__ = ["SourcesPanel"]
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from PyQt6.QtCore import QAbstractTableModel, QModelIndex, Qt
+
 from freezeframe.gui.desktop.inspection import cell_text
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import QAbstractTableModel, QModelIndex, Qt
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.gui.desktop.query.parse import (
     And,
     Comparison,

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.gui.desktop.sources.opened import Table
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SeriesTrack, SliceTrack, Track
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
 
 __all__ = ["figures_table", "result_tables", "result_tracks"]

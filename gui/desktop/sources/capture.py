@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from freezeframe.capture.errors import CaptureFormatError, FreezeframeError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.desktop.progress import Progress
@@ -18,6 +19,7 @@ from freezeframe.gui.text import folder_title
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.registry import AnalysisRegistry
     from freezeframe.decoders.trace.decode import Trace
 

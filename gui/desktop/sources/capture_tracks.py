@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES, Kind
 from freezeframe.decoders.trace.schema import ERROR
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
@@ -20,6 +21,7 @@ from freezeframe.gui.desktop.timeline.tracks import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.contract import Finding
     from freezeframe.capture.folder import CaptureFolder
     from freezeframe.decoders.trace.decode import Trace

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
 from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SliceTrack, Track
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.analyzers.analysis import AnalysisResult
     from freezeframe.analyzers.contract import Finding
     from freezeframe.capture.folder import CaptureFolder

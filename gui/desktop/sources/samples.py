@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges, join, samples_to_ps
@@ -21,6 +22,7 @@ from freezeframe.gui.text import folder_title
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from freezeframe.decoders.registry import Registry
 
 __all__ = ["MOST_CHANNELS", "decode_samples", "load_samples", "table_tracks"]

@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Sequence
 from functools import partial
 
+from PyQt6.QtCore import QObject, pyqtSignal
+
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.plots.pyramid import BuildCancelled
-from PyQt6.QtCore import QObject, pyqtSignal
 
 __all__ = ["Builder"]
 

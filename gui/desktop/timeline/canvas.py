@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from PyQt6.QtCore import QCoreApplication, QPointF, QRectF, Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
+from PyQt6.QtWidgets import QWidget
+
 from freezeframe.gui.desktop.timeline import export
 from freezeframe.gui.desktop.timeline.builder import Builder
 from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX, draw_gutter
@@ -21,9 +25,6 @@ from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.desktop.timeline.scroll_strip import STRIP_PX, ScrollStrip
 from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.timeline.window import Window
-from PyQt6.QtCore import QCoreApplication, QPointF, QRectF, Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
-from PyQt6.QtWidgets import QWidget
 
 __all__ = ["TimelineCanvas"]
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from PyQt6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRect, QSize
+from PyQt6.QtGui import QColor, QImage, QPainter
+from PyQt6.QtSvg import QSvgGenerator
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX, draw_gutter
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
@@ -11,9 +15,6 @@ from freezeframe.gui.desktop.timeline.raster import Raster
 from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.desktop.timeline.vector import draw_rows
 from freezeframe.gui.plots.axis import format_ps
-from PyQt6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRect, QSize
-from PyQt6.QtGui import QColor, QImage, QPainter
-from PyQt6.QtSvg import QSvgGenerator
 
 __all__ = ["image", "svg", "write_png", "write_svg"]
 

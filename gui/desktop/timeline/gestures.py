@@ -5,10 +5,11 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
-from freezeframe.gui.desktop.timeline.overlay import FLAGS_PX, RULER_PX
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QMouseEvent, QWheelEvent
+
+from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
+from freezeframe.gui.desktop.timeline.overlay import FLAGS_PX, RULER_PX
 
 if TYPE_CHECKING:
     from freezeframe.gui.desktop.timeline.view import TimelineView

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+
 from freezeframe.gui.desktop.timeline.layout import HEADING_PX
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.timeline.prepared import Prepared
@@ -9,8 +12,6 @@ from freezeframe.gui.desktop.timeline.raster import value_range
 from freezeframe.gui.desktop.timeline.scene import Scene
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 __all__ = ["GUTTER_PX", "draw_gutter", "short_number"]
 

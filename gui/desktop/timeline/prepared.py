@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 
 import numpy as np
+
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.timeline.positions import Selection
 from freezeframe.gui.desktop.timeline.tracks import (

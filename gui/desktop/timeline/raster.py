@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from PyQt6.QtGui import QImage
+from PyQt6.sip import voidptr
+
 from freezeframe.gui.desktop.timeline.glyphs import GlyphAtlas, Labels
 from freezeframe.gui.desktop.timeline.layout import Row
 from freezeframe.gui.desktop.timeline.palette import mixed
@@ -17,8 +20,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
 )
 from freezeframe.gui.plots.pyramid import SeriesColumns
 from freezeframe.gui.plots.slices import SliceColumns, WaveColumns
-from PyQt6.QtGui import QImage
-from PyQt6.sip import voidptr
 
 __all__ = ["Raster", "value_range", "warm_up"]
 

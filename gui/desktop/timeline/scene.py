@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
 from freezeframe.gui.desktop.timeline.layout import Row
 from freezeframe.gui.desktop.timeline.palette import Theme
 from freezeframe.gui.desktop.timeline.positions import Cursor, Selection

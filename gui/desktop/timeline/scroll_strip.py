@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from freezeframe.gui.desktop.timeline.palette import DARK, Theme, mixed
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QScrollBar, QStyle, QStyleOptionSlider, QWidget
+
+from freezeframe.gui.desktop.timeline.palette import DARK, Theme, mixed
 
 __all__ = ["STRIP_PX", "ScrollStrip"]
 

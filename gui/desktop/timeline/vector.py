@@ -7,6 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+
 from freezeframe.gui.desktop.timeline.glyphs import label_font
 from freezeframe.gui.desktop.timeline.layout import Row
 from freezeframe.gui.desktop.timeline.palette import mixed
@@ -16,8 +19,6 @@ from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Scene
 from freezeframe.gui.desktop.timeline.tracks import BusTrack, MarkTrack, SeriesTrack
 from freezeframe.gui.plots.pyramid import SeriesColumns
 from freezeframe.gui.plots.slices import NOTHING, SliceColumns, WaveColumns
-from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 __all__ = ["draw_rows", "elided"]
 

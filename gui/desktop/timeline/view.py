@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt, pyqtSignal
+from PyQt6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QWheelEvent
+from PyQt6.QtWidgets import QLabel, QWidget
+
 from freezeframe.gui.desktop.timeline.canvas import TimelineCanvas
 from freezeframe.gui.desktop.timeline.gestures import Gestures
 from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
@@ -17,9 +21,6 @@ from freezeframe.gui.desktop.timeline.saved import ViewState
 from freezeframe.gui.desktop.timeline.scene import Overlay
 from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
-from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt, pyqtSignal
-from PyQt6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QWheelEvent
-from PyQt6.QtWidgets import QLabel, QWidget
 
 __all__ = ["Cursor", "Selection", "TimelineView"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from freezeframe.capture.console.dump import Dump, DumpReader
 from freezeframe.capture.console.lines import Damaged, Line, LineSplitter, parse
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import Gap
-
 from tests.capture.console.printed import dump, line, record
 
 RECORDS = [record(0x1122334455667788 + i, 8, 1) for i in range(5)]

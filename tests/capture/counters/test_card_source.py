@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 import pytest
+
 from freezeframe.capture.counters.card import CardSource
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.sources import open_source
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.map_table import COUNTER_DOCS, COUNTERS
-
 from tests.capture.recorder.fake_recorder import BadWay, FakeRecorder
 from tests.capture.serving import serving
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.counters.ethtool import DriverStatistics
 from freezeframe.capture.counters.netlink import LinkSocket
 from freezeframe.capture.counters.sources import open_source

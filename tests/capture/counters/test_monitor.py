@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from freezeframe.capture.counters.alarms import parse_alarm
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.history import History
@@ -12,7 +13,6 @@ from freezeframe.capture.counters.laws import Law, LawWatch, card_laws
 from freezeframe.capture.counters.monitor import Monitor
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.recorder.state import RecorderState
-
 from tests.capture.counters.played import SECOND_NS, PlayedReader, PlayedSource, counter, gauge
 
 

@@ -10,7 +10,6 @@ from typing import TypeVar
 from freezeframe.capture.counters.contract import CounterSource, Sample
 from freezeframe.capture.counters.reader import Answer, SourceReader
 from freezeframe.capture.errors import InputError, TargetError
-
 from tests.capture.counters.played import PlayedSource
 
 T = TypeVar("T")

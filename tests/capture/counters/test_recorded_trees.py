@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.counters.sources import open_source
 from freezeframe.capture.errors import InputError, TargetError
-
 from tests.capture.counters.made_tree import PCI, made_tree, write
 
 

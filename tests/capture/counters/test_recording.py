@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.recording import Recording, finish, journal_of
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.parquet import read_table
-
 from tests.capture.counters.played import counter, gauge
 
 COUNTERS = {"a": counter("a"), "level": gauge("level")}

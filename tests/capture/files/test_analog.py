@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.open import read_edges, read_header
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.threshold import Threshold
-
 from tests.capture.files.test_sample_folder import steps
 
 VOLTS = [0.0, 1.0, 1.5, 1.0, 0.6, 0.5, 1.0, 2.0]

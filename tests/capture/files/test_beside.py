@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.beside import beside
 from freezeframe.capture.files.choice import SourceChoice

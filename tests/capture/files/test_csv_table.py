@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.csv_table import read_edges, read_header
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.sigrok_sr import read_edges as read_sr
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.threshold import Threshold
-
 from tests.capture.files.captures import real_capture
 from tests.capture.files.test_vcd import pairs
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.cut import cut, parse_span, ps_to_sample, time_text
 from freezeframe.capture.files.edges import Edges, join
-
 from tests.capture.files.test_vcd import pairs
 
 US = 1_000_000  # picoseconds; a sample of these captures

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from freezeframe.capture.files.changes import ChangeMerger
-from freezeframe.capture.files.edges import Bus, EdgeReducer, Edges, join, samples_to_ps
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from freezeframe.capture.files.changes import ChangeMerger
+from freezeframe.capture.files.edges import Bus, EdgeReducer, Edges, join, samples_to_ps
 
 
 def plain_edges(samples: list[int], bits: list[int]) -> list[tuple[int, int]]:

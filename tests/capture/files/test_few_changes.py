@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from freezeframe.capture.files.edges import EdgeReducer
-from freezeframe.capture.files.few_changes import few_changes
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from freezeframe.capture.files.edges import EdgeReducer
+from freezeframe.capture.files.few_changes import few_changes
 
 KINDS = ("<u1", "<u2", "<u4", "<u8")
 

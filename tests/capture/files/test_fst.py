@@ -9,11 +9,11 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files import fst, vcd
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.source import ReadSettings
-
 from tests.capture.files.test_vcd import pairs, random_dump
 
 pytest.importorskip("pywellen")

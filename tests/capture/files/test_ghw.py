@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import join
 from freezeframe.capture.files.open import find_format, read_edges, read_header
 from freezeframe.capture.files.source import ReadSettings
-
 from tests.capture.files.test_sample_folder import steps
 
 SOURCE = """\

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, FreezeframeError
 from freezeframe.capture.files import head_start
 from freezeframe.capture.files.edges import Edges, join

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files import open as any_format
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.litescope import is_dump, read_edges, read_header
 from freezeframe.capture.files.source import ReadSettings
-
 from tests.capture.files.test_vcd import pairs
 
 RATE = ReadSettings(samplerate_hz=200_000_000)

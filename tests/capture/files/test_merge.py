@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.merge import Alignment, estimate, merge
-
 from tests.capture.files.test_vcd import pairs
 
 US = 1_000_000

@@ -6,12 +6,12 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.edges import Bus, join
 from freezeframe.capture.files.open import find_format, is_samples, read_header, renamed
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings
-
 from tests.capture.files.captures import metadata, write_session
 from tests.capture.files.test_vcd import HEAD, pairs
 

@@ -7,10 +7,11 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from freezeframe.capture.files import place_kernels, plane_kernels
-from freezeframe.capture.files.place_kernels import EIGHT, new_places
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from freezeframe.capture.files import place_kernels, plane_kernels
+from freezeframe.capture.files.place_kernels import EIGHT, new_places
 
 GUARD = 0xDEAD
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.raw_binary import read_edges, read_header
 from freezeframe.capture.files.settings import parse_format
 from freezeframe.capture.files.source import ReadSettings
-
 from tests.capture.files.test_vcd import pairs
 
 

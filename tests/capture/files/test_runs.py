@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from freezeframe.capture.files.few_changes import few_changes
-from freezeframe.capture.files.runs import changes_in_bytes
 from hypothesis import given
 from hypothesis import strategies as st
+
+from freezeframe.capture.files.few_changes import few_changes
+from freezeframe.capture.files.runs import changes_in_bytes
 
 RUNS = st.lists(
     st.tuples(st.integers(0, 2**64 - 1), st.sampled_from([1, 2, 3, 7, 8, 9, 255, 256, 70_000])),

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files import saleae
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.saleae import channel_files, read_edges, read_header
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.threshold import Threshold
-
 from tests.capture.files.test_vcd import pairs
 
 US = 1_000_000  # picoseconds

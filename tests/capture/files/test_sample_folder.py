@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pyarrow import parquet
+
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files import edge_table
 from freezeframe.capture.files.edges import Edges, join
@@ -22,8 +24,6 @@ from freezeframe.capture.files.threshold import Threshold
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.manifest import manifest_digest, manifest_text
 from freezeframe.capture.folder.samples import SampleFolder
-from pyarrow import parquet
-
 from tests.capture.files.test_vcd import pairs
 
 PULSES = "time [us],a,b\n0,0,0\n10,1,0\n20,1,1\n30,0,1\n45,1,0\n60,0,0\n"

@@ -7,12 +7,13 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.capture.files import plane_kernels
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.units import UnitReader
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 WIDTHS = ("u1", "u2", "u4", "u8")
 

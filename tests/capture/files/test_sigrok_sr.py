@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.samples import Samples
@@ -24,7 +25,6 @@ from freezeframe.capture.files.sigrok_sr import (
     read_pieces,
 )
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-
 from tests.capture.files.captures import metadata, real_capture, write_session
 
 

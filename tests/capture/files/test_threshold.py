@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.threshold import Threshold, Thresholder, parse_threshold
 

@@ -8,6 +8,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files import vcd
 from freezeframe.capture.files.edges import Edges, join

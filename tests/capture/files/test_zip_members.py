@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files._zip_members import ZipMembers
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,
@@ -18,7 +19,6 @@ from freezeframe.capture.folder import (
     pack_register,
 )
 from freezeframe.capture.registers.names import device_name
-
 from tests.capture.folder.samples import IDENTITY, a_device, write
 
 

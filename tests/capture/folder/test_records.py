@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.folder.records import (
     chunk_crc,
     records_from_window,

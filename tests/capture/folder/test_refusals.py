@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
 from freezeframe.capture.folder import CaptureFolder, Gap, RegisterImage
 from freezeframe.capture.registers.map_table import MAP_HASH
-
 from tests.capture.folder.samples import a_device, write
 
 Manifest = dict[str, Any]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, durable
-
 from tests.capture.folder.samples import a_device, write
 
 

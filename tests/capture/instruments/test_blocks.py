@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.instruments.blocks import read_block
 

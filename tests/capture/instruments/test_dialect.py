@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.instruments import dialect as module
 from freezeframe.capture.instruments.dialect import dialect_for, load_dialect, shipped_dialects

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.errors import TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers import names
 from freezeframe.capture.targets.base import Target, open_target
 from freezeframe.capture.targets.server import EtherboneServer
-
 from tests.capture.recorder.fake_recorder import FakeRecorder
 
 __all__ = ["BadNetwork", "Fates", "Outcome", "one_pull"]

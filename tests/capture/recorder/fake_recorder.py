@@ -7,10 +7,10 @@ import random
 from collections.abc import Callable, Sequence
 
 import numpy as np
+
 from freezeframe.capture.errors import TargetError, TargetTimeout
 from freezeframe.capture.registers import names
 from freezeframe.capture.targets.base import Target, Words
-
 from tests.capture.targets.fake_device import STRIDE_B, FakeTarget
 
 __all__ = ["BadWay", "FakeRecorder", "window_bytes"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder, HostTrace, peers_of
@@ -16,7 +17,6 @@ from freezeframe.capture.recorder.case import SameTime, pull_case
 from freezeframe.capture.timebase import UNKNOWN_PS
 from freezeframe.decoders.trace.decode import decode_capture, open_trace
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.capture.apart import pair_apart, served_apart
 
 

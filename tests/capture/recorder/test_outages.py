@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder import pull as pull_module
 from freezeframe.capture.recorder.pull import Progress, pull
 from freezeframe.capture.targets.base import Target, Words
-
 from tests.capture.recorder.fake_recorder import BadWay, FakeRecorder
 from tests.capture.recorder.test_pull import assert_exact, gaps
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+
 from freezeframe.capture.errors import InputError, RecorderStateError, TargetError
 from freezeframe.capture.recorder.provoke import (
     Traffic,
@@ -16,7 +17,6 @@ from freezeframe.capture.recorder.provoke import (
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.base import Target, Words
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.capture.recorder.fake_recorder import BadWay
 
 US = 1_000_000

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import (
     BusError,
     DeviceUnknownError,
@@ -22,7 +23,6 @@ from freezeframe.capture.recorder.pull import Progress, pull
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.map_table import REGISTERS
 from freezeframe.capture.targets.base import Words
-
 from tests.capture.recorder.fake_recorder import MEMORIES, BadWay, FakeRecorder
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import RecorderStateError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import arm_all, wait_for
@@ -16,7 +17,6 @@ from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.capture.recorder.fake_recorder import window_bytes
 from tests.capture.serving import serving
 

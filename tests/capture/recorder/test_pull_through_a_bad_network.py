@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers import names
 from freezeframe.capture.targets.base import open_target
 from freezeframe.capture.targets.etherbone import open_etherbone
-
 from tests.capture.recorder.bad_network import BadNetwork, Fates, one_pull
 from tests.capture.recorder.fake_recorder import FakeRecorder
 

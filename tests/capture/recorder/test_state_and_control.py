@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import count
 
 import pytest
+
 from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.recorder.control import arm, arm_all, freeze, wait_for
 from freezeframe.capture.recorder.state import MemoryState, read_state
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.base import Target, Words
-
 from tests.capture.recorder.fake_recorder import BadWay, FakeRecorder
 
 ARM_2 = (0x0000_0108, [0x4152_0002])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.recorder.trigger import (
     Term,
@@ -14,7 +15,6 @@ from freezeframe.capture.recorder.trigger import (
 )
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.target import EmulatorTarget
-
 from tests.capture.recorder.test_provoke import LosesAllWrites, LosesEveryOtherWrite
 from tests.emulator.reading import packets_of, pair
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import BusError, DeviceUnknownError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import ALL_ONES, Device, open_devices
 from freezeframe.capture.registers.map_table import COUNTERS, MAP_HASH
 from freezeframe.capture.targets.base import Words
-
 from tests.capture.targets.fake_device import OUTSIDE, STRIDE_B, FakeTarget
 
 MAGIC_AT, ERRORS_AT, ERROR_ADDR_AT = 0x00, 0x5C, 0x60

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
+
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, Identity
 from freezeframe.capture.registers.map_table import REGISTERS
 

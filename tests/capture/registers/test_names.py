@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
 

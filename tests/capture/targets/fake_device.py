@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+
 from freezeframe.capture.errors import BusError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import MAGIC

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.folder import CaptureWriter, DeviceCapture, MemoryImage, RegisterImage
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.registers.layouts import MEMORY_NAMES
 from freezeframe.capture.registers.map_table import WINDOWS
-
 from tests.capture.targets.fake_device import STRIDE_B, FakeTarget
 
 __all__ = ["known_words", "pci_tree", "recorded"]

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from freezeframe.capture.targets.etherbone_codec import PROBE, PROBE_REPLY, decode_request
-
 from tests.capture.targets.fake_device import FakeTarget
 
 __all__ = ["Peer", "honest", "scripted"]

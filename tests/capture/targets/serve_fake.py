@@ -18,7 +18,6 @@ from pathlib import Path
 
 from freezeframe.capture.targets.server import EtherboneServer
 from freezeframe.capture.targets.uart_server import UartBoneServer
-
 from tests.capture.targets.fake_device import FakeTarget
 
 __all__ = ["python_module", "spawned"]

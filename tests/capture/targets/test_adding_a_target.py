@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
 from freezeframe.capture.errors import BusError, InputError, TargetError
 from freezeframe.capture.targets.conformance import CHECKS, Check, Subject
-
 from tests.capture.targets.fake_device import OUTSIDE, FakeTarget
 from tests.capture.targets.places import known_words
 

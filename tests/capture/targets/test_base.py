@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, runs
 from freezeframe.capture.targets.base import Target, open_target, target_schemes
-
 from tests.capture.targets.fake_device import FakeTarget
 
 

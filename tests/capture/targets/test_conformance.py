@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.map_table import REGISTERS
 from freezeframe.capture.targets.base import Target, open_target
 from freezeframe.capture.targets.conformance import CHECKS, Check, ConformanceError, Subject
 from freezeframe.capture.targets.logged import LoggedTarget
-
 from tests.capture.targets.fake_device import OUTSIDE, FakeTarget
 from tests.capture.targets.places import known_words, pci_tree, recorded
 from tests.capture.targets.serve_fake import python_module, spawned

@@ -10,13 +10,13 @@ from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
 from freezeframe.capture.targets.etherbone import EtherboneTarget, open_etherbone
 from freezeframe.capture.targets.etherbone_codec import PROBE, PROBE_REPLY, decode_request
 from freezeframe.capture.targets.server import EtherboneServer
-
 from tests.capture.targets.fake_device import FakeTarget
 from tests.capture.targets.scripted_peer import honest, scripted
 from tests.capture.targets.serve_fake import spawned

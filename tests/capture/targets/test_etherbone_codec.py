@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from freezeframe.capture.targets.base import Words
 from freezeframe.capture.targets.etherbone_codec import (
     PROBE,
@@ -19,8 +22,6 @@ from freezeframe.capture.targets.etherbone_codec import (
     is_probe_reply,
     packet_length_B,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 READ = bytes.fromhex("4e6f104400000000 000f0002 00000007 00000010 00000014")
 WRITE = bytes.fromhex("4e6f104400000000 000f0100 00000020 11223344")

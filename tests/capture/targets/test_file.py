@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import BusError, CaptureFormatError, InputError, TargetError
 from freezeframe.capture.folder import (
     CaptureWriter,
@@ -16,7 +17,6 @@ from freezeframe.capture.folder import (
 )
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
-
 from tests.capture.targets.fake_device import FakeTarget
 from tests.capture.targets.places import recorded
 

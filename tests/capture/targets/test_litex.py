@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.targets.litex import LitexTarget, open_litex
-
 from tests.capture.targets.fake_device import FakeTarget
 from tests.capture.targets.scripted_peer import honest
 

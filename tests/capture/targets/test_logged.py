@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.logged import LoggedTarget
-
 from tests.capture.targets.fake_device import OUTSIDE, FakeTarget
 
 

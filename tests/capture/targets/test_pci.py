@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import BusError, InputError, TargetError
 from freezeframe.capture.targets.pci import open_pci
-
 from tests.capture.targets.fake_device import FakeTarget
 from tests.capture.targets.places import pci_tree
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator, Sequence
 
 import pytest
+
 from freezeframe.capture.errors import TargetError, TargetTimeout
 from freezeframe.capture.registers import names
 from freezeframe.capture.targets.base import Words
 from freezeframe.capture.targets.server import EtherboneServer
-
 from tests.capture.targets.fake_device import FakeTarget
 
 ONES = "ffffffff"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.targets.uart import UartTarget, open_uart
 from freezeframe.capture.targets.uart_server import UartBoneServer
@@ -21,7 +22,6 @@ from freezeframe.capture.targets.uartbone_codec import (
     encode_write,
     next_command,
 )
-
 from tests.capture.targets.fake_device import FakeTarget
 
 FAKE = FakeTarget(depth=512)

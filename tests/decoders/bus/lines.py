@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+
 from freezeframe.capture.files.edges import Edges
 
 __all__ = ["RATE_HZ", "Capture", "Lines", "even_parity", "parities"]

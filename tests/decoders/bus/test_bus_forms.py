@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus import pci_stream
 from freezeframe.decoders.bus.pci import PCI
 from freezeframe.decoders.bus.pcix import PCIX
 from freezeframe.decoders.contract import Decoder
-
 from tests.decoders.bus import pci_model, pcix_model
 from tests.decoders.bus.lines import Capture, Lines
 

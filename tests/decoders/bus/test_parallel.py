@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.capture.files.samples import Samples
@@ -18,9 +21,6 @@ from freezeframe.capture.files.units import UnitReader
 from freezeframe.decoders.bus.parallel import PARALLEL, decode_parallel, parallel_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000

@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.bus import pci_stream
 from freezeframe.decoders.bus.pci import PCI, decode_pci, pci_texts
-
 from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pci_model import Answer, PciBus, Request, Truth, random_traffic
 

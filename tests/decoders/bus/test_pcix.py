@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.bus import pci_stream
 from freezeframe.decoders.bus.pcix import PCIX, decode_pcix, pcix_texts
-
 from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pcix_model import PcixBus, Plan, Split, Truth, random_traffic
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from freezeframe.decoders.host.lines import HostLine, read_lines
 from hypothesis import given
 from hypothesis import strategies as st
+
+from freezeframe.decoders.host.lines import HostLine, read_lines
 
 
 def one(text: str) -> HostLine:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.analyzers.analysis import AnalysisResult, Material
 from freezeframe.analyzers.host import HOST
 from freezeframe.capture.folder import CaptureFolder, HostTrace

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from freezeframe.capture.files.edges import Edges
 
 # Table of 5B/6B sub-blocks, abcdei: (current RD -, current RD +).

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from freezeframe.capture.files.edges import Edges
 
+from freezeframe.capture.files.edges import Edges
 from tests.decoders.link.line_model import Reader, draw, line_bits
 
 Symbols = list[tuple[int, bool]]

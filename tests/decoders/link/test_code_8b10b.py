@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from freezeframe.decoders.link.code_8b10b import (
     CODE_ERROR,
     DISPARITY_ERROR,
@@ -14,7 +15,6 @@ from freezeframe.decoders.link.code_8b10b import (
     group_name,
     is_comma,
 )
-
 from tests.decoders.link.line_model import COLUMNS, K_CODES, after, encode
 
 # IEEE 802.3-2018 tables 36-1a to 36-1e and 36-2: name, byte, K, current RD -, current RD +.

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.registers.layouts import Kind, PacketFlag, PacketType
@@ -21,9 +24,6 @@ from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.trace.encode import credit_word, packet_words
 from freezeframe.decoders.trace.schema import column_types
 from freezeframe.gui.cli.main import main
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.decoders.link.line_model import damaged, pieces
 from tests.decoders.link.link_model import control, data, draw_lanes, lanes, send, side_by_side
 

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
@@ -16,9 +19,6 @@ from freezeframe.decoders.link.symbols import EIGHT_TEN, symbol_schema, symbol_t
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.spec import parse_spec
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.decoders.link.line_model import (
     Reader,
     damaged,

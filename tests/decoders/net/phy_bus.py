@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 
 __all__ = ["Symbol", "edges_of", "fcs", "mii_rx", "mii_tx", "nibbles", "octets", "rgmii"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
@@ -18,7 +19,6 @@ from freezeframe.decoders.net.rgmii import CHANNELS, RGMII, decode_rgmii
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.gui.export.run import export_file
-
 from tests.decoders.net.phy_bus import IDLE, Symbol, edges_of, nibbles, octets, rgmii
 from tests.decoders.net.test_mii import ARP, PING
 from tests.gui.export.material import tool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.serial.i2c import I2C, decode_i2c
 from freezeframe.decoders.serial.i2c_encode import I2cTransfer, encode_transfers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+
 from freezeframe.decoders.serial.spi import SPI, decode_spi
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 

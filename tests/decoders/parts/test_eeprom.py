@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.contract import OptionValue
@@ -16,7 +17,6 @@ from freezeframe.decoders.parts.eeprom import EEPROM, decode_eeprom, eeprom_text
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.i2c import I2C
-
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import real_capture
 from tests.decoders.parts.i2c_sent import i2c_edges, i2c_transfers

@@ -6,6 +6,7 @@ import zlib
 from typing import Any
 
 import pytest
+
 from freezeframe.decoders.net.ethernet import (
     EthernetFrame,
     ethernet_schema,

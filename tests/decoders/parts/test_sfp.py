@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from freezeframe.decoders.contract import OptionValue
 from freezeframe.decoders.parts.module_pages import decode_module, module_texts
 from freezeframe.decoders.parts.sfp import SFP
-
 from tests.decoders.parts.i2c_sent import i2c_transfers
 from tests.decoders.parts.sfp_memory import diagnostics, identification, put
 

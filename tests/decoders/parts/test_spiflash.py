@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.parts.spiflash import SPIFLASH, decode_spiflash, spiflash_texts
@@ -17,7 +18,6 @@ from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
-
 from tests.campaign.seeds import seeds
 from tests.decoders.parts.spi_sent import spi_transfers
 from tests.decoders.serial.sigrok_reference import sigrok_annotations

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.contract import OptionValue
 from freezeframe.decoders.parts.module_pages import decode_module, module_texts
@@ -14,7 +15,6 @@ from freezeframe.decoders.parts.xfp import XFP
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.i2c import I2C
-
 from tests.capture.files.captures import real_capture
 from tests.decoders.parts.i2c_sent import i2c_edges, i2c_transfers
 from tests.decoders.parts.sfp_memory import put

@@ -10,15 +10,15 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.jtag import JTAG, decode_jtag, jtag_texts
 from freezeframe.decoders.serial.jtag_encode import JtagScan, encode_scans
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from freezeframe.capture.files.edges import EdgeReducer, Edges
-from freezeframe.decoders.serial.mdio import MDIO, decode_mdio, mdio_texts
-from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from freezeframe.capture.files.edges import EdgeReducer, Edges
+from freezeframe.decoders.serial.mdio import MDIO, decode_mdio, mdio_texts
+from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from tests.decoders.serial.mdio_bus import Bus, frame_bits, random_capture
 
 PREAMBLE = "1" * 32

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from freezeframe.decoders.run import decode_file
 
+from freezeframe.decoders.run import decode_file
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
 from tests.decoders.serial.mdio_bus import Bus, frame_bits, random_capture

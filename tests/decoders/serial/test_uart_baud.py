@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.run import decode_file
@@ -22,9 +25,6 @@ from freezeframe.decoders.serial.uart import (
     uart_texts,
 )
 from freezeframe.decoders.serial.uart_hint import uart_hint
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-
 from tests.capture.files.captures import metadata, real_capture, write_session
 
 RATE_HZ = 1_000_000

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.registers.layouts import PacketType
@@ -21,7 +22,6 @@ from freezeframe.decoders.link.symbols import EIGHT_TEN
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.trace.encode import credit_word, packet_words
-
 from tests.decoders.link.line_model import damaged, draw, line_bits, random_symbols
 from tests.decoders.link.link_model import draw_lanes, lanes, send, side_by_side
 from tests.decoders.serial.sigrok_reference import sigrok_annotations

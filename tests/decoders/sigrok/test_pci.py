@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.bus.pci import PCI
 from freezeframe.decoders.bus.pcix import PCIX
 from freezeframe.decoders.contract import Decoder
-
 from tests.decoders.bus import pci_model, pcix_model
 from tests.decoders.bus.lines import Capture, Lines
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations

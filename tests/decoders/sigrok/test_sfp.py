@@ -6,13 +6,13 @@ import random
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.parts.module_pages import module_texts
 from freezeframe.decoders.parts.sfp import SFP
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.i2c import I2C
-
 from tests.decoders.parts.i2c_sent import i2c_edges
 from tests.decoders.parts.sfp_memory import diagnostics, identification
 from tests.decoders.serial.sigrok_reference import sigrok_annotations

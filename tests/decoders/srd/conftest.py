@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from freezeframe.decoders.registry import Registry, load_decoders
 
+from freezeframe.decoders.registry import Registry, load_decoders
 from tests.decoders.srd.sigrok_side import add_decoder
 
 

@@ -6,11 +6,11 @@ import random
 import re
 
 import pyarrow as pa
+
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import StackRun
 from freezeframe.decoders.spec import parse_spec
-
 from tests.decoders.srd.sigrok_side import table_lines
 from tests.decoders.srd.test_stream import cut
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
 from freezeframe.decoders.run import decode_file
 
 __all__ = ["add_decoder", "our_lines", "sigrok_lines", "table_lines", "workers_of"]

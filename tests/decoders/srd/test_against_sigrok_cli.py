@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from freezeframe.decoders.run import decode_file
 
+from freezeframe.decoders.run import decode_file
 from tests.capture.files.captures import real_capture
 from tests.decoders.srd.sigrok_side import our_lines, sigrok_lines, table_lines
 

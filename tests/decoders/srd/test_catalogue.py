@@ -9,13 +9,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from freezeframe.decoders.contract import EDGES
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.srd import catalogue
 from freezeframe.decoders.srd.adapter import srd_decoder
 from freezeframe.decoders.srd.catalogue import SrdChannel, SrdDescription, read_catalogue
 from freezeframe.decoders.srd.location import SrdLocation, find_sigrok
-
 from tests.decoders.srd.sigrok_side import add_decoder
 
 

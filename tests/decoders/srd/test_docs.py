@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.decoders.srd.adapter import srd_schema

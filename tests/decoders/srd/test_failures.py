@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.run import decode_file
-
 from tests.capture.files.captures import metadata, write_session
 from tests.decoders.srd.sigrok_side import add_decoder, workers_of
 

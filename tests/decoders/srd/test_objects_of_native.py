@@ -6,10 +6,10 @@ import random
 import re
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.srd.fed_stream import FEEDERS
-
 from tests.decoders.srd.native_side import (
     I2C,
     RATE_HZ,

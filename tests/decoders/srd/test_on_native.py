@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.decoders.contract import EDGES
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.decoders.srd.fed_stream import FEEDERS
-
 from tests.capture.files.captures import metadata, real_capture, write_session
 from tests.decoders.srd.native_side import I2C, SPI, held, spi_bus
 from tests.decoders.srd.sigrok_side import add_decoder, table_lines, workers_of

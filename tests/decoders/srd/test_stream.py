@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.run import StackRun, decode_file
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.decoders.srd.expand import fill, packed
-
 from tests.capture.files.captures import metadata, real_capture, write_session
 from tests.decoders.serial.mdio_bus import random_capture
 from tests.decoders.srd.sigrok_side import our_lines, sigrok_lines, workers_of

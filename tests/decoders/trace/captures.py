@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,
@@ -17,7 +18,6 @@ from freezeframe.capture.folder import (
 )
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, Identity
 from freezeframe.capture.registers.map_table import MAP_HASH
-
 from tests.decoders.trace.recorder_model import Stored, memory_of
 
 __all__ = ["BUS_HZ", "LINK_HZ", "capture", "device", "image", "raw_image"]

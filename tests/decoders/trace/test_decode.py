@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import Gap, MemoryImage
 from freezeframe.capture.registers.map_table import REGISTERS
 from freezeframe.decoders.trace import encode, schema
 from freezeframe.decoders.trace.decode import Trace, decode_capture
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from tests.decoders.trace.captures import capture, device, image, raw_image
 from tests.decoders.trace.recorder_model import (
     BODY,

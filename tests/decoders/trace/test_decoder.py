@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from freezeframe.decoders.contract import CAPTURE
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.trace.decoder import TRACE
-
 from tests.decoders.trace.captures import capture, device, image
 from tests.decoders.trace.recorder_model import BODY, NOTE, PRESSURE, record_stream
 

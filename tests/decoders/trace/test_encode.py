@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from freezeframe.capture.registers.layouts import (
     CREDIT,
     DESC_VALUE,
@@ -18,9 +21,6 @@ from freezeframe.capture.registers.layouts import (
     PacketType,
 )
 from freezeframe.decoders.trace import encode
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.decoders.trace import reference_reader
 
 words = st.integers(0, (1 << 64) - 1)

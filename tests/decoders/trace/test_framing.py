@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from freezeframe.decoders.trace import framing
-from freezeframe.decoders.trace.framing import FALSE, TRUE, UNKNOWN, frame_records
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from freezeframe.decoders.trace import framing
+from freezeframe.decoders.trace.framing import FALSE, TRUE, UNKNOWN, frame_records
 from tests.decoders.trace import reference_reader
 from tests.decoders.trace.recorder_model import BODY, HEAD, TAIL, TIME
 

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from freezeframe.decoders.trace import kernels
 from freezeframe.decoders.trace.kernels import (
     BAD_TIME,
@@ -15,9 +18,6 @@ from freezeframe.decoders.trace.kernels import (
     date_records,
     unpack_records,
 )
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from tests.decoders.trace.recorder_model import BODY, DESC, TIME, Stored, record_stream
 from tests.decoders.trace.reference_reader import earliest_and_latest, split
 

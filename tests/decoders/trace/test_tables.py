@@ -9,12 +9,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder, Gap
 from freezeframe.decoders.trace import encode, schema
 from freezeframe.decoders.trace import trace as trace_module
 from freezeframe.decoders.trace.decode import Trace, decode_capture, open_trace
-
 from tests.decoders.trace.captures import capture, device, image, raw_image
 from tests.decoders.trace.recorder_model import CREDIT, PRESSURE, record_stream
 

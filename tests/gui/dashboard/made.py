@@ -6,13 +6,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from textual.pilot import Pilot
+
 from freezeframe.capture.counters.alarms import parse_alarm
 from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.monitor import Monitor
 from freezeframe.capture.recorder.state import RecorderState
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
-from textual.pilot import Pilot
-
 from tests.capture.counters.played import SECOND_NS, PlayedReader, PlayedSource, counter, gauge
 
 __all__ = ["BASE_NS", "HOSTILE", "card_reader", "dashboard", "netdev_reader", "recorder", "show"]

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import aiohttp
-from freezeframe.gui.dashboard.browser import browser_server
 
+from freezeframe.gui.dashboard.browser import browser_server
 from tests.capture.counters.made_tree import made_tree
 from tests.gui.cli import process_environment
 

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+
 from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.monitor import Monitor
 from freezeframe.capture.counters.reader import SourceReader
@@ -21,8 +23,6 @@ from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
 from freezeframe.gui.dashboard.help_screen import KEYS
 from freezeframe.gui.dashboard.lines import LineView
 from freezeframe.gui.dashboard.palette import PLAIN
-from textual.pilot import Pilot
-
 from tests.capture.counters.played import SECOND_NS
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving

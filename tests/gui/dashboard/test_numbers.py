@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from freezeframe.gui.dashboard.numbers import age_text, count_cell, fit, rate_cell, spark
 from hypothesis import given
 from hypothesis import strategies as st
+
+from freezeframe.gui.dashboard.numbers import age_text, count_cell, fit, rate_cell, spark
 
 
 @pytest.mark.parametrize(

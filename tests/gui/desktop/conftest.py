@@ -10,16 +10,17 @@ from typing import Any
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is imported
 
 import pytest
+from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
 from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workspace import Workspace
-from PyQt6.QtCore import QPoint, Qt
-from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QWidget
-from pytestqt.qtbot import QtBot
 
 NO_ANALYSES = AnalysisRegistry()  # most tests need none, and each costs time
 MakeWindow = Callable[..., MainWindow]

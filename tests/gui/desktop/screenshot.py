@@ -23,8 +23,9 @@ from freezeframe.gui.desktop.start import check_desktop
 from freezeframe.gui.desktop.theme import Theme
 
 if TYPE_CHECKING:
-    from freezeframe.gui.desktop.window import MainWindow
     from PyQt6.QtWidgets import QApplication
+
+    from freezeframe.gui.desktop.window import MainWindow
 
 __all__ = ["take", "take_comparison"]
 

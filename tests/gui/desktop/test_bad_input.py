@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.start import check_desktop, missing_libraries, mistake_shown
 from freezeframe.gui.desktop.window import MainWindow
-from pytestqt.qtbot import QtBot
-
 from tests.gui.cli import run_inside
 from tests.gui.desktop.conftest import WAIT_MS, MakeWindow, wait_loaded
 

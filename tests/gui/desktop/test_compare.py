@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PyQt6.QtCore import QPoint
+from pytestqt.qtbot import QtBot
+
 from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.run_diff.packets import align_taps
 from freezeframe.analyzers.view import TAPS
@@ -16,9 +19,6 @@ from freezeframe.gui.desktop.pairing import Pairs, pair_packets, pair_tracks
 from freezeframe.gui.desktop.sources.opened import Place
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SliceTrack, Track
 from freezeframe.gui.desktop.window import MainWindow
-from PyQt6.QtCore import QPoint
-from pytestqt.qtbot import QtBot
-
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.test_run_diff import workload
 from tests.gui.desktop.conftest import WAIT_MS, click, settle, wait_loaded

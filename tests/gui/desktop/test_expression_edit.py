@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from freezeframe.gui.desktop.widgets import ExpressionEdit
 from PyQt6.QtGui import QColor, QFontMetrics
 from pytestqt.qtbot import QtBot
+
+from freezeframe.gui.desktop.widgets import ExpressionEdit
 
 TEXT = "kind == BODY an flow"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.gui.desktop.inspection import Field, cell_text, inspect_packet, inspect_row
-
 from tests.gui.made_capture import BAD_PACKET, BAD_WORD, made_capture
 
 

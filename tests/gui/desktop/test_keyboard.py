@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from freezeframe.gui.desktop.menu_table import ENTRIES, PANELS
-from freezeframe.gui.desktop.window import MainWindow
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import (
     QAbstractButton,
@@ -21,6 +19,8 @@ from PyQt6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from freezeframe.gui.desktop.menu_table import ENTRIES, PANELS
+from freezeframe.gui.desktop.window import MainWindow
 from tests.gui.desktop.conftest import press, settle, type_text, wait_loaded
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QComboBox, QLineEdit, QPlainTextEdit, QProgressBar)
@@ -145,9 +145,10 @@ def test_the_fault_is_found_with_keys_alone(
 
 def test_both_themes_have_texts_that_can_be_read(window: MainWindow) -> None:
     """WCAG 2.1 clause 1.4.6: a contrast of 7 to 1; 4.5 to 1 (1.4.3) for hints."""
+    from PyQt6.QtGui import QPalette
+
     from freezeframe.gui.desktop.theme import THEMES
     from freezeframe.gui.desktop.timeline.palette import contrast
-    from PyQt6.QtGui import QPalette
 
     roles = QPalette.ColorRole
     for theme in THEMES:

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PyQt6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.errors import TargetError
 from freezeframe.gui.desktop.sources.live import LiveSource
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
 from freezeframe.gui.desktop.window import MainWindow
-from PyQt6.QtWidgets import QMessageBox
-from pytestqt.qtbot import QtBot
-
 from tests.gui.desktop.conftest import WAIT_MS, MakeWindow
 
 

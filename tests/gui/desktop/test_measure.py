@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.measure import measure
 from freezeframe.gui.desktop.time_text import parse_time_ps

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.desktop.notes import (

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from freezeframe.gui.desktop.query import ExpressionError, matching, parse
 from hypothesis import given
 from hypothesis import strategies as st
+
+from freezeframe.gui.desktop.query import ExpressionError, matching, parse
 
 TABLE = pd.DataFrame(
     {

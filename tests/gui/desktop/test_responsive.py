@@ -18,6 +18,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from PyQt6.QtCore import QAbstractEventDispatcher, QCoreApplication, QEvent, QObject, QTimer
+from pytestqt.qtbot import QtBot
+
 from freezeframe.gui.desktop.panels.table_model import PAGE_ROWS, FrameModel
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Table
@@ -25,9 +28,6 @@ from freezeframe.gui.desktop.start import prepare_process
 from freezeframe.gui.desktop.timeline.tracks import SliceTrack
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workers import Jobs
-from PyQt6.QtCore import QAbstractEventDispatcher, QCoreApplication, QEvent, QObject, QTimer
-from pytestqt.qtbot import QtBot
-
 from tests.gui.desktop.conftest import WAIT_MS, click, settle, wait_loaded
 from tests.gui.desktop.thread_time import Moment, spent_s
 

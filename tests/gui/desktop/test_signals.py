@@ -6,6 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QApplication, QComboBox, QLineEdit
+from pytestqt.qtbot import QtBot
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
@@ -23,10 +27,6 @@ from freezeframe.gui.desktop.decoder_choice import (
 from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
 from freezeframe.gui.desktop.timeline.tracks import BusTrack, SliceTrack, WaveTrack
 from freezeframe.gui.desktop.window import MainWindow
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QApplication, QComboBox, QLineEdit
-from pytestqt.qtbot import QtBot
-
 from tests.gui.desktop.conftest import click, settle, wait_loaded
 
 FRAMES = (

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
 from freezeframe.capture.files.edges import Bus, Edges
 from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.trace.schema import schema

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.net.ethernet import EthernetFrame, ethernet_table, frame_check
 from freezeframe.decoders.parts.enc28j60 import ENC28J60
@@ -17,7 +18,6 @@ from freezeframe.decoders.serial.spi import SPI
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.pcapng import write_pcapng
 from freezeframe.gui.export.run import export_file
-
 from tests.capture.files.captures import real_capture
 from tests.gui.export.material import GOLDEN_PACKET, golden_recording, recording, samples, small
 from tests.gui.export.material import tool as run_tool

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Bus
 from freezeframe.decoders.run import Decoded
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.perfetto import write_perfetto
 from freezeframe.gui.export.protobuf import bytes_field, int_field, text_field, uint_field
-
 from tests.gui.export.material import golden_recording, recording, samples, small
 
 SCHEMA: Any = import_module("perfetto.protos.perfetto.trace.perfetto_trace_pb2")

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.sr import write_session
-
 from tests.gui.export.material import golden_recording, samples, small, tool
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+
 from freezeframe.capture.files.csv_table import read_edges
 from freezeframe.capture.files.edges import Bus, join
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.decoders.run import Decoded
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.tables import file_names, write_csv, write_parquet
-
 from tests.gui.export.material import golden_recording, samples, small, with_bus
 
 EDGES = [(0, 0, 1, 0), (1_000_000, 3, 0, 1), (2_333_333, 7, 1, 1), (2_666_666, 8, 0, 0)]

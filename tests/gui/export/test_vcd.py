@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.run import export_file
 from freezeframe.gui.export.vcd import write_vcd
-
 from tests.capture.files.captures import real_capture
 from tests.gui.export.material import golden_recording, recording, samples, small, tool, with_bus
 

@@ -9,9 +9,10 @@ import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is imported
 
+from pytestqt.qtbot import QtBot
+
 from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.timeline.view import TimelineView
-from pytestqt.qtbot import QtBot
 
 Shown = Callable[[Sequence[Track]], TimelineView]
 

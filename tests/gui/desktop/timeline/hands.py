@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from freezeframe.gui.desktop.timeline.view import TimelineView
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QKeySequence, QMouseEvent, QWheelEvent
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication
+
+from freezeframe.gui.desktop.timeline.view import TimelineView
 
 __all__ = ["LEFT", "RIGHT", "SHIFT", "at", "click", "drag", "move", "press", "wheel"]
 

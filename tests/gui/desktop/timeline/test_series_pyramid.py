@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from freezeframe.gui.plots.pyramid import BuildCancelled, SeriesPyramid, TrackError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from freezeframe.gui.plots.pyramid import BuildCancelled, SeriesPyramid, TrackError
 from tests.gui.desktop.timeline.made import first_time_of, pixel_of
 
 RNG = np.random.default_rng(7)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from freezeframe.gui.plots.pyramid import TrackError
-from freezeframe.gui.plots.slices import NOTHING, SlicePyramid, WavePyramid
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from freezeframe.gui.plots.pyramid import TrackError
+from freezeframe.gui.plots.slices import NOTHING, SlicePyramid, WavePyramid
 from tests.gui.desktop.timeline.made import first_time_of, pixel_of
 
 

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.timeline.lanes import lanes_of, split_lanes
 from freezeframe.gui.desktop.timeline.layout import COLLAPSED_PX, HEADING_PX, Layout
@@ -23,9 +26,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     StateTrack,
     WaveTrack,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.gui.desktop.timeline.made import packets
 
 TWO = np.array([0, 10], np.int64)

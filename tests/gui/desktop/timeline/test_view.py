@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtGui import QColor
+from pytestqt.qtbot import QtBot
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
 from freezeframe.gui.desktop.timeline.keys import KEYS, key_help
@@ -24,10 +28,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     WaveTrack,
 )
 from freezeframe.gui.desktop.timeline.view import Cursor, TimelineView
-from PyQt6.QtCore import QPoint, Qt
-from PyQt6.QtGui import QColor
-from pytestqt.qtbot import QtBot
-
 from tests.gui.desktop.timeline.hands import RIGHT, SHIFT, at, click, drag, move, press, wheel
 from tests.gui.desktop.timeline.made import packets
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from freezeframe.gui.desktop.timeline.window import LEAST_SPAN_PS, Window, axis_labels
 from hypothesis import given
 from hypothesis import strategies as st
+
+from freezeframe.gui.desktop.timeline.window import LEAST_SPAN_PS, Window, axis_labels
 
 DAY_PS = 86_400 * 10**12
 
