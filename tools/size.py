@@ -13,7 +13,7 @@ import subprocess
 import tarfile
 import tokenize
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 ROOMS = ("src", "capture", "decoders", "analyzers", "emulator", "gui", "firmware-hooks", "tests")
 _QUIET = {
@@ -75,8 +75,7 @@ def of_checkout() -> Iterator[tuple[str, str]]:
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"]
     for path in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split():
         try:
-            with open(path, encoding="utf-8") as stream:
-                yield path, stream.read()
+            yield path, Path(path).read_text("utf-8")
         except FileNotFoundError:
             continue  # deleted, and the deletion not yet committed
 
