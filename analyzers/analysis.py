@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.contract import Finding
+from freezeframe.capture.notebook import ShownInNotebooks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +143,7 @@ class Intervals:
 
 
 @dataclass(frozen=True, slots=True)
-class AnalysisResult:
+class AnalysisResult(ShownInNotebooks):
     """What an analysis found in one capture.
 
     ``notes`` say what limits the answer. ``tables`` are whole, by name, times as ``t_ps`` columns.
@@ -155,12 +156,6 @@ class AnalysisResult:
     findings: tuple[Finding, ...] = ()
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-    def _repr_html_(self) -> str | None:
-        """Return how a notebook shows it."""
-        from freezeframe.capture.upward import html_of
-
-        return html_of(self)
 
     def figure(self, name: str) -> Figure:
         """Return the figure of that name.

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from freezeframe.capture.notebook import ShownInNotebooks
+
 if TYPE_CHECKING:
     from freezeframe.analyzers.log_reach import LogReach
     from freezeframe.decoders.trace.decode import Trace
@@ -115,7 +117,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(ShownInNotebooks):
     """What went wrong, where, when, how sure, and why that is said.
 
     Attributes:
@@ -157,12 +159,6 @@ class Finding:
         if self.candidates and self.diagnosis != UNDETERMINED:
             raise ValueError(f"finding {self.diagnosis}: only {UNDETERMINED} has candidates")
 
-    def _repr_html_(self) -> str | None:
-        """Return how a notebook shows it."""
-        from freezeframe.capture.upward import html_of
-
-        return html_of(self)
-
     def to_json(self) -> dict[str, Any]:
         """Return the finding as plain JSON values; the keys are part of the command line's contract."""
         return {
@@ -183,7 +179,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(ShownInNotebooks):
     """The findings of one capture, best first, and what else a reader must know.
 
     ``notes`` say what limits the answer: gaps, lost events, memories that do not reach back.
@@ -200,12 +196,6 @@ class Explanation:
     def decided(self) -> bool:
         """Something was named: else what the logs do not hold any more may be what is missing."""
         return any(finding.diagnosis != UNDETERMINED for finding in self.findings)
-
-    def _repr_html_(self) -> str | None:
-        """Return how a notebook shows it."""
-        from freezeframe.capture.upward import html_of
-
-        return html_of(self)
 
     def to_json(self) -> dict[str, Any]:
         return {

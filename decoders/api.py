@@ -1,52 +1,76 @@
-"""Decoding for programs: what ``freezeframe.capture.decode`` calls through its entry point."""
+"""Decoding for programs: the recording of a card as a trace, any capture with decoders as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import overload
+
+import pandas as pd
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.folder.opening import as_recording
+from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.decoders.trace.trace import Trace
+from freezeframe.decoders.run import decode_file
+from freezeframe.decoders.trace.decode import decode_capture
+from freezeframe.decoders.trace.trace import Trace
 
 __all__ = ["decode"]
 
+Capture = CaptureFolder | SampleFolder | Path | str
+Progress = Callable[[int, int], None]
 
+
+@overload
+def decode(capture: Capture, /) -> Trace: ...
+@overload
 def decode(
-    capture: CaptureFolder | SampleFolder | Path | str, specs: Sequence[str], **options: Any
+    capture: Capture,
+    spec: str,
+    /,
+    *specs: str,
+    max_samples: int | None = None,
+    samplerate_hz: int | None = None,
+    progress: Progress | None = None,
+    source: SourceChoice | None = None,
+) -> dict[str, pd.DataFrame]: ...
+def decode(
+    capture: Capture,
+    /,
+    *specs: str,
+    max_samples: int | None = None,
+    samplerate_hz: int | None = None,
+    progress: Progress | None = None,
+    source: SourceChoice | None = None,
 ) -> Trace | dict[str, pd.DataFrame]:
-    """Decode a card's recording without specs, anything with them.
+    """Decode the recording of a card, or anything with decoders.
 
+    Args:
+        capture: an opened capture folder, or the path of any file that ``freezeframe decode`` reads.
+        specs: decoders as on the command line, ``"spi+enc28j60"``; none for the recording of a card.
+        max_samples, samplerate_hz, progress, source: as `freezeframe.decoders.run.decode_file` takes them.
+    Returns:
+        Without specs a `Trace`: ``words``, ``packets``, ``events``, ``intervals`` as pandas frames.
+        With specs the tables by name, as pandas frames.
     Raises:
         InputError: the capture or a spec cannot be used; samples without a spec.
     """
-    if not specs:
-        return _trace(capture, **options)
-    from freezeframe.decoders.run import decode_file
-
-    path = capture.path if isinstance(capture, CaptureFolder | SampleFolder) else capture
-    return {
-        found.name: found.table.to_pandas() for found in decode_file(path, list(specs), **options)
-    }
-
-
-def _trace(capture: CaptureFolder | SampleFolder | Path | str, **options: Any) -> Trace:
-    from freezeframe.decoders.trace.decode import decode_capture
-
-    if not isinstance(capture, CaptureFolder | SampleFolder):
-        path = Path(capture)
-        if path.is_dir() and not is_sample_folder(path):
-            capture = CaptureFolder.open(path)
-    if not isinstance(capture, CaptureFolder):
-        path = capture.path if isinstance(capture, SampleFolder) else Path(capture)
+    path = capture.path if isinstance(capture, CaptureFolder | SampleFolder) else Path(capture)
+    if specs:
+        decoded = decode_file(
+            path,
+            specs,
+            max_samples=max_samples,
+            samplerate_hz=samplerate_hz,
+            progress=progress,
+            source=source,
+        )
+        return {table.name: table.table.to_pandas() for table in decoded}
+    if isinstance(capture, SampleFolder) or not path.is_dir() or is_sample_folder(path):
         raise InputError(
             f"{path}: holds samples, so name a decoder, for instance decode(capture, 'uart'); "
             f"freezeframe decode {path} proposes some"
         )
-    return decode_capture(capture, **options)
+    return decode_capture(as_recording(capture))

@@ -1,6 +1,6 @@
 """How notebooks show captures, tables, findings and analyses: the drawings and tables of the report.
 
-Found by ``_repr_html_`` of those classes through the entry point ``html`` of the group ``freezeframe.api``.
+Called by ``_repr_html_`` of those classes (`freezeframe.capture.notebook`).
 Static: no script runs, so a saved notebook shows the same wherever it is opened.
 """
 
@@ -32,8 +32,8 @@ _TABLES = ("packets", "words", "events", "intervals")
 _numbers = count(1)  # drawings of one notebook need ids of their own
 
 
-def html(thing: object) -> str | None:
-    """Return a thing of ours as HTML; None for any other, which then shows itself."""
+def html(thing: CaptureFolder | Trace | Explanation | Finding | AnalysisResult) -> str:
+    """Return a thing of ours as HTML."""
     made: Html
     if isinstance(thing, CaptureFolder):
         made = _capture(thing)
@@ -43,10 +43,8 @@ def html(thing: object) -> str | None:
         made = _explanation(thing)
     elif isinstance(thing, Finding):
         made = finding_section(1, thing, None)
-    elif isinstance(thing, AnalysisResult):
-        made = _result(thing)
     else:
-        return None
+        made = _result(thing)
     return element("div", element("style", Html(_style())), made, css="freezeframe")
 
 

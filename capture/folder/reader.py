@@ -27,6 +27,7 @@ from freezeframe.capture.folder.manifest import (
 )
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.capture.folder.register_image import RegisterImage
+from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MEMORY_NAMES
 from freezeframe.capture.registers.map_table import MAP_HASH
@@ -42,7 +43,7 @@ _SAMPLE_B = 8
 _KEEP = "copy the folder again from where it was pulled, or pull again"
 
 
-class CaptureFolder:
+class CaptureFolder(ShownInNotebooks):
     """A capture folder whose manifest and raw files were found whole and unaltered.
 
     Attributes:
@@ -115,12 +116,6 @@ class CaptureFolder:
                 return device
         known = ", ".join(device.name for device in self.devices)
         raise ValueError(f"{self.path}: no device {name!r}; the capture holds {known}")
-
-    def _repr_html_(self) -> str | None:
-        """Return how a notebook shows it."""
-        from freezeframe.capture.upward import html_of
-
-        return html_of(self)
 
     @property
     def lost(self) -> list[str]:

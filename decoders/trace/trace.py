@@ -19,6 +19,7 @@ import pandas as pd
 from freezeframe.capture.clock_relation import Relation
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder, peers_of
+from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.parquet import read_table, write_table
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.trace import views
@@ -35,7 +36,7 @@ _KEY = b"freezeframe"
 
 
 @dataclass(slots=True, eq=False)
-class Trace:
+class Trace(ShownInNotebooks):
     """A decoded capture.
 
     Attributes:
@@ -70,12 +71,6 @@ class Trace:
     def states(self) -> pd.DataFrame:
         """Return the changes of the state machines; see `views.states`."""
         return views.states(self.events)
-
-    def _repr_html_(self) -> str | None:
-        """Return how a notebook shows it."""
-        from freezeframe.capture.upward import html_of
-
-        return html_of(self)
 
     def tables(self) -> dict[str, Any]:
         """Return the tables by name as pyarrow tables of exactly the declared schemas."""

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from freezeframe.analyzers.contract import Explanation
+from freezeframe.analyzers.explain import explain
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.opening import as_recording
 from freezeframe.gui.places import refuse_evidence, write_whole
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
@@ -29,7 +31,7 @@ from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import packets_section, timeline_section
 from freezeframe.gui.text import folder_title, printable
 
-__all__ = ["check_place", "render_report", "write_report"]
+__all__ = ["check_place", "render_report", "report", "write_report"]
 
 
 def check_place(path: Path, force: bool) -> None:
@@ -48,6 +50,28 @@ def check_place(path: Path, force: bool) -> None:
         raise InputError(f"{path}: exists already; --force replaces it")
     if not path.parent.is_dir():
         raise InputError(f"{path.parent}: there is no such folder; make it first")
+
+
+def report(
+    capture: CaptureFolder | Path | str,
+    path: Path | str = "report.html",
+    *,
+    analyses: bool = True,
+    overwrite: bool = False,
+) -> Path:
+    """Write the explanation of a recording as one HTML file that needs nothing else; return its path.
+
+    Args:
+        analyses: also throughput, credits, latency and the others.
+        overwrite: replace a file that stands there.
+    Raises:
+        InputError: the capture cannot be opened, or the file cannot be written there.
+    """
+    place = Path(path)
+    check_place(place, overwrite)
+    folder = as_recording(capture)
+    write_report(folder, explain(folder), place, force=overwrite, analyses=None if analyses else ())
+    return place
 
 
 def render_report(

@@ -73,11 +73,6 @@ def test_the_notebook_is_kept_without_outputs() -> None:
     assert all(not cell.get("outputs") for cell in notebook.cells)
 
 
-def test_a_thing_of_others_is_left_to_show_itself() -> None:
-    assert html(object()) is None
-    assert html("<b>") is None
-
-
 def test_nothing_shown_runs_or_loads_and_names_stay_text(tmp_path: Path) -> None:
     capture = made_capture(tmp_path / "made.ff", source=HOSTILE)
     trace = made_explanation(capture).trace

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import freezeframe.capture as ff
-from freezeframe.capture import upward
+import freezeframe as ff
 from freezeframe.capture.errors import InputError, RecorderStateError
 from freezeframe.capture.folder.samples import SampleFolder
 from tests.gui.cli import run_inside
@@ -22,7 +21,7 @@ _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def blocks(page: str) -> list[str]:
     """Return the blocks of a page that use the interface."""
     text = (ROOT / page).read_text("utf-8")
-    return [code for code in _BLOCK.findall(text) if "import freezeframe.capture as ff" in code]
+    return [code for code in _BLOCK.findall(text) if "import freezeframe as ff" in code]
 
 
 def run(code: str, place: Path) -> str:
@@ -54,7 +53,7 @@ def test_the_interface_is_ten_lines_in_the_docs() -> None:
 
 def test_importing_it_loads_neither_tables_nor_kernels() -> None:
     code = (
-        "import sys, freezeframe.capture as ff\n"
+        "import sys, freezeframe as ff\n"
         "assert 'connect' in dir(ff)\n"
         "print(*[n for n in ('numpy', 'pandas', 'numba', 'pyarrow', 'importlib.metadata') if n in sys.modules])"
     )
@@ -134,13 +133,66 @@ def test_what_is_no_capture_is_said(tmp_path: Path) -> None:
         ff.open(tmp_path / "nothing.ff")
 
 
-def test_without_the_higher_rooms_it_says_so_and_things_keep_their_repr(
-    monkeypatch: pytest.MonkeyPatch,
+def test_check_diff_and_report_take_a_path_or_an_opened_capture(
+    capture: ff.CaptureFolder, tmp_path: Path
 ) -> None:
-    upward.find.cache_clear()
-    monkeypatch.setattr(upward, "entry_points", lambda **which: [])
-    with pytest.raises(InputError, match="no installed package offers it"):
-        upward.find("decode")
-    assert upward.html_of(object()) is None
-    monkeypatch.undo()
-    upward.find.cache_clear()
+    assert {law.state for law in ff.check(capture.path)} <= {"holds", "broken", "not checkable"}
+    assert ff.check(capture)[0].law.name == ff.check(str(capture.path))[0].law.name
+    assert not ff.diff(capture, capture.path).different
+    assert ff.explain(capture.path).findings[0].diagnosis == "word-omitted"
+    assert ff.report(capture, tmp_path / "r.html", analyses=False) == tmp_path / "r.html"
+    with pytest.raises(InputError, match="exists already"):
+        ff.report(capture, tmp_path / "r.html")
+
+
+def test_a_trigger_is_set_read_back_and_switched_off() -> None:
+    with ff.connect("emu:?seed=5") as card:
+        assert not ff.trigger(card).enabled
+        set_to = ff.trigger(card, "rx_enq", "flow=3", then="kind=TAIL", count=2, limit_cycles=90)
+        assert (set_to.tap, len(set_to.terms), set_to.count) == ("rx_enq", 2, 2)
+        assert ff.trigger(card) == set_to
+        assert not ff.trigger(card, off=True).enabled
+        assert not ff.trigger(card, device="B").enabled
+        with pytest.raises(InputError, match="needs both a tap"):
+            ff.trigger(card, "rx_enq")
+        with pytest.raises(InputError, match="no device 'C'; it has A, B"):
+            ff.trigger(card, device="C")
+
+
+def test_a_type_checker_knows_what_each_name_gives_and_nothing_is_any(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import freezeframe as ff\n"
+        "card = ff.connect('emu:')\n"
+        "reveal_type(card.pull('x.ff'))\n"
+        "reveal_type(ff.open('x.ff'))\n"
+        "reveal_type(ff.decode('x.ff'))\n"
+        "reveal_type(ff.decode('x.sr', 'spi'))\n"
+        "reveal_type(ff.explain('x.ff').findings)\n"
+        "reveal_type(ff.analyze('x.ff', 'taps'))\n"
+        "reveal_type(ff.analyze('x.ff', 'taps', 'crc'))\n"
+        "reveal_type(ff.check('x.ff'))\n"
+        "reveal_type(ff.diff('x.ff', 'y.ff'))\n"
+        "reveal_type(ff.report('x.ff'))\n"
+        "reveal_type(ff.trigger(card))\n"
+        "reveal_type(ff.__version__)\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
+    done = subprocess.run(
+        [*command, str(program)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    types = re.findall(r'Revealed type is "(.*)"', done.stdout)
+    assert [re.sub(r"[\w.]+\.", "", name) for name in types] == [
+        "CaptureFolder",
+        "CaptureFolder | SampleFolder",
+        "Trace",
+        "dict[str, DataFrame]",
+        "list[Finding]",
+        "AnalysisResult",
+        "dict[str, AnalysisResult]",
+        "list[Checked]",
+        "RunDiff",
+        "Path",
+        "Trigger",
+        "str",
+    ], done.stdout

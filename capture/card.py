@@ -1,24 +1,28 @@
-"""The Python interface: a card or a capture in a few lines. docs/python-api.md shows it at work."""
+"""A card in a few lines of Python: its states, counters, trigger, and the pull of its recording."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
-from freezeframe.capture.errors import TargetError
-from freezeframe.capture.upward import find
+from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.folder.reader import CaptureFolder
+from freezeframe.capture.recorder.control import arm_all, freeze, wait_for
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.recorder.state import RecorderState, read_state
+from freezeframe.capture.recorder.trigger import (
+    Trigger,
+    clear_trigger,
+    parse_term,
+    read_trigger,
+    set_trigger,
+)
+from freezeframe.capture.registers.access import Device, open_devices
+from freezeframe.capture.targets.base import Target, open_target
 
-if TYPE_CHECKING:
-    from freezeframe.capture.folder import CaptureFolder
-    from freezeframe.capture.folder.samples import SampleFolder
-    from freezeframe.capture.recorder.state import RecorderState
-    from freezeframe.capture.registers.access import Device
-    from freezeframe.capture.targets.base import Target
-
-__all__ = ["Card", "analyze", "connect", "decode", "explain", "open_capture"]
+__all__ = ["Card", "connect", "trigger"]
 
 
 class Card:
@@ -35,8 +39,6 @@ class Card:
         Raises:
             TargetError: it does not answer, or is not a device of ours; the target is closed then.
         """
-        from freezeframe.capture.registers.access import open_devices
-
         self.target = target
         try:
             self.devices: list[Device] = open_devices(target)
@@ -59,10 +61,20 @@ class Card:
         names = ", ".join(device.name for device in self.devices)
         return f"<Card {self.target.url}: {names}>"
 
+    def device(self, name: str) -> Device:
+        """Return the device of that name.
+
+        Raises:
+            InputError: the target has none; the message lists those it has.
+        """
+        for device in self.devices:
+            if device.name == name:
+                return device
+        known = ", ".join(device.name for device in self.devices)
+        raise InputError(f"{self.target.url}: no device {name!r}; it has {known}")
+
     def states(self) -> dict[str, RecorderState]:
         """Return what each recorder is doing, by the name of its device."""
-        from freezeframe.capture.recorder.state import read_state
-
         return {device.name: read_state(device) for device in self.devices}
 
     def counters(self) -> dict[str, dict[str, int]]:
@@ -71,14 +83,10 @@ class Card:
 
     def arm(self) -> None:
         """Start a new recording on every device; what the card holds is lost."""
-        from freezeframe.capture.recorder.control import arm_all
-
         arm_all(self.devices)
 
     def freeze(self) -> None:
         """Stop recording now, on every device, and keep what was recorded."""
-        from freezeframe.capture.recorder.control import freeze
-
         for device in self.devices:
             freeze(device)
 
@@ -88,8 +96,6 @@ class Card:
         Raises:
             RecorderStateError: one is not after ``timeout_s``.
         """
-        from freezeframe.capture.recorder.control import wait_for
-
         end_s = time.monotonic() + timeout_s
         for device in self.devices:
             wait_for(device, state, max(0.0, end_s - time.monotonic()))
@@ -115,9 +121,6 @@ class Card:
             RecorderStateError: a recorder still runs.
             TargetError: no answer; or only a part came home: the folder is there and states the gaps.
         """
-        from freezeframe.capture.folder import CaptureFolder
-        from freezeframe.capture.recorder.pull import pull
-
         report = pull(self.target, path, freeze=freeze, wait_s=outage_s, overwrite=overwrite)
         if not (report.complete or partial):
             raise TargetError(
@@ -139,61 +142,41 @@ def connect(url: str) -> Card:
         InputError: not a target URL.
         TargetError: it cannot be reached, or is not a device of ours.
     """
-    from freezeframe.capture.targets.base import open_target
-
     return Card(open_target(url))
 
 
-def open_capture(path: Path | str) -> CaptureFolder | SampleFolder:
-    """Open a capture folder: the recording of a card, or imported samples; every byte is checked.
+def trigger(
+    card: Card,
+    on: str | None = None,
+    term: str | None = None,
+    *,
+    then: str | None = None,
+    count: int = 1,
+    limit_cycles: int = 0,
+    edge: bool = False,
+    off: bool = False,
+    device: str = "A",
+) -> Trigger:
+    """Set what a device freezes on, from the next arm on, and return the trigger as it stands there, read back.
 
-    Raises:
-        CaptureFormatError: not a capture folder, or a file in it is missing, cut, altered or extra.
-        CaptureVersionError: written by another version of the format.
-    """
-    from freezeframe.capture.folder import CaptureFolder
-    from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
-
-    place = Path(path)
-    if is_sample_folder(place):
-        folder = SampleFolder.open(place)
-        folder.verify()
-        return folder
-    return CaptureFolder.open(place)
-
-
-def decode(capture: CaptureFolder | SampleFolder | Path | str, *specs: str, **options: Any) -> Any:
-    """Decode a card's recording, or a logic-analyzer capture with decoders.
+    Without ``on`` and ``term`` it only reads, or with ``off`` switches the trigger off.
 
     Args:
-        capture: an opened capture folder, or the path of any file that ``freezeframe decode`` reads.
-        specs: decoders as on the command line, ``"spi+enc28j60"``. None for a card's recording.
-        options: as `freezeframe.decoders.run.decode_file` takes them.
-    Returns:
-        For a card's recording its `Trace`: ``words``, ``packets``, ``events``, ``intervals`` as pandas
-        frames. With specs a dictionary: the name of each table, and the table as a pandas frame.
+        on: the tap that is watched: ``tx_enq``, ``tx_deq``, ``rx_enq``, ``rx_deq``.
+        term: such a word, for instance ``flow=3,type=RDMA_WRITE`` (docs/trigger.md).
+        then: after it, such words; ``count`` of them within ``limit_cycles`` of the first (0: any time).
+        edge: only where the word before did not match.
+        device: name of the device of the card.
     Raises:
-        InputError: the capture or a spec cannot be used.
+        InputError: there is no such device or tap, a term cannot be read, or the arguments contradict.
+        TargetError: the device does not take it.
     """
-    return find("decode")(capture, specs, **options)
-
-
-def explain(capture: CaptureFolder, devices: Sequence[str] | None = None) -> Any:
-    """Return what went wrong in a card's recording: an `Explanation` with ``findings`` and ``notes``.
-
-    Raises:
-        InputError: the capture has no such device.
-    """
-    return find("explain")(capture, devices)
-
-
-def analyze(capture: CaptureFolder, *names: str, devices: Sequence[str] | None = None) -> Any:
-    """Run analyses by name, as ``freezeframe analyze`` lists them.
-
-    Returns:
-        One `AnalysisResult` for one name; for several, or for none (then all are run), a dictionary
-        of them by name.
-    Raises:
-        InputError: there is no analysis of that name, or no such device.
-    """
-    return find("analyze")(capture, names, devices)
+    if (on is None) != (term is None) or (off and on) or (then is not None and term is None):
+        raise InputError("a trigger needs both a tap (on) and a term, or off=True alone")
+    chosen = card.device(device)
+    if off:
+        clear_trigger(chosen)
+    elif on is not None and term is not None:
+        terms = tuple(parse_term(text) for text in (term, then) if text is not None)
+        set_trigger(chosen, Trigger(on, terms, count, limit_cycles, edge))
+    return read_trigger(chosen)

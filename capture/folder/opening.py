@@ -1,0 +1,34 @@
+"""Opening what a path names: the recording of a card, or imported samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from freezeframe.capture.folder.reader import CaptureFolder
+from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
+
+__all__ = ["as_recording", "open_capture"]
+
+
+def open_capture(path: Path | str) -> CaptureFolder | SampleFolder:
+    """Open a capture folder: the recording of a card, or imported samples; every byte is checked.
+
+    Raises:
+        CaptureFormatError: not a capture folder, or a file in it is missing, cut, altered or extra.
+        CaptureVersionError: written by another version of the format.
+    """
+    place = Path(path)
+    if is_sample_folder(place):
+        folder = SampleFolder.open(place)
+        folder.verify()
+        return folder
+    return CaptureFolder.open(place)
+
+
+def as_recording(capture: CaptureFolder | Path | str) -> CaptureFolder:
+    """Return the recording of a card that is given opened or by its path.
+
+    Raises:
+        CaptureFormatError, CaptureVersionError: as `open_capture`.
+    """
+    return capture if isinstance(capture, CaptureFolder) else CaptureFolder.open(capture)
