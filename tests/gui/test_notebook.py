@@ -14,7 +14,6 @@ from nbclient import NotebookClient
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Series
 from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
-from freezeframe.gui.notebook import html
 from tests.gui.made_capture import made_capture, made_explanation
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
