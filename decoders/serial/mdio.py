@@ -5,178 +5,23 @@ Source: IEEE 802.3-2018, 22.2.4 and 45.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from freezeframe.capture.code import code
+from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Output
 
-from freezeframe.decoders.contract import (
-    EDGES,
-    Channel,
-    Decoder,
-    Option,
-    OptionValues,
-    Output,
-    Texts,
-)
-from freezeframe.decoders.serial.mdio_names import DEVICES, REGISTERS
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
-
-__all__ = ["MDIO", "OPS", "decode_mdio", "mdio_schema", "mdio_texts"]
-
-OPS = ("", "write", "read", "address", "post-read-increment", "reserved-00", "reserved-11")
-_OPS_22 = (5, 1, 2, 6)  # index of OPS for the op bits 00, 01, 10, 11
-_OPS_45 = (3, 1, 4, 2)
-_ROWS_AT_ONCE = 4096
-
-
-def mdio_schema() -> pa.Schema:
-    """Return the columns of MDIO frames and errors, in the order of their start.
-
-    ``kind`` is ``frame`` or ``error``, and then ``error`` says which; an error about a frame stands
-    after it and repeats its values. ``reg`` is the device address in clause 45, ``address`` the
-    register address the device was last told (-1 unknown, and in clause 22). ``preamble`` counts
-    all ones before the start, idle ones included; ``t_ps`` and ``sample`` are those of the last 32
-    of them. ``*_sample`` are where the fields begin. -1 stands for what is not there.
-    """
-    import pyarrow as pa
-
-    from freezeframe.decoders.columns import name_type
-
-    places = ("sample", "st_sample", "op_sample", "phy_sample", "reg_sample", "ta_sample")
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            pa.field("t_end_ps", pa.int64(), nullable=False),
-            pa.field("error", name_type()),
-            pa.field("clause", pa.int8()),
-            pa.field("op", name_type()),
-            pa.field("phy", pa.int8()),
-            pa.field("reg", pa.int8()),
-            pa.field("address", pa.int32()),
-            pa.field("data", pa.int32()),
-            pa.field("ta", pa.int8()),
-            pa.field("ta_ok", pa.bool_()),
-            pa.field("preamble", pa.int64()),
-            *(pa.field(name, pa.int64()) for name in (*places, "data_sample", "end_sample")),
-        ]
-    )
-
-
-def decode_mdio(edges: Edges, options: OptionValues, state: Any, last: bool) -> pa.Table:
-    """Decode a piece of a capture; ``edges`` has the channels MDC and MDIO, in this order."""
-    import numpy as np
-
-    from freezeframe.decoders.serial.mdio_kernels import ROW, close, frames, rising_bits
-
-    clause = options.text("clause")
-    settings = (
-        0 if clause == "auto" else int(clause),
-        options.integer("min_preamble"),
-        options.integer("full_preamble"),
-    )
-    at, bit = rising_bits(edges.sample, edges.value, state)
-    found = []
-    done = 0
-    while done < len(at):
-        rows = np.zeros(_ROWS_AT_ONCE, dtype=ROW)
-        consumed, count = frames(at[done:], bit[done:], settings, state, rows)
-        done += consumed
-        found.append(rows[:count])
-    if last:
-        rows = np.zeros(1, dtype=ROW)
-        found.append(rows[: close(edges.end_sample, state, rows)])
-    empty = np.zeros(0, dtype=ROW)
-    return _table(np.concatenate([empty, *found]), edges)
-
-
-def mdio_texts(row: Mapping[str, Any]) -> Texts:
-    """Put a row of `mdio_schema` into words."""
-    if row["kind"] == "error":
-        error = str(row["error"])
-        about = "" if row["phy"] < 0 else f" ({_place(row)})"
-        return Texts("!", error, f"{error}{about}: {_ERROR_TEXTS[error]}")
-    letter = {"write": "W", "read": "R", "address": "A", "post-read-increment": "RI"}.get(
-        row["op"], "?"
-    )
-    arrow = "->" if row["op"] in ("read", "post-read-increment") else "<-"
-    value = f"{row['data']:#06x}"
-    normal = f"{row['op']} {_place(row)} {arrow} {value}"
-    preamble = f"preamble {row['preamble']} bits"
-    turnaround = "" if row["ta_ok"] else f", turnaround {row['ta']:02b} is wrong"
-    return Texts(
-        f"{letter} {value}", normal, f"clause {row['clause']} {normal}, {preamble}{turnaround}"
-    )
-
-
-def _place(row: Mapping[str, Any]) -> str:
-    phy, reg = row["phy"], row["reg"]
-    if row["clause"] == 45:
-        device = DEVICES.get(reg, "")
-        address = "unknown address" if row["address"] < 0 else f"{row['address']:#06x}"
-        return f"port {phy} device {reg}{device and f' {device}'} {address}"
-    register = REGISTERS.get(reg, "")
-    return f"PHY {phy} register {reg}{register and f' {register}'}"
-
-
-_ERROR_TEXTS = {
-    "short-preamble": "fewer ones before the start than a preamble has",
-    "bad-op": "clause 22 has no such operation",
-    "bad-turnaround": "the bits between address and data are not those of the standard; in a read "
-    "nothing answered",
-    "cut-frame": "the capture ends inside the frame",
-    "illegal-bus": "a zero without enough ones before it to be a start",
-    "other-clause": "a frame of the clause that is not expected here",
-}
-
-
-def _table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
-    import numpy as np
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import samples_to_ps
-    from freezeframe.decoders.columns import names, one_name, table
-    from freezeframe.decoders.serial.mdio_kernels import ERRORS
-
-    schema = mdio_schema()
-    columns: dict[str, Any] = {
-        name: rows[name] for name in schema.names if name in (rows.dtype.names or ())
-    }
-    of_22 = np.array(_OPS_22)[rows["op"].clip(0)]
-    of_45 = np.array(_OPS_45)[rows["op"].clip(0)]
-    op = np.where(rows["clause"] == 22, of_22, of_45)
-    columns.update(
-        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
-        source=one_name(edges.channels[1], len(rows)),
-        kind=names((rows["error"] != 0).astype(np.int32), ("frame", "error")),
-        error=names(rows["error"], ERRORS),
-        op=names(np.where(rows["op"] < 0, 0, op), OPS),
-        ta_ok=pa.array(rows["ta_ok"] == 1, mask=rows["ta_ok"] < 0),
-    )
-    return table(schema, columns)
-
-
-def _new_state(options: OptionValues) -> Any:
-    from freezeframe.decoders.serial.mdio_kernels import new_state
-
-    return new_state()
-
+__all__ = ["MDIO"]
 
 MDIO = Decoder(
     id="mdio",
     name="MDIO",
     doc="management bus between a MAC and its PHYs (IEEE 802.3 clauses 22 and 45)",
     consumes=EDGES,
-    produces=(Output("mdio", mdio_schema, "frames and errors"),),
-    decode=decode_mdio,
-    new_state=_new_state,
+    produces=(
+        Output(
+            "mdio", code("freezeframe.decoders.serial.mdio_code:mdio_schema"), "frames and errors"
+        ),
+    ),
+    decode=code("freezeframe.decoders.serial.mdio_code:decode_mdio"),
+    new_state=code("freezeframe.decoders.serial.mdio_code:MdioState"),
     channels=(Channel("mdc", "clock"), Channel("mdio", "data")),
     options=(
         Option("clause", "auto", "frames that are expected", choices=("auto", "22", "45")),
@@ -198,5 +43,5 @@ MDIO = Decoder(
             unit="bits",
         ),
     ),
-    texts=mdio_texts,
+    texts=code("freezeframe.decoders.serial.mdio_code:mdio_texts"),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from freezeframe.decoders.columns import numbers
 
 __all__ = ["uart_hint"]
 
@@ -14,9 +14,6 @@ _FEW_WRONG = 8  # frames for each without a stop bit; of random bits every secon
 
 def uart_hint(table: pa.Table) -> str:
     """Say what may be wrong where many frames of a table of `uart_schema` have no stop bit."""
-    import numpy as np
-
-    from freezeframe.decoders.columns import numbers
 
     counts: dict[str, int] = {}
     for name in ("kind", "error"):

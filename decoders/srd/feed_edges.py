@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-if TYPE_CHECKING:
-    from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.edges import Edges
 
 __all__ = ["LineEdges", "by_place", "kinds_of", "places_after"]
 
@@ -54,8 +53,6 @@ def by_place(
 
 def kinds_of(column: object, kinds: tuple[str, ...]) -> npt.NDArray[np.int64]:
     """Return the number in ``kinds`` of each name of a column of names, -1 for another."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     found = pc.index_in(pc.cast(column, pa.string()), value_set=pa.array(kinds))
     numbers: npt.NDArray[np.int64] = pc.fill_null(found, -1).to_numpy().astype(np.int64)

@@ -6,19 +6,16 @@ Source: the OUTPUT_PYTHON format of sigrok's decoder ``i2c``, as its documentati
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.serial.i2c_glitches import new_filter, without_glitches
 from freezeframe.decoders.srd.feed_edges import LineEdges, kinds_of, places_after
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.decoders.contract import OptionValues
 
 __all__ = ["I2cRows"]
 

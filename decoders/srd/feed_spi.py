@@ -6,18 +6,15 @@ Source: the OUTPUT_PYTHON format of sigrok's decoder ``spi``, as its documentati
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of, places_after
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.decoders.contract import OptionValues
 
 __all__ = ["SpiRows"]
 

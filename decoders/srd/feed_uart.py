@@ -6,20 +6,18 @@ Source: the OUTPUT_PYTHON format of sigrok's decoder ``uart``, as its documentat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.edges import Edges, join
+from freezeframe.decoders.contract import OptionValues
+from freezeframe.decoders.serial.uart_code import uart_texts
 from freezeframe.decoders.serial.uart_kernels import PARITIES, parity_verdict
 from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.decoders.contract import OptionValues
 
 __all__ = ["UartRows"]
 
@@ -62,7 +60,6 @@ class UartRows:
         Raises:
             InputError: the baud rate was to be measured and cannot be.
         """
-        from freezeframe.capture.files.edges import join
 
         table = made["uart"]
         self._baud = state.baud
@@ -167,7 +164,5 @@ class UartRows:
 
 def _check_measured(table: pa.Table) -> None:
     """Raise the error that says why there is no rate; a line that never changes has no error."""
-    from freezeframe.decoders.serial.uart import uart_texts
-
     for row in table.filter(kinds_of(table.column("kind"), ("error",)) == 0).to_pylist():
         raise InputError(f"decoder uart: {uart_texts(row).long}")

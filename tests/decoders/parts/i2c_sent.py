@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from freezeframe.capture.files.edges import Edges
-from freezeframe.decoders.serial.i2c import I2C, decode_i2c
+from freezeframe.decoders.serial.i2c import I2C
+from freezeframe.decoders.serial.i2c_code import decode_i2c
 from freezeframe.decoders.serial.i2c_encode import I2cTransfer, encode_transfers
 
 __all__ = ["i2c_edges", "i2c_sent", "i2c_transfers"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from freezeframe.decoders.serial.spi import SPI, decode_spi
+from freezeframe.decoders.serial.spi import SPI
+from freezeframe.decoders.serial.spi_code import decode_spi
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 
 __all__ = ["spi_sent", "spi_transfers"]

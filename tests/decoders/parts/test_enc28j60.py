@@ -17,7 +17,8 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.parts.enc28j60 import ENC28J60, decode_enc28j60, enc28j60_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
-from freezeframe.decoders.serial.spi import SPI, decode_spi
+from freezeframe.decoders.serial.spi import SPI
+from freezeframe.decoders.serial.spi_code import decode_spi
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 from tests.capture.files.captures import real_capture
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations

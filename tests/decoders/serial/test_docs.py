@@ -13,6 +13,6 @@ PAGE = (Path(__file__).parents[3] / "docs" / "decoders-serial.md").read_text(enc
 @pytest.mark.parametrize("name", ["mdio", "uart", "spi", "i2c", "jtag"])
 def test_the_page_has_every_error_with_its_text(name: str) -> None:
     section = PAGE.partition(f"## `{name}`")[2].partition("\n## ")[0]
-    errors = import_module(f"freezeframe.decoders.serial.{name}")._ERROR_TEXTS
+    errors = import_module(f"freezeframe.decoders.serial.{name}_code")._ERROR_TEXTS
     told = {line for line in section.splitlines() if line.startswith("| `")}
     assert told == {f"| `{error}` | {text} |" for error, text in errors.items()}

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
-from freezeframe.decoders.serial.i2c import I2C, decode_i2c, i2c_texts
+from freezeframe.decoders.serial.i2c import I2C
+from freezeframe.decoders.serial.i2c_code import decode_i2c, i2c_texts
 from freezeframe.decoders.serial.i2c_encode import I2cTransfer, encode_transfers
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session

@@ -17,7 +17,8 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
-from freezeframe.decoders.serial.jtag import JTAG, decode_jtag, jtag_texts
+from freezeframe.decoders.serial.jtag import JTAG
+from freezeframe.decoders.serial.jtag_code import decode_jtag, jtag_texts
 from freezeframe.decoders.serial.jtag_encode import JtagScan, encode_scans
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freezeframe.capture.files.edges import EdgeReducer, Edges
-from freezeframe.decoders.serial.mdio import MDIO, decode_mdio, mdio_texts
+from freezeframe.decoders.serial.mdio import MDIO
+from freezeframe.decoders.serial.mdio_code import decode_mdio, mdio_texts
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from tests.decoders.serial.mdio_bus import Bus, frame_bits, random_capture
 

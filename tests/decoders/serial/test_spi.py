@@ -17,7 +17,8 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
-from freezeframe.decoders.serial.spi import SPI, decode_spi, spi_texts
+from freezeframe.decoders.serial.spi import SPI
+from freezeframe.decoders.serial.spi_code import decode_spi, spi_texts
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session

@@ -17,7 +17,8 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
-from freezeframe.decoders.serial.uart import UART, decode_uart, uart_texts
+from freezeframe.decoders.serial.uart import UART
+from freezeframe.decoders.serial.uart_code import decode_uart, uart_texts
 from freezeframe.decoders.serial.uart_encode import encode_characters
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session

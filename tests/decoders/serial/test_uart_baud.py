@@ -18,12 +18,8 @@ from hypothesis import strategies as st
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.run import decode_file
-from freezeframe.decoders.serial.uart import (
-    UART,
-    decode_uart,
-    decode_uart_samples,
-    uart_texts,
-)
+from freezeframe.decoders.serial.uart import UART
+from freezeframe.decoders.serial.uart_code import decode_uart, decode_uart_samples, uart_texts
 from freezeframe.decoders.serial.uart_hint import uart_hint
 from tests.capture.files.captures import metadata, real_capture, write_session
 

@@ -1,0 +1,256 @@
+"""JTAG: states of the TAP controller, and scans of the instruction and data registers.
+
+Source: IEEE 1149.1-2013, figure 6-1 (TAP controller), 6.1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from freezeframe.capture.files._edge_kernels import count_changes
+from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.capture.files.samples import Samples
+from freezeframe.decoders.columns import (
+    by_column,
+    end_to_end,
+    event_schema,
+    name_type,
+    names,
+    one_name,
+    table,
+)
+from freezeframe.decoders.contract import OptionValues, Texts
+from freezeframe.decoders.serial.jtag_kernels import (
+    ERRORS,
+    SCAN_ROW,
+    STATE_ROW,
+    STATES,
+    close,
+    new_state,
+    scans,
+)
+from freezeframe.decoders.serial.jtag_sample_kernels import scans_of_samples
+
+__all__ = [
+    "JtagState",
+    "decode_jtag",
+    "decode_jtag_samples",
+    "jtag_texts",
+    "scan_schema",
+    "state_schema",
+]
+
+_ROWS_AT_ONCE = 1 << 15
+_TDI, _TDO, _TRST = 2, 3, 4  # places of channels
+_SHOWN_B = 16  # of a long scan, in a normal text
+
+
+@cache
+def state_schema() -> pa.Schema:
+    """Return the columns of states of the TAP controller, one row a stay.
+
+    ``kind`` is the state's name. A stay lasts from the rising edge that enters it to the one that
+    leaves it; ``clocks`` counts its rising edges, the entering one included (0 after TRST),
+    ``last_sample`` is the last of them. The last stay ends with the capture.
+    """
+    return pa.schema(
+        [
+            pa.field("t_ps", pa.int64(), nullable=False),
+            pa.field("source", name_type(), nullable=False),
+            pa.field("kind", name_type(), nullable=False),
+            pa.field("t_end_ps", pa.int64(), nullable=False),
+            pa.field("clocks", pa.int64()),
+            pa.field("sample", pa.int64()),
+            pa.field("last_sample", pa.int64()),
+            pa.field("end_sample", pa.int64()),
+        ]
+    )
+
+
+@cache
+def scan_schema() -> pa.Schema:
+    """Return the columns of scans, in the order of their end.
+
+    ``kind`` is ``ir``, ``dr`` or ``error``, and then ``error`` says which and ``register`` of what.
+    ``tdi`` and ``tdo`` hold ``bits`` bits in whole bytes, the first one lowest in the first byte
+    (empty for a line that is not there). ``instruction`` is what the last scan of the instruction
+    register shifted in: of an ``ir`` scan its own, -1 where it is not known or longer than 63 bits.
+    A scan lasts from its first bit to the update.
+    """
+    return event_schema(
+        {
+            "register": name_type(),
+            "bits": pa.int64(),
+            "tdi": pa.binary(),
+            "tdo": pa.binary(),
+            "instruction": pa.int64(),
+            "sample": pa.int64(),
+            "end_sample": pa.int64(),
+        }
+    )
+
+
+class JtagState:
+    """What is carried from piece to piece: the kernel's record, and the bits of an open scan."""
+
+    def __init__(self, options: OptionValues) -> None:
+        self.record = new_state(STATES.index(options.text("start")))
+        self.rows = np.empty(_ROWS_AT_ONCE, STATE_ROW), np.empty(_ROWS_AT_ONCE, SCAN_ROW)
+        self.shifted = (np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
+
+    def make_room(self, edges: int) -> None:
+        """Let the bits of so many edges fit, and the bytes that they begin."""
+        s = self.record[0]
+        # Each scan takes at least five edges, and begins a byte.
+        needed = (int(s["bits"]) + 7) // 8 + edges // 8 + edges // 4 + 2
+        if len(self.shifted[0]) < needed:
+            self.shifted = (
+                np.concatenate([self.shifted[0], np.zeros(needed, dtype=np.uint8)]),
+                np.concatenate([self.shifted[1], np.zeros(needed, dtype=np.uint8)]),
+            )
+
+    def forget(self) -> None:
+        """Move the bits of the open scan to the front; those before it are in the table."""
+        s = self.record[0]
+        first, size = int(s["first_byte"]), (int(s["bits"]) + 7) // 8
+        for line in self.shifted:
+            line[:size] = line[first : first + size].copy()
+        s["first_byte"] = 0
+
+
+def decode_jtag(
+    edges: Edges, options: OptionValues, state: JtagState, last: bool
+) -> dict[str, pa.Table]:
+    """Decode a piece of a capture; ``edges`` has the channels tck, tms, tdi, tdo, ntrst."""
+    has_trst = bool(edges.channels[_TRST])
+    state.make_room(len(edges))
+
+    def step(done: int) -> tuple[int, int, int]:
+        left = edges.sample[done:], edges.value[done:]
+        return scans(left, has_trst, state.record, state.shifted, state.rows)
+
+    return _decoded(edges, step, state, last)
+
+
+def decode_jtag_samples(
+    samples: Samples, options: OptionValues, state: JtagState, last: bool
+) -> dict[str, pa.Table]:
+    """Decode a piece of a capture, as `decode_jtag` does, straight from its samples."""
+    masks = samples.masks()
+    state.make_room(count_changes(samples.data, masks[0], np.uint64(0)) + 1)
+
+    def step(done: int) -> tuple[int, int, int]:
+        left = samples.data[done:], samples.begin_sample + done
+        return scans_of_samples(left, masks, state.record, state.shifted, state.rows)
+
+    return _decoded(samples, step, state, last)
+
+
+def _decoded(
+    piece: Edges | Samples,
+    step: Callable[[int], tuple[int, int, int]],
+    state: JtagState,
+    last: bool,
+) -> dict[str, pa.Table]:
+    """Take steps until the piece is used up, and make the tables.
+
+    Args:
+        step: decodes from an edge or sample on; returns how many it consumed, and the states and
+            scans in ``state.rows``.
+    """
+    states = []
+    found = [np.empty(0, dtype=SCAN_ROW)]
+    done = 0
+    while done < len(piece):
+        consumed, stays, ended = step(done)
+        done += consumed
+        states.append(by_column(state.rows[0][:stays]))
+        found.append(state.rows[1][:ended].copy())
+    if last or not states:
+        rows = np.empty(1, STATE_ROW), np.empty(1, SCAN_ROW)
+        stays, ended = close(piece.end_sample, state.record, rows) if last else (0, 0)
+        states.append(by_column(rows[0][:stays]))
+        found.append(rows[1][:ended])
+    made = {
+        "jtag.states": _state_table(end_to_end(states), piece),
+        "jtag.scans": _scan_table(np.concatenate(found), state, piece),
+    }
+    state.forget()
+    return made
+
+
+def jtag_texts(row: Mapping[str, Any]) -> Texts:
+    """Put a row of `state_schema` or `scan_schema` into words."""
+    if "clocks" in row:
+        kind = str(row["kind"])
+        return Texts(kind, kind, f"{row['source']}: {kind}, {row['clocks']} clocks")
+    if row["kind"] == "error":
+        error = str(row["error"])
+        about = f"{row['register']} scan of {row['bits']} bits"
+        return Texts("!", error, f"{row['source']}: {about}: {error}: {_ERROR_TEXTS[error]}")
+    lines = [f"{line} {_hex(row[line.lower()])}" for line in ("TDI", "TDO") if row[line.lower()]]
+    normal = f"{row['register']} {row['bits']} bits {' '.join(lines)}".strip()
+    instruction = row["instruction"]
+    after = f", instruction {instruction:#x}" if row["kind"] == "dr" and instruction >= 0 else ""
+    return Texts(f"{row['register']} {row['bits']}", normal, f"{row['source']}: {normal}{after}")
+
+
+_ERROR_TEXTS = {
+    "cut-scan": "the capture ends before the update",
+    "reset-scan": "TRST ends the scan",
+}
+
+
+def _hex(data: bytes) -> str:
+    """Return the value of a scan; of a long one the end, which is the lowest."""
+    if len(data) > _SHOWN_B:
+        return f"0x..{int.from_bytes(data[:_SHOWN_B], 'little'):0{2 * _SHOWN_B}x}"
+    return f"{int.from_bytes(data, 'little'):#x}"
+
+
+def _state_table(rows: Mapping[str, npt.NDArray[np.int64]], piece: Edges | Samples) -> pa.Table:
+    columns: dict[str, Any] = {
+        name: rows[name] for name in ("clocks", "sample", "last_sample", "end_sample")
+    }
+    columns.update(
+        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
+        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
+        source=one_name(piece.channels[0], len(rows["sample"])),
+        kind=names(rows["state"], STATES),
+    )
+    return table(state_schema(), columns)
+
+
+def _scan_table(rows: npt.NDArray[np.void], state: JtagState, piece: Edges | Samples) -> pa.Table:
+    count = len(rows)
+    used = int(rows["first_byte"][-1] + (rows["bits"][-1] + 7) // 8) if count else 0
+    offsets = np.append(rows["first_byte"], used).astype(np.int32)
+    nothing = np.zeros(count + 1, dtype=np.int32)
+    lines = {}
+    for name, place, line in (("tdi", _TDI, 0), ("tdo", _TDO, 1)):
+        there = bool(piece.channels[place])
+        data = state.shifted[line][: used if there else 0].copy()
+        lines[name] = pa.Array.from_buffers(
+            pa.binary(),
+            count,
+            [None, pa.py_buffer(offsets if there else nothing), pa.py_buffer(data)],
+        )
+    columns: dict[str, Any] = {
+        "t_ps": samples_to_ps(rows["sample"], piece.samplerate_hz),
+        "source": one_name(piece.channels[0], count),
+        "kind": names(np.where(rows["error"] != 0, 2, rows["ir"]), ("dr", "ir", "error")),
+        "t_end_ps": samples_to_ps(rows["end_sample"], piece.samplerate_hz),
+        "error": names(rows["error"], ERRORS),
+        "register": names(rows["ir"], ("DR", "IR")),
+        "bits": rows["bits"],
+        "instruction": rows["instruction"],
+        "sample": rows["sample"],
+        "end_sample": rows["end_sample"],
+    }
+    return table(scan_schema(), columns | lines)

@@ -1,0 +1,152 @@
+"""MDIO, the management bus between a MAC and its PHYs, clause 22 and clause 45.
+
+Source: IEEE 802.3-2018, 22.2.4 and 45.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.decoders.columns import event_schema, name_type, names, one_name, table
+from freezeframe.decoders.contract import OptionValues, Texts
+from freezeframe.decoders.serial.mdio_kernels import (
+    ERRORS,
+    ROW,
+    close,
+    frames,
+    new_state,
+    rising_bits,
+)
+from freezeframe.decoders.serial.mdio_names import DEVICES, REGISTERS
+
+__all__ = ["OPS", "MdioState", "decode_mdio", "mdio_schema", "mdio_texts"]
+
+OPS = ("", "write", "read", "address", "post-read-increment", "reserved-00", "reserved-11")
+_OPS_22 = (5, 1, 2, 6)  # index of OPS for the op bits 00, 01, 10, 11
+_OPS_45 = (3, 1, 4, 2)
+_ROWS_AT_ONCE = 4096
+
+
+@cache
+def mdio_schema() -> pa.Schema:
+    """Return the columns of MDIO frames and errors, in the order of their start.
+
+    ``kind`` is ``frame`` or ``error``, and then ``error`` says which; an error about a frame stands
+    after it and repeats its values. ``reg`` is the device address in clause 45, ``address`` the
+    register address the device was last told (-1 unknown, and in clause 22). ``preamble`` counts
+    all ones before the start, idle ones included; ``t_ps`` and ``sample`` are those of the last 32
+    of them. ``*_sample`` are where the fields begin. -1 stands for what is not there.
+    """
+    fields = ("st", "op", "phy", "reg", "ta", "data")
+    places = ("sample", *(f"{name}_sample" for name in fields), "end_sample")
+    return event_schema(
+        {
+            "clause": pa.int8(),
+            "op": name_type(),
+            "phy": pa.int8(),
+            "reg": pa.int8(),
+            "address": pa.int32(),
+            "data": pa.int32(),
+            "ta": pa.int8(),
+            "ta_ok": pa.bool_(),
+            "preamble": pa.int64(),
+            **dict.fromkeys(places, pa.int64()),
+        }
+    )
+
+
+class MdioState:
+    """What is carried from piece to piece: the kernel's record."""
+
+    def __init__(self, options: OptionValues) -> None:
+        self.record = new_state()
+
+
+def decode_mdio(edges: Edges, options: OptionValues, state: MdioState, last: bool) -> pa.Table:
+    """Decode a piece of a capture; ``edges`` has the channels MDC and MDIO, in this order."""
+    clause = options.text("clause")
+    settings = (
+        0 if clause == "auto" else int(clause),
+        options.integer("min_preamble"),
+        options.integer("full_preamble"),
+    )
+    at, bit = rising_bits(edges.sample, edges.value, state.record)
+    found = []
+    done = 0
+    while done < len(at):
+        rows = np.zeros(_ROWS_AT_ONCE, dtype=ROW)
+        consumed, count = frames(at[done:], bit[done:], settings, state.record, rows)
+        done += consumed
+        found.append(rows[:count])
+    if last:
+        rows = np.zeros(1, dtype=ROW)
+        found.append(rows[: close(edges.end_sample, state.record, rows)])
+    empty = np.zeros(0, dtype=ROW)
+    return _table(np.concatenate([empty, *found]), edges)
+
+
+def mdio_texts(row: Mapping[str, Any]) -> Texts:
+    """Put a row of `mdio_schema` into words."""
+    if row["kind"] == "error":
+        error = str(row["error"])
+        about = "" if row["phy"] < 0 else f" ({_place(row)})"
+        return Texts("!", error, f"{error}{about}: {_ERROR_TEXTS[error]}")
+    letter = {"write": "W", "read": "R", "address": "A", "post-read-increment": "RI"}.get(
+        row["op"], "?"
+    )
+    arrow = "->" if row["op"] in ("read", "post-read-increment") else "<-"
+    value = f"{row['data']:#06x}"
+    normal = f"{row['op']} {_place(row)} {arrow} {value}"
+    preamble = f"preamble {row['preamble']} bits"
+    turnaround = "" if row["ta_ok"] else f", turnaround {row['ta']:02b} is wrong"
+    return Texts(
+        f"{letter} {value}", normal, f"clause {row['clause']} {normal}, {preamble}{turnaround}"
+    )
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    phy, reg = row["phy"], row["reg"]
+    if row["clause"] == 45:
+        device = DEVICES.get(reg, "")
+        address = "unknown address" if row["address"] < 0 else f"{row['address']:#06x}"
+        return f"port {phy} device {reg}{device and f' {device}'} {address}"
+    register = REGISTERS.get(reg, "")
+    return f"PHY {phy} register {reg}{register and f' {register}'}"
+
+
+_ERROR_TEXTS = {
+    "short-preamble": "fewer ones before the start than a preamble has",
+    "bad-op": "clause 22 has no such operation",
+    "bad-turnaround": "the bits between address and data are not those of the standard; in a read "
+    "nothing answered",
+    "cut-frame": "the capture ends inside the frame",
+    "illegal-bus": "a zero without enough ones before it to be a start",
+    "other-clause": "a frame of the clause that is not expected here",
+}
+
+
+def _table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+    schema = mdio_schema()
+    columns: dict[str, Any] = {
+        name: rows[name] for name in schema.names if name in (rows.dtype.names or ())
+    }
+    of_22 = np.array(_OPS_22)[rows["op"].clip(0)]
+    of_45 = np.array(_OPS_45)[rows["op"].clip(0)]
+    op = np.where(rows["clause"] == 22, of_22, of_45)
+    columns.update(
+        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
+        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
+        source=one_name(edges.channels[1], len(rows)),
+        kind=names((rows["error"] != 0).astype(np.int32), ("frame", "error")),
+        error=names(rows["error"], ERRORS),
+        op=names(np.where(rows["op"] < 0, 0, op), OPS),
+        ta_ok=pa.array(rows["ta_ok"] == 1, mask=rows["ta_ok"] < 0),
+    )
+    return table(schema, columns)
