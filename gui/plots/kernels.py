@@ -2,8 +2,7 @@
 
 A pixel column covers the integers ``t`` with ``px <= (t - t0) * width / span < px + 1``; `edge_of`
 gives its first time in integers, so no time ever becomes a float. Everything here releases the GIL: a
-worker can build while the window draws. The kernels read their arrays only; import them lazily
-(numba costs a third of a second).
+worker can build while the window draws. The kernels read the items only.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from typing import no_type_check
 import numpy as np
 from numba import njit
 
+from freezeframe.gui.plots.pyramid import FAN
+
 __all__ = [
-    "FAN",
     "edge_of",
     "first_at",
     "reduce_series",
@@ -22,8 +22,6 @@ __all__ = [
     "series_columns",
     "wave_columns",
 ]
-
-FAN = 16  # blocks of one level of a pyramid that the next level joins
 
 
 @no_type_check
@@ -72,21 +70,19 @@ def first_at(t_ps, coarse, block, n, want, start):
 
 @no_type_check
 @njit(cache=True, nogil=True)
-def reduce_series(
-    t_ps, value, begin, end, block, empty_low, empty_high, coarse, low, high, bases, gaps
-):
+def reduce_series(series, levels, begin, end, empty_low, empty_high):
     """Reduce items ``begin..end`` into all levels; ``begin`` is a multiple of the largest block.
 
-    ``low`` and ``high`` hold the levels one after the other, each beginning at ``bases[level]``;
-    ``gaps[b]`` is how many values before block b are not numbers.
     Returns the first item whose time is earlier than the one before it; -1 when none is.
     """
+    t_ps, value = series.t_ps, series.value
+    block, low, high, bases = levels.block, levels.low, levels.high, levels.bases
     wrong = -1
     previous = t_ps[begin - 1] if begin else t_ps[begin]
     for b in range(begin // block, (end + block - 1) // block):
         first = b * block
         last = min(first + block, end)
-        coarse[b] = t_ps[first]
+        levels.coarse[b] = t_ps[first]
         least = empty_low
         most = empty_high
         unknown = 0
@@ -102,7 +98,7 @@ def reduce_series(
                 most = max(most, v)
         low[b] = least
         high[b] = most
-        gaps[b + 1] = gaps[b] + unknown
+        levels.gaps[b + 1] = levels.gaps[b] + unknown
     first = begin // block
     last = (end + block - 1) // block
     for level in range(1, bases.shape[0]):
@@ -123,8 +119,9 @@ def reduce_series(
 
 @no_type_check
 @njit(cache=True, nogil=True)
-def _extremes(value, low, high, bases, block, first, last, least, most):
+def _extremes(value, levels, first, last, least, most):
     """Return the smallest and largest of ``value[first:last]`` and of what is handed in."""
+    block, low, high, bases = levels.block, levels.low, levels.high, levels.bases
     head = min(last, (first + block - 1) // block * block)
     tail = max(head, last // block * block)
     for i in range(first, head):
@@ -160,8 +157,9 @@ def _extremes(value, low, high, bases, block, first, last, least, most):
 
 @no_type_check
 @njit(cache=True, nogil=True)
-def _unknown(value, gaps, block, first, last):
+def _unknown(value, levels, first, last):
     """Return how many of ``value[first:last]`` are not numbers."""
+    block, gaps = levels.block, levels.gaps
     head = min(last, (first + block - 1) // block * block)
     tail = max(head, last // block * block)
     count = gaps[tail // block] - gaps[head // block] if tail > head else 0
@@ -174,37 +172,20 @@ def _unknown(value, gaps, block, first, last):
 
 @no_type_check
 @njit(cache=True, nogil=True)
-def series_columns(
-    t_ps,
-    value,
-    n,
-    coarse,
-    low,
-    high,
-    bases,
-    gaps,
-    block,
-    step,
-    end_ps,
-    t0_ps,
-    span_ps,
-    least,
-    most,
-    gap,
-    count,
-):
+def series_columns(series, levels, n, end_ps, t0_ps, span_ps, columns):
     """Fill for each pixel column the range of values that the drawn line passes in it.
 
     Step: the value that holds when the column begins and every value in it. Points: every point, and
     the line between two points at both edges of the column. ``inf, -inf``: nothing there.
-    ``gap``: how many values of the column are not known. ``count``: how many points lie in it.
     """
-    width = least.shape[0]
-    first = first_at(t_ps, coarse, block, n, t0_ps, 0)
+    t_ps, value, step = series.t_ps, series.value, series.step
+    some_gaps = levels.gaps[-1] > 0
+    width = columns.low.shape[0]
+    first = first_at(t_ps, levels.coarse, levels.block, n, t0_ps, 0)
     a = t0_ps
     for px in range(width):
         b = edge_of(px + 1, t0_ps, span_ps, width)
-        last = first_at(t_ps, coarse, block, n, b, first)
+        last = first_at(t_ps, levels.coarse, levels.block, n, b, first)
         lo = np.inf
         hi = -np.inf
         if first > 0 and (first < n or a < end_ps):
@@ -223,8 +204,8 @@ def series_columns(
                         hi = max(hi, v)
         unknown = 0
         if last > first:
-            lo, hi = _extremes(value, low, high, bases, block, first, last, lo, hi)
-            unknown = _unknown(value, gaps, block, first, last) if gaps[-1] else 0
+            lo, hi = _extremes(value, levels, first, last, lo, hi)
+            unknown = _unknown(value, levels, first, last) if some_gaps else 0
             if not step and last < n:
                 before = np.float64(value[last - 1])
                 after = np.float64(value[last])
@@ -235,10 +216,10 @@ def series_columns(
                     hi = max(hi, v)
         elif first > 0 and step and (first < n or a < end_ps):
             unknown = np.int64(np.isnan(value[first - 1]))
-        least[px] = lo
-        most[px] = hi
-        gap[px] = unknown
-        count[px] = last - first
+        columns.low[px] = lo
+        columns.high[px] = hi
+        columns.gap[px] = unknown
+        columns.points[px] = last - first
         first = last
         a = b
 

@@ -14,12 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import FreezeframeError
 
 __all__ = [
+    "FAN",
     "BuildCancelled",
     "Pyramid",
+    "Series",
     "SeriesColumns",
+    "SeriesLevels",
     "SeriesPyramid",
     "TrackError",
     "level_bases",
@@ -28,8 +32,13 @@ __all__ = [
 
 Int64 = npt.NDArray[np.int64]
 
+FAN = 16  # blocks of one level of a pyramid that the next level joins
 _BLOCK = 64  # items a block of the lowest level: 2-3 % of memory; half of it scanned per column
 _PIECE = 1 << 22  # items built at a time: 10-40 ms, then progress is told and a cancel is seen
+
+_KERNELS = "freezeframe.gui.plots.kernels"  # a window opens while a worker loads them
+_reduce_series = code(f"{_KERNELS}:reduce_series")
+_series_columns = code(f"{_KERNELS}:series_columns")
 
 
 class TrackError(FreezeframeError):
@@ -38,6 +47,32 @@ class TrackError(FreezeframeError):
 
 class BuildCancelled(Exception):
     """The build of a pyramid was given up because it was asked to stop."""
+
+
+class Series(NamedTuple):
+    """Values in order of time; NaN where one is not known.
+
+    ``step``: a value holds until the next time, else points are joined by lines.
+    """
+
+    t_ps: Int64
+    value: npt.NDArray[Any]
+    step: bool
+
+
+class SeriesLevels(NamedTuple):
+    """Extremes of blocks of ``block`` values, and of FAN such blocks, and so on.
+
+    ``low`` and ``high`` hold the levels one after the other, each beginning at ``bases[level]``;
+    ``coarse[b]`` is the first time of block b, ``gaps[b]`` how many values before block b are unknown.
+    """
+
+    block: int
+    coarse: Int64
+    low: npt.NDArray[Any]
+    high: npt.NDArray[Any]
+    bases: Int64
+    gaps: npt.NDArray[Any]
 
 
 class SeriesColumns(NamedTuple):
@@ -135,6 +170,7 @@ class SeriesPyramid(Pyramid):
         self.step = step
         last = int(t_ps[-1]) + 1 if len(t_ps) else 0
         self.end_ps = last if end_ps is None else max(end_ps, last)
+        self._series = Series(self.t_ps, self.value, step)
         kind = np.finfo(value.dtype) if value.dtype.kind == "f" else np.iinfo(value.dtype)
         floats = value.dtype.kind == "f"
         self._empty_low = value.dtype.type(np.inf if floats else kind.max)
@@ -151,12 +187,8 @@ class SeriesPyramid(Pyramid):
         self.coarse = np.zeros(blocks, np.int64)
 
     def _reduce(self, begin: int, end: int) -> None:
-        from freezeframe.gui.plots.kernels import reduce_series
-
-        wrong = reduce_series(
-            self.t_ps, self.value, begin, end, self.block, self._empty_low, self._empty_high,
-            self.coarse, self.low, self.high, self.bases, self.gaps,
-        )  # fmt: skip
+        empty = self._empty_low, self._empty_high
+        wrong = _reduce_series(self._series, self._levels(), begin, end, *empty)
         self._refuse_disorder(wrong)
 
     def extremes(self) -> tuple[float, float] | None:
@@ -171,17 +203,20 @@ class SeriesPyramid(Pyramid):
 
     def columns(self, t0_ps: int, t1_ps: int, width: int) -> SeriesColumns:
         """Return what the line passes in each of ``width`` columns of ``[t0_ps, t1_ps)``."""
-        from freezeframe.gui.plots.kernels import series_columns
-
-        low, high = np.full(width, np.inf), np.full(width, -np.inf)
-        gap, count = np.zeros(width, np.int64), np.zeros(width, np.int64)
+        columns = SeriesColumns(
+            np.full(width, np.inf),
+            np.full(width, -np.inf),
+            np.zeros(width, np.int64),
+            np.zeros(width, np.int64),
+        )
         if self.built:
             end_ps = self.end_ps if self.done else int(self.t_ps[self.built - 1]) + 1
-            series_columns(
-                self.t_ps, self.value, self.built, self.coarse, self.low, self.high, self.bases,
-                self.gaps, self.block, self.step, end_ps, t0_ps, t1_ps - t0_ps, low, high, gap, count,
-            )  # fmt: skip
-        return SeriesColumns(low, high, gap, count)
+            place = end_ps, t0_ps, t1_ps - t0_ps
+            _series_columns(self._series, self._levels(), self.built, *place, columns)
+        return columns
+
+    def _levels(self) -> SeriesLevels:
+        return SeriesLevels(self.block, self.coarse, self.low, self.high, self.bases, self.gaps)
 
     def memory_B(self) -> int:
         """Return the bytes of all levels."""
@@ -192,8 +227,6 @@ class SeriesPyramid(Pyramid):
 
 def level_bases(items: int, block: int) -> tuple[Int64, int]:
     """Return where each level of a pyramid begins in its one array, and the length of that."""
-    from freezeframe.gui.plots.kernels import FAN
-
     bases = [0]
     size = blocks = max(-(-items // block), 1)
     while blocks > FAN:

@@ -2,21 +2,60 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.gui.plots.pyramid import Pyramid, TrackError, level_bases, readable
+from freezeframe.capture.code import code
+from freezeframe.gui.plots.pyramid import FAN, Pyramid, TrackError, level_bases, readable
 
 __all__ = ["NOTHING", "SliceColumns", "SlicePyramid", "WaveColumns", "WavePyramid"]
+
+NOTHING = 255  # the class of a column in which there is no slice
 
 Int64 = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 
-NOTHING = 255  # the class of a column in which there is no slice
-
 _SHARE = 0.15  # of the columns' memory that the sums may take; 0.20 is the limit with all the rest
+
+_KERNELS = "freezeframe.gui.plots.kernels"  # a window opens while a worker loads them
+_last_reaching = code(f"{_KERNELS}_slices:last_reaching")
+_reduce_slices = code(f"{_KERNELS}_slices:reduce_slices")
+_slice_columns = code(f"{_KERNELS}_slices:slice_columns")
+_reduce_wave = code(f"{_KERNELS}:reduce_wave")
+_wave_columns = code(f"{_KERNELS}:wave_columns")
+
+
+class Slices(NamedTuple):
+    """Items in order of time; each of the columns ``klass`` and ``error`` has one entry when all are alike.
+
+    The end of an item without an entry in ``ends`` is ``last_end``: values that hold until the next
+    begins need no memory of their own for their ends (``ends = t_ps[1:]``).
+    """
+
+    t_ps: Int64
+    ends: Int64
+    last_end: int
+    klass: Bytes
+    error: Bytes
+
+
+class SliceSums(NamedTuple):
+    """What is known of each block of ``block`` items.
+
+    ``coarse[b]``: its first time. ``spent[b, c]``: the time of class c in all slices before block b,
+    each counted one picosecond longer than it is so that events without length count too.
+    ``errors[b]``: slices in error before block b. ``latest``: the last end in each block, level after
+    level from ``bases[level]``; without a level the ends do not decrease.
+    """
+
+    block: int
+    coarse: Int64
+    spent: Int64
+    errors: npt.NDArray[Any]
+    latest: Int64
+    bases: Int64
 
 
 class SliceColumns(NamedTuple):
@@ -71,6 +110,7 @@ class SlicePyramid(Pyramid):
         self._error = np.zeros(1, np.uint8) if error is None else readable(error).view(np.uint8)
         if len(t_ps) == 1:  # one entry means "the same for all", which is the same thing here
             self._colour, self._error = self._colour[:1], self._error[:1]
+        self._slices = Slices(self.t_ps, self.ends, self.last_end, self._colour, self._error)
         self.classes = classes if colour is not None else 1
         self._columns_B = sum(c.nbytes for c in (self.t_ps, self._colour, self._error))
         self._columns_B += 0 if t_end_ps is None else self.ends.nbytes
@@ -95,12 +135,7 @@ class SlicePyramid(Pyramid):
         self.coarse = np.zeros(blocks, np.int64)
 
     def _reduce(self, begin: int, end: int) -> None:
-        from freezeframe.gui.plots.kernels_slices import reduce_slices
-
-        reduce_slices(
-            self.t_ps, self.ends, self.last_end, self._colour, self._error, begin, end, self.block,
-            self.coarse, self.spent, self.errors, self.latest, self._faults,
-        )  # fmt: skip
+        _reduce_slices(self._slices, self._sums(), begin, end, self._faults)
         disorder, backward, unknown, _ = (int(fault) for fault in self._faults)
         self._refuse_disorder(disorder)
         if backward >= 0:
@@ -119,8 +154,6 @@ class SlicePyramid(Pyramid):
         if self._faults[3] < 0:  # the ends are in order: the item before is the only candidate
             self.latest = np.empty(0, np.int64)
             return
-        from freezeframe.gui.plots.kernels import FAN
-
         bases = self._all_bases
         for level in range(1, len(bases)):
             top = bases[level + 1] if level + 1 < len(bases) else len(self.latest)
@@ -135,39 +168,37 @@ class SlicePyramid(Pyramid):
 
     def item_at(self, t_ps: int, slack_ps: int = 0) -> int | None:
         """Return the item that stands at a time, else one that begins within ``slack_ps`` of it."""
-        from freezeframe.gui.plots.kernels_slices import last_reaching
-
         if not self.built:
             return None
         times = self.t_ps[: self.built]
         after = int(np.searchsorted(times, t_ps, side="right"))
-        found = int(
-            last_reaching(
-                self.ends, self.last_end, self.latest, self.bases, self.block, after, t_ps
-            )
-        )
-        if found >= 0:
-            return found
+        levels = self.latest, self.bases, self.block
+        reaching = int(_last_reaching(self.ends, self.last_end, *levels, after, t_ps))
+        if reaching >= 0:
+            return reaching
         near = [i for i in (after - 1, after) if 0 <= i < self.built]
         best = min(near, key=lambda i: self._apart(i, t_ps), default=None)
         return best if best is not None and self._apart(best, t_ps) <= slack_ps else None
 
     def columns(self, t0_ps: int, t1_ps: int, width: int, wide_px: int = 16) -> SliceColumns:
         """Return what stands in each of ``width`` columns of ``[t0_ps, t1_ps)``."""
-        from freezeframe.gui.plots.kernels_slices import slice_columns
-
-        colour = np.full(width, NOTHING, np.uint8)
-        cover = np.zeros(width)
-        wrong, starts = np.zeros(width, np.int64), np.zeros(width, np.int64)
-        wide = np.empty(width // max(wide_px, 1) + 1, np.int64)
-        found = 0
+        columns = SliceColumns(
+            np.full(width, NOTHING, np.uint8),
+            np.zeros(width),
+            np.zeros(width, np.int64),
+            np.zeros(width, np.int64),
+            np.empty(width // max(wide_px, 1) + 1, np.int64),
+        )
+        count = 0
         if self.built:
-            found = slice_columns(
-                self.t_ps, self.ends, self.last_end, self._colour, self._error, self.built,
-                self.coarse, self.spent, self.errors, self.latest, self.bases, self.block, t0_ps,
-                t1_ps - t0_ps, wide_px, colour, cover, wrong, starts, wide,
-            )  # fmt: skip
-        return SliceColumns(colour, cover, wrong, starts, wide[:found])
+            span_ps = t1_ps - t0_ps
+            count = _slice_columns(
+                self._slices, self._sums(), self.built, t0_ps, span_ps, wide_px, columns
+            )
+        return columns._replace(wide=columns.wide[:count])
+
+    def _sums(self) -> SliceSums:
+        return SliceSums(self.block, self.coarse, self.spent, self.errors, self.latest, self.bases)
 
     def memory_B(self) -> int:
         """Return the bytes of all sums."""
@@ -199,21 +230,17 @@ class WavePyramid(Pyramid):
         self.coarse = np.zeros(blocks, np.int64)
 
     def _reduce(self, begin: int, end: int) -> None:
-        from freezeframe.gui.plots.kernels import reduce_wave
-
-        wrong = reduce_wave(self.t_ps, self.level, begin, end, self.block, self.coarse, self.seen)
+        wrong = _reduce_wave(self.t_ps, self.level, begin, end, self.block, self.coarse, self.seen)
         self._refuse_disorder(wrong)
         piece = self.seen[begin // self.block : -(-end // self.block)]
         self._most |= int(np.bitwise_or.reduce(piece))
 
     def columns(self, t0_ps: int, t1_ps: int, width: int) -> WaveColumns:
         """Return the levels in each of ``width`` columns of ``[t0_ps, t1_ps)``."""
-        from freezeframe.gui.plots.kernels import wave_columns
-
         bits, count = np.zeros(width, np.uint8), np.zeros(width, np.int64)
         if self.built:
             end_ps = self.end_ps if self.done else int(self.t_ps[self.built - 1]) + 1
-            wave_columns(
+            _wave_columns(
                 self.t_ps, self.level, self.built, self.coarse, self.seen, self.block, self._most,
                 end_ps, t0_ps, t1_ps - t0_ps, bits, count,
             )  # fmt: skip
