@@ -14,7 +14,6 @@ from freezeframe.capture.files.plane_kernels import (
     LANES,
     count_ones,
     differs,
-    fetch,
     lowest,
     moves,
     unit_at,
@@ -32,7 +31,6 @@ __all__ = [
 
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _ALL = ~np.uint64(0)
-_AHEAD = 512  # samples; beyond a page of 4 KiB the processor does not look ahead by itself
 
 
 def clocks_of_samples(
@@ -107,7 +105,6 @@ def _find(data: Any, watch: Any, edge: tuple[bool, bool], hits: Any) -> int:
     before = _NONE  # the clock in the sample before
     for block in range(len(hits)):
         i = block * LANES
-        fetch(data, i + _AHEAD)
         if both and i and i + LANES <= len(data):
             clocks = moves(data, i, watch)
         elif not both and i + LANES <= len(data):

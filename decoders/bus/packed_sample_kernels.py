@@ -11,20 +11,18 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
-from freezeframe.capture.files.plane_kernels import LANES, bits_of, differs
+from freezeframe.capture.files.plane_kernels import LANES
 
 __all__ = ["PackedLayout", "packed_layout", "packed_levels"]
 
 
 class PackedLayout(NamedTuple):
-    """Where the clock is: its ``bit`` in a byte, and for each 64 bytes of 64 samples, ``(unit_B,)``,
-    which of them hold it (``places``) and how many those are."""
+    """Where the clock is: its ``bit`` in a byte, the ``byte`` of a sample, and the bytes of one."""
 
     bit: np.uint64
-    places: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.uint64]
+    byte: np.uint64
+    unit_B: np.uint64
 
 
 def packed_layout(unit_B: int, watch: int) -> PackedLayout | None:
@@ -36,23 +34,16 @@ def packed_layout(unit_B: int, watch: int) -> PackedLayout | None:
     if unit_B in (1, 2, 4, 8) or watch.bit_count() != 1:
         return None
     byte, bit = divmod(watch.bit_length() - 1, 8)
-    held = [
-        [lane for lane in range(LANES) if (LANES * part + lane) % unit_B == byte]
-        for part in range(unit_B)
-    ]
-    places = np.array([sum(1 << lane for lane in lanes) for lanes in held], dtype=np.uint64)
-    counts = np.array([len(lanes) for lanes in held], dtype=np.uint64)
-    return PackedLayout(np.uint64(1 << bit), places, counts)
+    return PackedLayout(np.uint64(1 << bit), np.uint64(byte), np.uint64(unit_B))
 
 
 @numba.njit(inline="always")
 def packed_levels(raw: Any, layout: Any, first_B: Any) -> Any:
     """Return the plane of the clock in 64 samples that begin at byte ``first_B`` of ``raw``."""
-    bit, places, counts = layout
+    bit, byte, unit_B = layout
     levels = np.uint64(0)
-    shift = np.uint64(0)
-    for part in range(np.uint64(len(places))):
-        levels |= bits_of(differs(raw, first_B, bit, np.uint64(0)), places[part]) << shift
-        shift += counts[part]
-        first_B += np.uint64(LANES)
+    at_B = np.uint64(first_B) + byte
+    for lane in range(LANES):
+        levels |= np.uint64(raw[at_B] & bit != 0) << np.uint64(lane)
+        at_B += unit_B
     return levels

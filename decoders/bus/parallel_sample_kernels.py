@@ -12,19 +12,11 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.files.place_kernels import (
-    EIGHT,
-    new_places,
-    numbers_at,
-    places_into,
-    prepare,
-    words_at,
-)
 from freezeframe.capture.files.plane_kernels import (
     LANES,
     count_ones,
     differs,
-    fetch,
+    lowest,
     moves,
     unit_at,
 )
@@ -49,8 +41,6 @@ _ALL = ~np.uint64(0)
 _WORD_B = 8  # read at each clock, however small a sample is
 _SLACK = 4 * LANES  # items that any 64 samples may have, and those before and after
 _BLOCKS = 64  # of samples, whose items are in the nearest cache when they become words
-_AHEAD_B = 3072  # of samples: the processor itself looks ahead within 4 KiB alone
-_AHEAD = 64  # items. Without this memory is waited for at each line: 0.82 ns a sample, not 0.61
 
 
 class SamplePlan(NamedTuple):
@@ -163,11 +153,11 @@ def items_of_samples(
         # As many a sample as so far, and half as many again.
         more = count * len(samples) // max(block * LANES, 1) - count
         longer = _room(count + 3 * max(more, 0) // 2 + 2 * _SLACK, plan)
-        for new, old in zip(longer[:4], room[:4], strict=True):
+        for new, old in zip(longer, room, strict=True):
             new[: min(count, len(old))] = old[:count]
         room = longer
         ended, block, count = _go_on(piece, plan, room, last, block, count)
-    return Taken(count, *room[:4], last)
+    return Taken(count, *room, last)
 
 
 _Room = tuple[
@@ -175,19 +165,16 @@ _Room = tuple[
     npt.NDArray[np.uint64],
     npt.NDArray[np.int64],
     npt.NDArray[np.bool_],
-    npt.NDArray[np.uint8],
 ]
 
 
 def _room(size: int, plan: SamplePlan) -> _Room:
-    """Return room for so many items: sample, item, time, and whether it is enabled; and for the
-    places of those in a block."""
+    """Return room for so many items: sample, item, time, and whether it is enabled."""
     return (
         np.empty(size, dtype=np.int64),
         np.empty(size, dtype=np.uint64),
         np.empty(size, dtype=np.int64),
         np.empty(size if plan.enable[0] else 0, dtype=np.bool_),
-        new_places(),
     )
 
 
@@ -216,7 +203,7 @@ def _begin(
 def _put(plan: Any, clock: Any, room: Any, at: int) -> None:
     """Write an item that is there as channels."""
     _, _, _, _, enable, place, span_ps, _, _, _, _ = plan
-    sample, value, t_ps, enabled, _ = room
+    sample, value, t_ps, enabled = room
     low, high = clock[1][0], clock[2][0]
     sample[at] = clock[0][0]
     value[at] = low >> np.uint64(place) | high << np.uint64(LANES - place)
@@ -280,7 +267,7 @@ def _take_blocks(
         how: whether both edges count, whether the falling one does, whether what stands before it
             is taken; how the item is lifted out of a sample, above which stand bytes of the next;
             and what its index is multiplied with for the time.
-        room: places for samples, items and times, from ``count`` on; and for those in a block.
+        room: places for samples, items and times, from ``count`` on.
         span: the index of the first of ``data`` in the capture, the first block and the one after
             the last.
     Returns:
@@ -288,7 +275,7 @@ def _take_blocks(
     """
     begin_sample, begin, stop = span
     (both, falls, before), (right, mask, _), span_ps = how
-    sample, value, t_ps, _, places = room
+    sample, value, t_ps, _ = room
     raw = data.reshape(-1).view(np.uint8)
     unit_B = np.uint64(data.shape[1] if data.ndim == 2 else data.itemsize)
     unwanted = _ALL if falls else _NONE
@@ -300,8 +287,6 @@ def _take_blocks(
     earlier = np.uint64(unit_at(data, begin * LANES - 1) & watch != 0)
     here: Any = np.uint64(count)
     for _ in range(begin, stop):
-        for line in range(unit_B):
-            fetch(raw, first_B + np.uint64(_AHEAD_B) + line * np.uint64(LANES))
         if data.ndim == 1 and both:
             clocks = moves(data, first, watch)
         else:
@@ -313,24 +298,28 @@ def _take_blocks(
             if not both:
                 clocks &= levels ^ unwanted
             earlier = levels >> np.uint64(LANES - 1)
-        places_into(clocks, places)
-        found = np.uint64(count_ones(clocks))
-        taken = raw, first_B - back, unit_B
-        done = _NONE
-        while done < found:
-            at = here + done
-            ahead = at + np.uint64(_AHEAD)
-            prepare(sample, ahead)
-            prepare(t_ps, ahead)
-            prepare(value, ahead)
-            numbers_at(places, done, offset + first, _ONE, sample, at)
-            numbers_at(places, done, offset + first, span_ps, t_ps, at)
-            words_at(places, done, taken, (right, mask), value, at)
-            done += np.uint64(EIGHT)
-        here += found
+        # So many turns, not "while there are some": the processor need not wait for the answer.
+        stop_at = here + np.uint64(count_ones(clocks))
+        for at in range(here, stop_at):
+            place = np.uint64(lowest(clocks))
+            clocks &= clocks - _ONE
+            sample[at] = offset + first + place
+            value[at] = _word_at(raw, first_B + place * unit_B - back) >> right & mask
+        here = stop_at
         first += np.uint64(LANES)
         first_B += unit_B * np.uint64(LANES)
+    for at in range(np.uint64(count), here):
+        t_ps[at] = sample[at] * span_ps
     return np.int64(here)  # type: ignore[return-value]  # numba's int64 is an int
+
+
+@numba.njit(cache=True, nogil=True)
+def _word_at(raw: Any, at_B: Any) -> Any:
+    """Return the eight bytes from ``at_B`` on, the first lowest."""
+    word = _NONE
+    for byte in range(_WORD_B):
+        word |= np.uint64(raw[at_B + np.uint64(byte)]) << np.uint64(8 * byte)
+    return word
 
 
 @numba.njit(cache=True, nogil=True)
@@ -338,7 +327,7 @@ def _take_few(data: Any, watch: Any, how: Any, room: Any, span: Any, count: int)
     """Write the clocks among the samples ``span[1]`` to ``span[2]``, which may be any."""
     begin_sample, first, end = span
     (both, falls, before), (right, mask, _), span_ps = how
-    sample, value, t_ps, _, _ = room
+    sample, value, t_ps, _ = room
     for i in range(first, end):
         level = unit_at(data, i) & watch
         if level != unit_at(data, i - 1) & watch and (both or (level != 0) != falls):
@@ -352,7 +341,7 @@ def _take_few(data: Any, watch: Any, how: Any, room: Any, span: Any, count: int)
 @numba.njit(cache=True, nogil=True)
 def _turn(runs: Any, enable: Any, room: Any, begin: int, end: int) -> None:
     """Turn samples in the places ``begin`` to ``end`` of ``room`` into items."""
-    _, value, _, enabled, _ = room
+    _, value, _, enabled = room
     first, stop = np.uint64(begin), np.uint64(end)  # as in `_take_whole`
     if len(enabled):
         for i in range(first, stop):

@@ -13,10 +13,9 @@ import numpy as np
 
 from freezeframe.capture.files.plane_kernels import (
     LANES,
-    bits_of,
     count_ones,
     differs,
-    nth_one,
+    lowest,
     reverse,
 )
 from freezeframe.decoders.serial.sample_kernels import edges_between, union, value_at
@@ -111,6 +110,7 @@ def _run(
     bit_at = s.bit_at
     bit_before = s.bit_before
     at = filled[0]
+    places = np.empty(LANES, dtype=np.int64)
     first = i
     while i + LANES <= len(data):
         if differs(data, i, selects, chosen):
@@ -123,20 +123,28 @@ def _run(
         if sampling == 0:
             continue
         count = count_ones(sampling)
-        new_miso = bits_of(differs(data, i - LANES, miso_mask, _FIRST), sampling)
-        new_mosi = bits_of(differs(data, i - LANES, mosi_mask, _FIRST), sampling)
+        miso_levels = differs(data, i - LANES, miso_mask, _FIRST)
+        mosi_levels = differs(data, i - LANES, mosi_mask, _FIRST)
+        new_miso = _FIRST
+        new_mosi = _FIRST
+        for bit in range(np.uint64(count)):
+            place = np.uint64(lowest(sampling))
+            sampling &= sampling - _ONE
+            places[bit] = place
+            new_miso |= (miso_levels >> place & _ONE) << bit
+            new_mosi |= (mosi_levels >> place & _ONE) << bit
         used = 0
         while bits + count - used >= word_bits:
             if bits == 0:
-                word_at = here + nth_one(sampling, used)
+                word_at = here + places[used]
             miso = (miso | new_miso << np.uint64(bits)) & whole
             mosi = (mosi | new_mosi << np.uint64(bits)) & whole
             need = word_bits - bits
             new_miso >>= np.uint64(need)
             new_mosi >>= np.uint64(need)
             used += need
-            bit_before = here + nth_one(sampling, used - 2) if used >= 2 else bit_at
-            bit_at = here + nth_one(sampling, used - 1)
+            bit_before = here + places[used - 2] if used >= 2 else bit_at
+            bit_at = here + places[used - 1]
             begin[at] = word_at
             end[at] = bit_at + (bit_at - bit_before)
             miso_column[at] = np.int64(miso if lsb_first else reverse(miso) >> to_end)
@@ -149,12 +157,12 @@ def _run(
             bits = 0
         if used < count:
             if bits == 0:
-                word_at = here + nth_one(sampling, used)
+                word_at = here + places[used]
             miso |= new_miso << np.uint64(bits)
             mosi |= new_mosi << np.uint64(bits)
             bits += count - used
-            bit_before = here + nth_one(sampling, count - 2) if count >= 2 else bit_at
-            bit_at = here + nth_one(sampling, count - 1)
+            bit_before = here + places[count - 2] if count >= 2 else bit_at
+            bit_at = here + places[count - 1]
     if i > first:
         s.value = value_at(np.uint64(data[i - 1]), channels)
         s.bits = bits
