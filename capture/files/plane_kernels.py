@@ -122,4 +122,4 @@ def nth_one(plane: np.uint64, n: int) -> int:
     """Return the place of the one that has ``n`` others below it; 64 when there is none."""
     for _ in range(n):
         plane &= plane - _ONE
-    return lowest(plane)  # type: ignore[no-any-return]
+    return lowest(plane)
