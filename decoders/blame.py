@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.code import Code
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.decoders.contract import Decoder
 
@@ -65,6 +66,8 @@ def _failed(decoder: Decoder, function: Callable[..., Any], error: Exception) ->
 
 
 def _module(function: Callable[..., Any]) -> str:
+    if isinstance(function, Code):
+        return function.module
     return getattr(function, "__module__", None) or ""
 
 

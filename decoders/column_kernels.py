@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 __all__ = ["turned"]
 
 _ROWS = 8  # a cache line of each column
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def turned(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return ``(n, k)`` int64 as ``(k, n)``, contiguous: faster than numpy, a block at a time."""
     count, width = rows.shape

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from freezeframe.decoders.column_kernels import turned
 
 __all__ = [
     "by_column",
@@ -24,22 +24,17 @@ __all__ = [
 ]
 
 _LEAST_ZEROS = 1 << 16
-_MOST_SHAPES = 64
 _WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
 def name_type() -> pa.DataType:
     """Return the type of ``source``, ``kind`` and other columns of few different texts."""
-    import pyarrow as pa
-
     return pa.dictionary(pa.int32(), pa.string())
 
 
 def event_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
     """Return the schema of events that last and may be errors: the columns that they all begin with
     (``t_ps``, ``source``, ``kind``, ``t_end_ps``, ``error``), then these."""
-    import pyarrow as pa
-
     return pa.schema(
         [
             pa.field("t_ps", pa.int64(), nullable=False),
@@ -57,8 +52,6 @@ def names(
 ) -> pa.Array:
     """Return a column of ``texts[code]`` for each code; those of a kernel that gives no others need not
     be ``checked``, which takes longer than all else."""
-    import pyarrow as pa
-
     return pa.DictionaryArray.from_arrays(
         whole(codes.astype(np.int32, copy=False)), _texts(tuple(texts)), safe=checked
     )
@@ -83,8 +76,6 @@ def whole(numbers: npt.NDArray[Any]) -> pa.Array:
     Not ``pyarrow.array``: that imports pandas, a third of a second and 40 MB, to see whether the
     values are of its making.
     """
-    import pyarrow as pa
-
     if numbers.dtype == np.bool_:
         packed = np.packbits(numbers, bitorder="little")
         return pa.Array.from_buffers(pa.bool_(), len(numbers), [None, pa.py_buffer(packed)])
@@ -94,15 +85,11 @@ def whole(numbers: npt.NDArray[Any]) -> pa.Array:
 
 @lru_cache(maxsize=16)
 def _arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
-    import pyarrow as pa
-
     return pa.from_numpy_dtype(dtype)
 
 
 def verdicts(codes: npt.NDArray[np.integer[Any]]) -> pa.Array:
     """Return a column of truth values: true for 1, false for 0, null below 0."""
-    import pyarrow as pa
-
     buffers = [
         pa.py_buffer(np.packbits(bits, bitorder="little")) for bits in (codes >= 0, codes == 1)
     ]
@@ -111,8 +98,6 @@ def verdicts(codes: npt.NDArray[np.integer[Any]]) -> pa.Array:
 
 @lru_cache(maxsize=256)
 def _texts(texts: tuple[str, ...]) -> pa.Array:
-    import pyarrow as pa
-
     coded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, coded)], dtype=np.int32)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(coded))]
@@ -121,8 +106,6 @@ def _texts(texts: tuple[str, ...]) -> pa.Array:
 
 @lru_cache(maxsize=32)
 def _named(text: str, count: int) -> pa.Array:
-    import pyarrow as pa
-
     # They are indices of the one text: nothing to check.
     return pa.DictionaryArray.from_arrays(whole(_zeros(count)), _texts((text,)), safe=False)
 
@@ -142,8 +125,6 @@ def _zeros(count: int) -> npt.NDArray[np.int32]:
 
 def by_column(rows: npt.NDArray[np.void]) -> dict[str, npt.NDArray[np.int64]]:
     """Return the columns of records, each contiguous; ``rows`` is ``(n,)`` of int64 fields alone."""
-    from freezeframe.decoders.column_kernels import turned
-
     fields = rows.dtype.names or ()
     plain = np.ascontiguousarray(rows).view(np.int64).reshape(len(rows), len(fields))
     return dict(zip(fields, turned(plain), strict=True))
@@ -165,15 +146,11 @@ def table(schema: pa.Schema, columns: Mapping[str, Any]) -> pa.Table:
         KeyError: a column of the schema is missing.
         ValueError: there is a column that the schema does not have, or a value does not fit.
     """
-    import pyarrow as pa
-
-    wanted, types = _shape(schema)
-    if columns.keys() != wanted.keys():
-        unknown = sorted(columns.keys() - wanted.keys())
-        if unknown:
-            raise ValueError(f"columns {', '.join(unknown)} are not in the schema")
+    unknown = sorted(columns.keys() - set(schema.names))
+    if unknown:
+        raise ValueError(f"columns {', '.join(unknown)} are not in the schema")
     arrays = []
-    for name, kind in zip(wanted, types, strict=True):
+    for name, kind in zip(schema.names, schema.types, strict=True):
         column = columns[name]
         if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
             column = whole(_fitted(name, column, kind))
@@ -201,20 +178,3 @@ def numbers(chunk: pa.Array) -> npt.NDArray[Any]:
     """
     data = np.frombuffer(chunk.buffers()[1], dtype=str(chunk.type))
     return data[chunk.offset : chunk.offset + len(chunk)]
-
-
-_shapes: dict[int, tuple[pa.Schema, dict[str, None], list[pa.DataType]]] = {}
-
-
-def _shape(schema: pa.Schema) -> tuple[dict[str, None], list[pa.DataType]]:
-    """Return names and types of a schema; pyarrow makes them anew each time it is asked.
-
-    They are kept by identity, for the schemas of decoders are made once, and with the schema, so
-    that no other can have its place in memory.
-    """
-    found = _shapes.get(id(schema))
-    if found is None:
-        if len(_shapes) >= _MOST_SHAPES:
-            _shapes.clear()
-        found = _shapes[id(schema)] = schema, dict.fromkeys(schema.names), schema.types
-    return found[1], found[2]

@@ -6,6 +6,7 @@ name in it is taken, but for those that it has only imported from an installed p
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import traceback
 from collections.abc import Sequence
@@ -17,66 +18,49 @@ from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import Decoder
 from freezeframe.decoders.registry import Registry, load_decoders
 
-__all__ = ["load_for", "load_with_plugins", "with_plugin"]
+__all__ = ["load_with_plugins"]
 
 
 def load_with_plugins(files: Sequence[str | Path]) -> Registry:
     """Return the installed decoders and those of these files.
 
     Raises:
-        InputError: as `with_plugin`.
+        InputError: a file cannot be read or run, holds no decoder, or one whose name is taken.
     """
     registry = load_decoders()
     for file in files:
-        registry = with_plugin(registry, file)
+        _add(registry, Path(file))
     return registry
 
 
-def load_for(specs: Sequence[str], consumes: str, files: Sequence[str | Path]) -> Registry:
-    """Return as many decoders as these stacks on ``consumes`` need; all where one does not fit.
-
-    What is wrong is told with the names of all that there are, so it is left to others.
+def _add(registry: Registry, path: Path) -> None:
+    """Add the decoders of this file to the registry.
 
     Raises:
-        InputError: as `with_plugin`.
+        InputError: as `load_with_plugins`.
     """
-    from freezeframe.decoders.spec import parse_spec, step_names
-
-    if files:
-        return load_with_plugins(files)
-    registry = load_decoders(only={name for spec in specs for name in step_names(spec)})
-    try:
-        fits = all(parse_spec(spec, registry).consumes == consumes for spec in specs)
-    except InputError:
-        fits = False
-    return registry if fits else load_decoders()
-
-
-def with_plugin(registry: Registry, file: str | Path) -> Registry:
-    """Return a registry that has the decoders of this file too.
-
-    Raises:
-        InputError: the file cannot be read or run, holds no decoder, or one whose name is taken.
-    """
-    path = Path(file)
-    known = {id(decoder) for decoder in registry.decoders.values()}
-    found: dict[str, Decoder] = {}
+    added: dict[str, Decoder] = {}
     for name, value in vars(_run(path)).items():
-        if not isinstance(value, Decoder) or id(value) in known:
+        if not isinstance(value, Decoder) or added.get(value.id) is value:
             continue
-        if value.id in registry.decoders:
+        if value.id in added:
+            raise InputError(f"{path}: {name} is a second decoder {value.id!r}; give it another id")
+        known = registry.get(value.id)
+        if known is value:  # imported from an installed package
+            continue
+        if known is not None:
             raise InputError(
                 f"{path}: {name} is a decoder {value.id!r}, and there is one of that id already; "
                 "give it another id"
             )
-        if found.setdefault(value.id, value) is not value:
-            raise InputError(f"{path}: {name} is a second decoder {value.id!r}; give it another id")
-    if not found:
+        added[value.id] = value
+    if not added:
         raise InputError(
             f"{path}: there is no Decoder in it; bind one to a name: MINE = Decoder(id=..., ...), "
             "see docs/adding-a-decoder.md"
         )
-    return Registry({**registry.decoders, **found}, registry.broken)
+    for decoder in added.values():
+        registry.add(decoder)
 
 
 def _run(path: Path) -> ModuleType:
@@ -84,8 +68,6 @@ def _run(path: Path) -> ModuleType:
         source = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    import hashlib  # 6 ms, which only a plug-in is to cost
-
     # Two plug-ins may have one file name; the classes in them must know their own module.
     name = f"freezeframe_plugin_{path.stem}_{hashlib.sha256(bytes(path.resolve())).hexdigest()[:8]}"
     spec = spec_from_loader(name, loader=None, origin=str(path))

@@ -1,6 +1,8 @@
 """Find decoders by the entry-point group ``freezeframe.decoders``, and those of sigrok; list those
 that do not load.
 
+A decoder is imported when it is asked for by its name, so that none costs the time of another.
+
 Source: Python Packaging User Guide, entry points specification.
 """
 
@@ -8,17 +10,20 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import Decoder
 
-__all__ = ["GROUP", "BrokenDecoder", "Registry", "load_decoders", "shortened"]
+__all__ = ["GROUP", "SIGROK", "BrokenDecoder", "Registry", "load_decoders", "shortened"]
 
 GROUP = "freezeframe.decoders"
-_SIGROK = "srd-"
+SIGROK = "srd-"  # what the ids of sigrok's decoders begin with
+
+_sigrok_decoders = code("freezeframe.decoders.srd.installed:installed_decoders")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +35,50 @@ class BrokenDecoder:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
 class Registry:
-    """The decoders that loaded, by id, and those that did not."""
+    """Decoders by id, each imported when it is first asked for, and those that do not load."""
 
-    decoders: Mapping[str, Decoder] = field(default_factory=dict)
-    broken: tuple[BrokenDecoder, ...] = ()
+    def __init__(
+        self,
+        decoders: Mapping[str, Decoder] | None = None,
+        broken: Iterable[BrokenDecoder] = (),
+        *,
+        points: Iterable[EntryPoint] = (),
+        sigrok: bool = False,
+    ) -> None:
+        """Take decoders that are there already, and where the others come from.
+
+        Args:
+            points: entry points of decoders.
+            sigrok: whether the decoders of sigrok on this machine belong to it.
+        """
+        self._loaded = dict(decoders or {})
+        self._broken = list(broken)
+        self._points: dict[str, list[EntryPoint]] = {}  # not loaded yet
+        for point in sorted(points, key=lambda p: (p.name, p.value)):
+            self._points.setdefault(point.name, []).append(point)
+        self._own = tuple(self._points)
+        self._sigrok = sigrok  # still to be loaded
+
+    @property
+    def decoders(self) -> Mapping[str, Decoder]:
+        """All decoders, by id: those of packages, those of sigrok, those that were added."""
+        self._load_all()
+        return self._loaded
+
+    @property
+    def broken(self) -> tuple[BrokenDecoder, ...]:
+        """All entry points that gave no decoder."""
+        self._load_all()
+        return tuple(self._broken)
+
+    def get(self, name: str) -> Decoder | None:
+        """Return the decoder with this id; None where there is none, or it does not load."""
+        for point in self._points.pop(name, ()):
+            self._load(point)
+        if name.startswith(SIGROK):
+            self._load_sigrok()
+        return self._loaded.get(name)
 
     def find(self, name: str) -> Decoder:
         """Return the decoder with this id.
@@ -44,9 +87,10 @@ class Registry:
             InputError: there is none; the message says which there are, or why this one did not
                 load.
         """
-        if name in self.decoders:
-            return self.decoders[name]
-        for broken in self.broken:
+        decoder = self.get(name)
+        if decoder is not None:
+            return decoder
+        for broken in self._broken:
             # A whole family may be missing: srd-* without libsigrokdecode.
             if fnmatch.fnmatchcase(name, broken.name):
                 raise InputError(f"decoder {name} ({broken.origin}) does not load: {broken.error}")
@@ -57,50 +101,63 @@ class Registry:
             f"{shortened(self.decoders)} (`freezeframe decoders` lists them)"
         )
 
+    def add(self, decoder: Decoder) -> None:
+        """Take one more decoder; its id must be free."""
+        self._loaded[decoder.id] = decoder
 
-def load_decoders(
-    points: Iterable[EntryPoint] | None = None, *, only: Collection[str] | None = None
-) -> Registry:
-    """Load every decoder that an installed package offers.
+    def _load_all(self) -> None:
+        if not (self._points or self._sigrok):
+            return
+        for name in list(self._points):
+            self.get(name)
+        self._load_sigrok()
+        # Listed in one order, whichever was asked for first.
+        added = (n for n in self._loaded if n not in self._own and not n.startswith(SIGROK))
+        own = (n for n in self._own if n in self._loaded)
+        of_sigrok = (n for n in self._loaded if n.startswith(SIGROK))
+        names = dict.fromkeys((*own, *of_sigrok, *added))
+        self._loaded = {name: self._loaded[name] for name in names}
+        self._broken.sort(key=lambda broken: (broken.name.startswith(SIGROK), broken.name))
 
-    Args:
-        points: the entry points to load; by default those of the group in this environment, and
-            the installed decoders of sigrok with them.
-        only: the names to load, where others are not needed: all of them are a tenth of a second.
-    """
-    decoders: dict[str, Decoder] = {}
-    broken: list[BrokenDecoder] = []
-    found = entry_points(group=GROUP) if points is None else points
-    for point in sorted(found, key=lambda p: (p.name, p.value)):
-        if only is not None and point.name not in only:
-            continue
+    def _load(self, point: EntryPoint) -> None:
         try:
             loaded = point.load()
+            problem = _problem(point, loaded, self._loaded)
         # Someone else's module can fail in any way, and whatever it is belongs in the list.
         except (Exception, SystemExit) as error:
-            broken.append(
-                BrokenDecoder(point.name, _origin(point), f"{type(error).__name__}: {_line(error)}")
-            )
-            continue
-        problem = _problem(point, loaded, decoders)
+            message = " ".join(str(error).split()) or "no message"
+            problem = f"{type(error).__name__}: {message}"
         if problem:
-            broken.append(BrokenDecoder(point.name, _origin(point), problem))
+            self._broken.append(BrokenDecoder(point.name, _origin(point), problem))
         else:
-            decoders[point.name] = loaded
-    if points is None and (only is None or any(name.startswith(_SIGROK) for name in only)):
-        from freezeframe.decoders.srd.installed import installed_decoders
+            self._loaded[point.name] = loaded
 
-        of_sigrok, not_loaded = installed_decoders()
-        decoders = {**decoders, **{k: d for k, d in of_sigrok.items() if k not in decoders}}
-        broken += [BrokenDecoder(name, *why) for name, why in not_loaded.items()]
-    return Registry(decoders, tuple(broken))
+    def _load_sigrok(self) -> None:
+        if not self._sigrok:
+            return
+        self._sigrok = False
+        decoders, broken = _sigrok_decoders()
+        self._loaded = {**decoders, **self._loaded}
+        self._broken += [BrokenDecoder(name, *why) for name, why in broken.items()]
+
+
+def load_decoders(points: Iterable[EntryPoint] | None = None) -> Registry:
+    """Return every decoder that an installed package offers.
+
+    Args:
+        points: the entry points of the decoders; by default those of the group in this environment,
+            and the installed decoders of sigrok with them.
+    """
+    if points is None:
+        return Registry(points=entry_points(group=GROUP), sigrok=True)
+    return Registry(points=points)
 
 
 def shortened(names: Iterable[str]) -> str:
     """Return the names for a message, sorted; those of sigrok, over a hundred, as ``srd-...``."""
-    own = sorted(name for name in names if not name.startswith("srd-"))
-    others = any(name.startswith("srd-") for name in names)
-    return ", ".join([*own, *(["srd-... (sigrok)"] if others else [])]) or "none"
+    own = sorted(name for name in names if not name.startswith(SIGROK))
+    others = any(name.startswith(SIGROK) for name in names)
+    return ", ".join([*own, *([f"{SIGROK}... (sigrok)"] if others else [])]) or "none"
 
 
 def _problem(point: EntryPoint, loaded: object, decoders: Mapping[str, Decoder]) -> str:
@@ -116,8 +173,3 @@ def _problem(point: EntryPoint, loaded: object, decoders: Mapping[str, Decoder])
 def _origin(point: EntryPoint) -> str:
     dist = point.dist
     return f"{point.value} of {dist.name} {dist.version}" if dist else point.value
-
-
-def _line(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return text or "no message"

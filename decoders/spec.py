@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.source import listed
 from freezeframe.decoders.contract import Decoder, OptionValues
 from freezeframe.decoders.registry import Registry
 
-__all__ = ["Stack", "Step", "match_channels", "parse_spec", "step_names"]
+__all__ = ["Stack", "Step", "match_channels", "parse_spec"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,6 @@ def parse_spec(spec: str, registry: Registry) -> Stack:
                 f"{below.decoder.id} makes {', '.join(kinds)}"
             )
     return Stack(spec, steps)
-
-
-def step_names(spec: str) -> tuple[str, ...]:
-    """Return the names of the decoders in a spec, whether there are such or not."""
-    return tuple(_plain(_split(part, ":")[0]).strip() for part in _split(spec, "+"))
 
 
 def match_channels(
@@ -113,8 +109,6 @@ def match_channels(
 
 
 def _there(probes: Sequence[str]) -> str:
-    from freezeframe.capture.files.source import listed  # only for a message: it loads numpy
-
     return f"probes of the capture: {listed(probes) or 'none'}"
 
 

@@ -1,6 +1,6 @@
 """Sigrok decoders as decoders of Freezeframe, named ``srd-`` and their name in sigrok.
 
-A stack of them runs as one in one worker (`joined`), because what goes from one to the next are
+A stack of them runs as one in one worker (`joined_decoder`), because what goes from one to the next are
 Python objects; where it stands on a native decoder, the objects for the lowest are made of its tables
 (fed_stream.py). The table of a stack has the annotations of the decoder on top.
 """
@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from freezeframe.capture.code import code
 from freezeframe.decoders.contract import (
     EDGES,
     Channel,
@@ -22,59 +22,37 @@ from freezeframe.decoders.contract import (
     Output,
     Texts,
 )
+from freezeframe.decoders.registry import SIGROK
 from freezeframe.decoders.srd.catalogue import SrdDescription
 from freezeframe.decoders.srd.location import SrdLocation
-from freezeframe.decoders.srd.stream import SrdStep, SrdStream
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.decoders.srd.stream import Annotations
 
 __all__ = [
-    "PREFIX",
     "SrdDecode",
+    "SrdStep",
     "annotation_texts",
     "fed_decoder",
     "joined_decoder",
     "srd_decoder",
-    "srd_schema",
 ]
 
-PREFIX = "srd-"
-_NO_ROW = "annotation"  # the kind of a class that stands in no annotation row
 _MAX_CHANNELS = 64
 
+_decode = code("freezeframe.decoders.srd.annotations:decode")
+_schema = code("freezeframe.decoders.srd.annotations:annotation_schema")
+_new_stream = code("freezeframe.decoders.srd.stream:SrdStream")
+_new_fed_stream = code("freezeframe.decoders.srd.fed_stream:FedStream")
 
-def srd_schema() -> pa.Schema:
-    """Return the columns of annotations, in the order in which the decoder gives them.
 
-    ``source`` is the instance as sigrok names it, ``kind`` the annotation row, ``class`` the
-    annotation class; ``text`` is the longest wording and ``texts`` has all. ``sample`` and
-    ``end_sample`` are what the decoder says, even where that is outside the capture.
-    """
-    import pyarrow as pa
+@dataclass(frozen=True, slots=True)
+class SrdStep:
+    """A decoder of the stack with all its options, by their names in sigrok."""
 
-    from freezeframe.decoders.columns import name_type
-
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            pa.field("t_end_ps", pa.int64(), nullable=False),
-            pa.field("class", name_type(), nullable=False),
-            pa.field("text", name_type(), nullable=False),
-            pa.field("texts", pa.list_(pa.string()), nullable=False),
-            pa.field("sample", pa.int64(), nullable=False),
-            pa.field("end_sample", pa.int64(), nullable=False),
-        ]
-    )
+    id: str
+    options: Mapping[str, Any]
 
 
 def annotation_texts(row: Mapping[str, Any]) -> Texts:
-    """Put a row of `srd_schema` into words."""
+    """Put a row of annotations into words."""
     texts = row["texts"] or [""]
     return Texts(
         texts[-1], f"{row['class']}: {texts[0]}", f"{row['source']} {row['class']}: {texts[0]}"
@@ -88,13 +66,13 @@ class SrdDecode:
     location: SrdLocation
     description: SrdDescription
 
-    def __call__(self, piece: Edges, options: OptionValues, state: SrdStream, last: bool) -> Any:
-        """Decode a piece.
+    def __call__(self, piece: Any, options: OptionValues, state: Any, last: bool) -> Any:
+        """Decode a piece; a pyarrow Table of annotations.
 
         Raises:
             FreezeframeError: a decoder or its worker failed.
         """
-        return _table(state.feed(piece, last=last), self.description, piece.samplerate_hz)
+        return _decode(self.description, piece, state, last)
 
     def step(self, options: OptionValues) -> SrdStep:
         """Return the decoder with its options under their own names."""
@@ -105,30 +83,34 @@ class SrdDecode:
         )
 
 
-def srd_decoder(location: SrdLocation, said: SrdDescription) -> Decoder:
+def srd_decoder(location: SrdLocation, described: SrdDescription) -> Decoder:
     """Return a sigrok decoder as one of ours.
 
     Raises:
         ValueError: it declares what ours cannot; the message says what.
     """
-    if len(said.inputs) != 1:
-        raise ValueError(f"takes {len(said.inputs)} inputs: {', '.join(said.inputs)}")
-    on_wires = said.inputs[0] == "logic"
-    if on_wires and len(said.channels) > _MAX_CHANNELS:
-        raise ValueError(f"has {len(said.channels)} channels; {_MAX_CHANNELS} are possible")
-    decode = SrdDecode(location, said)
-    channels = said.channels if on_wires else ()
-    kind = f"srd.{_fitting(said.outputs[0])}" if said.outputs else PREFIX + _fitting(said.id)
+    if len(described.inputs) != 1:
+        raise ValueError(f"takes {len(described.inputs)} inputs: {', '.join(described.inputs)}")
+    on_wires = described.inputs[0] == "logic"
+    if on_wires and len(described.channels) > _MAX_CHANNELS:
+        raise ValueError(f"has {len(described.channels)} channels; {_MAX_CHANNELS} are possible")
+    decode = SrdDecode(location, described)
+    channels = described.channels if on_wires else ()
+    kind = (
+        f"srd.{_fitting(described.outputs[0])}"
+        if described.outputs
+        else SIGROK + _fitting(described.id)
+    )
 
-    def new_state(options: OptionValues) -> SrdStream:
-        return SrdStream(location, [decode.step(options)], [c.id for c in channels])
+    def new_state(options: OptionValues) -> Any:
+        return _new_stream(location, [decode.step(options)], [c.id for c in channels])
 
     return Decoder(
-        id=PREFIX + _fitting(said.id),
-        name=said.name,
-        doc=" ".join(said.doc.split()),
-        consumes=EDGES if on_wires else f"srd.{_fitting(said.inputs[0])}",
-        produces=(Output(kind, srd_schema, "annotations of the sigrok decoder"),),
+        id=SIGROK + _fitting(described.id),
+        name=described.name,
+        doc=" ".join(described.doc.split()),
+        consumes=EDGES if on_wires else f"srd.{_fitting(described.inputs[0])}",
+        produces=(Output(kind, _schema, "annotations of the sigrok decoder"),),
         decode=decode,
         new_state=new_state,
         channels=tuple(Channel(_fitting(c.id), c.desc, c.optional) for c in channels),
@@ -142,7 +124,7 @@ def srd_decoder(location: SrdLocation, said: SrdDescription) -> Decoder:
                 if not o.values or o.default in o.values
                 else (o.default, *o.values),
             )
-            for o in said.options
+            for o in described.options
         ),
         texts=annotation_texts,
     )
@@ -155,8 +137,8 @@ def joined_decoder(below: Decoder, steps: list[SrdStep], top: Decoder) -> Decode
     location = top.decode.location
     channels = [channel.id for channel in below.decode.description.channels]
 
-    def new_state(options: OptionValues) -> SrdStream:
-        return SrdStream(location, steps, channels)
+    def new_state(options: OptionValues) -> Any:
+        return _new_stream(location, steps, channels)
 
     return replace(top, consumes=EDGES, channels=below.channels, new_state=new_state)
 
@@ -166,65 +148,14 @@ def fed_decoder(
 ) -> Decoder:
     """Return the decoder on top as one that takes edges, on a native one, with the ``steps`` in its
     worker."""
-    from freezeframe.decoders.srd.fed_stream import FedStream
-
     if not isinstance(top.decode, SrdDecode):
         raise TypeError(f"{top.id} is not sigrok's")
     location = top.decode.location
 
-    def new_state(options: OptionValues) -> FedStream:
-        return FedStream(location, (native, native_options), steps)
+    def new_state(options: OptionValues) -> Any:
+        return _new_fed_stream(location, (native, native_options), steps)
 
     return replace(top, consumes=EDGES, channels=native.channels, new_state=new_state)
-
-
-def _table(found: Annotations, said: SrdDescription, samplerate_hz: int) -> pa.Table:
-    import numpy as np
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import PS_PER_S, samples_to_ps
-    from freezeframe.decoders.columns import names, one_name, table, whole
-
-    classes = sorted(set(said.classes))
-    class_of = np.array([classes.index(name) for name in said.classes], dtype=np.int32)
-    kinds = [_NO_ROW, *sorted({name for name, _ in said.rows} - {_NO_ROW})]
-    kind_of = np.zeros(len(said.classes), dtype=np.int32)
-    for name, members in reversed(said.rows):
-        for member in members:
-            kind_of[member] = kinds.index(name)
-    latest = (2**63 // PS_PER_S - 1) * samplerate_hz
-
-    def t_ps(sample: Any) -> Any:
-        # A decoder may say -1, or a sample that no time fits.
-        return samples_to_ps(np.clip(sample, 0, latest), samplerate_hz)
-
-    longest: dict[str, int] = {}
-    texts = found.texts
-    begins = [0, *found.ends.tolist()]
-    first = np.array(
-        [
-            longest.setdefault(texts[begin] if begin < end else "", len(longest))
-            for begin, end in pairwise(begins)
-        ],
-        dtype=np.int32,
-    )
-    wordings = pa.ListArray.from_arrays(
-        whole(np.array(begins, dtype=np.int32)), pa.array(texts, pa.string())
-    )
-    return table(
-        srd_schema(),
-        {
-            "t_ps": t_ps(found.start),
-            "source": one_name(f"{said.id}-1", len(found.start)),
-            "kind": names(kind_of[found.ann_class], kinds),
-            "t_end_ps": t_ps(found.end),
-            "class": names(class_of[found.ann_class], classes),
-            "text": names(first[found.text], list(longest)),
-            "texts": wordings.take(pa.array(found.text)),
-            "sample": found.start,
-            "end_sample": found.end,
-        },
-    )
 
 
 def _fitting(name: str) -> str:

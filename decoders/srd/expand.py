@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 __all__ = ["fill", "packed"]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def fill(
     out: npt.NDArray[np.unsignedinteger],
     begin_sample: int,

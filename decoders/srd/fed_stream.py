@@ -1,7 +1,7 @@
 """Sigrok decoders that stand on a native one: its events in, annotations as columns out.
 
-The native decoder runs here; what it has found goes as rows of numbers to the worker, where a small
-decoder of ours (``feeds/``) makes the objects of them that sigrok's decoders take.
+The native decoder runs here; its events go as rows of numbers to the worker, where a small decoder of
+ours (``feeds/``) makes the objects of them that sigrok's decoders take.
 """
 
 from __future__ import annotations
@@ -9,25 +9,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.blame import blamed
 from freezeframe.decoders.contract import Decoder, OptionValues
+from freezeframe.decoders.srd.adapter import SrdStep
+from freezeframe.decoders.srd.feed_i2c import I2cRows
+from freezeframe.decoders.srd.feed_spi import SpiRows
+from freezeframe.decoders.srd.feed_uart import UartRows
 from freezeframe.decoders.srd.location import SrdLocation
-from freezeframe.decoders.srd.stream import CHUNK_B, CHUNKS, SrdStep, SrdStream
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.srd.stream import CHUNK_B, CHUNKS, SrdStream
 
 __all__ = ["FEEDERS", "FedStream", "Feeder"]
 
 _FOLDER = Path(__file__).with_name("feeds")
 _NUMBER_B = 8
+
+
+class _Rows(Protocol):
+    def __init__(self, options: OptionValues) -> None: ...
+
+    def settings(self) -> dict[str, Any]: ...
+
+    def rows(
+        self, piece: Edges, made: Mapping[str, pa.Table], state: Any, *, last: bool
+    ) -> npt.NDArray[np.int64]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +51,30 @@ class Feeder:
     """
 
     id: str
+    rows: type[_Rows]
     tables: tuple[str, ...]
     objects: tuple[str, ...]
 
 
 FEEDERS = {
     "srd.spi": Feeder(
-        "freezeframe_spi", ("spi.words",), ("CS-CHANGE", "BITS", "DATA", "TRANSFER")
+        "freezeframe_spi", SpiRows, ("spi.words",), ("CS-CHANGE", "BITS", "DATA", "TRANSFER")
     ),
     "srd.i2c": Feeder(
         "freezeframe_i2c",
+        I2cRows,
         ("i2c.bytes",),
         ("START", "START REPEAT", "STOP", "BITS", "ADDRESS READ", "ADDRESS WRITE", "DATA READ",
          "DATA WRITE", "ACK", "NACK"),
     ),
     "srd.uart": Feeder(
         "freezeframe_uart",
+        UartRows,
         ("uart",),
         ("STARTBIT", "DATA", "PARITYBIT", "STOPBIT", "INVALID STARTBIT", "INVALID STOPBIT",
          "PARITY ERROR", "BREAK", "FRAME", "IDLE"),
     ),
 }  # fmt: skip
-
-
-class _Rows(Protocol):
-    def __init__(self, options: OptionValues) -> None: ...
-
-    def settings(self) -> dict[str, Any]: ...
-
-    def rows(
-        self, piece: Edges, made: Mapping[str, pa.Table], state: Any, *, last: bool
-    ) -> npt.NDArray[np.int64]: ...
 
 
 class FedStream(SrdStream):
@@ -93,7 +98,7 @@ class FedStream(SrdStream):
         self._native, self._options = native
         feeder = _feeder(self._native)
         try:
-            self._source = _rows_of(self._native.sigrok)(self._options)
+            self._source = feeder.rows(self._options)
         except KeyError as error:
             raise _wrong(self._native, f"without an option {error}") from None
         self._state = self._native.new_state(self._options)
@@ -109,8 +114,6 @@ class FedStream(SrdStream):
         self._start(_NUMBER_B, piece.samplerate_hz, {})
 
     def _fill(self, piece: Edges, *, last: bool) -> None:
-        import numpy as np
-
         with blamed(self._native, self._native.decode):
             made = self._native.decode(piece, self._options, self._state, last)
         tables = made if isinstance(made, Mapping) else {self._native.produces[0].kind: made}
@@ -147,18 +150,3 @@ def _wrong(native: Decoder, why: str) -> InputError:
         f"decoder {native.id} is wrong: objects {native.sigrok} of sigrok cannot be made {why}; "
         "tell its author"
     )
-
-
-def _rows_of(kind: str) -> type[_Rows]:
-    # Numba and pyarrow take a while to load.
-    if kind == "srd.spi":
-        from freezeframe.decoders.srd.feed_spi import SpiRows
-
-        return SpiRows
-    if kind == "srd.i2c":
-        from freezeframe.decoders.srd.feed_i2c import I2cRows
-
-        return I2cRows
-    from freezeframe.decoders.srd.feed_uart import UartRows
-
-    return UartRows

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.contract import Decoder
-from freezeframe.decoders.srd.adapter import PREFIX, srd_decoder
+from freezeframe.decoders.registry import SIGROK
+from freezeframe.decoders.srd.adapter import srd_decoder
 from freezeframe.decoders.srd.catalogue import read_catalogue
 from freezeframe.decoders.srd.location import find_sigrok
 
@@ -20,15 +21,15 @@ def installed_decoders() -> tuple[dict[str, Decoder], dict[str, tuple[str, str]]
         location = find_sigrok()
         catalogue = read_catalogue(location)
     except FreezeframeError as error:
-        return {}, {f"{PREFIX}*": ("libsigrokdecode", str(error))}
+        return {}, {f"{SIGROK}*": ("libsigrokdecode", str(error))}
     origin = f"libsigrokdecode {catalogue.version}"
     decoders: dict[str, Decoder] = {}
-    broken = {f"{PREFIX}{name}": (origin, error) for name, error in catalogue.broken.items()}
-    for name, said in catalogue.decoders.items():
+    broken = {f"{SIGROK}{name}": (origin, error) for name, error in catalogue.broken.items()}
+    for name, described in catalogue.decoders.items():
         try:
-            made = srd_decoder(location, said)
+            decoder = srd_decoder(location, described)
         except (ValueError, TypeError) as error:
-            broken[f"{PREFIX}{name}"] = (origin, str(error))
+            broken[f"{SIGROK}{name}"] = (origin, str(error))
         else:
-            decoders[made.id] = made
+            decoders[decoder.id] = decoder
     return decoders, broken

@@ -7,6 +7,7 @@ Whatever happens in the worker, a crash, a loop without end, an exception, comes
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -218,8 +219,6 @@ def _widen(pipe: IO[bytes]) -> None:
     Where all cores are busy, that is with decoders, each time may cost a turn of the scheduler.
     """
     if sys.platform == "linux":
-        import fcntl
-
         # A user may have too many such pipes; one that is narrow works too.
         with contextlib.suppress(OSError):
             fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _READ_B)

@@ -1,62 +1,39 @@
 """A stack of sigrok decoders at work on a capture: edges in, annotations as columns out.
 
-What goes into the lowest of them are samples here; `FedStream` (fed_stream.py) puts in what a native
-decoder has found.
+What goes into the lowest of them are samples here; `FedStream` (fed_stream.py) puts in the events of a
+native decoder.
 """
 
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.srd.adapter import SrdStep
+from freezeframe.decoders.srd.annotations import Annotations
+from freezeframe.decoders.srd.expand import fill, packed
 from freezeframe.decoders.srd.location import SrdLocation
+from freezeframe.decoders.srd.process import SrdWorker
+from freezeframe.decoders.worker import WorkerState
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.decoders.srd.process import SrdWorker
-
-__all__ = ["CHUNKS", "CHUNK_B", "Annotations", "SrdStep", "SrdStream"]
+__all__ = ["CHUNKS", "CHUNK_B", "SrdStream"]
 
 CHUNK_B = 1 << 20  # fits the cache of one core together with the next; larger is not faster
 _COLUMNS = ("<i8", "<i8", "<i4", "<i4")  # start, end, class, number of the texts
 CHUNKS = 4  # filled while the worker is busy with the one before
 
 
-@dataclass(frozen=True, slots=True)
-class SrdStep:
-    """A decoder of the stack with all its options, by their names in sigrok."""
-
-    id: str
-    options: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Annotations:
-    """Annotations in the order in which the decoder gave them.
-
-    ``start`` and ``end`` are ``(n,)`` int64 samples, ``ann_class`` and ``text`` ``(n,)`` int32;
-    ``text`` counts the lists of wordings, the longest of each first: ``texts`` has those of the first
-    list, then of the second, and ``ends`` is ``(k,)`` int32, where in ``texts`` each list ends.
-    """
-
-    start: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    ann_class: npt.NDArray[np.int32]
-    text: npt.NDArray[np.int32]
-    texts: list[str]
-    ends: npt.NDArray[np.int32]
-
-
-class SrdStream:
+class SrdStream(WorkerState):
     """A stack with its worker, which starts with the first piece and ends with the last."""
 
-    takes_samples = True  # all of the capture, also where nothing changes
+    takes_samples = True
 
     def __init__(
         self,
@@ -122,8 +99,6 @@ class SrdStream:
             self._worker = None
 
     def _open(self, piece: Edges) -> None:
-        import numpy as np
-
         self._bits = tuple(bit for bit, probe in enumerate(piece.channels) if probe)
         if not self._bits:
             raise FreezeframeError(
@@ -137,12 +112,6 @@ class SrdStream:
 
     def _start(self, unitsize_B: int, samplerate_hz: int, channels: Mapping[str, int]) -> None:
         """Start the worker and its stack; ``channels`` are the bits of the lowest decoder's."""
-        import mmap
-
-        import numpy as np
-
-        from freezeframe.decoders.srd.process import SrdWorker
-
         self._worker = SrdWorker(
             self._location,
             self._what,
@@ -174,8 +143,6 @@ class SrdStream:
         self._worker.answer()
 
     def _fill(self, piece: Edges, *, last: bool) -> None:
-        from freezeframe.decoders.srd.expand import fill, packed
-
         _, chunk = self._working()
         size = chunk.shape[1]
         value = packed(piece.value, self._bits)
@@ -224,8 +191,6 @@ class SrdStream:
         return self._worker, self._chunk
 
     def _take(self) -> None:
-        import numpy as np
-
         header, payload = self._working()[0].answer()
         count = header["rows"]
         columns = []
@@ -243,8 +208,6 @@ class SrdStream:
             self._base = len(self._ends)
 
     def _found(self) -> Annotations:
-        import numpy as np
-
         empty = tuple(np.zeros(0, dtype=kind) for kind in _COLUMNS)
         start, end, ann_class, text = (
             np.concatenate(columns) for columns in zip(empty, *self._parts, strict=True)

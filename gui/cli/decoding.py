@@ -51,8 +51,7 @@ def _decode(options: DecodeOptions) -> None:
     from freezeframe.capture.files.cut import parse_span
     from freezeframe.capture.files.sigrok_sr import parse_samplerate
     from freezeframe.capture.files.source import ReadSettings
-    from freezeframe.decoders.contract import EDGES
-    from freezeframe.decoders.plugin import load_for, load_with_plugins
+    from freezeframe.decoders.plugin import load_with_plugins
     from freezeframe.decoders.run import decode_file
 
     file, decoder, output, most = options.file, options.decoder, options.output, options.max_samples
@@ -73,10 +72,7 @@ def _decode(options: DecodeOptions) -> None:
                 f"{file}: is a directory, but not a capture folder: it has no manifest.json; give the "
                 "folder NAME.ff that a pull wrote, or a capture file"
             )
-    if decoder and not file.is_dir():
-        registry = load_for(decoder, EDGES, options.plugin)
-    else:
-        registry = load_with_plugins(options.plugin)
+    registry = load_with_plugins(options.plugin)
     if not decoder:
         if output is not None:
             raise InputError(f"-o {output}: without a decoder nothing is written; name one with -d")
@@ -240,7 +236,7 @@ def _hints(decoded: Sequence[Decoded], registry: Registry) -> list[str]:
 
     hints = []
     for name, table in decoded:
-        decoder = registry.decoders.get(_top(name))
+        decoder = registry.get(_top(name))
         if decoder is not None and decoder.hint is not None and len(table):
             with blamed(decoder, decoder.hint):
                 hints.append(decoder.hint(table))

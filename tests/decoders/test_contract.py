@@ -316,17 +316,44 @@ def test_two_packages_cannot_offer_one_name(plugins: Path) -> None:
     ]
 
 
-def test_the_installed_decoders_load_without_anything_heavy() -> None:
-    code = (
-        "import sys\n"
-        "from freezeframe.decoders.registry import load_decoders\n"
-        "registry = load_decoders()\n"
-        "print(sorted(registry.decoders), registry.broken)\n"
-        "print([m for m in ('numba', 'pyarrow', 'pandas', 'numpy') if m in sys.modules])\n"
+def modules_after(statements: str) -> tuple[str, set[str]]:
+    """Return what a new process prints, and the modules that it has then."""
+    lines = ("import sys", "from freezeframe.decoders.registry import load_decoders", statements)
+    program = "\n".join([*lines, "print(*sys.modules)"])
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    found, heavy = done.stdout.splitlines()
-    assert "'mdio'" in found
-    assert "'trace'" in found
-    assert found.endswith("()")
-    assert heavy == "[]"
+    printed, _, modules = done.stdout.rstrip().rpartition("\n")
+    return printed, set(modules.split())
+
+
+def test_the_installed_decoders_load_without_anything_heavy() -> None:
+    printed, modules = modules_after(
+        "registry = load_decoders()\nprint(sorted(registry.decoders), registry.broken)"
+    )
+    assert "'mdio'" in printed
+    assert "'trace'" in printed
+    assert printed.endswith("()")
+    assert not modules & {"numba", "pyarrow", "pandas", "numpy"}
+
+
+def test_a_decoder_that_is_asked_for_by_name_loads_no_other() -> None:
+    printed, modules = modules_after("print(load_decoders().find('uart').id)")
+    assert printed == "uart"
+    rooms = "freezeframe.decoders."
+    loaded = {name.removeprefix(rooms) for name in modules if name.startswith(rooms)}
+    assert {"serial.uart", "contract", "registry"} <= loaded
+    assert not {name for name in loaded if name.startswith(("srd", "bus", "parts", "trace"))}
+    assert not loaded & {f"serial.{name}" for name in ("i2c", "jtag", "mdio", "spi")}
+
+
+def test_a_name_that_is_not_there_is_told_with_all_that_are() -> None:
+    with pytest.raises(InputError, match="no decoder 'uarx', did you mean uart.*mdio.*trace"):
+        load_decoders().find("uarx")
+
+
+def test_what_was_asked_for_first_does_not_change_the_list() -> None:
+    whole, later = load_decoders(), load_decoders()
+    later.find("uart")
+    later.get("srd-spi")
+    assert list(later.decoders) == list(whole.decoders)

@@ -10,8 +10,7 @@ import pytest
 
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.blame import blamed
-from freezeframe.decoders.contract import CAPTURE, EDGES
-from freezeframe.decoders.plugin import load_for, load_with_plugins
+from freezeframe.decoders.plugin import load_with_plugins
 from tests.decoders.test_adding_a_decoder import PAGE, block, write_bus
 from tests.gui.cli import run_inside
 
@@ -179,16 +178,56 @@ def test_a_fault_inside_a_decoder_of_ours_keeps_its_traceback() -> None:
         raise ZeroDivisionError
 
 
-def test_only_the_decoders_that_are_asked_for_are_loaded() -> None:
-    found = load_for(["spi:cs=D3+enc28j60", "uart"], EDGES, ())
-    assert sorted(found.decoders) == ["enc28j60", "spi", "uart"]
+OLD_PLUGIN = """
+import numpy as np
+import pyarrow as pa
+from freezeframe.capture.files.edges import samples_to_ps
+from freezeframe.decoders.columns import one_name, table
+from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Output, Texts
+
+def schema():
+    return pa.schema([pa.field("t_ps", pa.int64()), pa.field("source", pa.string()),
+                      pa.field("kind", pa.string())])
+
+def new_state(options):
+    return {"edges": 0}
+
+def decode(edges, options, state, last):
+    state["edges"] += len(edges)
+    kinds = [f"{state['edges']} edges"] if last else []
+    return table(schema(), {"t_ps": np.zeros(len(kinds), np.int64),
+                            "source": one_name("old", len(kinds)), "kind": kinds})
+
+OLD = Decoder(id="old", name="old", doc="as in 0.1", consumes=EDGES, decode=decode,
+    new_state=new_state, produces=(Output("old", schema),), channels=(Channel("mdc", "clock"),),
+    texts=lambda row: Texts(row["kind"], row["kind"], row["kind"]))
+"""
 
 
-@pytest.mark.parametrize(
-    ("spec", "consumes"),
-    [("spy", EDGES), ("spi+uart", EDGES), ("spi:bits=99", EDGES), ("spi", CAPTURE)],
-)
-def test_where_a_stack_does_not_fit_all_are_loaded_for_the_message(
-    spec: str, consumes: str
-) -> None:
-    assert {"spi", "uart", "trace", "mdio"} <= set(load_for([spec], consumes, ()).decoders)
+def test_a_plugin_written_for_0_1_works_as_it_stands(tmp_path: Path) -> None:
+    plugin = tmp_path / "old.py"
+    plugin.write_text(OLD_PLUGIN)
+    board = write_bus(tmp_path / "board.sr")
+    done = run_inside("decode", str(board), "-d", "old", "--plugin", str(plugin))
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(r"\s*0 ps  \d+ edges\n", done.out)
+
+
+def test_a_plugin_that_imports_what_has_moved_is_one_clear_line(tmp_path: Path) -> None:
+    plugin = tmp_path / "old.py"
+    plugin.write_text("from freezeframe.decoders.registry import no_longer_here\n" + OLD_PLUGIN)
+    done = run_inside("decoders", "--plugin", str(plugin))
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "old.py: line 1: ImportError: cannot import name 'no_longer_here'" in done.err
+
+
+def test_code_that_a_plugin_names_and_that_does_not_load_is_one_line(tmp_path: Path) -> None:
+    plugin = tmp_path / "named.py"
+    plugin.write_text(
+        "from freezeframe.capture.code import code\n"
+        + OLD_PLUGIN.replace("decode=decode", 'decode=code("no_such_module:decode")')
+    )
+    board = write_bus(tmp_path / "board.sr")
+    done = run_inside("decode", str(board), "-d", "old", "--plugin", str(plugin))
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "decoder old failed: ModuleNotFoundError: No module named 'no_such_module'" in done.err

@@ -9,7 +9,7 @@ import pytest
 
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.spec import parse_spec
-from freezeframe.decoders.srd.adapter import srd_schema
+from freezeframe.decoders.srd.annotations import annotation_schema
 from freezeframe.decoders.srd.location import LIBRARY_VARIABLE
 from freezeframe.decoders.srd.process import TIMEOUT_VARIABLE, default_timeout_s
 
@@ -24,7 +24,7 @@ def test_every_stack_of_the_page_can_be_asked_for(spec: str) -> None:
 def test_every_column_stands_in_the_page_in_its_words() -> None:
     section = PAGE.partition("## The table")[2].partition("## Stacks")[0]
     columns = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", section, re.M)))
-    assert sorted(columns) == sorted(srd_schema().names)
+    assert sorted(columns) == sorted(annotation_schema().names)
 
 
 def test_the_variables_are_those_of_the_code() -> None:
