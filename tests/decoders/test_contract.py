@@ -348,7 +348,7 @@ def test_a_decoder_that_is_asked_for_by_name_loads_no_other() -> None:
 
 
 def test_a_name_that_is_not_there_is_told_with_all_that_are() -> None:
-    with pytest.raises(InputError, match="no decoder 'uarx', did you mean uart.*mdio.*trace"):
+    with pytest.raises(InputError, match=r"no decoder 'uarx', did you mean uart.*mdio.*trace"):
         load_decoders().find("uarx")
 
 

@@ -43,4 +43,6 @@ def registry(tmp_path_factory: pytest.TempPathFactory, cache_home: Path) -> Regi
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SIGROKDECODE_DIR", str(folder))
         patch.setenv("XDG_CACHE_HOME", str(cache_home))
-        return load_decoders()
+        registry = load_decoders()
+        registry.find("srd-ff_seen_spi")  # those of sigrok are looked for now
+        return registry
