@@ -2,129 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from freezeframe.capture.code import code
+from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Output
 
-from freezeframe.decoders.contract import (
-    EDGES,
-    Channel,
-    Decoder,
-    Option,
-    OptionValues,
-    Output,
-    Texts,
-)
+__all__ = ["PARALLEL"]
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.capture.files.samples import Samples
-    from freezeframe.decoders.bus.parallel_stream import ParallelState
-
-__all__ = [
-    "PARALLEL",
-    "decode_parallel",
-    "decode_parallel_samples",
-    "item_schema",
-    "parallel_texts",
-    "word_schema",
-]
-
-_MAX_BITS = 64
-
-
-@cache
-def item_schema() -> pa.Schema:
-    """Return the columns of items, one row a clock at which the bus is enabled.
-
-    ``kind`` is ``item`` or ``error``, and then ``error`` says which. ``value`` is the 64-bit
-    pattern of the lines, d0 lowest, a line that is not there 0; ``bits`` is the width. An item
-    stands until the next clock, enabled or not, the last one until the end of the capture. An error
-    about the timing stands between clock and change, with ``value`` -1.
-    """
-    import pyarrow as pa
-
-    from freezeframe.decoders.columns import name_type
-
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            pa.field("t_end_ps", pa.int64(), nullable=False),
-            pa.field("error", name_type()),
-            pa.field("value", pa.int64()),
-            pa.field("bits", pa.int8()),
-            pa.field("sample", pa.int64()),
-            pa.field("end_sample", pa.int64()),
-        ]
-    )
-
-
-@cache
-def word_schema() -> pa.Schema:
-    """Return the columns of words of ``word_items`` items; no row where that is 0.
-
-    ``kind`` is ``word``, or ``error`` (``cut-word``) for one that ends early, with the ``items`` so
-    far. ``value`` is a 64-bit pattern, ``bits`` the width of the items that are there.
-    """
-    import pyarrow as pa
-
-    schema = item_schema()
-    return schema.insert(schema.get_field_index("sample"), pa.field("items", pa.int64()))
-
-
-def decode_parallel(
-    edges: Edges, options: OptionValues, state: ParallelState, last: bool
-) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the channels clk, enable, d0 to d63.
-
-    Without a clock every change of a data line is one.
-
-    Raises:
-        InputError: there is no data line, or a word would be wider than 64 bits.
-    """
-    from freezeframe.decoders.bus.parallel_stream import tables_of_edges
-
-    return tables_of_edges(edges, options, state, last)
-
-
-def decode_parallel_samples(
-    samples: Samples, options: OptionValues, state: ParallelState, last: bool
-) -> dict[str, pa.Table]:
-    """Decode a piece of a capture, as `decode_parallel` does, straight from its samples.
-
-    Raises:
-        InputError: as `decode_parallel`.
-    """
-    from freezeframe.decoders.bus.parallel_stream import tables_of_samples
-
-    return tables_of_samples(samples, options, state, last)
-
-
-def _new_state() -> ParallelState:
-    from freezeframe.decoders.bus.parallel_stream import ParallelState
-
-    return ParallelState()
-
-
-def parallel_texts(row: Mapping[str, Any]) -> Texts:
-    """Put a row of `item_schema` or `word_schema` into words."""
-    if row["kind"] == "error":
-        error = str(row["error"])
-        return Texts("!", error, f"{row['source']}: {error}: {_ERROR_TEXTS[error]}")
-    shown = f"{row['value'] & (1 << row['bits']) - 1:0{-(-row['bits'] // 4)}x}"
-    return Texts(shown, shown, f"{row['source']}: {row['kind']} {shown}")
-
-
-_ERROR_TEXTS = {
-    "setup": "a data line changes too soon before the clock",
-    "hold": "a data line changes too soon after the clock",
-    "cut-word": "the bus is disabled or the capture ends inside a word",
-}
-
+_MAX_LINES = 64
 
 PARALLEL = Decoder(
     id="parallel",
@@ -132,18 +15,26 @@ PARALLEL = Decoder(
     doc="1 to 64 data lines, with a clock and an enable where the bus has them",
     consumes=EDGES,
     produces=(
-        Output("parallel.items", item_schema, "one row a clock"),
-        Output("parallel.words", word_schema, "items joined to words"),
+        Output(
+            "parallel.items",
+            code("freezeframe.decoders.bus.parallel_tables:item_schema"),
+            "one row a clock",
+        ),
+        Output(
+            "parallel.words",
+            code("freezeframe.decoders.bus.parallel_tables:word_schema"),
+            "items joined to words",
+        ),
     ),
-    decode=decode_parallel,
-    decode_samples=decode_parallel_samples,
-    new_state=lambda options: _new_state(),
+    decode=code("freezeframe.decoders.bus.parallel_code:decode_parallel"),
+    decode_samples=code("freezeframe.decoders.bus.parallel_code:decode_parallel_samples"),
+    new_state=code("freezeframe.decoders.bus.parallel_code:ParallelState"),
     channels=(
         Channel("clk", "clock; without it every change of a data line counts", optional=True),
         Channel("enable", "the clock counts only while this is active", optional=True),
         *(
             Channel(f"d{bit}", f"data line {bit}", optional=True, aliases=(f"d[{bit}]",))
-            for bit in range(_MAX_BITS)
+            for bit in range(_MAX_LINES)
         ),
     ),
     options=(
@@ -184,5 +75,5 @@ PARALLEL = Decoder(
             unit="samples",
         ),
     ),
-    texts=parallel_texts,
+    texts=code("freezeframe.decoders.bus.parallel_tables:parallel_texts"),
 )

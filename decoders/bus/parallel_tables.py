@@ -2,25 +2,69 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.files.edges import samples_to_ps
-from freezeframe.decoders.bus.parallel import item_schema, word_schema
 from freezeframe.decoders.bus.parallel_kernels import TIMED_ROW, WORD_ROW, close_word, words
-from freezeframe.decoders.columns import names, one_name, one_number, table, whole
+from freezeframe.decoders.columns import (
+    event_schema,
+    names,
+    one_name,
+    one_number,
+    table,
+    whole,
+)
+from freezeframe.decoders.contract import OptionValues, Texts
 
-if TYPE_CHECKING:
-    from freezeframe.decoders.bus.parallel_stream import ParallelState
-    from freezeframe.decoders.contract import OptionValues
-
-__all__ = ["Items", "item_table", "timed_table", "word_table"]
+__all__ = [
+    "Items",
+    "item_schema",
+    "item_table",
+    "parallel_texts",
+    "timed_table",
+    "word_schema",
+    "word_table",
+]
 
 _ERRORS = ("", "setup", "hold")
+
+
+@cache
+def item_schema() -> pa.Schema:
+    """Return the columns of items, one row a clock at which the bus is enabled.
+
+    ``kind`` is ``item`` or ``error``, and then ``error`` says which. ``value`` is the 64-bit
+    pattern of the lines, d0 lowest, a line that is not there 0; ``bits`` is the width. An item
+    stands until the next clock, enabled or not, the last one until the end of the capture. An error
+    about the timing stands between clock and change, with ``value`` -1.
+    """
+    return event_schema(
+        {
+            "value": pa.int64(),
+            "bits": pa.int8(),
+            "sample": pa.int64(),
+            "end_sample": pa.int64(),
+        }
+    )
+
+
+@cache
+def word_schema() -> pa.Schema:
+    """Return the columns of words of ``word_items`` items; no row where that is 0.
+
+    ``kind`` is ``word``, or ``error`` (``cut-word``) for one that ends early, with the ``items`` so
+    far. ``value`` is a 64-bit pattern, ``bits`` the width of the items that are there.
+    """
+    schema = item_schema()
+    return schema.insert(schema.get_field_index("sample"), pa.field("items", pa.int64()))
+
+
 _NO_WORDS = word_schema().empty_table()
 
 
@@ -80,28 +124,29 @@ def _same_for_all(source: str, bits: int, count: int) -> tuple[pa.Array, ...]:
 def timed_table(
     items: Items,
     near: npt.NDArray[np.void],
-    state: ParallelState,
+    waiting: npt.NDArray[np.void],
     horizon: int | None,
     samplerate_hz: int,
-) -> pa.Table:
+) -> tuple[pa.Table, npt.NDArray[np.void]]:
     """Return items and errors about the timing in the order of their begin, an item first.
 
-    Rows from ``horizon`` on wait for those to come, so that the order is that of the whole capture.
+    Rows from ``horizon`` on wait for those to come, so that the order is that of the whole capture:
+    the second value returned, which the next piece takes as ``waiting``.
     """
     enabled = items.each_enabled()
-    found = np.zeros(np.count_nonzero(enabled), dtype=TIMED_ROW)
-    found["sample"] = items.sample[:-1][enabled]
-    found["end_sample"] = items.sample[1:][enabled]
-    found["value"] = items.value[enabled].view(np.int64)
+    timed = np.zeros(np.count_nonzero(enabled), dtype=TIMED_ROW)
+    timed["sample"] = items.sample[:-1][enabled]
+    timed["end_sample"] = items.sample[1:][enabled]
+    timed["value"] = items.value[enabled].view(np.int64)
     errors = np.zeros(len(near), dtype=TIMED_ROW)
     errors["sample"] = np.minimum(near["clock"], near["change"])
     errors["end_sample"] = np.maximum(near["clock"], near["change"])
     errors["value"] = -1
     errors["error"] = near["hold"] + 1
-    rows = np.concatenate((state.timed, found, errors))
+    rows = np.concatenate((waiting, timed, errors))
     rows = rows[np.lexsort((rows["error"] > 0, rows["sample"]))]
     ready = len(rows) if horizon is None else int(np.searchsorted(rows["sample"], horizon))
-    state.timed = rows[ready:].copy()
+    waiting = rows[ready:].copy()
     rows = rows[:ready]
     columns = {
         "t_ps": samples_to_ps(rows["sample"], samplerate_hz),
@@ -114,22 +159,29 @@ def timed_table(
         "sample": rows["sample"],
         "end_sample": rows["end_sample"],
     }
-    return table(item_schema(), columns)
+    return table(item_schema(), columns), waiting
 
 
 def word_table(
-    items: Items, options: OptionValues, state: ParallelState, samplerate_hz: int, last: bool
+    items: Items,
+    options: OptionValues,
+    word: npt.NDArray[np.void],
+    samplerate_hz: int,
+    last: bool,
 ) -> pa.Table:
-    """Return a row of `word_schema` for each word that ends with these items; none without words."""
+    """Return a row of `word_schema` for each word that ends with these items; none without words.
+
+    ``word`` is the state of `words`.
+    """
     size = options.integer("word_items")
     if not size:
         return _NO_WORDS
     rows = np.zeros(len(items.sample) + 1, dtype=WORD_ROW)
     layout = size, items.bits, int(options.text("endianness") == "big")
     clocks = items.sample[:-1], items.value, items.each_enabled()
-    count = words(clocks, items.sample[1:], layout, state.word, rows)
+    count = words(clocks, items.sample[1:], layout, word, rows)
     if last and len(items.sample):
-        count += close_word(items.sample[-1], state.word[0], rows[count : count + 1])
+        count += close_word(items.sample[-1], word[0], rows[count : count + 1])
     rows = rows[:count]
     cut = (rows["items"] < size).astype(np.int32)
     columns = {
@@ -145,3 +197,19 @@ def word_table(
         "end_sample": rows["end_sample"],
     }
     return table(word_schema(), columns)
+
+
+def parallel_texts(row: Mapping[str, Any]) -> Texts:
+    """Put a row of `item_schema` or `word_schema` into words."""
+    if row["kind"] == "error":
+        error = str(row["error"])
+        return Texts("!", error, f"{row['source']}: {error}: {_ERROR_TEXTS[error]}")
+    shown = f"{row['value'] & (1 << row['bits']) - 1:0{-(-row['bits'] // 4)}x}"
+    return Texts(shown, shown, f"{row['source']}: {row['kind']} {shown}")
+
+
+_ERROR_TEXTS = {
+    "setup": "a data line changes too soon before the clock",
+    "hold": "a data line changes too soon after the clock",
+    "cut-word": "the bus is disabled or the capture ends inside a word",
+}

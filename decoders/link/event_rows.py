@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
+
+from freezeframe.decoders.columns import name_type
 from freezeframe.decoders.contract import Texts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["EVENT_TEXTS", "event_schema", "event_texts"]
 
@@ -40,10 +40,6 @@ def event_schema() -> pa.Schema:
     ``kind`` is ``event`` or ``error``; ``code`` says which (`EVENT_TEXTS`), and with it what
     ``value`` is. ``lane`` is 0 or 1, or -1 where it is about both.
     """
-    import pyarrow as pa
-
-    from freezeframe.decoders.columns import name_type
-
     return pa.schema(
         [
             pa.field("t_ps", pa.int64(), nullable=False),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.edges import Edges, join
 from freezeframe.decoders.contract import OptionValues
+from freezeframe.decoders.link import run_kernels
+from freezeframe.decoders.link.bitrate import WANTED_RUNS, find_period
 from freezeframe.decoders.link.lane_rows import (
     EVENT,
     FRACTION,
@@ -19,9 +22,8 @@ from freezeframe.decoders.link.lane_rows import (
     new_run_state,
     new_symbol_state,
 )
-
-if TYPE_CHECKING:
-    from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.link.run_kernels import line_runs
+from freezeframe.decoders.link.symbol_kernels import close, symbols
 
 __all__ = ["Lane", "Symbols"]
 
@@ -104,10 +106,6 @@ class Lane:
             return edges
         if self._no_period:
             return None
-        from freezeframe.capture.files.edges import join
-        from freezeframe.decoders.link.bitrate import WANTED_RUNS, find_period
-        from freezeframe.decoders.link.run_kernels import line_runs
-
         room = WANTED_RUNS - sum(map(len, self._lengths))
         lengths = np.empty(min(room, len(edges)), dtype=np.int64)
         count = line_runs((edges.sample, edges.value), self._bit, self._line, lengths)
@@ -150,8 +148,6 @@ class Lane:
         return none, events
 
     def _decode(self, edges: Edges, last: bool) -> tuple[Symbols, npt.NDArray[np.void]]:
-        from freezeframe.decoders.link.symbol_kernels import close, symbols
-
         runs, events = self._to_runs(edges, last)
         parts: list[Symbols] = []
         done = 0
@@ -182,8 +178,6 @@ class Lane:
     def _to_runs(
         self, edges: Edges, last: bool
     ) -> tuple[tuple[Int64, npt.NDArray[np.int16]], list[npt.NDArray[np.void]]]:
-        from freezeframe.decoders.link import run_kernels
-
         room = 3 * len(edges) + 3  # for nothing but silences; most is address space, not memory
         ends, bits = np.empty(room, np.int64), np.empty(room, np.int16)
         events = [np.zeros(0, dtype=EVENT)]

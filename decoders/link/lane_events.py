@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from freezeframe.capture.files.edges import samples_to_ps
+from freezeframe.decoders.columns import names, table
 from freezeframe.decoders.link.event_rows import event_schema
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["EventQueue", "event_table"]
 
@@ -66,9 +65,6 @@ def event_table(
         codes: names by code; ``errors`` are those of kind ``error``.
         sources: by lane; the last one is for both lanes (-1).
     """
-    from freezeframe.capture.files.edges import samples_to_ps
-    from freezeframe.decoders.columns import names, table
-
     sample, lane, code, value = taken
     is_error = np.array([name in errors for name in codes], dtype=np.int32)
     return table(

@@ -5,140 +5,11 @@ Source: IEEE 802.3-2018 36.2.4 and 36.2.5.2.6; ANSI X3.230 (FC-PH) clause 11.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
-
-from freezeframe.decoders.contract import EDGES, Channel, Decoder, OptionValues, Output, Texts
-from freezeframe.decoders.link.event_rows import event_schema, event_texts
+from freezeframe.capture.code import code
+from freezeframe.decoders.contract import EDGES, Channel, Decoder, Output
 from freezeframe.decoders.link.lane_options import CLOCK, LANE_OPTIONS
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.decoders.link.lane import Symbols
-
-__all__ = ["EIGHT_TEN", "SYMBOL_ERRORS", "decode_8b10b", "symbol_schema", "symbol_texts"]
-
-SYMBOL_ERRORS = ("", "disparity", "code")
-
-
-def symbol_schema() -> pa.Schema:
-    """Return the columns of symbols, one row for each ten bits from the first comma on.
-
-    ``kind`` is ``data``, ``control`` or ``error``, and then ``error`` is ``disparity`` (a group that
-    the other running disparity has; its value stands) or ``code`` (a group of neither; ``symbol`` is
-    "" and ``byte`` -1). ``rd`` is the running disparity after it, 1 or -1; ``group`` the bits as
-    received, abcdei fghj with a as bit 9. ``synced``: the lane was in synchronization at its end.
-    """
-    import pyarrow as pa
-
-    from freezeframe.decoders.columns import name_type
-
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            pa.field("error", name_type()),
-            pa.field("symbol", name_type()),
-            pa.field("byte", pa.int16()),
-            pa.field("k", pa.bool_()),
-            pa.field("rd", pa.int8()),
-            pa.field("synced", pa.bool_()),
-            pa.field("group", pa.int16()),
-            pa.field("sample", pa.int64()),
-        ]
-    )
-
-
-def decode_8b10b(
-    edges: Edges, options: OptionValues, state: _State, last: bool
-) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the lane and its clock, which may be absent.
-
-    Raises:
-        InputError: the bit rate leaves fewer than 2.5 samples a bit.
-    """
-    from freezeframe.decoders.link.lane_events import event_table
-    from freezeframe.decoders.link.lane_rows import EVENT_CODES, FIRST_ERROR
-
-    found, events = state.lane.feed(edges, last)
-    state.events.add(0, events)
-    taken = state.events.take(None if last else state.lane.horizon)
-    sources = (edges.channels[0],)
-    return {
-        "8b10b.symbols": _symbol_table(found, edges),
-        "8b10b.events": event_table(
-            taken, EVENT_CODES, EVENT_CODES[FIRST_ERROR:], sources, edges.samplerate_hz
-        ),
-    }
-
-
-def symbol_texts(row: Mapping[str, Any]) -> Texts:
-    """Put a row of either table into words."""
-    if "group" not in row:
-        return event_texts(row)
-    rd = "+" if row["rd"] > 0 else "-"
-    group = f"{row['group']:010b}"
-    bits = f"{group[:6]} {group[6:]}"
-    if row["error"] == "code":
-        return Texts("!", f"code error {bits}", f"{row['source']}: {bits} is no 8b/10b group")
-    value = f"{row['symbol']} 0x{row['byte']:02x}"
-    if row["error"] == "disparity":
-        where = f"{row['source']}: {value} ({bits}): not at this running disparity"
-        return Texts("!", f"{value} disparity error", where)
-    return Texts(str(row["symbol"]), value, f"{row['source']}: {value} ({bits}), RD{rd}")
-
-
-class _State:
-    def __init__(self, options: OptionValues) -> None:
-        from freezeframe.decoders.link.lane import Lane
-        from freezeframe.decoders.link.lane_events import EventQueue
-
-        self.lane = Lane("8b10b", options, 0, 1)
-        self.events = EventQueue()
-
-
-def _symbol_table(found: Symbols, edges: Edges) -> pa.Table:
-    import numpy as np
-
-    from freezeframe.capture.files.edges import samples_to_ps
-    from freezeframe.decoders.columns import names, one_name, table
-    from freezeframe.decoders.link.code_8b10b import CODE_ERROR, ERROR_LSB, POSITIVE, K
-    from freezeframe.decoders.link.lane_rows import SYNCED
-
-    entry = found.entry
-    error = (entry >> ERROR_LSB & 3).astype(np.int32)
-    place = (entry & (K | 0xFF)).astype(np.int32)
-    no_code = error == CODE_ERROR
-    control = entry & K != 0
-    return table(
-        symbol_schema(),
-        {
-            "t_ps": samples_to_ps(found.sample, edges.samplerate_hz),
-            "source": one_name(edges.channels[0], len(entry)),
-            "kind": names(np.where(error != 0, 2, control), ("data", "control", "error")),
-            "error": names(error, SYMBOL_ERRORS),
-            "symbol": names(np.where(no_code, 2 * K, place), _group_names()),
-            "byte": np.where(no_code, -1, place & 0xFF).astype(np.int16),
-            "k": control,
-            "rd": np.where(entry & POSITIVE, 1, -1).astype(np.int8),
-            "synced": entry & SYNCED != 0,
-            "group": found.group,
-            "sample": found.sample,
-        },
-    )
-
-
-@cache
-def _group_names() -> tuple[str, ...]:
-    """Return the names of data 0..255, of control 0..255, and "" for a group that has none."""
-    from freezeframe.decoders.link.code_8b10b import K, group_name
-
-    return (*(group_name(number & 0xFF, number >= K) for number in range(2 * K)), "")
-
+__all__ = ["EIGHT_TEN"]
 
 EIGHT_TEN = Decoder(
     id="8b10b",
@@ -146,12 +17,20 @@ EIGHT_TEN = Decoder(
     doc="symbols of one serial lane: 8b/10b code groups, aligned to commas",
     consumes=EDGES,
     produces=(
-        Output("8b10b.symbols", symbol_schema, "one row a code group"),
-        Output("8b10b.events", event_schema, "alignment, synchronization, damage of the lane"),
+        Output(
+            "8b10b.symbols",
+            code("freezeframe.decoders.link.symbols_code:symbol_schema"),
+            "one row a code group",
+        ),
+        Output(
+            "8b10b.events",
+            code("freezeframe.decoders.link.event_rows:event_schema"),
+            "alignment, synchronization, damage of the lane",
+        ),
     ),
-    decode=decode_8b10b,
-    new_state=_State,
+    decode=code("freezeframe.decoders.link.symbols_code:decode_8b10b"),
+    new_state=code("freezeframe.decoders.link.symbols_code:SymbolState"),
     channels=(Channel("data", "the lane"), CLOCK),
     options=LANE_OPTIONS,
-    texts=symbol_texts,
+    texts=code("freezeframe.decoders.link.symbols_code:symbol_texts"),
 )

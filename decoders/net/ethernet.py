@@ -1,7 +1,7 @@
 """Ethernet frames as rows: addresses, type, payload and the verdict on the check sequence.
 
-A decoder that has the bytes of frames gives them as `EthernetFrame` and gets the table of the kind
-``ethernet``.
+A decoder that has the bytes of frames gives them as `EthernetFrame` to `ethernet_table` and gets the
+table of the kind ``ethernet``.
 
 Source: IEEE 802.3-2018, 3.1 (frame), 3.2.9 (FCS); IEEE 802.1Q-2018, 9.5 (VLAN tag); RFC 826 (ARP);
 RFC 791 (IPv4); RFC 792 (ICMP).
@@ -10,22 +10,19 @@ RFC 791 (IPv4); RFC 792 (ICMP).
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from freezeframe.capture.code import code
 from freezeframe.decoders.contract import Output, Texts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = [
     "ETHERNET",
     "EthernetFrame",
-    "ethernet_schema",
-    "ethernet_table",
     "ethernet_texts",
     "frame_check",
+    "frame_rows",
 ]
 
 HEADER_B, FCS_B, MIN_B, MAX_B, TAG_B = 14, 4, 60, 1514, 4  # lengths without the FCS
@@ -44,7 +41,7 @@ class EthernetFrame:
 
     ``fcs`` is the check sequence where it was captured, as `frame_check` gives it. ``fcs_ok`` is a
     verdict of the hardware, for frames whose check sequence it keeps to itself. ``error`` says what
-    the one who found the frame knows to be wrong with it. ``checked_length`` is false for frames
+    the decoder that gives the frame knows to be wrong with it. ``checked_length`` is false for frames
     that somebody pads later.
     """
 
@@ -58,57 +55,18 @@ class EthernetFrame:
     checked_length: bool = True
 
 
-def ethernet_schema() -> pa.Schema:
-    """Return the columns of Ethernet frames and errors.
-
-    ``kind`` is ``frame`` or ``error``, and then ``error`` says which; an error about a frame stands
-    after it and repeats its values. ``sender`` is the source address. ``data`` is the frame from the
-    destination address on, without the check sequence; ``payload`` what follows the type, or the
-    length, padding included. ``fcs`` is -1 where it was not captured, and ``fcs_ok`` then null or
-    the verdict of the hardware that received it. ``vlan`` and ``ethertype`` are -1 where there is
-    none.
-    """
-    import pyarrow as pa
-
-    from freezeframe.decoders.columns import name_type
-
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            pa.field("t_end_ps", pa.int64(), nullable=False),
-            pa.field("error", name_type()),
-            pa.field("direction", name_type()),
-            pa.field("destination", pa.string()),
-            pa.field("sender", pa.string()),
-            pa.field("vlan", pa.int16()),
-            pa.field("ethertype", pa.int32()),
-            pa.field("protocol", name_type()),
-            pa.field("length_B", pa.int32()),
-            pa.field("payload", pa.binary()),
-            pa.field("data", pa.binary()),
-            pa.field("fcs", pa.int64()),
-            pa.field("fcs_ok", pa.bool_()),
-        ]
-    )
-
-
 def frame_check(data: bytes) -> int:
     """Return the check sequence of a frame, as its 4 bytes read least significant first."""
     return zlib.crc32(data)
 
 
-def ethernet_table(frames: Sequence[EthernetFrame], source: str) -> pa.Table:
-    """Return the rows of the frames: each frame, then the errors about it."""
-    import pyarrow as pa
-
-    rows = []
-    for frame in frames:
-        row = _row(frame, source)
-        rows.append(row)
-        rows += [row | {"kind": "error", "error": error} for error in _errors(frame, row)]
-    return pa.Table.from_pylist(rows, schema=ethernet_schema())
+def frame_rows(frame: EthernetFrame, source: str) -> list[dict[str, Any]]:
+    """Return the row of a frame, then those of the errors about it."""
+    row = _row(frame, source)
+    return [
+        row,
+        *(row | {"kind": "error", "error": error} for error in _errors(frame, row)),
+    ]
 
 
 def ethernet_texts(row: Mapping[str, Any]) -> Texts:
@@ -253,4 +211,8 @@ def _ip(data: bytes) -> str:
     return ".".join(map(str, data))
 
 
-ETHERNET = Output("ethernet", ethernet_schema, "Ethernet frames and errors")
+ETHERNET = Output(
+    "ethernet",
+    code("freezeframe.decoders.net.ethernet_code:ethernet_schema"),
+    "Ethernet frames and errors",
+)

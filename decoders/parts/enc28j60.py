@@ -12,7 +12,6 @@ from freezeframe.decoders.contract import Decoder, Option, OptionValues, Output,
 from freezeframe.decoders.net.ethernet import (
     ETHERNET,
     EthernetFrame,
-    ethernet_table,
     ethernet_texts,
 )
 from freezeframe.decoders.parts.enc28j60_memory import Chip, When
@@ -82,6 +81,8 @@ def decode_enc28j60(
         InputError: words are not of 8 bits, or MOSI or MISO is not there.
     """
     import pyarrow as pa
+
+    from freezeframe.decoders.net.ethernet_code import ethernet_table
 
     rows: list[dict[str, Any]] = []
     frames: list[EthernetFrame] = []

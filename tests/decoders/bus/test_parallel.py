@@ -18,7 +18,9 @@ from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import read_samples
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.files.units import UnitReader
-from freezeframe.decoders.bus.parallel import PARALLEL, decode_parallel, parallel_texts
+from freezeframe.decoders.bus.parallel import PARALLEL
+from freezeframe.decoders.bus.parallel_code import decode_parallel
+from freezeframe.decoders.bus.parallel_tables import parallel_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freezeframe.capture.files.edges import Edges
-from freezeframe.decoders.link.bonded import BONDED, word_texts
+from freezeframe.decoders.link.bonded import BONDED
+from freezeframe.decoders.link.bonded_code import word_texts
 from freezeframe.decoders.link.event_rows import EVENT_TEXTS, event_texts
 from tests.decoders.link.line_model import damaged, pieces
 from tests.decoders.link.link_model import (

@@ -18,7 +18,8 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.registers.layouts import Kind, PacketFlag, PacketType
 from freezeframe.decoders.link.bonded import BONDED
-from freezeframe.decoders.link.link import LINK, link_texts
+from freezeframe.decoders.link.link import LINK
+from freezeframe.decoders.link.link_code import link_texts
 from freezeframe.decoders.link.link_encode import encode_link
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.trace.encode import credit_word, packet_words

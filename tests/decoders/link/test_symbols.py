@@ -15,7 +15,8 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.contract import Decoder, Output
-from freezeframe.decoders.link.symbols import EIGHT_TEN, symbol_schema, symbol_texts
+from freezeframe.decoders.link.symbols import EIGHT_TEN
+from freezeframe.decoders.link.symbols_code import symbol_schema, symbol_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.spec import parse_spec

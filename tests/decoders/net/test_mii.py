@@ -14,8 +14,9 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.contract import OptionValue
-from freezeframe.decoders.net.mii import CHANNELS, MII, decode_mii
-from freezeframe.decoders.net.phy import phy_texts
+from freezeframe.decoders.net.mii import CHANNELS, MII
+from freezeframe.decoders.net.mii_code import decode_mii
+from freezeframe.decoders.net.phy_code import phy_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.gui.export.run import export_file
 from tests.decoders.net.phy_bus import IDLE, Symbol, edges_of, fcs, mii_rx, mii_tx, nibbles

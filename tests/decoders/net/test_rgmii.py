@@ -14,8 +14,9 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.contract import OptionValue
-from freezeframe.decoders.net.phy import phy_texts
-from freezeframe.decoders.net.rgmii import CHANNELS, RGMII, decode_rgmii
+from freezeframe.decoders.net.phy_code import phy_texts
+from freezeframe.decoders.net.rgmii import CHANNELS, RGMII
+from freezeframe.decoders.net.rgmii_code import decode_rgmii
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.gui.export.run import export_file

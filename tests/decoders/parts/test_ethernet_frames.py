@@ -7,13 +7,8 @@ from typing import Any
 
 import pytest
 
-from freezeframe.decoders.net.ethernet import (
-    EthernetFrame,
-    ethernet_schema,
-    ethernet_table,
-    ethernet_texts,
-    frame_check,
-)
+from freezeframe.decoders.net.ethernet import EthernetFrame, ethernet_texts, frame_check
+from freezeframe.decoders.net.ethernet_code import ethernet_schema, ethernet_table
 
 TO, FROM = "0180c2000001", "020000000009"
 # A PAUSE frame (802.3 annex 31B), quanta 0.

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from freezeframe.capture.errors import InputError
-from freezeframe.decoders.net.ethernet import EthernetFrame, ethernet_table, frame_check
+from freezeframe.decoders.net.ethernet import EthernetFrame, frame_check
+from freezeframe.decoders.net.ethernet_code import ethernet_table
 from freezeframe.decoders.parts.enc28j60 import ENC28J60
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.edges import sample_span_ps, samples_to_ps
+from freezeframe.capture.files.edges import Edges, sample_span_ps, samples_to_ps
+from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus.clock_kernels import CLOCKING, Clocks, clocks_of
 from freezeframe.decoders.bus.clock_kernels import new_state as new_clock
 from freezeframe.decoders.bus.parallel_kernels import (
@@ -26,15 +27,9 @@ from freezeframe.decoders.bus.parallel_sample_kernels import (
     sample_plan,
 )
 from freezeframe.decoders.bus.parallel_tables import Items, item_table, timed_table, word_table
+from freezeframe.decoders.contract import OptionValues
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.capture.files.samples import Samples
-    from freezeframe.decoders.contract import OptionValues
-
-__all__ = ["ParallelState", "tables_of_edges", "tables_of_samples"]
+__all__ = ["ParallelState", "decode_parallel", "decode_parallel_samples"]
 
 _MAX_BITS = 64  # of a word
 _CLK, _ENABLE, _DATA = 0, 1, 2  # places of channels; d0 to d63 from _DATA on
@@ -43,7 +38,7 @@ _CLK, _ENABLE, _DATA = 0, 1, 2  # places of channels; d0 to d63 from _DATA on
 class ParallelState:
     """What is carried from piece to piece: the kernels' records and the last clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: OptionValues) -> None:
         self.clock = new_clock()
         self.word = new_word()
         self.timing = new_timing()
@@ -55,7 +50,7 @@ class ParallelState:
         self.timed = no_timed()  # rows that one to come may stand before
 
 
-def tables_of_edges(
+def decode_parallel(
     edges: Edges, options: OptionValues, state: ParallelState, last: bool
 ) -> dict[str, pa.Table]:
     """Decode a piece of a capture; ``edges`` has the channels clk, enable, d0 to d63.
@@ -74,14 +69,14 @@ def tables_of_edges(
         table = item_table(items)
     else:
         horizon = None if last else _horizon(edges, options, state)
-        table = timed_table(items, near, state, horizon, rate_hz)
+        table, state.timed = timed_table(items, near, state.timed, horizon, rate_hz)
     return {
         "parallel.items": table,
-        "parallel.words": word_table(items, options, state, rate_hz, last),
+        "parallel.words": word_table(items, options, state.word, rate_hz, last),
     }
 
 
-def tables_of_samples(
+def decode_parallel_samples(
     samples: Samples, options: OptionValues, state: ParallelState, last: bool
 ) -> dict[str, pa.Table]:
     """Decode a piece of a capture, as `decode_parallel` does, straight from its samples.
@@ -94,11 +89,11 @@ def tables_of_samples(
         state.over_edges = _checks_timing(samples, options)
         state.channels = samples.channels
     if state.over_edges:
-        return tables_of_edges(samples.edges(), options, state, last)
+        return decode_parallel(samples.edges(), options, state, last)
     items = _items_of_samples(samples, state.bits, options, state, last)
     return {
         "parallel.items": item_table(items),
-        "parallel.words": word_table(items, options, state, samples.samplerate_hz, last),
+        "parallel.words": word_table(items, options, state.word, samples.samplerate_hz, last),
     }
 
 
