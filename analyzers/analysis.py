@@ -1,4 +1,4 @@
-"""What a named analysis takes and hands out: figures, series, intervals and tables beside its findings.
+"""What a named analysis hands out: figures, series, intervals and tables beside its findings.
 
 An analysis puts one or several `Analyzer` objects together for a whole capture. The command line, the
 desktop, the report and plots all read the one `AnalysisResult`; none of them computes.
@@ -6,53 +6,21 @@ desktop, the report and plots all read the one `AnalysisResult`; none of them co
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.notebook import ShownInNotebooks
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.view import CaptureView
-    from freezeframe.capture.folder import CaptureFolder
-    from freezeframe.decoders.trace.decode import Trace
-
-__all__ = ["Analysis", "AnalysisResult", "Figure", "Intervals", "Material", "Series"]
+__all__ = ["AnalysisResult", "Figure", "Intervals", "Series"]
 
 Int64 = npt.NDArray[np.int64]
-
-
-class Material:
-    """One capture as the analyses read it; what is costly is made once, when it is first asked for.
-
-    Raises (from its attributes): what opening and decoding a capture raise.
-    """
-
-    def __init__(self, folder: CaptureFolder, devices: Sequence[str] | None = None) -> None:
-        self.folder = folder
-        self.chosen = None if devices is None else tuple(devices)
-
-    @cached_property
-    def trace(self) -> Trace:
-        """The decoded tables and their time base."""
-        from freezeframe.decoders.trace.decode import decode_capture
-
-        return decode_capture(self.folder, self.chosen)
-
-    @cached_property
-    def view(self) -> CaptureView:
-        """Word streams, event logs and frozen registers of the chosen devices."""
-        from freezeframe.analyzers.view import view_of
-
-        return view_of(self.folder, self.trace, self.chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +138,6 @@ class AnalysisResult(ShownInNotebooks):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; 64-bit words in tables stand as their int64 bit pattern."""
-        import json
-
         return {
             "analysis": self.name,
             "figures": [figure.to_json() for figure in self.figures],
@@ -184,24 +150,6 @@ class AnalysisResult(ShownInNotebooks):
             },
             "notes": list(self.notes),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """An analysis by name: what ``freezeframe analyze NAME`` runs.
-
-    Attributes:
-        id: the name of the entry point in the group ``freezeframe.analyzers``.
-        title: a few words, for a heading.
-        summary: one sentence: what it tells. docs/analyzers.md says what it cannot.
-        run: from the material of a capture to the result. A capture that lacks what it needs gives a
-            result without figures and a note that says what is missing; it does not raise.
-    """
-
-    id: str
-    title: str
-    summary: str
-    run: Callable[[Material], AnalysisResult]
 
 
 def _known(value: Any) -> Any:

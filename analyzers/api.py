@@ -6,30 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import overload
 
-from freezeframe.analyzers import explain as _explain
-from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.conservation.analysis import Checked, check_laws
-from freezeframe.analyzers.contract import Explanation
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
+from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.run_diff.compare import RunDiff, diff_runs
-from freezeframe.capture.errors import InputError
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder.opening import as_recording
 from freezeframe.capture.folder.reader import CaptureFolder
 
 __all__ = ["analyze", "check", "diff", "explain"]
-
-
-def explain(
-    capture: CaptureFolder | Path | str, devices: Sequence[str] | None = None
-) -> Explanation:
-    """Return what went wrong in a recording: findings, best first, and what limits the answer.
-
-    Args:
-        devices: names of the devices whose recordings may be used; all without.
-    Raises:
-        InputError: the capture cannot be opened, or has no such device.
-    """
-    return _explain.explain(as_recording(capture), devices)
 
 
 @overload
@@ -54,17 +40,10 @@ def analyze(
     Raises:
         InputError: the capture cannot be opened, has no such device, or no analysis has that name.
     """
-    folder = as_recording(capture)
     registry = load_analyses()
     chosen = [registry.find(name) for name in names or sorted(registry.analyses)]
-    known = [device.name for device in folder.devices]
-    for name in devices or ():
-        if name not in known:
-            raise InputError(
-                f"{folder.path}: no device {name!r}; the capture holds {', '.join(known)}"
-            )
-    material = Material(folder, devices)
-    results = {analysis.id: analysis.run(material) for analysis in chosen}
+    view = CaptureView(as_recording(capture), devices)
+    results = {analysis.id: analysis.run(view) for analysis in chosen}
     return results[names[0]] if len(names) == 1 else results
 
 
@@ -74,7 +53,7 @@ def check(capture: CaptureFolder | Path | str) -> list[Checked]:
     Raises:
         InputError: the capture cannot be opened.
     """
-    return check_laws(Material(as_recording(capture)).view)
+    return check_laws(CaptureView(as_recording(capture)))
 
 
 def diff(good: CaptureFolder | Path | str, bad: CaptureFolder | Path | str) -> RunDiff:
@@ -83,4 +62,4 @@ def diff(good: CaptureFolder | Path | str, bad: CaptureFolder | Path | str) -> R
     Raises:
         InputError: a capture cannot be opened.
     """
-    return diff_runs(Material(as_recording(good)), Material(as_recording(bad)))
+    return diff_runs(CaptureView(as_recording(good)), CaptureView(as_recording(bad)))

@@ -1,22 +1,18 @@
-"""What an analyzer is, and what it hands out: findings that carry the rows they rest on."""
+"""What an analysis and an analyzer are, and the findings that carry the rows they rest on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from freezeframe.capture.notebook import ShownInNotebooks
 
-if TYPE_CHECKING:
-    from freezeframe.analyzers.log_reach import LogReach
-    from freezeframe.decoders.trace.decode import Trace
-
 __all__ = [
     "UNDETERMINED",
+    "Analysis",
     "Analyzer",
     "Evidence",
-    "Explanation",
     "Finding",
     "Row",
     "run_analyzer",
@@ -179,30 +175,23 @@ class Finding(ShownInNotebooks):
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation(ShownInNotebooks):
-    """The findings of one capture, best first, and what else a reader must know.
+class Analysis:
+    """The declaration of an analysis: what ``freezeframe analyze NAME`` runs.
 
-    ``notes`` say what limits the answer: gaps, lost events, memories that do not reach back.
-    ``trace`` is the decoded recording that the rows of the evidence point into. ``reaches``: how much of the
-    recording each event log holds.
+    Attributes:
+        id: the name of the entry point in the group ``freezeframe.analyzers``.
+        title: a few words, for a heading.
+        summary: one sentence: what it tells. docs/analyzers.md says what it cannot.
+        run: from a `freezeframe.analyzers.view.CaptureView` to a
+            `freezeframe.analyzers.analysis.AnalysisResult`; `freezeframe.capture.code.code` names it, so that
+            listing analyses loads none. A capture that lacks what it needs gives a result without figures and
+            a note that says what is missing; it does not raise.
     """
 
-    findings: list[Finding]
-    notes: list[str]
-    trace: Trace
-    reaches: tuple[LogReach, ...] = ()
-
-    @property
-    def decided(self) -> bool:
-        """Something was named: else what the logs do not hold any more may be what is missing."""
-        return any(finding.diagnosis != UNDETERMINED for finding in self.findings)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "findings": [f.to_json() for f in self.findings],
-            "notes": list(self.notes),
-            "event_logs": [reach.to_json() for reach in self.reaches],
-        }
+    id: str
+    title: str
+    summary: str
+    run: Callable[..., Any]
 
 
 def _hex(value: int | None) -> str | None:

@@ -9,16 +9,13 @@ Source: docs/formats.md section 3, "Loop-back": sequence numbers begin from 0; s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import Kind, LinkCode
-
-if TYPE_CHECKING:
-    from freezeframe.decoders.trace.decode import Trace
+from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["came_up_ps", "fits_power_up"]
 

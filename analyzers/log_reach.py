@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Memory
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
-
-if TYPE_CHECKING:
-    from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["LogReach", "log_reaches"]
 

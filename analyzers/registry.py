@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 
-from freezeframe.analyzers.analysis import Analysis
+from freezeframe.analyzers.contract import Analysis
 from freezeframe.capture.errors import InputError
 
 __all__ = ["GROUP", "AnalysisRegistry", "load_analyses"]

@@ -8,12 +8,12 @@ nothing of the others, so that what is said of one end rests on that end alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.link_start import came_up_ps
@@ -23,13 +23,9 @@ from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back
 from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
+from freezeframe.decoders.trace.decode import Trace, decode_capture
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.decoders.trace.decode import Trace
-
-__all__ = ["TAPS", "CaptureView", "view_of"]
+__all__ = ["TAPS", "CaptureView"]
 
 TAPS = MEMORY_NAMES[:4]
 _WHOLE_PACKETS = (Kind.HEAD, Kind.BODY, Kind.TAIL)
@@ -39,22 +35,95 @@ _KINDS = {kind.name: int(kind) for kind in Kind}
 Int64 = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
 class CaptureView:
-    """The devices of a capture that may be looked at, decoded."""
+    """The devices of a capture that may be looked at; what is costly is made when it is first asked for.
 
-    devices: tuple[DeviceCapture, ...]
-    trace: Trace
-    streams: dict[tuple[str, str], Stream]
-    logs: dict[str, EventLog]
-    switched_off: tuple[str, ...] = ()
-    """What was not recorded because its kind was switched off, a sentence each."""
-    looped: bool = False
-    """Every device heard its own link."""
-    peers: dict[str, str] = field(default_factory=dict)
-    """The other end of each device's link, where it is known."""
-    since_ps: dict[str, int] = field(default_factory=dict)
-    """When a device's link came up anew within its recording; what stands before is left out."""
+    Raises (from its attributes): what decoding a capture raises.
+    """
+
+    def __init__(
+        self,
+        folder: CaptureFolder,
+        devices: Sequence[str] | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        """Take a capture.
+
+        Args:
+            devices: names of the devices to look at; None for all.
+            trace: these devices, where they are decoded already.
+        Raises:
+            InputError: the capture has no such device, or none was named.
+        """
+        known = [device.name for device in folder.devices]
+        for name in known if devices is None else devices:
+            if name not in known:
+                raise InputError(
+                    f"{folder.path}: no device {name!r}; the capture holds {', '.join(known)}"
+                )
+        if devices is not None and not devices:
+            raise InputError(
+                f"{folder.path}: no device was named; the capture holds {', '.join(known)}"
+            )
+        self.folder = folder
+        self.chosen = None if devices is None else tuple(devices)
+        self.devices: tuple[DeviceCapture, ...] = tuple(
+            device for device in folder.devices if devices is None or device.name in devices
+        )
+        if trace is not None:
+            self.trace = trace
+
+    @cached_property
+    def trace(self) -> Trace:
+        """The decoded tables and their time base."""
+        return decode_capture(self.folder, self.chosen)
+
+    @cached_property
+    def peers(self) -> dict[str, str]:
+        """The other end of each device's link, where it is known."""
+        return peers_of(self.folder.devices)
+
+    @cached_property
+    def looped(self) -> bool:
+        """Every device heard its own link."""
+        return looped_back(self.folder.devices)
+
+    @cached_property
+    def since_ps(self) -> dict[str, int]:
+        """When a device's link came up again within its recording; what was before is left out."""
+        return came_up_ps(self.trace, self.devices)
+
+    @cached_property
+    def _kinds(self) -> dict[tuple[str, str], int]:
+        """The kinds of record that each memory of a device took, one bit each; 0 where not known."""
+        return {
+            (device.name, memory): device.registers.value("ctl.kinds", number) or 0
+            for device in self.devices
+            for number, memory in enumerate(MEMORY_NAMES)
+        }
+
+    @cached_property
+    def streams(self) -> dict[tuple[str, str], Stream]:
+        """The words of each tap that recorded every kind of word, by device and tap."""
+        return _streams(self.trace, self.devices, self._kinds, self.since_ps)
+
+    @cached_property
+    def logs(self) -> dict[str, EventLog]:
+        """The event log of each device."""
+        return {
+            device.name: _log(
+                self.trace.events,
+                device,
+                self._kinds[device.name, "event_log"],
+                self.since_ps.get(device.name),
+            )
+            for device in self.devices
+        }
+
+    @cached_property
+    def switched_off(self) -> tuple[str, ...]:
+        """What was not recorded because its kind was switched off, a sentence each."""
+        return tuple(_switched_off(self.devices, self._kinds))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -148,50 +217,6 @@ class CaptureView:
     def peer(self, device: str) -> str | None:
         """Return the name of the device at the other end; None where it is not known."""
         return self.peers.get(device)
-
-
-def view_of(
-    folder: CaptureFolder, trace: Trace, devices: Sequence[str] | None = None
-) -> CaptureView:
-    """Return the view of a decoded capture.
-
-    Args:
-        devices: names of the devices to look at; None for all.
-    Raises:
-        InputError: the capture has no such device, or none was named.
-    """
-    known = [device.name for device in folder.devices]
-    names = known if devices is None else list(dict.fromkeys(devices))
-    for name in names:
-        if name not in known:
-            raise InputError(f"{folder.path}: no device {name!r}; it holds {', '.join(known)}")
-    if not names:
-        raise InputError(f"{folder.path}: no device was named; it holds {', '.join(known)}")
-    captures = tuple(device for device in folder.devices if device.name in names)
-    kinds = {
-        (device.name, memory): device.registers.value("ctl.kinds", number) or 0
-        for device in captures
-        for number, memory in enumerate(MEMORY_NAMES)
-    }
-    since_ps = came_up_ps(trace, captures)
-    return CaptureView(
-        devices=captures,
-        trace=trace,
-        streams=_streams(trace, captures, kinds, since_ps),
-        logs={
-            device.name: _log(
-                trace.events,
-                device,
-                kinds[device.name, "event_log"],
-                since_ps.get(device.name),
-            )
-            for device in captures
-        },
-        switched_off=tuple(_switched_off(captures, kinds)),
-        looped=looped_back(folder.devices),
-        peers=peers_of(folder.devices),
-        since_ps=since_ps,
-    )
 
 
 def _missing(mask: int, wanted: tuple[Kind, ...]) -> list[str]:

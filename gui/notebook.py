@@ -10,7 +10,8 @@ from itertools import count
 from pathlib import Path
 
 from freezeframe.analyzers.analysis import AnalysisResult
-from freezeframe.analyzers.contract import Explanation, Finding
+from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.trace import Trace
 from freezeframe.gui.cli.analysis_text import figure_text

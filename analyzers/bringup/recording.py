@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from freezeframe.analyzers.bringup.failure import Failure, NotPossible
-from freezeframe.analyzers.contract import Explanation
-from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.recorder.control import arm_all, freeze, wait_for

@@ -16,6 +16,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.crc.linear import CRC32_ISO_HDLC, bit_effects
+
 __all__ = ["Flip", "crc32_words", "find_flips", "find_repeats"]
 
 Uint64 = npt.NDArray[np.uint64]
@@ -84,8 +86,6 @@ def find_repeats(payload: Uint64, tail: int) -> list[tuple[int, int]]:
 @cache
 def _effects() -> Uint32:
     """Return ``(1024, 64)``: what flipping each bit of a word changes, by words after it."""
-    from freezeframe.analyzers.crc.linear import CRC32_ISO_HDLC, bit_effects
-
     # By bytes after a byte; within a word the least significant byte comes first and has 7 behind it.
     effects = bit_effects(CRC32_ISO_HDLC, 8 * _MOST_WORDS).reshape(_MOST_WORDS, 8, 8)
     return effects[:, ::-1].reshape(_MOST_WORDS, 64).astype(np.uint32)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.credits import kernels as k
+from freezeframe.analyzers.credits.kernels import scan
+
 __all__ = ["REFUSED", "SENT", "TAKEN", "ColumnLedger", "FlowLedger", "LedgerBatch", "LedgerState"]
 
 Int64 = npt.NDArray[np.int64]
@@ -107,8 +110,6 @@ class ColumnLedger:
             raise ValueError(
                 "ledger columns are flow uint8, event uint8, value int32, of one length"
             )
-        from freezeframe.analyzers.credits.kernels import scan
-
         rows = state.rows.copy()
         beyond = int(scan(batch.flow, batch.event, batch.value, np.int64(self.mask), rows))
         return LedgerState(rows, state.beyond + beyond)
@@ -121,8 +122,6 @@ class ColumnLedger:
 
     def finish(self, state: LedgerState) -> list[FlowLedger]:
         """Return the ledgers of the flows that anything is known of."""
-        from freezeframe.analyzers.credits import kernels as k
-
         found = []
         for flow, row in enumerate(state.rows.tolist()):
             if row[k.WORDS] or row[k.CREDITS] or row[k.REFUSED]:
@@ -138,8 +137,6 @@ class ColumnLedger:
 
     def _joined(self, left: Int64, right: Int64) -> Int64:
         """Join two neighbouring stretches: all that is between them is the step of the first credit on the right."""
-        from freezeframe.analyzers.credits import kernels as k
-
         joined = left + right  # sums; what is not a sum follows
         before, after = left[:, k.CREDITS] > 0, right[:, k.CREDITS] > 0
         step = (right[:, k.FIRST] - left[:, k.LAST]) & self.mask

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from freezeframe.analyzers.credits.flights import Flights
 from freezeframe.analyzers.credits.ledger import FlowAccount
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["BANK", "account_row", "account_tables", "credit_rows"]
 
@@ -62,8 +61,6 @@ def account_tables(
     rows: Sequence[dict[str, Any]], credits: Sequence[dict[str, Any]]
 ) -> dict[str, pd.DataFrame]:
     """Return the tables ``flows`` and ``credits`` of such rows; a table without rows is left out."""
-    import pandas as pd
-
     found = {}
     if rows:
         found["flows"] = pd.DataFrame(rows).astype(

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.facts import LINK, Facts
 from freezeframe.analyzers.diagnosis.lane_slips import (
     Slips,
     corrects_clock,
@@ -31,6 +30,7 @@ from freezeframe.analyzers.diagnosis.place import (
     word_label,
     word_text,
 )
+from freezeframe.analyzers.facts import LINK, Facts
 from freezeframe.analyzers.taps.align import Edit, Op, align
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 

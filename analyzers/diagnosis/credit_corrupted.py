@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.credits.ledger import freed_of
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.place import cause_evidence
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog
 
 __all__ = ["NAME", "diagnose"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.place import cause_evidence
 from freezeframe.analyzers.diagnosis.stall import Stall
+from freezeframe.analyzers.facts import Facts
 
 __all__ = ["NAME", "diagnose"]
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from freezeframe.analyzers.contract import Evidence, Finding
 from freezeframe.analyzers.credits.ledger import FlowAccount
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
     overflow_evidence,
@@ -18,6 +17,7 @@ from freezeframe.analyzers.diagnosis.overflow import (
     share,
 )
 from freezeframe.analyzers.diagnosis.place import cause_evidence
+from freezeframe.analyzers.facts import Facts
 
 __all__ = ["NAME", "diagnose"]
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
-from freezeframe.analyzers.diagnosis.facts import RECEIVER_FIFO, Facts
+from freezeframe.analyzers.facts import RECEIVER_FIFO, Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 

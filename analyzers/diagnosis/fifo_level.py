@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Evidence, Finding
-from freezeframe.analyzers.diagnosis.facts import RECEIVER_FIFO, SENDER_FIFO, Facts
 from freezeframe.analyzers.diagnosis.place import cause_evidence, tap_after
+from freezeframe.analyzers.facts import RECEIVER_FIFO, SENDER_FIFO, Facts
 from freezeframe.analyzers.link_start import fits_power_up
 from freezeframe.capture.registers.layouts import MEMORY_NAMES
 

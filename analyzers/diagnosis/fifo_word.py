@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.facts import LINK, SENDER_FIFO, Facts, Unplaced
 from freezeframe.analyzers.diagnosis.lane_slips import drifts
 from freezeframe.analyzers.diagnosis.place import (
     Place,
@@ -22,6 +21,7 @@ from freezeframe.analyzers.diagnosis.place import (
     verdict_text,
     word_text,
 )
+from freezeframe.analyzers.facts import LINK, SENDER_FIFO, Facts, Unplaced
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 

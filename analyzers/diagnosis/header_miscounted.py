@@ -15,9 +15,9 @@ from itertools import product
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.overflow import overflow_evidence
 from freezeframe.analyzers.diagnosis.place import cause_evidence
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.link_start import fits_power_up
 from freezeframe.analyzers.streams import HEADS
 

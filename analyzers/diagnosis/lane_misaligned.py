@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.link_word import lone_word, seen
 from freezeframe.analyzers.diagnosis.lone_receiver import LoneDamage
@@ -21,6 +20,7 @@ from freezeframe.analyzers.diagnosis.place import (
     word_label,
 )
 from freezeframe.analyzers.diagnosis.sync_fifo_empty import lane_rows, underflows
+from freezeframe.analyzers.facts import Facts
 from freezeframe.capture.registers.layouts import Kind
 
 __all__ = ["NAME", "diagnose"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import Kind
 

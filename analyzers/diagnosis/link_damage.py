@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.diagnosis.facts import LINK, Facts, LinkWords
 from freezeframe.analyzers.diagnosis.lanes import LANES, Lag, Phase, find_lag, find_phase, halves
 from freezeframe.analyzers.diagnosis.place import word_label
+from freezeframe.analyzers.facts import LINK, Facts, LinkWords
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.capture.registers.layouts import Kind
 

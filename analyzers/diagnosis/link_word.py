@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.lone_receiver import LoneDamage
 from freezeframe.analyzers.diagnosis.place import (
@@ -13,6 +12,7 @@ from freezeframe.analyzers.diagnosis.place import (
     neighbourhood,
     place_of_pair,
 )
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.taps.align import Edit, Op
 
 __all__ = ["altered_word", "flipped_bits", "lone_word", "seen"]

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.crc.lone_payload import Flip, crc32_words, find_flips
-from freezeframe.analyzers.diagnosis.facts import Facts, Unplaced
 from freezeframe.analyzers.diagnosis.lanes import LANES, PHASES, Mode, halves, join, unshift_phase
+from freezeframe.analyzers.facts import Facts, Unplaced
 from freezeframe.analyzers.streams import HEADS, Packet, Stream
 from freezeframe.decoders.trace.encode import header_crc
 

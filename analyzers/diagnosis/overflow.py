@@ -19,7 +19,7 @@ from freezeframe.analyzers.credits.flow_history import (
     history_at_freeze,
 )
 from freezeframe.analyzers.credits.ledger import FlowAccount
-from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.facts import Facts
 
 __all__ = ["Sending", "overflow_evidence", "sender_rows", "sendings", "share", "suffered"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.link_word import (
     altered_word,
@@ -20,6 +19,7 @@ from freezeframe.analyzers.diagnosis.link_word import (
 from freezeframe.analyzers.diagnosis.lone_receiver import LoneDamage
 from freezeframe.analyzers.diagnosis.place import Place, verdict_text
 from freezeframe.analyzers.diagnosis.sync_fifo_empty import underflows
+from freezeframe.analyzers.facts import Facts
 
 __all__ = ["NAME", "diagnose"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Evidence, Row
-from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff, path_of

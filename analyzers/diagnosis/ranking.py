@@ -14,7 +14,6 @@ from freezeframe.analyzers.diagnosis import (
     credit_too_optimistic,
     header_corrupted,
     header_miscounted,
-    interrupts,
     lane_misaligned,
     payload_bit_flip,
     short_transfers,
@@ -24,12 +23,13 @@ from freezeframe.analyzers.diagnosis import (
     word_omitted,
     wrap_unhandled,
 )
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.link_damage import link_damages
 from freezeframe.analyzers.diagnosis.lone_receiver import lone_damages
 from freezeframe.analyzers.diagnosis.overflow import sendings
 from freezeframe.analyzers.diagnosis.stall import stalls
 from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
+from freezeframe.analyzers.dma import interrupt_findings
+from freezeframe.analyzers.facts import Facts
 
 __all__ = ["NAMES", "rank"]
 
@@ -48,8 +48,8 @@ NAMES: tuple[str, ...] = (
     credit_too_coarse.NAME,
     credit_too_optimistic.NAME,
     header_miscounted.NAME,
-    interrupts.STORM,
-    interrupts.LOST,
+    interrupt_findings.STORM,
+    interrupt_findings.LOST,
     short_transfers.NAME,
     split_retry_mishandled.NAME,
 )
@@ -95,7 +95,7 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
         *credit_too_optimistic.diagnose(facts, sent, miscounted),
         *header_miscounted.diagnose(facts, miscounted),
         *split_retry_mishandled.diagnose(facts),
-        *interrupts.diagnose(facts),
+        *interrupt_findings.diagnose(facts.view),
         *short_transfers.diagnose(facts),
     ]
     notes = [stall.text for stall in waits if stall.verdict == "healthy"]

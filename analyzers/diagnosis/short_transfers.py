@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding
-from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream, header_fields
 from freezeframe.capture.registers.layouts import PacketType
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.place import cause_evidence, verdict_text
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog, Packet, Stream
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_LSB,

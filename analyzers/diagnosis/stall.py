@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 
 from freezeframe.analyzers.contract import Row
+from freezeframe.analyzers.credits.credit_flight import covers, doubt_ps, flight_ps
 from freezeframe.analyzers.credits.ledger import FlowAccount
-from freezeframe.analyzers.diagnosis.credit_flight import covers, doubt_ps, flight_ps
-from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import MachineState
 from freezeframe.capture.time_text import format_ps

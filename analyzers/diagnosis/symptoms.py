@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.facts import LINK, SENDER_FIFO, Facts
 from freezeframe.analyzers.diagnosis.lane_slips import drifts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.overflow import (
@@ -26,6 +25,7 @@ from freezeframe.analyzers.diagnosis.place import (
     verdict_text,
 )
 from freezeframe.analyzers.diagnosis.stall import Stall
+from freezeframe.analyzers.facts import LINK, SENDER_FIFO, Facts
 from freezeframe.analyzers.streams import Packet
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.link_word import lone_word, seen
 from freezeframe.analyzers.diagnosis.lone_receiver import LoneDamage
@@ -22,6 +21,7 @@ from freezeframe.analyzers.diagnosis.place import (
     word_label,
     word_text,
 )
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.capture.registers.layouts import Kind
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.crc.lone_payload import find_repeats
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.fifo_level import imbalances, level_finding
 from freezeframe.analyzers.diagnosis.fifo_word import (
     Alone,
@@ -20,6 +19,7 @@ from freezeframe.analyzers.diagnosis.fifo_word import (
     pair_finding,
 )
 from freezeframe.analyzers.diagnosis.place import word_text
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.taps.align import Op
 
 __all__ = ["NAME", "diagnose"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.fifo_level import imbalances, level_finding
 from freezeframe.analyzers.diagnosis.fifo_word import (
     Alone,
@@ -19,6 +18,7 @@ from freezeframe.analyzers.diagnosis.fifo_word import (
     between_taps,
     pair_finding,
 )
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.taps.align import Op
 
 __all__ = ["NAME", "diagnose"]

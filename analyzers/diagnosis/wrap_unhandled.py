@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
     overflow_evidence,
@@ -19,6 +18,7 @@ from freezeframe.analyzers.diagnosis.overflow import (
     suffered,
 )
 from freezeframe.analyzers.diagnosis.place import cause_evidence
+from freezeframe.analyzers.facts import Facts
 
 __all__ = ["NAME", "diagnose"]
 

@@ -11,7 +11,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-__all__ = ["Anchored", "AnchoredState", "LogRow", "Pieces"]
+import numpy as np
+
+from freezeframe.capture.registers.layouts import Kind
+from freezeframe.decoders.trace.trace import Trace
+
+__all__ = ["DMA_KINDS", "Anchored", "AnchoredState", "LogRow", "Pieces", "device_rows"]
+
+DMA_KINDS = (Kind.DESC, Kind.NOTE, Kind.IRQ, Kind.STATE)
+"""What the event log must record for all of this to be told."""
+
+_KEPT = frozenset(kind.name for kind in (*DMA_KINDS, Kind.LOSS))
+
 
 Item = TypeVar("Item")
 
@@ -94,3 +105,23 @@ class Anchored(Generic[Item]):
     def finish(self, state: AnchoredState[Item]) -> Pieces[Item]:
         """Return the pieces; the state is not altered."""
         return Pieces(tuple(state.front), tuple(state.items), tuple(state.back or ()))
+
+
+def device_rows(trace: Trace, device: str) -> list[LogRow]:
+    """Return the rows of a device's event log that DMA is judged by, in the order of the log."""
+    events = trace.events
+    kind = events["kind"].astype(str).to_numpy()
+    wanted = (events["source"] == f"{device}.event_log").to_numpy() & np.isin(kind, list(_KEPT))
+    at = np.flatnonzero(wanted)
+    chosen = events.iloc[at]
+    columns = zip(
+        at.tolist(),
+        chosen["t_ps"].tolist(),
+        chosen["cycle"].tolist(),
+        kind[at].tolist(),
+        chosen["code"].tolist(),
+        chosen["flow"].tolist(),
+        chosen["value"].tolist(),
+        strict=True,
+    )
+    return [LogRow(*row) for row in columns]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from freezeframe.analyzers.analysis import Figure
 from freezeframe.analyzers.dma.interrupts import Interrupts
 from freezeframe.analyzers.dma.reads import Read
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.timebase import PS_PER_S
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.view import CaptureView
 
 __all__ = [
     "bus_figures",
@@ -204,8 +200,6 @@ def received_lengths(view: CaptureView, device: str) -> pd.DataFrame:
 
     ``from_words`` to ``to_words``, both ends included; without rows where it was not read.
     """
-    import pandas as pd
-
     counts = [view.value(device, "length_histogram", number) for number in range(_BINS)]
     return pd.DataFrame(
         [

@@ -11,10 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freezeframe.analyzers.dma.chunks import Anchored, LogRow, Pieces
+from freezeframe.analyzers.dma.chunks import Anchored, LogRow, Pieces, device_rows
 from freezeframe.capture.registers.layouts import Kind
+from freezeframe.decoders.trace.trace import Trace
 
-__all__ = ["Interrupts", "Lost", "Round", "interrupts_analyzer", "interrupts_of"]
+__all__ = [
+    "Interrupts",
+    "Lost",
+    "Round",
+    "interrupts_analyzer",
+    "interrupts_in",
+    "interrupts_in_log",
+    "interrupts_of",
+]
 
 _NOTE, _IRQ, _LOSS = Kind.NOTE.name, Kind.IRQ.name, Kind.LOSS.name
 _LINE_CYCLES = 2
@@ -86,6 +95,18 @@ class Interrupts:
 def interrupts_analyzer() -> Anchored[Round]:
     """Return the analyzer of rounds over the rows of one device's event log, LOSS included."""
     return Anchored("interrupts", _is_enabled, lambda rows: _judge(rows, None))
+
+
+def interrupts_in_log(trace: Trace, device: str) -> Interrupts:
+    """Sum up what a card's log says of completions and interrupts."""
+    return interrupts_in(device_rows(trace, device))
+
+
+def interrupts_in(rows: Sequence[LogRow]) -> Interrupts:
+    """Sum up the rows of a whole log."""
+    rounds = interrupts_analyzer()
+    end_cycle = rows[-1].cycle if rows else 0
+    return interrupts_of(rounds.finish(rounds.step(rounds.init(), rows)), end_cycle)
 
 
 def interrupts_of(pieces: Pieces[Round], end_cycle: int) -> Interrupts:

@@ -11,18 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.timebase import PS_PER_S
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
 
 __all__ = ["BusUse", "BusUseAnalyzer", "pcix_use"]
 
@@ -222,8 +219,6 @@ def _figures(use: BusUse, clk_hz: int, width_B: int) -> list[Figure]:
 
 
 def _tables(use: BusUse, clk_hz: int, width_B: int) -> dict[str, pd.DataFrame]:
-    import pandas as pd
-
     return {
         "transactions_by_size": pd.DataFrame(
             [

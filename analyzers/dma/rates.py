@@ -8,18 +8,14 @@ Source: FORTH paper, section 2.6 (762.9 and 596 MB/s, MB = 2^20 bytes).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.analysis import Figure
 from freezeframe.analyzers.time_alignment import Moments, span_uncertainty_ps
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.timebase import DOMAIN_OF_MEMORY, PS_PER_S
-
-if TYPE_CHECKING:
-    from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["longest_burst", "rate_figures"]
 

@@ -9,10 +9,11 @@ Source: docs/formats.md section 4; FORTH paper, sections 2.2 and 4.2.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from freezeframe.analyzers.analysis import Figure, Intervals
 from freezeframe.analyzers.latency.messages import (
@@ -23,17 +24,13 @@ from freezeframe.analyzers.latency.messages import (
     from_tap,
     restart_ps_of,
 )
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
     Kind,
     PacketFlag,
     PacketType,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["Side", "Transfers", "transfers_of"]
 
@@ -136,8 +133,6 @@ class Transfers:
 
     def table(self) -> pd.DataFrame:
         """Return both sides: a row a transfer, times in ps (null where not recorded) and rows of records."""
-        import pandas as pd
-
         parts = [_side_table(self.device, side) for side in (self.sent, self.received)]
         return pd.concat(parts, ignore_index=True)
 
@@ -261,8 +256,6 @@ def _lag(device: str, key: str, label: str, side: Side, begin: str, end: str) ->
 
 
 def _side_table(device: str, side: Side) -> pd.DataFrame:
-    import pandas as pd
-
     m = side.messages
     count = len(m.number)
     first_ps = np.where(m.seen, m.t_ps, np.iinfo(np.int64).max).min(axis=1) if count else m.number

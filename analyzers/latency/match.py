@@ -12,6 +12,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.latency.kernels import (
+    BEGAN_BEFORE,
+    BINS,
+    COMPLETE,
+    COUNTS,
+    INCOMPLETE,
+    NEGATIVE,
+    STILL_OPEN,
+    bin_edges,
+    close_all,
+    join,
+    match,
+)
 from freezeframe.analyzers.latency.phases import PhaseTable
 
 __all__ = ["EventBatch", "PhaseAnalyzer", "PhaseResult", "PhaseState", "PhaseStats", "SlowMessage"]
@@ -107,8 +120,6 @@ class PhaseState:
     """What `PhaseAnalyzer` carries from one stretch to the next."""
 
     def __init__(self, stages: int, phases: int, keys: int, slowest: int) -> None:
-        from freezeframe.analyzers.latency.kernels import BINS, COUNTS
-
         self.keys = (
             np.zeros((keys, stages), np.int64),
             np.zeros(keys, np.int32),
@@ -175,8 +186,6 @@ class PhaseAnalyzer:
         Raises:
             ValueError: columns of different lengths, or a key or stage that there is not.
         """
-        from freezeframe.analyzers.latency.kernels import match
-
         n = len(batch.t_ps)
         if len(batch.key) != n or len(batch.stage) != n:
             raise ValueError(
@@ -197,8 +206,6 @@ class PhaseAnalyzer:
 
     def merge(self, states: Sequence[PhaseState]) -> PhaseState:
         """Return the state of neighbouring stretches, given in order; they are not altered."""
-        from freezeframe.analyzers.latency.kernels import join
-
         if not states:
             return self.init()
         joined = states[0].copy()
@@ -209,16 +216,6 @@ class PhaseAnalyzer:
 
     def finish(self, state: PhaseState) -> PhaseResult:
         """Return what the state amounts to; it is not altered."""
-        from freezeframe.analyzers.latency.kernels import (
-            BEGAN_BEFORE,
-            COMPLETE,
-            COUNTS,
-            INCOMPLETE,
-            NEGATIVE,
-            STILL_OPEN,
-            close_all,
-        )
-
         counts = state.totals[0].copy()
         close_all(state.keys, counts)
         told = counts.tolist()
@@ -260,8 +257,6 @@ class PhaseAnalyzer:
 
 
 def _stats(name: str, phase: int, state: PhaseState) -> PhaseStats:
-    from freezeframe.analyzers.latency.kernels import COMPLETE, bin_edges
-
     counts, sums, least, most, histogram = state.totals
     bins = np.flatnonzero(histogram[phase])
     low, high = bin_edges(bins)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from freezeframe.analyzers.time_alignment import Moments
 from freezeframe.capture.registers.layouts import (
@@ -25,11 +25,7 @@ from freezeframe.capture.registers.layouts import (
     PacketFlag,
 )
 from freezeframe.capture.timebase import DOMAIN_OF_MEMORY
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.decoders.trace.decode import Trace
+from freezeframe.decoders.trace.decode import Trace
 
 __all__ = [
     "Messages",

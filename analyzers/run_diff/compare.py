@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.run_diff.packets import TapRuns, align_taps
 from freezeframe.analyzers.run_diff.statistics import (
     RateChange,
@@ -98,12 +97,12 @@ class RunDiff:
         }
 
 
-def diff_runs(a: Material, b: Material) -> RunDiff:
+def diff_runs(a: CaptureView, b: CaptureView) -> RunDiff:
     """Compare two captures, device by device of the same name.
 
-    Raises (from the materials): what opening and decoding a capture raise.
+    Raises (from the views): what opening and decoding a capture raise.
     """
-    views = a.view, b.view
+    views = a, b
     notes = [
         f"only run {run} has {', '.join(missing)}"
         for run, missing in (
@@ -118,8 +117,8 @@ def diff_runs(a: Material, b: Material) -> RunDiff:
         notes.append(f"no packet of run A carries what one of run B does at {', '.join(strange)}")
     if not taps:
         notes.append("no tap was recorded in both runs")
-    for run, material in (("A", a), ("B", b)):
-        lost = material.folder.lost
+    for run, view in (("A", a), ("B", b)):
+        lost = view.folder.lost
         if lost:
             notes.append(
                 f"run {run} is incomplete ({len(lost)} statements of what is missing): {lost[0]}"

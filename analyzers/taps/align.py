@@ -12,6 +12,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.taps.edit_script import edit_script
+
 __all__ = ["Alignment", "Edit", "Op", "align", "align_cut"]
 
 Ids = npt.NDArray[np.int64]
@@ -77,8 +79,6 @@ def align(up: Ids, down: Ids) -> Alignment:
     if front + back >= min(n, m) and abs(n - m) == 1:
         return Alignment((_one(up, down, front, back),), min(n, m))
     back = min(back, min(n, m) - front)
-    from freezeframe.analyzers.taps.edit_script import edit_script  # numba: only for odd damage
-
     script = edit_script(up[front : n - back], down[front : m - back])
     return Alignment(_group(script, up, down, front), min(n, m))
 

@@ -11,17 +11,15 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from numba import njit
 
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.edit_script import edit_script
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Run", "WordDiff", "diff_words", "split_words"]
 
@@ -101,8 +99,6 @@ class WordDiff:
 
     def table(self) -> pd.DataFrame:
         """Return the runs as a table; ``up_word``, ``up_part`` count in words of the list as it was given."""
-        import pandas as pd
-
         names = ("op", "up", "down", "up_words", "down_words", "words", "first", "places")
         table = pd.DataFrame({name: self.columns[:, i] for i, name in enumerate(names)})
         table["op"] = pd.Categorical.from_codes(

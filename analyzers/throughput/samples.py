@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.throughput.kernels import scan
+
 __all__ = ["SampleBatch", "SampleSummary", "SampleSums", "SamplerAnalyzer", "Way"]
 
 Int64 = npt.NDArray[np.int64]
@@ -156,8 +158,6 @@ class SamplerAnalyzer:
         head, last = _pair(samples[0]), _pair(samples[-1])
         if n == 1:
             return SampleSums(first, 1, 0, 0, 1, head, last)
-        from freezeframe.analyzers.throughput.kernels import scan
-
         bins = (first + n - 2) // self.per_bin - first // self.per_bin + 1
         words, counts = np.zeros((bins, 2), np.int64), np.zeros(bins, np.int64)
         found = np.zeros((2, 8), np.int64)

@@ -12,7 +12,8 @@ from freezeframe.gui.cli.options import ForceOption, JsonOption
 from freezeframe.gui.cli.output import emit_json, printable
 
 if TYPE_CHECKING:
-    from freezeframe.analyzers.analysis import Analysis, AnalysisResult
+    from freezeframe.analyzers.analysis import AnalysisResult
+    from freezeframe.analyzers.contract import Analysis
     from freezeframe.analyzers.registry import AnalysisRegistry
     from freezeframe.capture.folder import CaptureFolder
 
@@ -143,7 +144,7 @@ def _results(
     capture: Path, analyses: list[Analysis], device: list[str] | None
 ) -> list[AnalysisResult]:
     """Run the analyses on one decoding of the capture."""
-    from freezeframe.analyzers.analysis import Material
+    from freezeframe.analyzers.view import CaptureView
 
     folder = _open(capture)
     known = [d.name for d in folder.devices]
@@ -152,8 +153,8 @@ def _results(
             from freezeframe.capture.errors import InputError
 
             raise InputError(f"{capture}: no device {name!r}; the capture holds {', '.join(known)}")
-    material = Material(folder, device or None)
-    return [analysis.run(material) for analysis in analyses]
+    view = CaptureView(folder, device or None)
+    return [analysis.run(view) for analysis in analyses]
 
 
 def _open(capture: Path) -> CaptureFolder:

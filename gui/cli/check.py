@@ -12,7 +12,7 @@ from freezeframe.gui.cli.options import CaptureArgument, JsonOption
 from freezeframe.gui.cli.output import emit_json, plural, printable, table
 
 if TYPE_CHECKING:
-    from freezeframe.analyzers.conservation.analysis import Checked
+    from freezeframe.analyzers.conservation.analysis_code import Checked
 
 __all__ = ["run"]
 
@@ -41,11 +41,11 @@ def run(capture: CaptureArgument, everything: AllOption = False, json: JsonOptio
     folder = CaptureFolder.open(capture)
 
     # These compile and load tables; a mistyped path should not wait for that.
-    from freezeframe.analyzers.analysis import Material
-    from freezeframe.analyzers.conservation.analysis import check_laws
+    from freezeframe.analyzers.conservation.analysis_code import check_laws
+    from freezeframe.analyzers.view import CaptureView
     from freezeframe.gui.text import folder_name
 
-    checked = check_laws(Material(folder).view)
+    checked = check_laws(CaptureView(folder))
     counts = dict.fromkeys(("holds", "broken", "not checkable"), 0)
     for one in checked:
         counts[one.state] += 1

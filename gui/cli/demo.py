@@ -22,7 +22,7 @@ from freezeframe.gui.places import is_capture, refuse_evidence
 from freezeframe.gui.text import shell_path
 
 if TYPE_CHECKING:
-    from freezeframe.analyzers.contract import Explanation
+    from freezeframe.analyzers.explain import Explanation
     from freezeframe.capture.folder import CaptureFolder
     from freezeframe.capture.registers.access import CounterSnapshot, Device
 

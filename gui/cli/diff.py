@@ -59,10 +59,10 @@ def run(
     folders = [CaptureFolder.open(path) for path in (first, second)]
 
     # These compile and load tables; a mistyped path should not wait for that.
-    from freezeframe.analyzers.analysis import Material
     from freezeframe.analyzers.run_diff.compare import diff_runs
+    from freezeframe.analyzers.view import CaptureView
 
-    found = diff_runs(Material(folders[0]), Material(folders[1]))
+    found = diff_runs(CaptureView(folders[0]), CaptureView(folders[1]))
     names = tuple(printable(str(path)) for path in (first, second))
     if json:
         emit_json({"a": names[0], "b": names[1], **found.to_json()})

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.cli.output import hex_word, plural, printable, table, text_width
 from freezeframe.gui.plots.axis import format_ps

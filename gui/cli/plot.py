@@ -105,8 +105,8 @@ def _drawings(
     folder: CaptureFolder, what: str, device: list[str] | None
 ) -> tuple[list[Drawing], list[str]]:
     """Return the drawings in the order asked, and why others are not there."""
-    from freezeframe.analyzers.analysis import Material
     from freezeframe.analyzers.registry import load_analyses
+    from freezeframe.analyzers.view import CaptureView
     from freezeframe.gui.plots.figures import drawings, extent
 
     registry = load_analyses()
@@ -121,8 +121,8 @@ def _drawings(
         )
     )
     analyses = {name: registry.find(name) for name in names if name != _TIME_LINE}
-    material = Material(folder, device or None)
-    results = {name: analysis.run(material) for name, analysis in analyses.items()}
+    view = CaptureView(folder, device or None)
+    results = {name: analysis.run(view) for name, analysis in analyses.items()}
     span = extent(results.values())
     made: list[Drawing] = []
     reasons: list[str] = []

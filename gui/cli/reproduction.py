@@ -18,7 +18,8 @@ from freezeframe.gui.cli.card_process import card_process
 from freezeframe.gui.cli.session import open_logged, open_session
 
 if TYPE_CHECKING:
-    from freezeframe.analyzers.analysis import AnalysisResult, Material
+    from freezeframe.analyzers.analysis import AnalysisResult
+    from freezeframe.analyzers.view import CaptureView
     from freezeframe.capture.registers.access import Device
 
 __all__ = [
@@ -65,11 +66,11 @@ class Run:
         self._results: dict[str, AnalysisResult] = {}
 
     @cached_property
-    def material(self) -> Material:
-        from freezeframe.analyzers.analysis import Material
+    def view(self) -> CaptureView:
+        from freezeframe.analyzers.view import CaptureView
         from freezeframe.capture.folder import CaptureFolder
 
-        return Material(CaptureFolder.open(self.path))
+        return CaptureView(CaptureFolder.open(self.path))
 
     def result(self, name: str) -> AnalysisResult:
         """Return what a named analysis says of the capture.
@@ -80,7 +81,7 @@ class Run:
         if name not in self._results:
             from freezeframe.analyzers.registry import load_analyses
 
-            self._results[name] = load_analyses().find(name).run(self.material)
+            self._results[name] = load_analyses().find(name).run(self.view)
         return self._results[name]
 
 

@@ -61,7 +61,7 @@ def _scaled(runs: Runs, *, of: str, by: str, name: str, factor: float = 1.0) -> 
 
 def _bus_cycles(runs: Runs, *, of: str, name: str, parts: int = 1) -> Measured:
     """Return a figure in ns as cycles of A's bus clock, divided among so many parts."""
-    identity = runs[of].material.folder.devices[0].identity
+    identity = runs[of].view.folder.devices[0].identity
     return _scaled(
         runs, of=of, by="latency", name=name, factor=identity.clk_bus / _NS_PER_S / parts
     )  # fmt: skip
@@ -82,12 +82,12 @@ def _waits(runs: Runs, *, before: str, after: str) -> Measured:
     """Return the change of back-pressure events a millisecond, over what the event logs hold."""
     rates = []
     for name in (before, after):
-        material = runs[name].material
-        times_ps = material.view.logs["A"].t_ps
+        view = runs[name].view
+        times_ps = view.logs["A"].t_ps
         span_ps = int(times_ps[-1] - times_ps[0]) if len(times_ps) else 0
         if not span_ps:
             raise LookupError(f"{name}: the event log of A is empty")
-        intervals = material.trace.intervals
+        intervals = view.trace.intervals
         rates.append(int((intervals["device"] == "A").sum()) * _PS_PER_MS / span_ps)
     if not rates[0]:
         raise LookupError(f"{before}: the sender never waited for credit")

@@ -10,7 +10,7 @@ from freezeframe.gui.desktop.sources.opened import Opened, Part, Place, Table
 from freezeframe.gui.plots.axis import format_ps
 
 if TYPE_CHECKING:
-    from freezeframe.analyzers.analysis import Material
+    from freezeframe.analyzers.view import CaptureView
     from freezeframe.gui.desktop.progress import Progress
     from freezeframe.gui.desktop.window import MainWindow
 
@@ -19,16 +19,14 @@ __all__ = ["Compare"]
 _BESIDE_PS = 5_000_000  # on both sides of the first divergence: some packets before and after it
 
 
-def _materials(first: Opened, second: Opened) -> tuple[Material, Material]:
+def _views(first: Opened, second: Opened) -> tuple[CaptureView, CaptureView]:
     """Return two captures as analyses read them, without decoding them again."""
-    from freezeframe.analyzers.analysis import Material
+    from freezeframe.analyzers.view import CaptureView
 
     made = []
     for opened in (first, second):
         assert opened.folder is not None and opened.trace is not None
-        material = Material(opened.folder)
-        material.__dict__["trace"] = opened.trace
-        made.append(material)
+        made.append(CaptureView(opened.folder, trace=opened.trace))
     return made[0], made[1]
 
 
@@ -69,9 +67,9 @@ class Compare:
 
             progress.report(0, 0, "packets of both")
             assert first.trace is not None and second.trace is not None
-            materials = _materials(first, second)
-            found = diff_runs(*materials) if table else None
-            taps = align_taps(*(one.view for one in materials)) if found is None else found.taps
+            views = _views(first, second)
+            found = diff_runs(*views) if table else None
+            taps = align_taps(*views) if found is None else found.taps
             pairs = pair_packets(taps, first.trace, second.trace)
             doc = (
                 "packets of both captures, as diff aligns them: by what they carry, then by number"

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from freezeframe.analyzers.analysis import AnalysisResult, Figure, Material
+from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.analyzers.registry import load_analyses
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.cli.analysis_text import figure_text
 from freezeframe.gui.plots.axis import format_ps
@@ -58,14 +59,13 @@ def run_all(capture: CaptureFolder, trace: Trace) -> list[Ran]:
     One that fails, or does not load, is in the list with a note that says why: the others still
     tell something.
     """
-    material = Material(capture, trace.devices)
-    material.trace = trace  # decoded once, for the explanation
+    view = CaptureView(capture, trace.devices, trace)  # decoded once, for the explanation
     registry = load_analyses()
     ran = []
     for name in sorted(registry.analyses, key=_place):
         analysis = registry.analyses[name]
         try:
-            result = analysis.run(material)
+            result = analysis.run(view)
         # Someone else's analysis can fail in any way; a report with the others is worth more than none.
         except Exception as error:
             kind = "" if isinstance(error, FreezeframeError) else f"{type(error).__name__}: "

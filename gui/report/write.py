@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from freezeframe.analyzers.contract import Explanation
-from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.opening import as_recording

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.contract import Explanation
-from freezeframe.analyzers.explain import explain
-from freezeframe.analyzers.view import CaptureView, view_of
-from freezeframe.decoders.trace.decode import decode_capture
+from freezeframe.analyzers.explain import Explanation, explain
+from freezeframe.analyzers.view import CaptureView
 from tests.analyzers.bench_pair import Pair
 
 Explain = Callable[..., Explanation]
@@ -34,6 +32,6 @@ def viewed(tmp_path: Path) -> View:
 
     def run(pair: Pair) -> CaptureView:
         folder = pair.write(tmp_path / "pair.ff")
-        return view_of(folder, decode_capture(folder))
+        return CaptureView(folder)
 
     return run

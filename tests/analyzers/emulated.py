@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from freezeframe.analyzers.analysis import Material
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
@@ -17,7 +17,7 @@ _FORTH = Path(__file__).parents[2] / "emulator" / "profiles" / "forth.toml"
 
 def pulled(
     path: Path, seed: int, *, fault: str = "none", profile: str = "forth", limit_us: int = 400
-) -> Material:
+) -> CaptureView:
     """Run a pair until it freezes or the time is over, with a fault until that shows; freeze and pull it."""
     target = EmulatorTarget(profile, fault, seed)
     if fault == "none":
@@ -26,7 +26,7 @@ def pulled(
         target.run_until_evident(40_000_000_000)
     where = path / f"{fault}-{seed}-{Path(profile).stem}.ff"
     pull(target, where, freeze=True)
-    return Material(CaptureFolder.open(where))
+    return CaptureView(CaptureFolder.open(where))
 
 
 def varied_profile(path: Path, **values: int) -> str:

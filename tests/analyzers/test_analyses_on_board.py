@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.credits.analysis import CREDITS
 from freezeframe.analyzers.pressure.analysis import PRESSURE
 from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.targets.base import open_target
@@ -22,15 +22,15 @@ def test_the_books_of_a_clean_board_add_up(tmp_path: Path) -> None:
         target = open_target(board.url)
         pull(target, tmp_path / "board.ff", freeze=True)
         target.close()
-    material = Material(CaptureFolder.open(tmp_path / "board.ff"))
-    rates = THROUGHPUT.run(material)
+    view = CaptureView(CaptureFolder.open(tmp_path / "board.ff"))
+    rates = THROUGHPUT.run(view)
     for out, into in (("A.out", "B.in"), ("B.out", "A.in")):
         sent = rates.figure(f"{out}.throughput.mean").value
         got = rates.figure(f"{into}.throughput.mean").value
         assert sent is not None
         assert got == pytest.approx(sent, rel=0.02, abs=8)
         assert sent <= 596.1
-    credits = CREDITS.run(material)
+    credits = CREDITS.run(view)
     assert credits.findings == ()
     for figure in credits.figures:
         if figure.name.endswith(
@@ -44,5 +44,5 @@ def test_the_books_of_a_clean_board_add_up(tmp_path: Path) -> None:
     ]
     assert flights
     assert all(0 < int(f.value or 0) < 20_000_000 for f in flights)
-    waits = PRESSURE.run(material)
+    waits = PRESSURE.run(view)
     assert waits.figure("A->B.pressure.count").value is not None

@@ -10,8 +10,8 @@ import pytest
 from freezeframe.analyzers.bringup import ladder, recording
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.ladder import StageResult, climb
-from freezeframe.analyzers.contract import Evidence, Explanation, Finding
-from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.contract import Evidence, Finding
+from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.capture.errors import RecorderStateError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.access import open_devices

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.contract import run_analyzer
-from freezeframe.analyzers.crc.analysis import CRC, CrcForensics
+from freezeframe.analyzers.crc.analysis import CRC
+from freezeframe.analyzers.crc.analysis_code import CrcForensics
 from freezeframe.analyzers.crc.forensics import Explanation, Forensics, examine, examine_frame
 from freezeframe.analyzers.crc.linear import (
     CRC16_IBM_3740,
@@ -25,6 +25,7 @@ from freezeframe.analyzers.crc.linear import (
     reverse_bits,
     rewound,
 )
+from freezeframe.analyzers.view import CaptureView
 from tests.analyzers.bench_pair import Pair
 
 # Parameters and check values (CRC of "123456789") as G. Cook's catalogue of parametrised CRC algorithms gives them.
@@ -325,7 +326,7 @@ def test_the_bad_packets_of_a_capture_stand_once_with_their_explanation_and_what
     for words in sent[15].from_tap("rx_enq"):
         words[0] = (1, words[0][1] ^ 1 << 35)
     sent[16].rx_deq.insert(8, sent[16].rx_deq[7])
-    result = CRC.run(Material(pair.write(tmp_path / "pair.ff")))
+    result = CRC.run(CaptureView(pair.write(tmp_path / "pair.ff")))
     bad = result.tables["bad"]
     assert bad[["source", "packet", "crc", "best", "upstream"]].to_dict("records") == [
         {"source": "A.tx_deq", "packet": 111, "crc": "payload", "best": "word-lost",
@@ -352,7 +353,7 @@ def test_captures_may_be_merged_in_any_grouping(tmp_path: Path) -> None:
         pair = Pair(seed)
         for words in pair.traffic(6)[seed].from_tap("rx_enq"):
             words[2] = (2, words[2][1] ^ 2)
-        views.append(Material(pair.write(tmp_path / f"{seed}.ff")).view)
+        views.append(CaptureView(pair.write(tmp_path / f"{seed}.ff")))
     forensics = CrcForensics()
     one, two, three = (forensics.step(forensics.init(), view) for view in views)
     whole = run_analyzer(forensics, views)
@@ -368,6 +369,6 @@ def test_captures_may_be_merged_in_any_grouping(tmp_path: Path) -> None:
 def test_a_clean_capture_has_no_wrong_crc(tmp_path: Path) -> None:
     pair = Pair()
     pair.traffic(5)
-    result = CRC.run(Material(pair.write(tmp_path / "pair.ff")))
+    result = CRC.run(CaptureView(pair.write(tmp_path / "pair.ff")))
     assert result.tables["bad"].empty
     assert result.notes == ("Every CRC that was wholly recorded is right.",)

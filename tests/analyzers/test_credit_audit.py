@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.analysis import AnalysisResult, Material
+from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.credits.analysis import CREDITS
 from freezeframe.analyzers.credits.copies import SENT_FLAG, TAKEN_FLAG, copy_word, witness
 from freezeframe.analyzers.credits.slip import Slip, outlook, poisson_limits
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
@@ -20,7 +21,8 @@ from tests.emulator.reading import Card, freeze
 
 def audited(pair: Pair, path: Path, captured: str = "AB") -> AnalysisResult:
     folder = pair.write(path / f"{len(list(path.iterdir()))}.ff", captured)
-    return CREDITS.run(Material(CaptureFolder.open(folder.path)))
+    result: AnalysisResult = CREDITS.run(CaptureView(CaptureFolder.open(folder.path)))
+    return result
 
 
 def healthy() -> Pair:
@@ -197,7 +199,7 @@ def test_after_the_link_came_up_again_a_slip_is_not_read(tmp_path: Path) -> None
     Card(target, 0).write("provoke.link", 1)
     target.advance(200_000_000)
     pull(target, tmp_path / "looped.ff", freeze=True)
-    result = CREDITS.run(Material(CaptureFolder.open(tmp_path / "looped.ff")))
+    result = CREDITS.run(CaptureView(CaptureFolder.open(tmp_path / "looped.ff")))
     assert not [f for f in result.figures if f.name.endswith(".slip")]
     assert any("the link came up again since" in note for note in result.notes)
 
@@ -264,7 +266,7 @@ def test_a_stall_is_foretold_before_it_happens_to_a_factor_of_two(
     true_ps = link.nic.link.edge_ps(link._blocked) - early.now_ps
     early.advance(3_000_000_000)  # the device sums its memories
     pull(early, tmp_path / "early.ff")
-    result = CREDITS.run(Material(CaptureFolder.open(tmp_path / "early.ff")))
+    result = CREDITS.run(CaptureView(CaptureFolder.open(tmp_path / "early.ff")))
     left_ps = result.figure("B.received.slip.stall").value
     assert left_ps is not None
     assert true_ps > 100_000_000

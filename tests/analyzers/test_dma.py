@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.dma.analysis import DMA, device_rows, dma
-from freezeframe.analyzers.dma.chunks import Anchored, LogRow
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.dma.analysis import DMA
+from freezeframe.analyzers.dma.analysis_code import dma
+from freezeframe.analyzers.dma.chunks import Anchored, LogRow, device_rows
 from freezeframe.analyzers.dma.interrupts import (
     Interrupts,
     interrupts_analyzer,
@@ -23,6 +24,7 @@ from freezeframe.analyzers.dma.interrupts import (
 )
 from freezeframe.analyzers.dma.rates import longest_burst
 from freezeframe.analyzers.dma.reads import Read, reads_analyzer
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
@@ -292,7 +294,7 @@ def test_the_longest_burst_is_the_longest_run_of_consecutive_cycles() -> None:
 
 
 def analysed(pair: Pair, tmp_path: Path) -> AnalysisResult:
-    return dma(Material(pair.write(tmp_path / "pair.ff")))
+    return dma(CaptureView(pair.write(tmp_path / "pair.ff")))
 
 
 def transfers(pair: Pair, lost: set[int] = frozenset(), untold: set[int] = frozenset()) -> None:  # type: ignore[assignment]
@@ -380,7 +382,7 @@ def emulated(
     else:
         target.advance(run_ps)
     pull(target, tmp_path / "emu.ff", freeze=True)
-    return target, dma(Material(CaptureFolder.open(tmp_path / "emu.ff")))
+    return target, dma(CaptureView(CaptureFolder.open(tmp_path / "emu.ff")))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -434,10 +436,10 @@ def test_cutting_a_clean_log_anywhere_never_makes_a_finding(tmp_path: Path, seed
     target = EmulatorTarget("forth", "none", seed, None, nonce=1)
     target.advance(600_000_000)
     pull(target, tmp_path / "emu.ff", freeze=True)
-    material = Material(CaptureFolder.open(tmp_path / "emu.ff"))
+    view = CaptureView(CaptureFolder.open(tmp_path / "emu.ff"))
     draw = random.Random(seed)
     for device in "AB":
-        rows = device_rows(material.trace, device)
+        rows = device_rows(view.trace, device)
         for _ in range(150):
             begin, end = sorted((draw.randrange(len(rows)), draw.randrange(len(rows) + 1)))
             cut = rows[begin:end]

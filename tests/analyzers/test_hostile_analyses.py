@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.credits.analysis import CREDITS
 from freezeframe.analyzers.pressure.analysis import PRESSURE
 from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,
@@ -37,7 +37,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> CaptureFolder:
     return pulled(tmp_path_factory.mktemp("hostile"), 4, limit_us=150).folder
 
 
-def damaged(source: CaptureFolder, path: Path, seed: int, share: float) -> Material:
+def damaged(source: CaptureFolder, path: Path, seed: int, share: float) -> CaptureView:
     """Write the capture again with a share of its log, trace and sampler random, and registers of the books, too."""
     generator = np.random.default_rng(seed)
     offsets = {
@@ -66,7 +66,7 @@ def damaged(source: CaptureFolder, path: Path, seed: int, share: float) -> Mater
                 device.index, device.base, device.identity, RegisterImage(words), memories, samples
             )
         )
-    return Material(CaptureFolder.open(writer.commit()))
+    return CaptureView(CaptureFolder.open(writer.commit()))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -74,9 +74,9 @@ def damaged(source: CaptureFolder, path: Path, seed: int, share: float) -> Mater
 def test_whatever_was_recorded_there_is_a_result_that_is_json(
     source: CaptureFolder, tmp_path: Path, seed: int, share: float
 ) -> None:
-    material = damaged(source, tmp_path / "damaged.ff", seed, share)
+    view = damaged(source, tmp_path / "damaged.ff", seed, share)
     for analysis in (THROUGHPUT, PRESSURE, CREDITS):
-        result = analysis.run(material)
+        result = analysis.run(view)
         assert json.loads(json.dumps(result.to_json(), allow_nan=False))["analysis"] == analysis.id
         for track in result.intervals:
             assert (track.t_end_ps >= track.t_ps).all()

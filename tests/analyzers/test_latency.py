@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.latency.analysis import LATENCY, latency
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.latency.analysis import LATENCY
+from freezeframe.analyzers.latency.analysis_code import latency
 from freezeframe.analyzers.latency.messages import unwrapped
+from freezeframe.analyzers.view import CaptureView
 from tests.analyzers.bench_pair import BUS_PS, LINK_PS, Crossing, Pair, header
 
 POSTING_PS, POSTED_PS = 900_000, 500_000  # before the first word of the packet
@@ -43,7 +45,7 @@ def truth_ps(pair: Pair, number: int) -> list[int]:
 
 
 def measure(pair: Pair, tmp_path: Path, devices: str = "AB") -> AnalysisResult:
-    return latency(Material(pair.write(tmp_path / "pair.ff", devices)))
+    return latency(CaptureView(pair.write(tmp_path / "pair.ff", devices)))
 
 
 def row_of(result: AnalysisResult, crossing: Crossing) -> dict[str, Any]:
@@ -116,10 +118,10 @@ def test_the_slowest_message_comes_first_with_the_rows_of_its_records(tmp_path: 
     slow = pair.send(length=9)
     slow.lag_ps = 9_000_000
     post(pair)
-    material = Material(pair.write(tmp_path / "pair.ff"))
-    first = latency(material).tables["slowest"].to_dict("records")[0]
+    view = CaptureView(pair.write(tmp_path / "pair.ff"))
+    first = latency(view).tables["slowest"].to_dict("records")[0]
     assert first["seq"] == slow.seq
-    words, events = material.trace.words, material.trace.events
+    words, events = view.trace.words, view.trace.events
     for tap in ("tx_enq", "tx_deq", "rx_enq", "rx_deq"):
         word = words.iloc[first[f"{tap}_words_row"]]
         assert (word["kind"], word["data"]) == ("TAIL", slow.tx_enq[-1][1])

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from freezeframe.analyzers.analysis import Material
-from freezeframe.analyzers.dma.analysis import dma
-from freezeframe.analyzers.latency.analysis import latency
+from freezeframe.analyzers.dma.analysis_code import dma
+from freezeframe.analyzers.latency.analysis_code import latency
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import open_devices
@@ -20,7 +20,7 @@ _WAIT_S = 60.0
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Material:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> CaptureView:
     """Let a clean board run until both cards have received packets, freeze it, and pull."""
     path = tmp_path_factory.mktemp("board") / "board.ff"
     with running("--fault", "none", "--seed", "3") as board:
@@ -31,11 +31,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Material:
             time.sleep(0.05)
         pull(target, path, freeze=True)
         target.close()
-    return Material(CaptureFolder.open(path))
+    return CaptureView(CaptureFolder.open(path))
 
 
 @pytest.mark.slow
-def test_messages_of_the_board_are_measured_from_descriptor_to_memory(recorded: Material) -> None:
+def test_messages_of_the_board_are_measured_from_descriptor_to_memory(
+    recorded: CaptureView,
+) -> None:
     result = latency(recorded)
     table = result.tables["messages"]
     assert set(table["direction"]) == {"A->B", "B->A"}
@@ -48,7 +50,7 @@ def test_messages_of_the_board_are_measured_from_descriptor_to_memory(recorded: 
 
 
 @pytest.mark.slow
-def test_the_board_s_bus_and_link_move_a_word_a_cycle(recorded: Material) -> None:
+def test_the_board_s_bus_and_link_move_a_word_a_cycle(recorded: CaptureView) -> None:
     result = dma(recorded)
     for device in "AB":
         assert result.figure(f"{device}.tx_enq.peak").value == pytest.approx(762.9, rel=5e-4)

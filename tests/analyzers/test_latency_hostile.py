@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.dma.analysis import dma
-from freezeframe.analyzers.latency.analysis import latency
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.dma.analysis_code import dma
+from freezeframe.analyzers.latency.analysis_code import latency
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.test_latency import post
@@ -56,7 +57,7 @@ def numbers(records: Records, draw: random.Random) -> Records:
     return records
 
 
-def recording(tmp_path: Path, damage: Damage, seed: int, lost: bool) -> Material:
+def recording(tmp_path: Path, damage: Damage, seed: int, lost: bool) -> CaptureView:
     pair = Pair(seed=seed, depth=512)
     pair.traffic(30)
     pair.traffic(4, sender="B")
@@ -76,7 +77,7 @@ def recording(tmp_path: Path, damage: Damage, seed: int, lost: bool) -> Material
             for name, memory in device.memories.items()
         }
         writer.add_device(replace(device, memories=memories))
-    return Material(CaptureFolder.open(writer.commit()))
+    return CaptureView(CaptureFolder.open(writer.commit()))
 
 
 def checked(result: AnalysisResult) -> None:
@@ -92,6 +93,6 @@ def checked(result: AnalysisResult) -> None:
 def test_a_damaged_recording_gives_a_result(
     tmp_path: Path, damage: Damage, seed: int, lost: bool
 ) -> None:
-    material = recording(tmp_path, damage, seed, lost)
-    checked(latency(material))
-    checked(dma(material))
+    view = recording(tmp_path, damage, seed, lost)
+    checked(latency(view))
+    checked(dma(view))

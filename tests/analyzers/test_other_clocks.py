@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.diagnosis.credit_flight import flight_ps
-from freezeframe.analyzers.diagnosis.facts import Facts
+from freezeframe.analyzers.credits.credit_flight import flight_ps
 from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.facts import Facts
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from freezeframe.analyzers.analysis import AnalysisResult, Material
+from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.credits.sent_counts import Loaded
 from freezeframe.analyzers.pressure.analysis import PRESSURE
 from freezeframe.analyzers.pressure.model import Path as Speeds
 from freezeframe.analyzers.pressure.model import fitted, run_again
 from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.decoders.trace.encode import desc_value
@@ -52,7 +53,7 @@ class Watched:
         self.target = EmulatorTarget(profile, "none", seed)
         self.target.run_until_frozen(LIMIT_PS)
         pull(self.target, path / "x.ff", freeze=True)
-        self.material = Material(CaptureFolder.open(path / "x.ff"))
+        self.view = CaptureView(CaptureFolder.open(path / "x.ff"))
 
     def _watch(
         self, monkeypatch: pytest.MonkeyPatch, owner: type, name: str, seen: Callable[..., None]
@@ -88,7 +89,7 @@ def test_waits_are_those_that_happened_and_what_was_freed_late_is_never_overstat
 ) -> None:
     """Against the emulator's own account, which shares nothing with the analysis."""
     watched = Watched(monkeypatch, 4, tmp_path)
-    result = PRESSURE.run(watched.material)
+    result = PRESSURE.run(watched.view)
     table = result.tables["waits"]
     found = table[(table["direction"] == "A->B") & (table["packet_words"] > 0)].to_dict("records")
     assert len(found) >= 15
@@ -119,7 +120,8 @@ def test_waits_are_those_that_happened_and_what_was_freed_late_is_never_overstat
 
 @pytest.fixture(scope="module")
 def seed4(tmp_path_factory: pytest.TempPathFactory) -> AnalysisResult:
-    return PRESSURE.run(pulled(tmp_path_factory.mktemp("pressure"), 4))
+    result: AnalysisResult = PRESSURE.run(pulled(tmp_path_factory.mktemp("pressure"), 4))
+    return result
 
 
 def test_the_parts_of_every_wait_add_up_to_it(seed4: AnalysisResult) -> None:
@@ -145,7 +147,7 @@ def test_no_wait_is_blamed_on_a_crossbar_because_there_is_none(seed4: AnalysisRe
 
 def test_without_the_receiver_nothing_is_blamed(tmp_path: Path) -> None:
     whole = pulled(tmp_path, 4)
-    result = PRESSURE.run(Material(whole.folder, ["A"]))
+    result = PRESSURE.run(CaptureView(whole.folder, ["A"]))
     assert set(result.tables["waits"]["kind"]) == {"unknown"}
     assert any("without B's recording nothing tells what a wait was for" in n for n in result.notes)
 
@@ -180,7 +182,7 @@ def waiting_pair(*, lost: bool) -> Pair:
 
 
 def test_a_wait_that_a_lost_credit_would_have_ended_is_blamed_on_it(tmp_path: Path) -> None:
-    result = PRESSURE.run(Material(waiting_pair(lost=True).write(tmp_path / "lost.ff")))
+    result = PRESSURE.run(CaptureView(waiting_pair(lost=True).write(tmp_path / "lost.ff")))
     (row,) = result.tables["waits"].to_dict("records")
     assert (row["kind"], row["packet_words"]) == ("credit-lost", 515)
     assert row["lost_ps"] == pytest.approx(17_000_000, abs=20_000)
@@ -188,7 +190,7 @@ def test_a_wait_that_a_lost_credit_would_have_ended_is_blamed_on_it(tmp_path: Pa
 
 
 def test_a_wait_whose_credit_arrived_is_blamed_on_none_that_was_lost(tmp_path: Path) -> None:
-    result = PRESSURE.run(Material(waiting_pair(lost=False).write(tmp_path / "taken.ff")))
+    result = PRESSURE.run(CaptureView(waiting_pair(lost=False).write(tmp_path / "taken.ff")))
     (row,) = result.tables["waits"].to_dict("records")
     assert row["lost_ps"] == 0
     assert row["t_end_ps"] - row["t_ps"] == pytest.approx(2_500_000, abs=20_000)
@@ -198,14 +200,16 @@ def test_a_log_that_begins_within_a_wait_calls_it_unknown(tmp_path: Path) -> Non
     pair = waiting_pair(lost=False)
     pair.keep["A", "event_log"] = slice(5, None)
     (row,) = (
-        PRESSURE.run(Material(pair.write(tmp_path / "cut.ff"))).tables["waits"].to_dict("records")
+        PRESSURE.run(CaptureView(pair.write(tmp_path / "cut.ff")))
+        .tables["waits"]
+        .to_dict("records")
     )
     assert row["kind"] == "unknown"
 
 
-def last_wait(material: Material) -> dict[Any, Any]:
+def last_wait(view: CaptureView) -> dict[Any, Any]:
     """Return the wait of A that the freeze cut short."""
-    table = PRESSURE.run(material).tables["waits"]
+    table = PRESSURE.run(view).tables["waits"]
     mine: list[dict[Any, Any]] = table[table["direction"] == "A->B"].to_dict("records")
     return max(mine, key=lambda row: row["t_end_ps"])
 
@@ -223,7 +227,7 @@ def test_a_wait_for_a_receiver_that_was_stopped_is_blamed_on_it(tmp_path: Path) 
     assert target.run_until_frozen(2_000_000_000)  # A's credit-stall
     target.advance(3_000_000_000)
     pull(target, tmp_path / "stopped.ff")
-    row = last_wait(Material(CaptureFolder.open(tmp_path / "stopped.ff")))
+    row = last_wait(CaptureView(CaptureFolder.open(tmp_path / "stopped.ff")))
     assert row["kind"] == "receiver-fifo"
     assert row["t_end_ps"] - row["t_ps"] > 100_000_000
 
@@ -336,9 +340,9 @@ def test_the_paper_s_gain_of_finer_credits_is_foretold_from_the_coarse_run(tmp_p
     assert PRESSURE.run(fine).figure("A->B.pressure.count").value == 0
 
 
-def streamed(path: Path, profile: str) -> Material:
+def streamed(path: Path, profile: str) -> CaptureView:
     """A sends whole messages back to back for 400 us."""
     target = EmulatorTarget(profile, "none", 1, workload="stream-4KiB")
     target.run_until_frozen(LIMIT_PS)
     pull(target, path / f"{profile}.ff", freeze=True)
-    return Material(CaptureFolder.open(path / f"{profile}.ff"))
+    return CaptureView(CaptureFolder.open(path / f"{profile}.ff"))

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.run_diff.compare import RunDiff, diff_runs
 from freezeframe.analyzers.run_diff.packets import TapRuns
 from freezeframe.analyzers.run_diff.statistics import compare_rates, compare_samples
+from freezeframe.analyzers.view import CaptureView
 from tests.analyzers.bench_pair import Crossing, Pair
 from tests.analyzers.emulated import pulled
 
@@ -31,7 +31,9 @@ def workload(seed: int = 5, first_seq: int = 100, skip: int = 0) -> tuple[Pair, 
 
 
 def compared(tmp_path: Path, a: Pair, b: Pair) -> RunDiff:
-    return diff_runs(Material(a.write(tmp_path / "a.ff")), Material(b.write(tmp_path / "b.ff")))
+    return diff_runs(
+        CaptureView(a.write(tmp_path / "a.ff")), CaptureView(b.write(tmp_path / "b.ff"))
+    )
 
 
 def tap(found: RunDiff, source: str) -> TapRuns:
@@ -164,8 +166,8 @@ def test_a_good_and_a_bad_run_of_the_emulated_pair_diverge_where_the_fault_struc
 
 def test_of_different_devices_only_what_both_have_is_compared(tmp_path: Path) -> None:
     a, b = workload()[0], workload()[0]
-    left = Material(a.write(tmp_path / "a.ff", "A"))
-    right = Material(b.write(tmp_path / "b.ff", "AB"))
+    left = CaptureView(a.write(tmp_path / "a.ff", "A"))
+    right = CaptureView(b.write(tmp_path / "b.ff", "AB"))
     found = diff_runs(left, right)
     assert {one.source[0] for one in found.taps} == {"A"}
     assert "only run B has B" in found.notes

@@ -12,10 +12,9 @@ import pytest
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credits.flow_history import flow_history, history_at_freeze
 from freezeframe.analyzers.credits.ledger import CreditLedger
-from freezeframe.analyzers.view import view_of
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
-from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.bench_pair import Pair, words_of
 from tests.analyzers.conftest import Explain, View
@@ -320,7 +319,7 @@ def test_both_ways_to_count_agree_on_a_card_that_waits(tmp_path: Path, seed: int
     target.run_until_frozen(400 * US)
     pull(target, tmp_path / "run.ff", freeze=True)
     folder = CaptureFolder.open(tmp_path / "run.ff")
-    view = view_of(folder, decode_capture(folder))
+    view = CaptureView(folder)
     compared = 0
     for account in run_analyzer(CreditLedger(), [view]):
         waited, back = flow_history(view, account), history_at_freeze(view, account)

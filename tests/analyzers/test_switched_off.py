@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.contract import Explanation
-from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.names import offset

@@ -10,8 +10,7 @@ import pytest
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff
-from freezeframe.analyzers.view import CaptureView, view_of
-from freezeframe.decoders.trace.decode import decode_capture
+from freezeframe.analyzers.view import CaptureView
 from tests.analyzers.bench_pair import HEAD, Pair, words_of
 from tests.analyzers.conftest import View
 from tests.analyzers.damage import alter, duplicate, misalign, omit
@@ -189,7 +188,7 @@ def test_the_cost_grows_no_faster_than_the_recording(tmp_path: Path) -> None:
         pair.traffic(count)
         omit(pair.send(length=40), "tx_deq", 5)
         folder = pair.write(tmp_path / f"{count}.ff")
-        view = view_of(folder, decode_capture(folder))
+        view = CaptureView(folder)
         times = []
         for _ in range(3):
             start = time.perf_counter()

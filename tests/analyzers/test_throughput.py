@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from freezeframe.analyzers.analysis import AnalysisResult, Material
-from freezeframe.analyzers.throughput.analysis import MB, THROUGHPUT
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.throughput.analysis_code import MB
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter, DeviceCapture, Gap
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.emulated import pulled
@@ -22,13 +24,14 @@ PER_WORD = 8 / (PERIOD / 100e6) / MB
 
 
 @pytest.fixture(scope="module")
-def emulated(tmp_path_factory: pytest.TempPathFactory) -> Material:
+def emulated(tmp_path_factory: pytest.TempPathFactory) -> CaptureView:
     return pulled(tmp_path_factory.mktemp("throughput"), 4)
 
 
 @pytest.fixture(scope="module")
-def result(emulated: Material) -> AnalysisResult:
-    return THROUGHPUT.run(emulated)
+def result(emulated: CaptureView) -> AnalysisResult:
+    result: AnalysisResult = THROUGHPUT.run(emulated)
+    return result
 
 
 def sampler(
@@ -66,7 +69,8 @@ def sampler(
         DeviceCapture(a.index, a.base, identity, a.registers, a.memories, slots, found)
     )
     writer.add_device(b)
-    return THROUGHPUT.run(Material(CaptureFolder.open(writer.commit())))
+    result: AnalysisResult = THROUGHPUT.run(CaptureView(CaptureFolder.open(writer.commit())))
+    return result
 
 
 def test_the_limits_are_those_of_the_paper(result: AnalysisResult) -> None:
@@ -86,7 +90,7 @@ def test_what_one_end_sends_the_other_receives(result: AnalysisResult) -> None:
 
 
 def test_the_mean_is_the_words_counted_over_the_time_between_the_first_and_last_sample(
-    emulated: Material, result: AnalysisResult
+    emulated: CaptureView, result: AnalysisResult
 ) -> None:
     device = emulated.folder.device("A")
     assert device.samples is not None
@@ -97,7 +101,9 @@ def test_the_mean_is_the_words_counted_over_the_time_between_the_first_and_last_
     assert result.figure("A.out.throughput.mean").value == pytest.approx(expected)
 
 
-def test_flows_of_a_trace_add_up_to_its_words(emulated: Material, result: AnalysisResult) -> None:
+def test_flows_of_a_trace_add_up_to_its_words(
+    emulated: CaptureView, result: AnalysisResult
+) -> None:
     words = emulated.trace.words
     for device, tap in (("A", "tx_deq"), ("B", "rx_enq")):
         table = result.tables["flows"]
@@ -106,10 +112,10 @@ def test_flows_of_a_trace_add_up_to_its_words(emulated: Material, result: Analys
 
 
 def test_counts_of_flows_are_those_of_the_freeze_bank(
-    emulated: Material, result: AnalysisResult
+    emulated: CaptureView, result: AnalysisResult
 ) -> None:
     for flow in range(8):
-        counted = emulated.view.value("A", "frozen_flow.words_sent", flow)
+        counted = emulated.value("A", "frozen_flow.words_sent", flow)
         if counted:
             assert result.figure(f"A.out.flow{flow}.words").value == counted
 
@@ -210,11 +216,11 @@ def test_more_words_than_the_link_can_carry_are_no_rate(tmp_path: Path) -> None:
 def test_a_card_without_a_sampler_still_has_its_traces(tmp_path: Path) -> None:
     pair = Pair()
     pair.traffic(5, flow=3)
-    result = THROUGHPUT.run(Material(pair.write(tmp_path / "x.ff")))
+    result = THROUGHPUT.run(CaptureView(pair.write(tmp_path / "x.ff")))
     assert any("A has no throughput sampler" in note for note in result.notes)
     assert result.figure("A.out.flow3.traced").value is not None
 
 
 def test_a_capture_of_one_device_is_analysed_alone(tmp_path: Path) -> None:
-    material = Material(made_capture(tmp_path / "made.ff"), ["A"])
-    assert {f.name.split(".")[0] for f in THROUGHPUT.run(material).figures} == {"A"}
+    view = CaptureView(made_capture(tmp_path / "made.ff"), ["A"])
+    assert {f.name.split(".")[0] for f in THROUGHPUT.run(view).figures} == {"A"}

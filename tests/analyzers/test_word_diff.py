@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.crc.analysis import CRC
 from freezeframe.analyzers.taps.align import Op
-from freezeframe.analyzers.taps.analysis import (
-    TAPS,
+from freezeframe.analyzers.taps.analysis import TAPS
+from freezeframe.analyzers.taps.analysis_code import (
     compare_taps,
     diff_columns,
     differences,
@@ -24,6 +23,7 @@ from freezeframe.analyzers.taps.analysis import (
 )
 from freezeframe.analyzers.taps.edit_script import EXACT_WORDS, edit_script
 from freezeframe.analyzers.taps.word_diff import Run, WordDiff, diff_words
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.plots.word_diff import draw_word_diff
 from tests.analyzers.bench_pair import Pair
@@ -221,7 +221,7 @@ def test_short_lists_are_searched_exactly_up_to_two_of_the_longest_packets() -> 
 # ---- taps of a capture
 
 
-def damaged(tmp_path: Path) -> Material:
+def damaged(tmp_path: Path) -> CaptureView:
     pair = Pair()
     sent = pair.traffic(20)
     for words in sent[11].from_tap("tx_deq"):
@@ -229,11 +229,11 @@ def damaged(tmp_path: Path) -> Material:
     for words in sent[14].from_tap("rx_enq"):
         words[5] = (2, words[5][1] ^ 0x10)
     sent[16].rx_deq.insert(8, sent[16].rx_deq[7])
-    return Material(pair.write(tmp_path / "pair.ff"))
+    return CaptureView(pair.write(tmp_path / "pair.ff"))
 
 
 def test_any_two_taps_are_compared_not_only_neighbours(tmp_path: Path) -> None:
-    table = differences(compare_taps(damaged(tmp_path).view, "A.tx_enq", "B.rx_deq"))
+    table = differences(compare_taps(damaged(tmp_path), "A.tx_enq", "B.rx_deq"))
     rows = table[["op", "packet", "word", "bits_changed"]].to_dict("records")
     assert rows == [
         {"op": "omitted", "packet": 111, "word": 4, "bits_changed": -1},
@@ -266,15 +266,15 @@ def test_a_clean_capture_cut_anywhere_differs_nowhere(tmp_path: Path, seed: int)
     for device, tap in (("A", "tx_enq"), ("A", "tx_deq"), ("B", "rx_enq"), ("B", "rx_deq")):
         first = pair.random.randrange(0, 150)
         pair.keep[device, tap] = slice(first, first + pair.random.randrange(1, 250))
-    material = Material(pair.write(tmp_path / "pair.ff"))
-    assert TAPS.run(material).tables["differences"].empty
-    assert CRC.run(material).tables["bad"].empty
+    view = CaptureView(pair.write(tmp_path / "pair.ff"))
+    assert TAPS.run(view).tables["differences"].empty
+    assert CRC.run(view).tables["bad"].empty
 
 
 def test_a_clean_capture_differs_nowhere(tmp_path: Path) -> None:
     pair = Pair()
     pair.traffic(10)
-    result = TAPS.run(Material(pair.write(tmp_path / "pair.ff")))
+    result = TAPS.run(CaptureView(pair.write(tmp_path / "pair.ff")))
     assert result.tables["differences"].empty
     assert result.notes[-1].startswith("Every word recorded at two taps is the same")
 
@@ -286,7 +286,7 @@ def test_a_packet_that_overtakes_another_is_reordered_within_or_between_flows(
     pair = Pair()
     sent = [pair.send(flow=flow) for flow in (0, 1, *flows, 0, 1, 0)]
     sent[2].rx_deq, sent[3].rx_deq = sent[3].rx_deq, sent[2].rx_deq
-    view = Material(pair.write(tmp_path / "pair.ff")).view
+    view = CaptureView(pair.write(tmp_path / "pair.ff"))
     table = differences(compare_taps(view, "B.rx_enq", "B.rx_deq"))
     (row,) = table.to_dict("records")
     assert (row["op"], row["words"], row["note"]) == ("reordered", 23, f"the whole packet, {how}")
@@ -296,7 +296,7 @@ def test_a_tap_that_is_not_in_the_capture_is_refused_with_those_that_are(tmp_pat
     with pytest.raises(
         InputError, match=r"no tap 'C.tx_enq' to compare; the capture holds A.tx_enq,"
     ):
-        compare_taps(damaged(tmp_path).view, "C.tx_enq", "B.rx_deq")
+        compare_taps(damaged(tmp_path), "C.tx_enq", "B.rx_deq")
 
 
 def test_columns_of_decoded_tables_are_compared_by_flow() -> None:
@@ -315,7 +315,7 @@ def test_columns_of_decoded_tables_are_compared_by_flow() -> None:
 
 
 def test_the_picture_shows_every_kind_and_the_words_of_the_first_difference(tmp_path: Path) -> None:
-    diff = compare_taps(damaged(tmp_path).view, "A.tx_enq", "B.rx_deq")
+    diff = compare_taps(damaged(tmp_path), "A.tx_enq", "B.rx_deq")
     drawn = draw_word_diff(
         "d", differences(diff), surroundings(diff),
         up="A.tx_enq", down="B.rx_deq", up_words=len(diff.up), down_words=len(diff.down), title="<A>",

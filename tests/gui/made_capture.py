@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter, DeviceCapture
 from freezeframe.capture.registers.layouts import Cause, CreditCode, EventSource, Kind
 from freezeframe.decoders.trace.decode import Trace, decode_capture

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from freezeframe.analyzers.analysis import Analysis, AnalysisResult, Figure, Intervals, Series
-from freezeframe.analyzers.contract import Evidence, Finding
+from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals, Series
+from freezeframe.analyzers.contract import Analysis, Evidence, Finding
 from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.gui.cli.analysis_text import analysis_text, figure_text, sparkline
 from tests.analyzers.emulated import pulled

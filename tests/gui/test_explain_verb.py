@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from freezeframe.analyzers.contract import Evidence, Explanation, Finding
+from freezeframe.analyzers.contract import Evidence, Finding
+from freezeframe.analyzers.explain import Explanation
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import BAD_PACKET, BAD_WORD, made_capture
 

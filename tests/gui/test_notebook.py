@@ -13,7 +13,8 @@ import pytest
 from nbclient import NotebookClient
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Series
-from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.explain import Explanation
 from tests.gui.made_capture import made_capture, made_explanation
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebook.ipynb"

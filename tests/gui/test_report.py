@@ -19,7 +19,8 @@ from typing import cast
 import pandas as pd
 import pytest
 
-from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.content import Gap

@@ -12,15 +12,9 @@ import pandas as pd
 import pytest
 
 from freezeframe.analyzers import registry
-from freezeframe.analyzers.analysis import (
-    Analysis,
-    AnalysisResult,
-    Figure,
-    Intervals,
-    Material,
-    Series,
-)
-from freezeframe.analyzers.contract import Evidence, Finding
+from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals, Series
+from freezeframe.analyzers.contract import Analysis, Evidence, Finding
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
 from freezeframe.gui.report.frames import cell_text, frame_table
 from tests.gui.made_capture import made_capture, made_explanation
@@ -48,7 +42,7 @@ def read(text: str) -> Tags:
     return tags
 
 
-def failing(material: Material) -> AnalysisResult:
+def failing(material: CaptureView) -> AnalysisResult:
     raise ZeroDivisionError("by <b>nothing</b>")
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.contract import Evidence, Explanation, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.explain import Explanation
 from freezeframe.gui.report.analysis_sections import run_all
 from freezeframe.gui.report.html import page
 from freezeframe.gui.report.style import script_text

@@ -181,17 +181,16 @@ def _analyses(
     progress: Progress,
 ) -> Iterator[Part]:
     """Run every analysis; one that fails is a remark and stops none of the others."""
-    from freezeframe.analyzers.analysis import Material
     from freezeframe.analyzers.registry import load_analyses
+    from freezeframe.analyzers.view import CaptureView
 
     known = load_analyses() if registry is None else registry
-    material = Material(folder)
-    material.__dict__["trace"] = trace  # what is decoded already is not decoded again
+    view = CaptureView(folder, trace=trace)
     yield Part(remarks=[f"analysis {n} does not load: {why}" for n, why in known.broken.items()])
     for number, analysis in enumerate(known.analyses.values()):
         progress.report(number, len(known.analyses), f"analysis {analysis.id}")
         try:
-            result = analysis.run(material)
+            result = analysis.run(view)
         except FreezeframeError as error:
             yield Part(remarks=[f"analysis {analysis.id}: {error}"])
             continue

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from freezeframe.analyzers.analysis import AnalysisResult, Material
+from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.host import HOST
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder, HostTrace
 from freezeframe.capture.recorder.case import pull_case
 from freezeframe.decoders.host.table import HostEvents, host_events
@@ -76,7 +77,7 @@ def test_every_line_of_the_trace_is_a_row_and_rows_are_in_the_order_of_time(tmp_
 
 def test_each_interrupt_has_the_handler_that_ran_for_it(tmp_path: Path) -> None:
     _, folder = case(tmp_path, 3)
-    result = HOST.run(Material(folder))
+    result = HOST.run(CaptureView(folder))
     raised = result.figure("B.interrupts").value
     unknown = of(result, "unknown")
     # Of one in the last moments before the freeze the trace may not tell any more.
@@ -100,7 +101,7 @@ def test_a_handler_that_the_tracer_says_it_lost_is_unknown_and_not_missing(tmp_p
         return b"".join(lines)
 
     _, folder = case(tmp_path, 3, edit)
-    result = HOST.run(Material(folder))
+    result = HOST.run(CaptureView(folder))
     if of(result, "handled") is not None:
         assert of(result, "never") == 0
     assert any("lost events" in note for note in result.notes)
@@ -114,7 +115,7 @@ def test_without_any_order_that_fits_the_clocks_are_not_related_and_it_is_said(
     assert host.clocks["B"].relation is None
     assert (host.table["t_unc_ps"] == -1).all()
     assert any("is not related to the card's" in note for note in host.notes)
-    result = HOST.run(Material(folder))
+    result = HOST.run(CaptureView(folder))
     assert result.figure("B.interrupts.handled").value is None
 
 
@@ -143,5 +144,5 @@ def test_a_trace_of_another_boot_contradicts_and_relates_nothing(tmp_path: Path)
 def test_a_capture_without_a_host_says_how_to_get_one(tmp_path: Path) -> None:
     target = EmulatorTarget("forth", "none", 1)
     pull_case([target], tmp_path / "none.ff", freeze=True)
-    result = HOST.run(Material(CaptureFolder.open(tmp_path / "none.ff")))
+    result = HOST.run(CaptureView(CaptureFolder.open(tmp_path / "none.ff")))
     assert not result.figures and "--host-trace" in result.notes[0]

@@ -9,9 +9,8 @@ import pytest
 from PyQt6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
-from freezeframe.analyzers.analysis import Material
 from freezeframe.analyzers.run_diff.packets import align_taps
-from freezeframe.analyzers.view import TAPS
+from freezeframe.analyzers.view import TAPS, CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.gui.desktop.export_selection import _cut
@@ -53,8 +52,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def paired(first: Path, second: Path) -> tuple[Pairs, list[Track]]:
-    one, two = (Material(CaptureFolder.open(path)) for path in (first, second))
-    pairs = pair_packets(align_taps(one.view, two.view), one.trace, two.trace)
+    one, two = (CaptureView(CaptureFolder.open(path)) for path in (first, second))
+    pairs = pair_packets(align_taps(one, two), one.trace, two.trace)
     return pairs, list(pair_tracks("1/compare/2", "good", "bad", pairs, one.trace, two.trace))
 
 

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.facts import Facts
 from freezeframe.analyzers.dma.chunks import LogRow
-from freezeframe.analyzers.dma.interrupts import Interrupts, Lost
+from freezeframe.analyzers.dma.interrupts import Interrupts, Lost, interrupts_in_log
 from freezeframe.analyzers.streams import EventLog
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import Kind
 
 __all__ = ["LOST", "STORM", "diagnose"]
@@ -36,17 +36,17 @@ _NEVER_MASKED = 3
 _SHOWN = 8
 
 
-def diagnose(facts: Facts) -> Iterator[Finding]:
+def diagnose(view: CaptureView) -> Iterator[Finding]:
     """Yield a finding for every card whose interrupts and completions contradict each other."""
-    for device in facts.view.names:
-        log = facts.view.logs[device]
+    for device in view.names:
+        log = view.logs[device]
         if log.gaps or not log.recorded(Kind.IRQ, Kind.NOTE):
             continue
-        told = facts.interrupts(device)
+        told = interrupts_in_log(view.trace, device)
         if len(told.again) >= _NEEDED or (told.again and _never_masks(log)):
-            yield _storm(facts, device, told)
+            yield _storm(view, device, told)
         if told.lost:
-            yield _lost(facts, device, told.lost[0])
+            yield _lost(view, device, told.lost[0])
 
 
 def _never_masks(log: EventLog) -> bool:
@@ -55,7 +55,7 @@ def _never_masks(log: EventLog) -> bool:
     return len(ran) >= _NEVER_MASKED and not len(masked) and not len(log.select(Kind.LOSS.name))
 
 
-def _storm(facts: Facts, device: str, told: Interrupts) -> Finding:
+def _storm(view: CaptureView, device: str, told: Interrupts) -> Finding:
     rows = tuple(
         _row(device, row, f"interrupt raised, {row.value} completions waiting")
         for row in told.again[:_SHOWN]
@@ -71,9 +71,9 @@ def _storm(facts: Facts, device: str, told: Interrupts) -> Finding:
             f"{told.completions} completions{each}): the driver does not mask the line while it runs."
         ),
         device=device,
-        direction=_into(facts, device),
+        direction=_into(view, device),
         t_ps=told.again[0].t_ps,
-        t_uncertainty_ps=_uncertainty(facts, device, told.again[0].row),
+        t_uncertainty_ps=_uncertainty(view, device, told.again[0].row),
         confidence=0.95 if len(told.again) >= _NEEDED else 0.85,
         evidence=(
             Evidence("Interrupts on top of one that was not masked.", device, "event_log", rows),
@@ -81,25 +81,25 @@ def _storm(facts: Facts, device: str, told: Interrupts) -> Finding:
                 "The interrupt line at freeze.",
                 device,
                 rows=(
-                    facts.view.register_row(device, "frozen.interrupt_mask"),
-                    facts.view.register_row(device, "frozen.completions_waiting"),
+                    view.register_row(device, "frozen.interrupt_mask"),
+                    view.register_row(device, "frozen.completions_waiting"),
                 ),
             ),
         ),
     )
 
 
-def _lost(facts: Facts, device: str, lost: Lost) -> Finding:
-    note = _waiting(facts, device, lost)
+def _lost(view: CaptureView, device: str, lost: Lost) -> Finding:
+    note = _waiting(view, device, lost)
     rows = [_row(device, lost.cause, _meaning(lost.cause))]
     if note is not None:
-        rows.insert(0, facts.view.logs[device].row(note, "completion that waits"))
+        rows.insert(0, view.logs[device].row(note, "completion that waits"))
     if lost.raised is None:
         after = "none came in the rest of the recording"
     else:
         rows.append(_row(device, lost.raised, "the next interrupt"))
         after = f"the next came {lost.raised.cycle - lost.cause.cycle:,} bus cycles later"
-    log = facts.view.logs[device]
+    log = view.logs[device]
     seq = None if note is None else int(log.value[note])
     flow = None if note is None else int(log.flow[note])
     what = "A completion" if seq is None else f"The completion of packet {seq} (flow {flow})"
@@ -111,11 +111,11 @@ def _lost(facts: Facts, device: str, lost: Lost) -> Finding:
             "driver did not look again."
         ),
         device=device,
-        direction=_into(facts, device),
+        direction=_into(view, device),
         flow=flow,
         packet=seq,
         t_ps=lost.cause.t_ps,
-        t_uncertainty_ps=_uncertainty(facts, device, lost.cause.row),
+        t_uncertainty_ps=_uncertainty(view, device, lost.cause.row),
         confidence=0.95,
         evidence=(
             Evidence(
@@ -128,13 +128,13 @@ def _lost(facts: Facts, device: str, lost: Lost) -> Finding:
     )
 
 
-def _waiting(facts: Facts, device: str, lost: Lost) -> int | None:
+def _waiting(view: CaptureView, device: str, lost: Lost) -> int | None:
     """Return the position in the log of the notification that waited first; None where it was not recorded.
 
     How many waited is known best where the next interrupt was raised: a notification written in the cycle of
     the enabling is counted there, and stands in the log behind it.
     """
-    log = facts.view.logs[device]
+    log = view.logs[device]
     notes = log.select(Kind.NOTE.name, "remote")
     if lost.raised is not None:
         waiting, before = lost.raised.value, notes[log.rows[notes] < lost.raised.row]
@@ -164,14 +164,14 @@ def _row(device: str, row: LogRow, label: str) -> Row:
     )
 
 
-def _into(facts: Facts, device: str) -> str | None:
+def _into(view: CaptureView, device: str) -> str | None:
     """Return the direction whose receiver this is; None where the other end is not known."""
-    peer = facts.view.peer(device)
+    peer = view.peer(device)
     return None if peer is None else f"{peer}->{device}"
 
 
-def _uncertainty(facts: Facts, device: str, row: int) -> int | None:
-    log = facts.view.logs[device]
+def _uncertainty(view: CaptureView, device: str, row: int) -> int | None:
+    log = view.logs[device]
     at = np.flatnonzero(log.rows == row)
     unc_ps = int(log.t_unc_ps[at[0]]) if len(at) else -1
     return None if unc_ps < 0 else unc_ps

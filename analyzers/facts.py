@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credits.ledger import CreditLedger, FlowAccount
-from freezeframe.analyzers.dma.analysis import device_rows
-from freezeframe.analyzers.dma.interrupts import Interrupts, interrupts_analyzer, interrupts_of
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff, path_of
 from freezeframe.analyzers.view import CaptureView
@@ -173,13 +171,6 @@ class Facts:
         )
         unc = int(unc_ps[0])
         return int(t_ps[0]), None if unc < 0 else unc
-
-    def interrupts(self, device: str) -> Interrupts:
-        """Return what a card's log says of completions and interrupts."""
-        rows = device_rows(self.view.trace, device)
-        rounds = interrupts_analyzer()
-        end_cycle = rows[-1].cycle if rows else 0
-        return interrupts_of(rounds.finish(rounds.step(rounds.init(), rows)), end_cycle)
 
     def overflowed(self, receiver: str) -> bool:
         """Return whether the receiver's FIFO lost words in this recording because it was full."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from freezeframe.analyzers.credits.ledger import FlowAccount
-from freezeframe.analyzers.diagnosis.facts import LINK, Facts
+from freezeframe.analyzers.facts import LINK, Facts
 from freezeframe.capture.registers.layouts import Kind
 
 __all__ = ["covers", "doubt_ps", "flight_ps"]

@@ -1,0 +1,200 @@
+"""Conservation laws held against one capture: which hold, which are broken and by what, which cannot be checked.
+
+The laws are data in `capture.counters.law_table`; the live dashboard reads the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from freezeframe.analyzers.analysis import AnalysisResult, Figure
+from freezeframe.analyzers.conservation.terms import Subject, Terms
+from freezeframe.analyzers.contract import run_analyzer
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.counters.law_table import CARD_LAWS, CardLaw, split_terms
+from freezeframe.capture.registers.layouts import MEMORY_NAMES
+
+__all__ = ["Checked", "Conservation", "Term", "check_laws", "run"]
+
+State = Literal["holds", "broken", "not checkable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of a law with its sign in the balance and its value; None where the capture lacks it."""
+
+    name: str
+    sign: int
+    value: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A law held against one subject.
+
+    Attributes:
+        law: what it says; subject: ``A``, ``A flow 3``, ``A.tx_enq``, ``A->B``.
+        state: ``holds``, ``broken`` or ``not checkable``.
+        balance, least, most: in the same unit; a bound is None where the law has none. All None
+            where the law is not checkable.
+        terms: those of the balance, then those of the bounds with sign 0.
+        why: for ``not checkable`` what is missing, for ``broken`` the sum in words.
+    """
+
+    law: CardLaw
+    subject: Subject
+    state: State
+    terms: tuple[Term, ...]
+    balance: int | None = None
+    least: int | None = None
+    most: int | None = None
+    why: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "law": self.law.name,
+            "text": self.law.text,
+            "subject": self.subject.text,
+            "state": self.state,
+            "balance": self.balance,
+            "least": self.least,
+            "most": self.most,
+            "terms": [{"name": t.name, "sign": t.sign, "value": t.value} for t in self.terms],
+            "why": self.why,
+        }
+
+
+def check_laws(view: CaptureView, laws: Sequence[CardLaw] = CARD_LAWS) -> list[Checked]:
+    """Hold every law against everything in a capture it speaks of, in the order of the table."""
+    terms = Terms(view)
+    return [_checked(terms, law, subject) for law in laws for subject in _subjects(view, law)]
+
+
+class Conservation:
+    """The laws of captures in order, each held against itself: counts of two captures are not one account."""
+
+    name = "conservation"
+
+    def init(self) -> tuple[Checked, ...]:
+        return ()
+
+    def step(self, state: tuple[Checked, ...], batch: CaptureView) -> tuple[Checked, ...]:
+        return (*state, *check_laws(batch))
+
+    def merge(self, states: Sequence[tuple[Checked, ...]]) -> tuple[Checked, ...]:
+        return tuple(checked for state in states for checked in state)
+
+    def finish(self, state: tuple[Checked, ...]) -> tuple[Checked, ...]:
+        return state
+
+
+def _subjects(view: CaptureView, law: CardLaw) -> Iterator[Subject]:
+    for device in view.devices:
+        name = device.name
+        if law.scope == "device":
+            yield Subject(name)
+        elif law.scope in ("tap", "event-log"):
+            for memory in device.memories:
+                if (memory == MEMORY_NAMES[4]) == (law.scope == "event-log"):
+                    yield Subject(name, memory=memory)
+        elif law.scope == "link":
+            yield Subject(name, peer=view.peer(name) or "?")
+        else:
+            peer = (view.peer(name) or "?") if law.scope == "link-flow" else None
+            for flow in range(device.identity.flows_count):
+                yield Subject(name, flow=flow, peer=peer)
+
+
+def _checked(terms: Terms, law: CardLaw, subject: Subject) -> Checked:
+    found: list[Term] = []
+    missing = [why for need in law.needs if (why := terms.need(subject, need))]
+
+    def value(name: str, sign: int) -> int:
+        number, why = terms.value(subject, name)
+        found.append(Term(name.replace("TAP", subject.memory or ""), sign, number))
+        if number is None:
+            missing.append(why)
+        return number or 0
+
+    def bound(text: str) -> int | None:
+        if not text:
+            return None
+        sign, name = (-1, text[1:]) if text.startswith("-") else (1, text)
+        return sign * (value(name, 0) if "." in name else int(name))
+
+    balance = sum(sign * value(name, sign) for sign, name in split_terms(law.balance))
+    least, most = bound(law.least), bound(law.most)
+    if missing:
+        why = "; ".join(dict.fromkeys(missing))
+        return Checked(law, subject, "not checkable", tuple(found), why=why)
+    balance = _unwrapped(balance, law, terms.view, subject)
+    low, high = least is not None and balance < least, most is not None and balance > most
+    state: State = "broken" if low or high else "holds"
+    why = _sum_text(found, balance, least, most) if low or high else ""
+    return Checked(law, subject, state, tuple(found), balance, least, most, why)
+
+
+def _unwrapped(balance: int, law: CardLaw, view: CaptureView, subject: Subject) -> int:
+    """Return a difference of counts that wrap as the smallest number, of either sign, that it can stand for."""
+    if not law.modulus:
+        return balance
+    device = view.device(subject.device)
+    bits = 32 if law.modulus == "word" or device is None else device.identity.flows_credit_w
+    half = 1 << bits >> 1
+    return (balance + half) % (1 << bits) - half
+
+
+def _sum_text(terms: Sequence[Term], balance: int, least: int | None, most: int | None) -> str:
+    said = ""
+    for term in (t for t in terms if t.sign):
+        sign = ("" if term.sign > 0 else "-") if not said else (" + " if term.sign > 0 else " - ")
+        said += f"{sign}{term.name} {term.value:,}"
+    if least == most:
+        allowed = f"must be {least:,}"
+    elif least is None:
+        allowed = f"may be {most:,} at most"
+    elif most is None:
+        allowed = f"must be {least:,} at least"
+    else:
+        allowed = f"must lie in {least:,} to {most:,}"
+    bounds = [f"{t.name} {t.value:,}" for t in terms if not t.sign]
+    return f"{said} = {balance:,}; {allowed}" + (f" ({', '.join(bounds)})" if bounds else "")
+
+
+def run(view: CaptureView) -> AnalysisResult:
+    checked = run_analyzer(Conservation(), [view])
+    counts = {
+        state: sum(c.state == state for c in checked)
+        for state in ("holds", "broken", "not checkable")
+    }
+    figures = tuple(
+        Figure(f"laws.{state.replace(' ', '_')}", f"laws, {state}", count)
+        for state, count in counts.items()
+    )
+    columns = ("law", "subject", "state", "balance", "least", "most", "why", "text")
+    table = pd.DataFrame([{name: c.to_json()[name] for name in columns} for c in checked])
+    for name in ("balance", "least", "most"):
+        table[name] = table[name].astype("Int64")
+    terms = pd.DataFrame(
+        [
+            {"law": c.law.name, "subject": c.subject.text, "term": t.name, "sign": t.sign, "value": t.value}
+            for c in checked
+            for t in c.terms
+        ]
+    )  # fmt: skip
+    terms["value"] = terms["value"].astype("Int64")
+    notes = [
+        f"{c.subject.text}: {c.law.name}: {c.law.text} {c.why}."
+        for c in checked
+        if c.state == "broken"
+    ]
+    return AnalysisResult(
+        "conservation",
+        figures=figures,
+        tables={"laws": table, "terms": terms},
+        notes=tuple(notes or ["No law that can be checked is broken."]),
+    )

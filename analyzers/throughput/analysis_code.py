@@ -1,0 +1,314 @@
+"""The analysis ``throughput``: how fast words went, in each direction and flow, and how near to the limits.
+
+A megabyte is 2^20 bytes. The link's limit is one 64-bit word each link cycle, the bus's one each bus cycle.
+
+Source: FORTH 2.8 (throughput tracing); its limits, 596 and 762.9 MB/s, follow from 78.125 and 100 MHz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from freezeframe.analyzers.analysis import (
+    AnalysisResult,
+    Figure,
+    Intervals,
+    Series,
+)
+from freezeframe.analyzers.result_parts import interval_track, joined_notes
+from freezeframe.analyzers.throughput.flows import FlowRates, flow_counts, flow_rates
+from freezeframe.analyzers.throughput.sampled import CLOCK_PPM, Sampled, sampled
+from freezeframe.analyzers.throughput.samples import SamplerAnalyzer, Way
+from freezeframe.analyzers.throughput.shape import levels, ramps, silences
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.registers.identity import Identity
+from freezeframe.capture.timebase import PS_PER_S
+
+__all__ = ["MB", "run"]
+
+MB = 1 << 20
+"""Bytes of a megabyte, as the FORTH paper counts."""
+
+_WORD_B = 8
+_WAYS = ("out", "in")
+_FULL = 0.97  # of the link's limit: the gap between packets of a few words takes about so much
+_STALL_INTERVALS = 2
+_PERIODIC_TAPS = ("tx_deq", "rx_enq")
+
+Int64 = npt.NDArray[np.int64]
+
+
+def run(view: CaptureView) -> AnalysisResult:
+    """Return rates, their series, and where they changed, from samples, traces and counters."""
+    parts = _Parts(view)
+    for device in view.devices:
+        found = sampled(device, view.trace.timebase)
+        if isinstance(found, str):
+            parts.notes.append(found)
+        else:
+            parts.add_sampled(found, device.identity)
+        for tap in _PERIODIC_TAPS:
+            parts.add_traced(device.name, tap, device.identity)
+    parts.add_counts()
+    return AnalysisResult(
+        "throughput",
+        tuple(parts.figures),
+        tuple(parts.series),
+        tuple(track for track in parts.tracks if len(track.t_ps)),
+        tables=parts.tables(),
+        notes=joined_notes([*parts.notes, *view.switched_off]),
+    )
+
+
+class _Parts:
+    """Collects what the result is made of."""
+
+    def __init__(self, view: CaptureView) -> None:
+        self.view = view
+        self.view = view
+        self.figures: list[Figure] = []
+        self.series: list[Series] = []
+        self.tracks: list[Intervals] = []
+        self.notes: list[str] = []
+        self._samples: list[dict[str, Any]] = []
+        self._flows: list[dict[str, Any]] = []
+
+    def add_sampled(self, found: Sampled, identity: Identity) -> None:
+        """Add what the sampler of one device tells."""
+        analyzer = SamplerAnalyzer(full_words=max(1, int(_FULL * found.limit_words)))
+        state = analyzer.init()
+        for batch in found.batches():
+            state = analyzer.step(state, batch)
+        summary = analyzer.finish(state)
+        words = found.words()
+        most = found.limit_words * (1 + CLOCK_PPM / 1e6) + 2
+        beyond = int((words > most).any(axis=1).sum())
+        if beyond:
+            self.notes.append(
+                f"{found.device}: {beyond} of {len(words)} intervals of the sampler hold more words than the "
+                f"link can carry in {found.period_cycles} bus cycles ({int(most)}): counts were cleared or the "
+                "period was changed while it recorded; figures of the sampler mean nothing here."
+            )
+            return
+        unknown = int((words < 0).any(axis=1).sum())
+        if unknown:
+            self.notes.append(
+                f"{found.device}: {unknown} of {len(words)} intervals of the sampler lie beside samples that were "
+                "not read; they count in no figure."
+            )
+        for column, way in enumerate(_WAYS):
+            one = (summary.out, summary.into)[column]
+            self.figures += _figures(found, identity, way, one, summary.intervals)
+            self._series(found, identity, way, words[:, column])
+        self._samples.append(
+            {
+                "device": np.repeat(found.device, len(words)),
+                "t_ps": found.t_ps[:-1],
+                "t_end_ps": found.t_ps[1:],
+                "words_out": words[:, 0],
+                "words_in": words[:, 1],
+            }
+        )
+
+    def _series(self, found: Sampled, identity: Identity, way: str, words: Int64) -> None:
+        period_s = found.period_cycles / identity.clk_bus
+        rate = np.where(words >= 0, words * _WORD_B / period_s / MB, np.nan)
+        name, label = f"{found.device}.{way}", f"{found.device} {way}"
+        self.series.append(
+            Series(
+                f"{name}.throughput",
+                f"{label}, throughput",
+                "MB/s",
+                found.t_ps,
+                np.append(rate, rate[-1]),
+                limit=_limit(identity.clk_link),
+                limit_label="link: a word each cycle",
+            )
+        )
+        one_word = _WORD_B / period_s / MB
+        self.tracks.append(_shape_track(found, name, label, rate, one_word))
+        self.tracks.append(self._stall_track(found, name, label, words))
+
+    def _stall_track(self, found: Sampled, name: str, label: str, words: Int64) -> Intervals:
+        stretches = silences(words, _STALL_INTERVALS)
+        rows = []
+        for start, end in stretches:
+            begin_ps, end_ps = int(found.t_ps[start]), int(found.t_ps[end])
+            last_ps = int(found.t_ps[end - 1])  # where its last interval begins
+            kind, text = self._why_silent(found.device, name, begin_ps, last_ps, end_ps)
+            rows.append((begin_ps, end_ps, kind, text, -1, start == 0, end == len(words)))
+        waited = [row for row in rows if row[2] == "waiting-for-credit"]
+        self.figures.append(
+            Figure(f"{name}.stalls", f"{label}, stretches without a word", len(rows), note=(
+                f"of {_STALL_INTERVALS} intervals of the sampler or more; {len(waited)} of them while a flow "
+                "waited for credit"
+            ))
+        )  # fmt: skip
+        return interval_track(f"{name}.stalls", f"{label}, without a word", rows)
+
+    def _why_silent(
+        self, device: str, name: str, begin_ps: int, last_ps: int, end_ps: int
+    ) -> tuple[str, str]:
+        if not name.endswith(".out"):
+            return "silent", "nothing arrived"
+        log = self.view.flow_log(device)
+        if log is None or log.gaps or not len(log) or int(log.t_ps[0]) > begin_ps:
+            return "silent", "nothing left; the event log does not reach back to say why"
+        blocked = self.view.trace.intervals
+        blocked = blocked[blocked["device"] == device]
+        shared = np.minimum(blocked["t_end_ps"].to_numpy(), end_ps) - np.maximum(
+            blocked["t_ps"].to_numpy(), begin_ps
+        )
+        covered = int(np.clip(shared, 0, None).sum())
+        if 2 * covered >= end_ps - begin_ps:
+            return "waiting-for-credit", "nothing left: a flow waited for credit"
+        # The log closes some records after the cause, the sampler with the last memory.
+        if int(log.t_ps[-1]) < last_ps:
+            return "silent", "nothing left; the event log ended before, and does not say why"
+        return "nothing-to-send", "nothing left, and no flow waited for credit: nothing to send"
+
+    def add_traced(self, device: str, tap: str, identity: Identity) -> None:
+        """Add what a tap's trace tells of its flows."""
+        stream = self.view.stream(device, tap)
+        period_ps = self.view.cycles_ps(device, link=1)
+        rates = flow_rates(stream, period_ps) if stream is not None else None
+        if rates is None:
+            if stream is not None and len(stream):
+                self.notes.append(
+                    f"{device}.{tap}: the times of its words go back, so records are damaged; no rates of its flows."
+                )
+            return
+        way = _WAYS[tap == "rx_enq"]
+        if rates.missing:
+            self.notes.append(
+                f"{device}.{tap}: words were not read, so rates of its flows are too low."
+            )
+        span_s = rates.span_ps / PS_PER_S
+        limit = _limit(identity.clk_link)
+        word_rate = _WORD_B / span_s / MB
+        for at, flow in enumerate(rates.flows.tolist()):
+            words = int(rates.words[at].sum())
+            name, label = f"{device}.{way}.flow{flow}", f"{device} {way}, flow {flow}"
+            if flow < 0:
+                name, label = f"{device}.{way}.flow-unknown", f"{device} {way}, flow not known"
+            mean = words * word_rate
+            note = f"from {words} words in {rates.span_ps // 1000} ns of {device}.{tap}"
+            self.figures.append(
+                Figure(f"{name}.traced", f"{label}, in the trace", mean, "MB/s", word_rate, note)
+            )
+            self.series.append(_flow_series(rates, at, name, label, limit))
+            self._flows.append(
+                {"device": device, "tap": tap, "flow": flow, "words": words, "t_ps": int(rates.edges_ps[0]),
+                 "t_end_ps": int(rates.edges_ps[-1]), "MB_per_s": mean}
+            )  # fmt: skip
+
+    def add_counts(self) -> None:
+        """Add the per-flow counters of the freeze banks."""
+        counts = flow_counts(self.view)
+        for device in self.view.names:
+            mine = [count for count in counts if count.device == device]
+            for way, column in (("out", "sent"), ("in", "received")):
+                known = {
+                    c.flow: int(getattr(c, column)) for c in mine if getattr(c, column) is not None
+                }
+                total = sum(known.values())
+                long = (
+                    self.view.counter(device, "tx_deq_words" if way == "out" else "rx_enq_words")
+                    or 0
+                )
+                wrapped = long >> 32 > 0
+                for flow, words in known.items():
+                    if not words:
+                        continue
+                    note = f"{100 * words / total:.1f} % of {device}'s words {way}" if total else ""
+                    if wrapped:
+                        note = "32 bits: it has wrapped, and how often is not known of one flow"
+                    self.figures.append(
+                        Figure(f"{device}.{way}.flow{flow}.words", f"{device} {way}, flow {flow}, counted",
+                               words, "words", note=note)
+                    )  # fmt: skip
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        found = {}
+        if self._samples:
+            columns = self._samples[0].keys()
+            found["samples"] = pd.DataFrame(
+                {key: np.concatenate([part[key] for part in self._samples]) for key in columns}
+            )
+        if self._flows:
+            found["flows"] = pd.DataFrame(self._flows)
+        return found
+
+
+def _limit(clk_hz: int) -> float:
+    """Return MB/s of one 64-bit word each cycle."""
+    return clk_hz * _WORD_B / MB
+
+
+def _figures(
+    found: Sampled, identity: Identity, way: str, one: Way, intervals: int
+) -> Iterator[Figure]:
+    """Yield the figures of one direction; a count is sharp to one word at each end of what it spans."""
+    name, label = f"{found.device}.{way}", f"{found.device} {way}"
+    if not intervals:
+        yield Figure(f"{name}.throughput.mean", f"{label}, mean", None, "MB/s", note=(
+            "no two neighbouring samples were read"))  # fmt: skip
+        return
+    period_s = found.period_cycles / identity.clk_bus
+    per_word = _WORD_B / period_s / MB
+    link, bus = _limit(identity.clk_link), _limit(identity.clk_bus)
+    mean, sharp = one.words * per_word / intervals, per_word / intervals
+    over = f"over {intervals} intervals of {found.period_cycles} bus cycles"
+    yield Figure(f"{name}.throughput.mean", f"{label}, mean", mean, "MB/s", sharp, over)
+    for key, text, words in (
+        ("min", "slowest interval", one.least),
+        ("max", "fastest interval", one.most),
+    ):
+        yield Figure(
+            f"{name}.throughput.{key}", f"{label}, {text}", words * per_word, "MB/s", per_word
+        )
+    yield Figure(f"{name}.throughput.link_share", f"{label}, share of the link", 100 * mean / link, "%",
+                 100 * sharp / link, f"limit {link:.1f} MB/s: a word each cycle of {identity.clk_link} Hz")  # fmt: skip
+    yield Figure(f"{name}.throughput.bus_share", f"{label}, share of the bus", 100 * mean / bus, "%",
+                 100 * sharp / bus, f"limit {bus:.1f} MB/s: a word each cycle of {identity.clk_bus} Hz")  # fmt: skip
+    yield Figure(f"{name}.words", f"{label}, words in the samples", one.words, "words")
+    yield Figure(f"{name}.idle", f"{label}, intervals without a word", 100 * one.idle / intervals, "%",
+                 note=f"the most in a row: {one.idle_longest}")  # fmt: skip
+    yield Figure(f"{name}.full", f"{label}, intervals at {_FULL:.0%} of the link or more",
+                 100 * one.full / intervals, "%")  # fmt: skip
+
+
+def _shape_track(
+    found: Sampled, name: str, label: str, rate: npt.NDArray[np.float64], one_word: float
+) -> Intervals:
+    """Return levels and ramps of a rate; unknown intervals part it."""
+    rows = []
+    known = np.flatnonzero(np.diff((~np.isnan(rate)).astype(np.int8), prepend=0, append=0))
+    for start, end in zip(known[::2].tolist(), known[1::2].tolist(), strict=True):
+        steady = levels(rate[start:end], noise=one_word)
+        for level in steady:
+            a, b = start + level.start, start + level.end
+            rows.append((int(found.t_ps[a]), int(found.t_ps[b]), "level", f"{level.mean:.1f} MB/s", -1,
+                         a == 0, b == len(rate)))  # fmt: skip
+        for ramp in ramps(steady):
+            a, b = start + ramp.start, start + ramp.end
+            kind = "ramp-up" if ramp.rises else "ramp-down"
+            text = f"from {ramp.low:.1f} to {ramp.high:.1f} MB/s"
+            rows.append(
+                (int(found.t_ps[a]), int(found.t_ps[b]), kind, text, -1, False, b == len(rate))
+            )
+    return interval_track(f"{name}.shape", f"{label}, levels and ramps", sorted(rows))
+
+
+def _flow_series(rates: FlowRates, at: int, name: str, label: str, limit: float) -> Series:
+    lengths_s = np.diff(rates.edges_ps) / PS_PER_S
+    value = rates.words[at] * _WORD_B / lengths_s / MB
+    return Series(
+        f"{name}.traced", f"{label}, in the trace", "MB/s", rates.edges_ps, np.append(value, value[-1]),
+        limit=limit, limit_label="link: a word each cycle",
+    )  # fmt: skip
