@@ -25,6 +25,7 @@ from freezeframe.analyzers.dma.interrupts import (
 from freezeframe.analyzers.dma.rates import longest_burst
 from freezeframe.analyzers.dma.reads import Read, reads_analyzer
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.code import Code
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
@@ -427,7 +428,8 @@ def test_the_peaks_are_a_word_a_cycle_of_each_clock(tmp_path: Path) -> None:
 
 
 def test_the_analysis_is_what_the_entry_point_says() -> None:
-    assert (DMA.id, DMA.run) == ("dma", dma)
+    assert isinstance(DMA.run, Code)
+    assert (DMA.id, DMA.run.loaded) == ("dma", dma)
 
 
 @pytest.mark.parametrize("seed", [1, 6])
