@@ -13,6 +13,7 @@ from freezeframe.analyzers.latency.analysis import LATENCY
 from freezeframe.analyzers.latency.analysis_code import latency
 from freezeframe.analyzers.latency.messages import unwrapped
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.code import Code
 from tests.analyzers.bench_pair import BUS_PS, LINK_PS, Crossing, Pair, header
 
 POSTING_PS, POSTED_PS = 900_000, 500_000  # before the first word of the packet
