@@ -6,217 +6,28 @@ the operations that 24-series parts share.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from freezeframe.capture.code import code
+from freezeframe.decoders.contract import Decoder, Option, Output
 
-from freezeframe.capture.errors import InputError
-from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.contract import Decoder, Option, OptionValues, Output, Texts
-from freezeframe.decoders.parts.i2c_memory import (
-    ACCESS_ERRORS,
-    Access,
-    MemoryBus,
-    access_errors,
-    row_of_access,
-)
+__all__ = ["EEPROM"]
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["EEPROM", "EepromState", "decode_eeprom", "eeprom_texts", "operation_schema"]
-
-_FIRST_DEVICE, _LAST_DEVICE = 0x50, 0x57  # control code 1010, then three bits of pins or blocks
 _SIZES_B = (0, *(128 << n for n in range(11)))
 _PAGES_B = tuple(1 << n for n in range(9))
-_SHOWN_B = 16
-
-
-def operation_schema() -> pa.Schema:
-    """Return the columns of EEPROM operations and errors.
-
-    ``kind`` is ``operation`` or ``error``, and then ``error`` says which; an error about an
-    operation stands after it and repeats its values. ``op`` is ``byte-write``, ``page-write``,
-    ``current-read`` (a byte from where the counter stands), ``random-read`` (a byte from an address
-    that is sent), ``sequential-read``, ``set-address`` or ``poll``. ``device`` is the 7-bit address
-    without block bits, ``address`` that in the memory (-1 unknown), ``addressed`` whether it was
-    sent in the operation. A ``poll`` stands for all addresses after a write that were not answered:
-    ``polls`` counts them, and ``cycle_ps`` is from the STOP of the write to the first answer (-1
-    without). ``transfer`` is the number of the first I2C transfer.
-    """
-    import pyarrow as pa
-
-    from freezeframe.decoders.columns import event_schema, name_type
-
-    return event_schema(
-        {
-            "op": name_type(),
-            "device": pa.int16(),
-            "address": pa.int32(),
-            "addressed": pa.bool_(),
-            "length_B": pa.int32(),
-            "memory": pa.binary(),
-            "polls": pa.int64(),
-            "cycle_ps": pa.int64(),
-            "transfer": pa.int64(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
-        }
-    )
-
-
-class EepromState:
-    """The bus, what is known of each memory, and the polling that is under way."""
-
-    def __init__(self, options: OptionValues) -> None:
-        address_bytes = options.integer("address_bytes")
-        size_B = options.integer("size_b") or 256**address_bytes
-        blocks = size_B // 256**address_bytes
-        if blocks > 8:
-            raise InputError(
-                f"decoder eeprom: {size_B} B need more than {address_bytes} address B and three "
-                "block bits; say address_bytes=2"
-            )
-        device = options.integer("device")
-        devices = (device, device) if device >= 0 else (_FIRST_DEVICE, _LAST_DEVICE)
-        self.page_B = options.integer("page_b")
-        if device >= 0 and blocks > 1:
-            devices = (device & ~(blocks - 1), device | blocks - 1)
-        self.bus = MemoryBus(
-            devices, address_bytes=address_bytes, size_B=size_B, page_B=self.page_B
-        )
-        self.size_B = size_B
-        self.content: dict[tuple[int, int], int] = {}  # (device, address): byte
-        self.written_ps: dict[int, int] = {}  # device: end of a write, until something answers
-        self.polls: dict[int, dict[str, Any]] = {}  # device: row of the polling under way
-
-
-def decode_eeprom(
-    table: pa.Table, options: OptionValues, state: EepromState, last: bool
-) -> pa.Table:
-    """Decode I2C transfers."""
-    import pyarrow as pa
-
-    rows: list[dict[str, Any]] = []
-    for transfer in table.to_pylist():
-        for access in state.bus.feed(transfer):
-            rows += _rows(state, access)
-    if last:
-        for access in state.bus.end():
-            rows += _rows(state, access)
-        for row in state.polls.values():
-            rows.append(row)
-        state.polls.clear()
-    return pa.Table.from_pylist(rows, schema=operation_schema())
-
-
-def eeprom_texts(row: Mapping[str, Any]) -> Texts:
-    """Put a row of `operation_schema` into words."""
-    op = str(row["op"])
-    if row["kind"] == "error":
-        error = str(row["error"])
-        return Texts("!", error, f"{op}: {error}: {_ERROR_TEXTS[error]}")
-    device = f"device {row['device']:#04x}"
-    if op == "poll":
-        normal = f"poll, {row['polls']} not answered"
-        cycle = "" if row["cycle_ps"] < 0 else f", write took {format_ps(row['cycle_ps'])} at most"
-        return Texts(op, normal, f"{device}: {normal}{cycle}")
-    where = " at ?" if row["address"] < 0 else f" at {row['address']:#06x}"
-    data = row["memory"]
-    shown = f": {data[:_SHOWN_B].hex(' ')}" if data else ""
-    normal = f"{op}{where}{shown}{'...' if len(data) > _SHOWN_B else ''}"
-    return Texts(op, normal, f"{device}: {normal}, {row['length_B']} B")
-
-
-_ERROR_TEXTS = ACCESS_ERRORS | {
-    "no-answer": "nothing answers this address, and no write is known that it could be busy with",
-    "page-wrap": "the data goes over the end of the page and goes on at its beginning",
-    "differs": "a byte is not what was last written or read there in this capture",
-}
-
-
-def _rows(state: EepromState, access: Access) -> list[dict[str, Any]]:
-    row = row_of_access(access) | {
-        "source": "EEPROM",
-        "op": _op(access),
-        "polls": -1,
-        "cycle_ps": -1,
-    }
-    if not access.answered:
-        return _not_answered(state, access, row)
-    before = _answered(state, access)
-    if row["op"] == "poll":
-        # The address alone: it says that the device is there, and ends polling.
-        return before or [row | {"polls": 0}]
-    errors = access_errors(access)
-    if access.read:
-        errors += _read(state, access)
-    elif access.data:
-        if access.address >= 0 and access.address % state.page_B + len(access.data) > state.page_B:
-            errors.append("page-wrap")
-        if access.refused_at < 0 and not access.problem:
-            _write(state, access)
-    return [*before, row, *(row | {"kind": "error", "error": error} for error in errors)]
-
-
-def _op(access: Access) -> str:
-    if not access.answered or not (access.addressed or access.data or access.read):
-        return "poll"
-    if access.read:
-        if len(access.data) > 1:
-            return "sequential-read"
-        return "random-read" if access.addressed else "current-read"
-    if not access.data:
-        return "set-address"
-    return "byte-write" if len(access.data) == 1 else "page-write"
-
-
-def _not_answered(state: EepromState, access: Access, row: dict[str, Any]) -> list[dict[str, Any]]:
-    if access.device not in state.written_ps:
-        row |= {"polls": 1}
-        return [row, row | {"kind": "error", "error": "no-answer"}]
-    poll = state.polls.setdefault(access.device, row | {"polls": 0})
-    poll["polls"] += 1
-    poll["t_end_ps"], poll["end_sample"] = access.t_end_ps, access.end_sample
-    return []
-
-
-def _answered(state: EepromState, access: Access) -> list[dict[str, Any]]:
-    """Return the row of the polling that this answer ends, if there was any."""
-    written_ps = state.written_ps.pop(access.device, None)
-    poll = state.polls.pop(access.device, None)
-    if poll is None or written_ps is None:
-        return []
-    poll["cycle_ps"] = access.t_ps - written_ps
-    return [poll]
-
-
-def _read(state: EepromState, access: Access) -> list[str]:
-    if access.address < 0:
-        return []
-    differs = False
-    for number, byte in enumerate(access.data):
-        key = access.device, (access.address + number) % state.size_B
-        differs |= state.content.get(key, byte) != byte
-        state.content[key] = byte
-    return ["differs"] if differs else []
-
-
-def _write(state: EepromState, access: Access) -> None:
-    state.written_ps[access.device] = access.t_end_ps
-    page = access.address - access.address % state.page_B
-    for number, byte in enumerate(access.data):
-        place = (access.address - page + number) % state.page_B
-        state.content[access.device, page + place] = byte
-
 
 EEPROM = Decoder(
     id="eeprom",
     name="I2C EEPROM",
     doc="24-series memory on I2C: reads, writes, page wraps, write cycle polling",
     consumes="i2c.transfers",
-    produces=(Output("eeprom", operation_schema, "operations and errors"),),
-    decode=decode_eeprom,
-    new_state=EepromState,
+    produces=(
+        Output(
+            "eeprom",
+            code("freezeframe.decoders.parts.eeprom_code:operation_schema"),
+            "operations and errors",
+        ),
+    ),
+    decode=code("freezeframe.decoders.parts.eeprom_code:decode_eeprom"),
+    new_state=code("freezeframe.decoders.parts.eeprom_code:EepromState"),
     options=(
         Option("address_bytes", 1, "bytes of a memory address", choices=(1, 2)),
         Option(
@@ -232,5 +43,5 @@ EEPROM = Decoder(
             "device", -1, "only this 7-bit address; -1 for 0x50 to 0x57", minimum=-1, maximum=127
         ),
     ),
-    texts=eeprom_texts,
+    texts=code("freezeframe.decoders.parts.eeprom_code:eeprom_texts"),
 )

@@ -9,8 +9,12 @@ Source: SFF-8472 rev. 12.4, clause 4; INF-8077i rev. 4.5, chapters 4 and 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
+
+from freezeframe.capture.files.edges import PS_PER_S
+from freezeframe.decoders.columns import event_schema, name_type
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.parts.i2c_memory import (
     ACCESS_ERRORS,
@@ -20,9 +24,6 @@ from freezeframe.decoders.parts.i2c_memory import (
     row_of_access,
 )
 from freezeframe.decoders.parts.module_fields import Field, Memory, Reading
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = [
     "PAGE_SELECT",
@@ -51,10 +52,6 @@ def field_schema() -> pa.Schema:
     ``high-warning``, ``low-warning``). ``reads`` counts the accesses that its bytes come from: only
     one makes a value of two bytes coherent.
     """
-    import pyarrow as pa
-
-    from freezeframe.decoders.columns import event_schema, name_type
-
     return event_schema(
         {
             "op": name_type(),
@@ -84,10 +81,6 @@ def transaction_schema() -> pa.Schema:
     ``address`` the byte there (-1 unknown); ``addressed`` says that it was sent. ``memory`` are the
     bytes, ``transfer`` is the number of the first I2C transfer.
     """
-    import pyarrow as pa
-
-    from freezeframe.decoders.columns import event_schema, name_type
-
     return event_schema(
         {
             "op": name_type(),
@@ -172,7 +165,7 @@ class Module:
     ) -> list[dict[str, Any]]:
         raw = self._memory.get(field.page, field.address, field.length_B) or b""
         reading: Reading = field.meaning(raw, self._memory)
-        t_ps, t_end_ps = (_to_ps(place, access.samplerate_hz) for place in places)
+        t_ps, t_end_ps = (place * PS_PER_S // access.samplerate_hz for place in places)
         row = {
             "t_ps": t_ps,
             "source": self.source,
@@ -224,8 +217,6 @@ def decode_module(
     table: pa.Table, options: OptionValues, state: Module, last: bool
 ) -> dict[str, pa.Table]:
     """Decode I2C transfers to a module."""
-    import pyarrow as pa
-
     accesses = [access for row in table.to_pylist() for access in state.bus.feed(row)]
     if last:
         accesses += state.bus.end()
@@ -281,9 +272,3 @@ def _op(access: Access) -> str:
     if access.read:
         return "read"
     return "write" if access.data else "set-address"
-
-
-def _to_ps(sample: int, samplerate_hz: int) -> int:
-    from freezeframe.capture.files.edges import PS_PER_S
-
-    return sample * PS_PER_S // samplerate_hz

@@ -5,39 +5,10 @@ Source: SFF-8472 rev. 12.4.
 
 from __future__ import annotations
 
-from freezeframe.decoders.contract import Decoder, Option, OptionValues, Output
-from freezeframe.decoders.parts.module_pages import (
-    Module,
-    decode_module,
-    field_schema,
-    module_texts,
-    transaction_schema,
-)
-from freezeframe.decoders.parts.sfp_map import SFP_FIELDS
+from freezeframe.capture.code import code
+from freezeframe.decoders.contract import Decoder, Option, Output
 
 __all__ = ["SFP"]
-
-_IDENTIFICATION, _DIAGNOSTICS = 0x50, 0x51  # A0h and A2h with the direction bit
-
-
-def _page_name(device: int, address: int, page: int) -> str:
-    if device == _IDENTIFICATION:
-        return "A0h"
-    if address < 128:
-        return "A2h"
-    return f"A2h page {page:02X}h" if page >= 0 else "A2h page ?"
-
-
-def _new_state(options: OptionValues) -> Module:
-    return Module(
-        "SFP",
-        (_IDENTIFICATION, _DIAGNOSTICS),
-        SFP_FIELDS,
-        _page_name,
-        _DIAGNOSTICS,
-        options.integer("page"),
-    )
-
 
 SFP = Decoder(
     id="sfp",
@@ -45,11 +16,19 @@ SFP = Decoder(
     doc="management pages of an SFP on I2C (SFF-8472): identification, diagnostics with units",
     consumes="i2c.transfers",
     produces=(
-        Output("sfp.fields", field_schema, "fields read and written, with values and units"),
-        Output("sfp.transactions", transaction_schema, "accesses to the pages"),
+        Output(
+            "sfp.fields",
+            code("freezeframe.decoders.parts.module_pages:field_schema"),
+            "fields read and written, with values and units",
+        ),
+        Output(
+            "sfp.transactions",
+            code("freezeframe.decoders.parts.module_pages:transaction_schema"),
+            "accesses to the pages",
+        ),
     ),
-    decode=decode_module,
-    new_state=_new_state,
+    decode=code("freezeframe.decoders.parts.module_pages:decode_module"),
+    new_state=code("freezeframe.decoders.parts.sfp_map:new_module"),
     options=(
         Option(
             "page",
@@ -59,5 +38,5 @@ SFP = Decoder(
             maximum=255,
         ),
     ),
-    texts=module_texts,
+    texts=code("freezeframe.decoders.parts.module_pages:module_texts"),
 )

@@ -6,6 +6,7 @@ Source: SFF-8472 rev. 12.4, tables 4-1 (A0h) and 4-2 (A2h), clauses 5 to 9; the 
 
 from __future__ import annotations
 
+from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.parts.module_codes import (
     CONNECTORS,
     ENCODINGS,
@@ -25,6 +26,7 @@ from freezeframe.decoders.parts.module_fields import (
     plain,
     text,
 )
+from freezeframe.decoders.parts.module_pages import Module
 from freezeframe.decoders.parts.sfp_calibration import (
     BIAS,
     RX_POWER,
@@ -36,8 +38,9 @@ from freezeframe.decoders.parts.sfp_calibration import (
     measured,
 )
 
-__all__ = ["SFP_FIELDS"]
+__all__ = ["SFP_FIELDS", "new_module"]
 
+_IDENTIFICATION, _DIAGNOSTICS = 0x50, 0x51  # A0h and A2h with the direction bit
 _EXTENDED_IDENTIFIERS = {0: "unspecified", 4: "defined by the two-wire ID only"} | {
     n: f"MOD_DEF {n}" for n in (1, 2, 3, 5, 6, 7)
 }
@@ -211,3 +214,23 @@ _A2H = (
 
 # Pages 00h and 01h are the user's memory; others are what the vendor or another standard says.
 SFP_FIELDS = (*_A0H, *_A2H)
+
+
+def _page_name(device: int, address: int, page: int) -> str:
+    if device == _IDENTIFICATION:
+        return "A0h"
+    if address < 128:
+        return "A2h"
+    return f"A2h page {page:02X}h" if page >= 0 else "A2h page ?"
+
+
+def new_module(options: OptionValues) -> Module:
+    """Return a module of which nothing is known but the page that is selected."""
+    return Module(
+        "SFP",
+        (_IDENTIFICATION, _DIAGNOSTICS),
+        SFP_FIELDS,
+        _page_name,
+        _DIAGNOSTICS,
+        options.integer("page"),
+    )

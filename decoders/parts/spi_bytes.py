@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["byte_transfers"]
 
@@ -42,9 +42,6 @@ def byte_transfers(table: pa.Table, select: int, decoder: str) -> list[dict[str,
 
 
 def _bytes(table: pa.Table, line: str, decoder: str) -> list[bytes]:
-    import numpy as np
-    import pyarrow as pa
-
     lists = table.column(line).combine_chunks()
     words = lists.flatten().to_numpy(zero_copy_only=False)
     if len(words) and words.max() > 0xFF:
@@ -55,5 +52,5 @@ def _bytes(table: pa.Table, line: str, decoder: str) -> list[bytes]:
     offsets = np.zeros(len(lists) + 1, dtype=np.int32)
     np.cumsum(lists.value_lengths().to_numpy(zero_copy_only=False), out=offsets[1:])
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(words.astype(np.uint8))]
-    made: list[bytes] = pa.Array.from_buffers(pa.binary(), len(lists), buffers).to_pylist()
-    return made
+    texts: list[bytes] = pa.Array.from_buffers(pa.binary(), len(lists), buffers).to_pylist()
+    return texts

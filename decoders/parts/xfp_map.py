@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.parts.module_codes import CONNECTORS, IDENTIFIERS
 from freezeframe.decoders.parts.module_fields import (
     Field,
@@ -23,9 +24,11 @@ from freezeframe.decoders.parts.module_fields import (
     power,
     text,
 )
+from freezeframe.decoders.parts.module_pages import Module
 
-__all__ = ["XFP_FIELDS"]
+__all__ = ["XFP_FIELDS", "new_module"]
 
+_DEVICE = 0x50  # A0h with the direction bit
 _LOW, _ID = "lower", "table 01h"
 _AUX_KINDS_AT = 222  # in table 01h: AUX1 in the upper four bits, AUX2 in the lower
 
@@ -254,3 +257,15 @@ _IDENTIFICATION = (
 )
 
 XFP_FIELDS = (*_LOWER, *_IDENTIFICATION)
+
+
+def _page_name(device: int, address: int, page: int) -> str:
+    if address < 128:
+        return "lower"
+    return f"table {page:02X}h" if page >= 0 else "table ?"
+
+
+def new_module(options: OptionValues) -> Module:
+    """Return a module of which nothing is known but the page that is selected."""
+    page = options.integer("table")
+    return Module("XFP", (_DEVICE, _DEVICE), XFP_FIELDS, _page_name, _DEVICE, page)

@@ -13,7 +13,8 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.contract import OptionValue
-from freezeframe.decoders.parts.eeprom import EEPROM, decode_eeprom, eeprom_texts
+from freezeframe.decoders.parts.eeprom import EEPROM
+from freezeframe.decoders.parts.eeprom_code import decode_eeprom, eeprom_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.i2c import I2C

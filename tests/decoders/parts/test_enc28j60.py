@@ -14,7 +14,8 @@ import pytest
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.decoders.parts.enc28j60 import ENC28J60, decode_enc28j60, enc28j60_texts
+from freezeframe.decoders.parts.enc28j60 import ENC28J60
+from freezeframe.decoders.parts.enc28j60_code import decode_enc28j60, enc28j60_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI

@@ -13,7 +13,8 @@ import pytest
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.decoders.parts.spiflash import SPIFLASH, decode_spiflash, spiflash_texts
+from freezeframe.decoders.parts.spiflash import SPIFLASH
+from freezeframe.decoders.parts.spiflash_code import decode_spiflash, spiflash_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI
