@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from freezeframe.capture.files.plane_kernels import LANES, count_ones, lowest, moves
 
@@ -15,7 +15,7 @@ __all__ = ["changes", "count_changes", "gather_bits"]
 _ONE = np.uint64(1)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def count_changes(
     samples: npt.NDArray[np.unsignedinteger[Any]], mask: np.uint64, previous: np.uint64
 ) -> int:
@@ -36,7 +36,7 @@ def count_changes(
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def changes(
     samples: npt.NDArray[np.unsignedinteger[Any]],
     mask: np.uint64,
@@ -50,16 +50,16 @@ def changes(
         mask: the bits that matter.
         previous: the sample before the first.
         begin_sample: index of the first sample in the capture.
-        edges: room for as many indices and values as there are changes.
+        edges: room for indices and values; where it is full, the changes after it are left out.
     """
     sample, value = edges
     count = 0
     before = previous & mask
     i = 0
-    while i < len(samples):
+    while i < len(samples) and count < len(sample):
         if i and i + LANES <= len(samples):
             changed = moves(samples, i, mask)
-            while changed:
+            while changed and count < len(sample):
                 at = i + lowest(changed)
                 sample[count] = begin_sample + at
                 value[count] = np.uint64(samples[at]) & mask
@@ -78,7 +78,7 @@ def changes(
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def gather_bits(
     value: npt.NDArray[np.uint64], bits: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.uint64]:

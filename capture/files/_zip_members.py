@@ -91,15 +91,6 @@ class ZipMembers:
         """
         return self.stream_of(names, _unchanged)
 
-    def stream_whole(self, name: str) -> Iterator[bytes]:
-        """Yield the bytes of one member in pieces of at most 4 MiB, without other threads.
-
-        Raises what `stream_of` does.
-        """
-        info = self._infos[name]
-        small = info.file_size <= _AHEAD_B
-        return self._unpacked(info, iter((self._packed(info),)) if small else self._read(info))
-
     def stream_of(self, names: Sequence[str], made: Callable[[bytes], _T]) -> Iterator[_T]:
         """Yield what ``made`` makes of each piece; mostly on the threads that unpack.
 

@@ -14,7 +14,7 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.files.few_changes import few_changes
+from freezeframe.capture.files._edge_kernels import changes, count_changes, gather_bits
 from freezeframe.capture.files.units import UnitReader
 
 __all__ = [
@@ -175,35 +175,6 @@ class EdgeReducer:
         """The bytes at the end of what was fed that do not make a whole sample."""
         return self._units.rest_B
 
-    def few(
-        self, samples: npt.NDArray[np.unsignedinteger], limit: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]] | None:
-        """Return the edges of a piece that stands alone, counted from its begin, its first sample
-        being one; None where there are ``limit`` or more, or no sample."""
-        at = few_changes(samples, limit)
-        if at is None and self._mask + 1 < 1 << 8 * samples.itemsize:
-            # Others than the chosen bits may change often.
-            at = few_changes(samples & samples.dtype.type(self._mask), limit)
-        return None if at is None else self.chosen(at, samples[at])
-
-    def chosen(
-        self, sample: npt.NDArray[np.int64], value: npt.NDArray[np.unsignedinteger]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-        """Return the edges of the chosen bits, where samples were found to change in any bit.
-
-        The first stays; of the others those that change none of these bits are gone.
-        """
-        value = value.astype(np.uint64) & np.uint64(self._mask)
-        keep = np.ones(len(value), dtype=np.bool_)
-        np.not_equal(value[1:], value[:-1], out=keep[1:])
-        sample, value = sample[keep], value[keep]
-        if self._straight:
-            return sample, value
-        gathered = np.zeros_like(value)
-        for bit, place in enumerate(self._bits):
-            gathered |= (value >> np.uint64(place) & np.uint64(1)) << np.uint64(bit)
-        return sample, gathered
-
     def feed(
         self, data: bytes | memoryview
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
@@ -217,25 +188,50 @@ class EdgeReducer:
         self, samples: npt.NDArray[np.unsignedinteger]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
         """Return the edges of whole samples, ``(n,)`` of the machine word that holds a unit."""
-        from freezeframe.capture.files._edge_kernels import changes, count_changes, gather_bits
-
         if not len(samples):
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64)
         if self._previous is None:
-            # A value that differs makes the first sample an edge.
-            self._previous = int(samples[0]) ^ (self._mask & -self._mask)
-        # One signature of the kernels for what came from bytes and what did not.
-        samples = samples.view()
-        samples.setflags(write=False)
+            self._previous = self._other_than(samples[0])
         mask, previous = np.uint64(self._mask), np.uint64(self._previous)
         # Counted first: new memory costs more than going through the samples twice.
-        count = count_changes(samples, mask, previous)
-        edges = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint64)
-        if count:
-            changes(samples, mask, previous, self.samples, edges)
+        count = count_changes(_read_only(samples), mask, previous)
+        edges = self._changes(samples, self._previous, self.samples, count)
         self._previous = int(samples[-1])
         self.samples += len(samples)
-        return edges[0], edges[1] if self._straight else gather_bits(edges[1], self._bits)
+        return edges
+
+    def few(
+        self, samples: npt.NDArray[np.unsignedinteger], limit: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]] | None:
+        """Return the edges of a piece that stands alone, counted from its begin, its first sample
+        being one; None where there are ``limit`` or more, or no sample."""
+        if not len(samples):
+            return None
+        sample, value = self._changes(samples, self._other_than(samples[0]), 0, limit)
+        return None if len(sample) == limit else (sample.copy(), value.copy())
+
+    def _other_than(self, sample: np.unsignedinteger) -> int:
+        """Return a value that makes ``sample`` after it an edge."""
+        return int(sample) ^ (self._mask & -self._mask)
+
+    def _changes(
+        self, samples: npt.NDArray[np.unsignedinteger], previous: int, begin: int, room: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+        """Return the first ``room`` edges of samples from index ``begin`` on."""
+        sample, value = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.uint64)
+        mask, before = np.uint64(self._mask), np.uint64(previous)
+        count = changes(_read_only(samples), mask, before, begin, (sample, value))
+        sample, value = sample[:count], value[:count]
+        return sample, value if self._straight else gather_bits(value, self._bits)
+
+
+def _read_only(
+    samples: npt.NDArray[np.unsignedinteger],
+) -> npt.NDArray[np.unsignedinteger]:
+    """Return a view of one form for the kernels, wherever the samples came from."""
+    view = samples.view()
+    view.setflags(write=False)
+    return view
 
 
 def join(pieces: Sequence[Edges]) -> Edges:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.files._edge_kernels import count_changes
 from freezeframe.capture.files.edges import PLANE_CHANNELS, EdgeReducer, Edges
 from freezeframe.capture.files.units import widened
 
@@ -116,8 +117,6 @@ class Samples:
 
         With ``most``, no further than to that many: it is the answer where there are more.
         """
-        from freezeframe.capture.files._edge_kernels import count_changes
-
         if not len(self):
             return 0
         every = np.uint64(sum(1 << bit for bit in self.bits if bit >= 0))

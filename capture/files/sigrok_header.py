@@ -1,7 +1,5 @@
 """What a sigrok session file (``.sr``) says of itself: rate, channels, and which members hold samples.
 
-Nothing large is imported: the process of `head_start` is to be at work before numpy could be there.
-
 Source: sigrok wiki, File format:Sigrok/v2, and captures written since 0.1.0.
 """
 

@@ -79,9 +79,4 @@ def begin_reading(options: DecodeOptions) -> None:
     only changes; `decoding.decode` ends that."""
     from freezeframe.gui.cli.memory import keep_freed_memory
 
-    keep_freed_memory()  # the copy does so too
-    other = options.cut or options.format or options.threshold
-    if options.decoder and not other and not any("srd-" in spec for spec in options.decoder):
-        from freezeframe.capture.files import head_start
-
-        head_start.begin(options.file)
+    keep_freed_memory()

@@ -36,14 +36,10 @@ def decode(options: DecodeOptions) -> None:
     Raises:
         InputError: the file cannot be read, or an option does not fit it.
     """
-    from freezeframe.capture.files import head_start
     from freezeframe.gui.cli.memory import collect_seldom
 
     collect_seldom()
-    try:
-        _decode(options)
-    finally:
-        head_start.end()
+    _decode(options)
 
 
 def _decode(options: DecodeOptions) -> None:

@@ -203,3 +203,25 @@ def test_a_change_that_is_earlier_than_the_one_before_is_named() -> None:
     with pytest.raises(ValueError, match="time goes back") as caught:
         list(merger.feed(np.array([4, 9, 8]), ones, ones))
     assert caught.value.args[1] == 2
+
+
+def test_a_piece_without_a_sample_has_no_few_edges() -> None:
+    assert EdgeReducer(1, [0]).few(np.zeros(0, dtype="<u1"), 10) is None
+
+
+def test_bits_that_are_not_asked_for_may_change_with_every_sample() -> None:
+    samples = np.tile(np.array([0, 4], dtype="<u1"), 50)
+    samples[60:] |= 2
+    edges = EdgeReducer(1, [1]).few(samples, 5)
+    assert edges is not None
+    assert (edges[0].tolist(), edges[1].tolist()) == ([0, 60], [0, 1])
+    assert EdgeReducer(1, [2]).few(samples, 5) is None
+    assert EdgeReducer(1, [1]).few(samples, 2) is None, "as many as the limit are too many"
+
+
+def test_channels_in_another_order_than_their_bits_are_put_in_order() -> None:
+    samples = np.array([0b001, 0b001, 0b100, 0b110], dtype="<u1")
+    edges = EdgeReducer(1, [2, 0]).few(samples, 9)
+    assert edges is not None
+    # Bit 1 is not chosen: its change at sample 3 is none.
+    assert (edges[0].tolist(), edges[1].tolist()) == ([0, 2], [0b10, 0b01])
