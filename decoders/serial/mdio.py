@@ -21,6 +21,7 @@ MDIO = Decoder(
         ),
     ),
     decode=code("freezeframe.decoders.serial.mdio_code:decode_mdio"),
+    decode_samples=code("freezeframe.decoders.serial.mdio_code:decode_mdio"),
     new_state=code("freezeframe.decoders.serial.mdio_code:MdioState"),
     channels=(Channel("mdc", "clock"), Channel("mdio", "data")),
     options=(

@@ -14,15 +14,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.capture.files.samples import Samples
+from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import event_schema, name_type, names, one_name, table
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.mdio_kernels import (
     ERRORS,
     ROW,
+    Settings,
     close,
     frames,
     new_state,
-    rising_bits,
 )
 from freezeframe.decoders.serial.mdio_names import DEVICES, REGISTERS
 
@@ -32,6 +34,7 @@ OPS = ("", "write", "read", "address", "post-read-increment", "reserved-00", "re
 _OPS_22 = (5, 1, 2, 6)  # index of OPS for the op bits 00, 01, 10, 11
 _OPS_45 = (3, 1, 4, 2)
 _ROWS_AT_ONCE = 4096
+_RISING = clocking(1)  # of MDC
 
 
 @cache
@@ -63,33 +66,36 @@ def mdio_schema() -> pa.Schema:
 
 
 class MdioState:
-    """What is carried from piece to piece: the kernel's record."""
+    """What is carried from piece to piece: the kernel's record, and the clock."""
 
     def __init__(self, options: OptionValues) -> None:
+        self.clocked = Clocked()
         self.record = new_state()
 
 
-def decode_mdio(edges: Edges, options: OptionValues, state: MdioState, last: bool) -> pa.Table:
-    """Decode a piece of a capture; ``edges`` has the channels MDC and MDIO, in this order."""
+def decode_mdio(
+    piece: Edges | Samples, options: OptionValues, state: MdioState, last: bool
+) -> pa.Table:
+    """Decode a piece of a capture with the channels MDC and MDIO, in this order."""
     clause = options.text("clause")
-    settings = (
+    settings = Settings(
         0 if clause == "auto" else int(clause),
         options.integer("min_preamble"),
         options.integer("full_preamble"),
     )
-    at, bit = rising_bits(edges.sample, edges.value, state.record)
-    found = []
-    done = 0
-    while done < len(at):
-        rows = np.zeros(_ROWS_AT_ONCE, dtype=ROW)
-        consumed, count = frames(at[done:], bit[done:], settings, state.record, rows)
-        done += consumed
-        found.append(rows[:count])
+    record = state.record[0]
+    tables = [np.zeros(0, dtype=ROW)]
+    for clocks in state.clocked.parts(piece, _RISING):
+        left = clocks
+        while len(left.sample):
+            rows = np.zeros(_ROWS_AT_ONCE, dtype=ROW)
+            consumed, count = frames(left, settings, record, rows)
+            left = left.cut(consumed)
+            tables.append(rows[:count])
     if last:
         rows = np.zeros(1, dtype=ROW)
-        found.append(rows[: close(edges.end_sample, state.record, rows)])
-    empty = np.zeros(0, dtype=ROW)
-    return _table(np.concatenate([empty, *found]), edges)
+        tables.append(rows[: close(piece.end_sample, record, rows)])
+    return _table(np.concatenate(tables), piece)
 
 
 def mdio_texts(row: Mapping[str, Any]) -> Texts:
@@ -132,7 +138,7 @@ _ERROR_TEXTS = {
 }
 
 
-def _table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+def _table(rows: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Table:
     schema = mdio_schema()
     columns: dict[str, Any] = {
         name: rows[name] for name in schema.names if name in (rows.dtype.names or ())
@@ -141,9 +147,9 @@ def _table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
     of_45 = np.array(_OPS_45)[rows["op"].clip(0)]
     op = np.where(rows["clause"] == 22, of_22, of_45)
     columns.update(
-        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
-        source=one_name(edges.channels[1], len(rows)),
+        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
+        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
+        source=one_name(piece.channels[1], len(rows)),
         kind=names((rows["error"] != 0).astype(np.int32), ("frame", "error")),
         error=names(rows["error"], ERRORS),
         op=names(np.where(rows["op"] < 0, 0, op), OPS),

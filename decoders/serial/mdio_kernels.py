@@ -1,17 +1,17 @@
-"""Kernels of MDIO: rising clock edges to bits, bits to frames and errors.
+"""Kernels of MDIO: clocks to frames and errors.
 
 Source: IEEE 802.3-2018, 22.2.4.5 (management frame structure), 45.3 (the same for clause 45).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
-__all__ = ["ERRORS", "ROW", "close", "frames", "new_state", "rising_bits"]
+__all__ = ["ERRORS", "ROW", "Settings", "close", "frames", "new_state"]
 
 ERRORS = (
     "",
@@ -51,9 +51,11 @@ ROW = np.dtype(
     ]
 )
 
+_BLANK = np.full(1, -1, dtype=np.int64).repeat(len(ROW.names or ())).view(ROW)
+_BLANK["error"] = 0
+
 _STATE = np.dtype(
     [
-        ("clock", np.int64),  # level of MDC at the last edge, -1 before the first
         ("phase", np.int64),
         ("ones", np.int64),  # consecutive ones while waiting for a start, 0 otherwise
         ("ones_at", np.int64, (32,)),  # where the last of them stood, a ring
@@ -67,71 +69,54 @@ _STATE = np.dtype(
     ]
 )
 _WAIT, _FRAME, _ILLEGAL = 0, 1, 2
+_MDIO = np.uint64(1)  # its place among the levels
 _FULL = 32  # bits of a preamble, and of the frame after it
+
+
+class Settings(NamedTuple):
+    """The clause that is expected (0 for any), how many ones make a start believable, and how many a
+    preamble has that is not short."""
+
+    clause: int
+    min_preamble: int
+    full_preamble: int
 
 
 def new_state() -> npt.NDArray[np.void]:
     """Return the state at the start of a stream: an array of one record."""
     state = np.zeros(1, dtype=_STATE)
-    state["clock"] = -1
     state["address"] = -1
     return state
 
 
-@numba.njit(cache=True, nogil=True)
-def rising_bits(
-    sample: npt.NDArray[np.int64], value: npt.NDArray[np.uint64], state: Any
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Return where MDC (bit 0) rises, and the level of MDIO (bit 1) in that sample."""
-    at = np.empty(len(sample), dtype=np.int64)
-    bit = np.empty(len(sample), dtype=np.uint8)
-    count = 0
-    clock = state[0].clock
-    for i in range(len(sample)):
-        now = np.int64(value[i] & np.uint64(1))
-        at[count] = sample[i]
-        bit[count] = (value[i] >> np.uint64(1)) & np.uint64(1)
-        count += (now == 1) & (clock == 0)
-        clock = now
-    state[0].clock = clock
-    return at[:count], bit[:count]
-
-
-@numba.njit(cache=True, nogil=True)
-def frames(
-    at: npt.NDArray[np.int64],
-    bit: npt.NDArray[np.uint8],
-    settings: tuple[int, int, int],
-    state: Any,
-    rows: Any,
-) -> tuple[int, int]:
-    """Decode bits until they or the room for rows are used up.
+@njit(cache=True, nogil=True)
+def frames(clocks: Any, settings: Settings, s: Any, rows: Any) -> tuple[int, int]:
+    """Take clocks until they or the room for rows are used up.
 
     Args:
-        at, bit: ``(n,)``, what `rising_bits` gave.
-        settings: the clause that is expected (0 = any), the ones that make a start believable, and
-            the ones of a preamble that is not short.
-        state: from `new_state`, changed.
+        clocks: `Clocks` of MDC and MDIO.
+        s: of `new_state`, changed.
         rows: ``(m,)`` of ROW, to be filled; m at least 8.
     Returns:
-        Bits consumed, rows filled.
+        Clocks consumed, rows filled.
     """
-    clause, min_preamble, full_preamble = settings
-    s = state[0]
+    sample, levels, _ = clocks
     count = 0
-    for i in range(len(at)):
+    for i in range(len(sample)):
         # One bit can end a frame with three errors.
         if count + 4 > len(rows):
             return i, count
+        at = sample[i]
+        bit = np.int64(levels[i] >> _MDIO) & 1
         if s.phase == _WAIT:
-            if bit[i] == 1:
-                s.ones_at[s.ones % _FULL] = at[i]
+            if bit == 1:
+                s.ones_at[s.ones % _FULL] = at
                 s.ones += 1
-            elif s.ones >= min_preamble:
+            elif s.ones >= settings.min_preamble:
                 kept = min(s.ones, _FULL)
                 for j in range(kept):
                     s.at[_FULL - kept + j] = s.ones_at[(s.ones - kept + j) % _FULL]
-                s.at[_FULL] = at[i]
+                s.at[_FULL] = at
                 s.preamble = s.ones
                 s.preamble_at = s.at[_FULL - kept]
                 s.bits = 1
@@ -139,46 +124,45 @@ def frames(
                 s.ones = 0
                 s.phase = _FRAME
             else:
-                s.illegal_at = at[i]
+                s.illegal_at = at
                 if s.ones > 0:
                     s.illegal_at = s.ones_at[0]
                 s.ones = 0
                 s.phase = _ILLEGAL
         elif s.phase == _ILLEGAL:
-            if bit[i] == 1:
-                _clear(rows[count])
+            if bit == 1:
+                rows[count] = _BLANK[0]
                 rows[count].error = _ILLEGAL_BUS
                 rows[count].sample = s.illegal_at
-                rows[count].end_sample = at[i]
+                rows[count].end_sample = at
                 count += 1
-                s.ones_at[0] = at[i]
+                s.ones_at[0] = at
                 s.ones = 1
                 s.phase = _WAIT
         else:
-            s.at[_FULL + s.bits] = at[i]
-            s.shift = s.shift << 1 | np.int64(bit[i])
+            s.at[_FULL + s.bits] = at
+            s.shift = s.shift << 1 | bit
             s.bits += 1
             if s.bits == _FULL:
-                count += _finish(s, clause, full_preamble, rows[count : count + 4])
+                count += _finish(s, settings, rows[count : count + 4])
                 s.phase = _WAIT
-    return len(at), count
+    return len(sample), count
 
 
-@numba.njit(cache=True, nogil=True)
-def close(end_sample: int, state: Any, rows: Any) -> int:
+@njit(cache=True, nogil=True)
+def close(end_sample: int, s: Any, rows: Any) -> int:
     """Write what the end of the capture cut off, and count it.
 
     Args:
         end_sample: the first sample that is not in the capture.
         rows: room for at least 1.
     """
-    s = state[0]
+    rows[0] = _BLANK[0]
     if s.phase == _FRAME:
         _values(s, rows[0])
         rows[0].error = _CUT
         rows[0].sample = s.preamble_at
     elif s.phase == _ILLEGAL:
-        _clear(rows[0])
         rows[0].error = _ILLEGAL_BUS
         rows[0].sample = s.illegal_at
     else:
@@ -187,13 +171,14 @@ def close(end_sample: int, state: Any, rows: Any) -> int:
     return 1
 
 
-@numba.njit(cache=True, nogil=True)
-def _finish(s: Any, clause: int, full_preamble: int, rows: Any) -> int:
+@njit(cache=True, nogil=True)
+def _finish(s: Any, settings: Settings, rows: Any) -> int:
+    rows[0] = _BLANK[0]
     frame = rows[0]
     _values(s, frame)
     frame.sample = s.preamble_at
     frame.end_sample = s.at[2 * _FULL - 1] + _last_bit_samples(s)
-    if clause not in (0, frame.clause):
+    if settings.clause not in (0, frame.clause):
         frame.error = _OTHER_CLAUSE
         return 1
     _address(s, frame)
@@ -204,7 +189,7 @@ def _finish(s: Any, clause: int, full_preamble: int, rows: Any) -> int:
     frame.ta_sample = s.at[_FULL + 14]
     frame.data_sample = s.at[_FULL + 16]
     count = 1
-    if s.preamble < full_preamble:
+    if s.preamble < settings.full_preamble:
         count = _error(rows, count, _SHORT_PREAMBLE, s.preamble_at, frame.st_sample)
     # Clause 22 has write 01 and read 10; clause 45 uses all four.
     if frame.clause == 22 and frame.op in (0, 3):
@@ -214,31 +199,22 @@ def _finish(s: Any, clause: int, full_preamble: int, rows: Any) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _error(rows: Any, count: int, error: int, sample: int, end_sample: int) -> int:
     """Add an error about the frame in ``rows[0]``, with its values and a place of its own."""
+    rows[count] = rows[0]
     row = rows[count]
-    _clear(row)
-    frame = rows[0]
     row.error = error
     row.sample = sample
     row.end_sample = end_sample
-    row.clause = frame.clause
-    row.op = frame.op
-    row.phy = frame.phy
-    row.reg = frame.reg
-    row.ta = frame.ta
-    row.ta_ok = frame.ta_ok
-    row.data = frame.data
-    row.preamble = frame.preamble
-    row.address = frame.address
+    row.st_sample = row.op_sample = row.phy_sample = -1
+    row.reg_sample = row.ta_sample = row.data_sample = -1
     return count + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _values(s: Any, row: Any) -> None:
     """Fill in the fields of which all bits are there."""
-    _clear(row)
     row.preamble = s.preamble
     bits, shift = s.bits, s.shift
     if bits >= 2:
@@ -257,7 +233,7 @@ def _values(s: Any, row: Any) -> None:
         row.data = shift & 0xFFFF
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _address(s: Any, frame: Any) -> None:
     """Follow the address register of the frame's device (clause 45 has no address in data
     frames)."""
@@ -273,7 +249,7 @@ def _address(s: Any, frame: Any) -> None:
         s.address[key] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _last_bit_samples(s: Any) -> int:
     """Estimate the length of the last bit, after which the clock may stop.
 
@@ -286,25 +262,3 @@ def _last_bit_samples(s: Any) -> int:
         periods[i] = s.at[first + i + 1] - s.at[first + i]
     periods.sort()
     return int(periods[len(periods) // 4])
-
-
-@numba.njit(cache=True, nogil=True)
-def _clear(row: Any) -> None:
-    row.error = 0
-    row.sample = -1
-    row.st_sample = -1
-    row.op_sample = -1
-    row.phy_sample = -1
-    row.reg_sample = -1
-    row.ta_sample = -1
-    row.data_sample = -1
-    row.end_sample = -1
-    row.clause = -1
-    row.op = -1
-    row.phy = -1
-    row.reg = -1
-    row.ta = -1
-    row.ta_ok = -1
-    row.data = -1
-    row.preamble = -1
-    row.address = -1

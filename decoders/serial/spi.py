@@ -28,7 +28,7 @@ SPI = Decoder(
         ),
     ),
     decode=code("freezeframe.decoders.serial.spi_code:decode_spi"),
-    decode_samples=code("freezeframe.decoders.serial.spi_code:decode_spi_samples"),
+    decode_samples=code("freezeframe.decoders.serial.spi_code:decode_spi"),
     new_state=code("freezeframe.decoders.serial.spi_code:SpiState"),
     channels=(
         Channel("clk", "clock"),

@@ -5,7 +5,7 @@ Source: Motorola SPI Block Guide V04.01, 4.3 (clock phase and polarity).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files._edge_kernels import count_changes
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.capture.files.samples import Samples
+from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import event_schema, names, one_name, table, whole
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.spi_kernels import close, words
@@ -25,20 +25,21 @@ from freezeframe.decoders.serial.spi_rows import (
     ERRORS,
     SETTINGS,
     TRANSFER_ROW,
+    WordColumns,
     new_state,
+    word_columns,
 )
-from freezeframe.decoders.serial.spi_sample_kernels import words_of_samples
 
 __all__ = [
     "SpiState",
     "decode_spi",
-    "decode_spi_samples",
     "spi_texts",
     "transfer_schema",
     "word_schema",
 ]
 
 _ROWS_AT_ONCE = 4096
+_CLK = 1  # the mask of clk
 _FIRST_SELECT = 3  # place of cs among the channels
 _US_PER_S = 10**6
 
@@ -97,6 +98,7 @@ class SpiState:
     is open."""
 
     def __init__(self, options: OptionValues) -> None:
+        self.clocked = Clocked()
         self.record = new_state()
         # Room for rows, kept: clearing it anew costs more than decoding a small piece.
         self.rows = np.zeros(_ROWS_AT_ONCE, TRANSFER_ROW), np.zeros(_ROWS_AT_ONCE, ERROR_ROW)
@@ -106,81 +108,36 @@ class SpiState:
 
 
 def decode_spi(
-    edges: Edges, options: OptionValues, state: SpiState, last: bool
+    piece: Edges | Samples, options: OptionValues, state: SpiState, last: bool
 ) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the channels clk, miso, mosi, cs, cs1, cs2, cs3.
+    """Decode a piece of a capture with the channels clk, miso, mosi, cs, cs1, cs2, cs3.
 
     Raises:
         InputError: there is neither MISO nor MOSI.
     """
-    settings = _settings(edges, options)
-
-    def step(done: int, found: Any) -> tuple[int, int, int]:
-        left = edges.sample[done:], edges.value[done:]
-        return words(left, settings, state.record, found, state.rows)
-
-    return _decoded(edges, step, len(edges), settings, state, last)
-
-
-def decode_spi_samples(
-    samples: Samples, options: OptionValues, state: SpiState, last: bool
-) -> dict[str, pa.Table]:
-    """Decode a piece of a capture, as `decode_spi` does, straight from its samples.
-
-    Raises:
-        InputError: there is neither MISO nor MOSI.
-    """
-    settings = _settings(samples, options)
-    if settings["gap_samples"][0]:
-        return decode_spi(samples.edges(), options, state, last)
-    masks = samples.masks()
-
-    def step(done: int, found: Any) -> tuple[int, int, int]:
-        left = samples.data[done:], samples.begin_sample + done
-        return words_of_samples(left, masks, settings, state.record, found, state.rows)
-
-    clock_edges = count_changes(samples.data, masks[0], np.uint64(0))
-    return _decoded(samples, step, clock_edges, settings, state, last)
-
-
-def _decoded(
-    piece: Edges | Samples,
-    step: Callable[[int, Any], tuple[int, int, int]],
-    clock_edges: int,
-    settings: npt.NDArray[np.void],
-    state: SpiState,
-    last: bool,
-) -> dict[str, pa.Table]:
-    """Take steps until the piece is used up, and make the tables.
-
-    Args:
-        step: decodes from an edge or sample on, into columns with room for all words; returns how
-            many it consumed, and the transfers and errors in ``state.rows``.
-        clock_edges: at least as many as there are.
-    """
-    word_bits = int(settings["word_bits"][0])
-    # An edge of the clock in each direction makes a bit; up to a word less one is carried in.
-    room = (clock_edges // 2 + 1 + word_bits) // word_bits + 1
-    columns = tuple(np.empty(room, dtype=np.int64) for _ in range(5))
-    select = np.empty(room, dtype=np.int8)
-    filled = np.zeros(1, dtype=np.int64)
-    found = (*columns, select, filled)
+    settings = _settings(piece, options)
+    option, record = settings[0], state.record[0]
+    word_bits = options.integer("word_bits")
+    # Every second sample can be a bit; up to a word less one is carried in.
+    columns = word_columns((len(piece) // 2 + 1 + word_bits) // word_bits + 1)
     transfers = [np.zeros(0, dtype=TRANSFER_ROW)]
     errors = [np.zeros(0, dtype=ERROR_ROW)]
-    first_word = int(state.record["words"][0])
-    done = 0
-    while done < len(piece):
-        consumed, ended, wrong = step(done, found)
-        done += consumed
-        transfers.append(state.rows[0][:ended].copy())
-        errors.append(state.rows[1][:wrong].copy())
+    first_word = int(record["words"])
+    how = clocking(_CLK, falling=bool(option["falling"]), marked=int(option["selects"]))
+    for clocks in state.clocked.parts(piece, how):
+        left = clocks
+        while len(left.sample):
+            consumed, ended, wrong = words(left, option, record, first_word, columns, state.rows)
+            left = left.cut(consumed)
+            transfers.append(state.rows[0][:ended].copy())
+            errors.append(state.rows[1][:wrong].copy())
     if last:
         rows = np.zeros(1, TRANSFER_ROW), np.zeros(3, ERROR_ROW)
-        ended, wrong = close(piece.end_sample, settings, state.record, rows)
+        ended, wrong = close(piece.end_sample, option, record, rows)
         transfers.append(rows[0][:ended])
         errors.append(rows[1][:wrong])
-    count = int(filled[0])
-    made = (*(column[:count] for column in columns), select[:count])
+    count = int(record["words"]) - first_word
+    made = columns.first(count)
     return {
         "spi.words": _word_table(made, first_word, np.concatenate(errors), piece, word_bits),
         "spi.transfers": _transfer_table(
@@ -221,13 +178,13 @@ _ERROR_TEXTS = {
 }
 
 
-def _settings(edges: Edges | Samples, options: OptionValues) -> npt.NDArray[np.void]:
-    if not edges.channels[1] and not edges.channels[2]:
+def _settings(piece: Edges | Samples, options: OptionValues) -> npt.NDArray[np.void]:
+    if not piece.channels[1] and not piece.channels[2]:
         raise InputError(
             "decoder spi: neither miso nor mosi has a probe; say miso=PROBE or mosi=PROBE"
         )
     mode = options.integer("mode")
-    selects = sum(1 << bit for bit in range(_FIRST_SELECT, 7) if edges.channels[bit])
+    selects = sum(1 << bit for bit in range(_FIRST_SELECT, 7) if piece.channels[bit])
     gap = options.number("gap_us")
     settings = np.zeros(1, dtype=SETTINGS)
     settings["falling"] = mode in (1, 2)
@@ -237,41 +194,40 @@ def _settings(edges: Edges | Samples, options: OptionValues) -> npt.NDArray[np.v
     settings["selects"] = selects
     settings["active_low"] = selects if options.text("select") == "active-low" else 0
     if gap and not selects:
-        settings["gap_samples"] = max(1, round(gap * edges.samplerate_hz / _US_PER_S))
+        settings["gap_samples"] = max(1, round(gap * piece.samplerate_hz / _US_PER_S))
     return settings
 
 
 def _word_table(
-    made: tuple[Any, ...],
+    made: WordColumns,
     first_word: int,
     errors: npt.NDArray[np.void],
-    edges: Edges | Samples,
+    piece: Edges | Samples,
     word_bits: int,
 ) -> pa.Table:
-
-    count = len(made[0])
+    count = len(made.begin)
     empty = np.full(count, -1, dtype=np.int64)
     columns: dict[str, Any] = {
-        "sample": made[0],
-        "end_sample": made[1],
-        "mosi": made[2] if edges.channels[2] else empty,
-        "miso": made[3] if edges.channels[1] else empty,
-        "transfer": made[4],
-        "select": made[5],
+        "sample": made.begin,
+        "end_sample": made.end,
+        "mosi": made.mosi if piece.channels[2] else empty,
+        "miso": made.miso if piece.channels[1] else empty,
+        "transfer": made.transfer,
+        "select": made.select,
         "bits": np.full(count, word_bits, dtype=np.int8),
         "error": np.zeros(count, dtype=np.int32),
     }
     if len(errors):
         for line, channel in (("miso", 1), ("mosi", 2)):
-            if not edges.channels[channel]:
+            if not piece.channels[channel]:
                 errors[line] = -1
         places = errors["before"] - first_word
         columns = {
             name: np.insert(column, places, errors[name]) for name, column in columns.items()
         }
-    columns["t_ps"] = samples_to_ps(columns["sample"], edges.samplerate_hz)
-    columns["t_end_ps"] = samples_to_ps(columns["end_sample"], edges.samplerate_hz)
-    columns["source"] = one_name(edges.channels[0], len(columns["sample"]))
+    columns["t_ps"] = samples_to_ps(columns["sample"], piece.samplerate_hz)
+    columns["t_end_ps"] = samples_to_ps(columns["end_sample"], piece.samplerate_hz)
+    columns["source"] = one_name(piece.channels[0], len(columns["sample"]))
     columns["kind"] = (
         names((columns["error"] != 0).astype(np.int32), ("word", "error"))
         if len(errors)
@@ -282,7 +238,7 @@ def _word_table(
 
 
 def _held_words(
-    state: SpiState, made: tuple[Any, ...], first_word: int
+    state: SpiState, made: WordColumns, first_word: int
 ) -> list[tuple[npt.NDArray[np.int64], ...]]:
     """Return what is held and what is new, as begin, end, MOSI and MISO columns in pieces."""
     if not state.held:
@@ -294,9 +250,8 @@ def _transfer_table(
     pieces: list[tuple[npt.NDArray[np.int64], ...]],
     transfers: npt.NDArray[np.void],
     state: SpiState,
-    edges: Edges | Samples,
+    piece: Edges | Samples,
 ) -> pa.Table:
-
     count = len(transfers)
     if count:
         begin, end, mosi, miso = (
@@ -316,8 +271,8 @@ def _transfer_table(
     none = np.zeros(count + 1, dtype=np.int32)
     nothing = np.zeros(0, dtype=np.int64)
     lists = {
-        "mosi": (offsets, mosi) if edges.channels[2] else (none, nothing),
-        "miso": (offsets, miso) if edges.channels[1] else (none, nothing),
+        "mosi": (offsets, mosi) if piece.channels[2] else (none, nothing),
+        "miso": (offsets, miso) if piece.channels[1] else (none, nothing),
         "word_sample": (offsets, begin),
         "word_end_sample": (offsets, end),
     }
@@ -326,18 +281,18 @@ def _transfer_table(
         for name, (at, values) in lists.items()
     }
     columns.update(
-        t_ps=samples_to_ps(transfers["sample"], edges.samplerate_hz),
-        source=one_name(edges.channels[0], count),
+        t_ps=samples_to_ps(transfers["sample"], piece.samplerate_hz),
+        source=one_name(piece.channels[0], count),
         kind=names((transfers["error"] != 0).astype(np.int32), ("transfer", "error")),
-        t_end_ps=samples_to_ps(transfers["end_sample"], edges.samplerate_hz),
+        t_end_ps=samples_to_ps(transfers["end_sample"], piece.samplerate_hz),
         error=names(transfers["error"], ERRORS),
         select=transfers["select"]
-        if any(edges.channels[_FIRST_SELECT:])
+        if any(piece.channels[_FIRST_SELECT:])
         else np.full(count, -1, dtype=np.int8),
         transfer=np.arange(state.transfers, state.transfers + count),
         whole=transfers["whole"] == 1,
         words=transfers["words"],
-        samplerate_hz=np.full(count, edges.samplerate_hz),
+        samplerate_hz=np.full(count, piece.samplerate_hz),
         sample=transfers["sample"],
         end_sample=transfers["end_sample"],
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,7 +17,9 @@ __all__ = [
     "SEVERAL",
     "TRANSFER_ROW",
     "WRONG_IDLE",
+    "WordColumns",
     "new_state",
+    "word_columns",
 ]
 
 CHANNELS = ("clk", "miso", "mosi", "cs", "cs1", "cs2", "cs3")  # bits of a value, in this order
@@ -34,6 +38,28 @@ SETTINGS = np.dtype(
         ("gap_samples", np.int64),  # without a chip select, a pause that ends a transfer; 0 none
     ]
 )
+
+
+class WordColumns(NamedTuple):
+    """The columns of words: where the first bit was sampled and one bit after the last, the values, the
+    number of the transfer, and of the chip select; ``(n,)`` each."""
+
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    mosi: npt.NDArray[np.int64]
+    miso: npt.NDArray[np.int64]
+    transfer: npt.NDArray[np.int64]
+    select: npt.NDArray[np.int8]
+
+    def first(self, count: int) -> WordColumns:
+        """Return the first words, a view."""
+        return WordColumns._make(column[:count] for column in self)
+
+
+def word_columns(size: int) -> WordColumns:
+    """Return room for so many words."""
+    return WordColumns._make(np.empty(size, kind) for kind in 5 * (np.int64,) + (np.int8,))
+
 
 TRANSFER_ROW = np.dtype(
     [
@@ -62,7 +88,6 @@ ERROR_ROW = np.dtype(
 
 _STATE = np.dtype(
     [
-        ("value", np.uint64),  # at the last edge
         ("started", np.int64),
         ("select", np.int64),  # chip select that is active, -1 for none, 0 when there is none
         ("several_at", np.int64),  # since when more than one is, -1
@@ -73,7 +98,8 @@ _STATE = np.dtype(
         ("first_word", np.int64),  # number of its first word
         ("words", np.int64),  # so far in the capture
         ("bits", np.int64),  # of the word so far
-        ("pairs", np.uint64),  # MOSI and MISO of those bits, interleaved, the newest lowest
+        ("miso", np.uint64),  # those bits, the newest lowest
+        ("mosi", np.uint64),
         ("word_at", np.int64),
         ("bit_at", np.int64),
         ("bit_before", np.int64),

@@ -1,0 +1,308 @@
+"""The clocked stage: where the clock of a bus has its active edge, and what all lines say there.
+
+A rule of a clocked protocol (SPI, JTAG, MDIO, a parallel bus) is written once, on `Clocks`. This stage
+makes them of edges or of samples, which may come in any mix, in parts of a bounded size: a rule that
+reads them while they are in the cache costs no more than one that looks at the samples itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges
+from freezeframe.capture.files.plane_kernels import LANES, differs, lowest, moves
+from freezeframe.capture.files.samples import Samples
+
+__all__ = ["CLOCKING", "MARK", "STILL", "Clocked", "Clocks", "clocking"]
+
+MARK = np.uint64(1 << 63)  # in `Clocks.low`: a line changes that is not the clock
+STILL = np.uint64(1 << 62)  # beside MARK: and the clock does not change in this sample
+
+_SAMPLES_AT_ONCE = 1 << 18
+_EDGES_AT_ONCE = 1 << 17
+_ONE, _NONE = np.uint64(1), np.uint64(0)
+_ALL = ~_NONE
+
+# Each is a mask of the low 64 channels, ``watch_high`` of the others.
+CLOCKING = np.dtype(
+    [
+        ("watch", np.uint64),  # the lines of which a change is looked for
+        ("watch_high", np.uint64),
+        ("falling", np.uint64),  # those of which the falling edge counts
+        ("both", np.uint64),  # those of which any change does
+        ("marked", np.uint64),  # those of them that are not the clock
+        ("before", np.uint64),  # 1: the lines are read right before the edge, 0: with it
+    ]
+)
+
+_STATE = np.dtype([("started", np.uint64), ("low", np.uint64), ("high", np.uint64)])
+
+
+class Clocks(NamedTuple):
+    """The sample of each active edge, and the levels of the channels there, ``(n,)`` each.
+
+    ``low`` has bit i = channel i, ``high`` bit i = channel 64 + i; ``high`` is empty for a capture of
+    up to 64 channels. Where a marked line changes, ``low`` has MARK, and STILL unless the clock
+    changes in the same sample.
+    """
+
+    sample: npt.NDArray[np.int64]
+    low: npt.NDArray[np.uint64]
+    high: npt.NDArray[np.uint64]
+
+    def cut(self, first: int, stop: int | None = None) -> Clocks:
+        """Return the clocks ``[first, stop)``, a view."""
+        return Clocks(self.sample[first:stop], self.low[first:stop], self.high[first:stop])
+
+
+def clocking(
+    watch: int, *, falling: bool = False, both: bool = False, before: bool = False, marked: int = 0
+) -> npt.NDArray[np.void]:
+    """Return which edges are active, a record of CLOCKING.
+
+    Args:
+        watch: the clock as a mask of channels, or all lines of a bus without one (with ``both``).
+        falling, both: which of its edges are active; the rising one by default.
+        before: read the lines right before the edge.
+        marked: other lines, among the low 62 channels, any change of which is wanted too. The first
+            sample of the capture is then one.
+    """
+    record = np.zeros(1, dtype=CLOCKING)
+    low = watch & (1 << PLANE_CHANNELS) - 1
+    record["watch"] = low | marked
+    record["watch_high"] = watch >> PLANE_CHANNELS
+    record["falling"] = low if falling else 0
+    record["both"] = (low if both else 0) | marked
+    record["marked"] = marked
+    record["before"] = before
+    return record
+
+
+class Clocked:
+    """The clocks of a capture that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._state = np.zeros(1, dtype=_STATE)
+        # Room that is kept: to get it for each part costs as much as filling it.
+        self._room = Clocks(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.uint64))
+
+    def parts(self, piece: Edges | Samples, how: npt.NDArray[np.void]) -> Iterator[Clocks]:
+        """Give the clocks of a piece, part by part; a part is overwritten by the next.
+
+        Args:
+            how: from `clocking`, the same for all pieces.
+        """
+        wide = any(piece.channels[PLANE_CHANNELS:])
+        at_once = _SAMPLES_AT_ONCE if isinstance(piece, Samples) else _EDGES_AT_ONCE
+        size = min(at_once, len(piece))
+        if len(self._room.sample) <= size or len(self._room.high) < wide:
+            high = np.empty(size + 1 if wide else 0, np.uint64)
+            self._room = Clocks(np.empty(size + 1, np.int64), np.empty(size + 1, np.uint64), high)
+        for begin in range(0, len(piece), max(size, 1)):
+            count = self._fill(piece, slice(begin, begin + size), how)
+            yield self._room.cut(0, count)
+
+    def _fill(self, piece: Edges | Samples, part: slice, how: npt.NDArray[np.void]) -> int:
+        if isinstance(piece, Samples):
+            watch, watch_high, marked = (
+                int(how[name][0]) for name in ("watch", "watch_high", "marked")
+            )
+            lines = _lines(piece.bits, watch & ~marked | watch_high << PLANE_CHANNELS, marked)
+            begin_sample = piece.begin_sample + part.start
+            samples = piece.data[part]
+            return int(_from_samples(samples, begin_sample, lines, how[0], self._state[0], self._room))  # fmt: skip
+        high = _no_high if piece.high is None else piece.high[part]
+        edges = piece.sample[part], piece.value[part], high
+        return int(_from_edges(edges, how[0], self._state[0], self._room))
+
+
+_no_high = np.zeros(0, dtype=np.uint64)
+
+
+class _Lines(NamedTuple):
+    """Where the lines are in a sample: masks of the clock and of what is marked, and of the low and
+    the high channels runs that lie side by side, ``(n, 3)``: shift right, mask, shift left; n >= 2."""
+
+    clock: np.uint64
+    marked: np.uint64
+    low: npt.NDArray[np.uint64]
+    high: npt.NDArray[np.uint64]
+
+
+@lru_cache(maxsize=64)
+def _lines(bits: tuple[int, ...], clock: int, marked: int) -> _Lines:
+    masks = [
+        sum(1 << bit for place, bit in enumerate(bits) if channels >> place & 1 and bit >= 0)
+        for channels in (clock, marked)
+    ]
+    runs = _runs(bits[:PLANE_CHANNELS]), _runs(bits[PLANE_CHANNELS:])
+    return _Lines(np.uint64(masks[0]), np.uint64(masks[1]), *runs)
+
+
+def _runs(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
+    runs: list[list[int]] = []
+    for place, bit in enumerate(bits):
+        if bit < 0:
+            continue
+        if runs and bit == runs[-1][0] + runs[-1][1] and place == runs[-1][2] + runs[-1][1]:
+            runs[-1][1] += 1
+        else:
+            runs.append([bit, 1, place])
+    plan = [(bit, (1 << size) - 1, place) for bit, size, place in runs]
+    return np.array(plan + [(0, 0, 0)] * (2 - len(plan)), dtype=np.uint64)
+
+
+@njit(cache=True, nogil=True)
+def _from_edges(edges: Any, how: Any, s: Any, clocks: Any) -> int:
+    """Fill ``clocks``, one place longer than there are edges; return how many they are."""
+    sample, value, value_high = edges
+    at, low_at, high_at = clocks
+    wide = len(value_high) > 0
+    if len(sample) == 0:
+        return 0
+    watch, watch_high, falling, both = how.watch, how.watch_high, how.falling, how.both
+    marked, before = how.marked, how.before
+    count = _begin(sample[0], value[0], value_high[0] if wide else _NONE, how, s, clocks)
+    last, last_high = s.low, s.high
+    for i in range(len(sample)):
+        now = value[i]
+        changed = now ^ last
+        active = changed & watch & ((now ^ falling) | both)
+        # Written always and counted when it is a clock: no branch to predict.
+        at[count] = sample[i]
+        low_at[count] = last if before else now
+        if wide:
+            now_high = value_high[i]
+            active |= (now_high ^ last_high) & watch_high
+            high_at[count] = last_high if before else now_high
+            last_high = now_high
+        if changed & marked:
+            low_at[count] |= _marks(changed, watch & ~marked)
+        count += active != 0
+        last = now
+    s.low = last
+    s.high = last_high
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, clocks: Any) -> int:
+    """Fill ``clocks``, one place longer than there are samples; return how many they are."""
+    at, low_at, high_at = clocks
+    length = np.uint64(len(data))
+    if length == 0:
+        return 0
+    low, high = _together(data[0], lines.low), _together(data[0], lines.high)
+    first = np.uint64(_begin(begin_sample, low, high, how, s, clocks))
+    # The first sample against the one before it, as from edges.
+    changed = low ^ s.low
+    count = first
+    if changed & how.watch & ((low ^ how.falling) | how.both) or (high ^ s.high) & how.watch_high:
+        at[count] = begin_sample
+        low_at[count] = s.low if how.before else low
+        if len(high_at):
+            high_at[count] = s.high if how.before else high
+        if changed & how.marked:
+            low_at[count] |= _marks(changed, how.watch & ~how.marked)
+        count += _ONE
+    both = bool(how.both & ~how.marked) or how.watch_high != 0
+    falling = _ALL if how.falling else _NONE
+    runs, runs_high = lines.low, lines.high
+    wide = len(high_at) > 0
+    few = len(runs) == 2
+    right, mask, left = runs[0, 0], runs[0, 1], runs[0, 2]
+    right_2, mask_2, left_2 = runs[1, 0], runs[1, 1], runs[1, 2]
+    level = np.uint64(np.uint64(data[0]) & lines.clock != 0)
+    back = how.before
+    i: Any = _NONE
+    while i < length:
+        marked = _NONE
+        if i == 0 or i + np.uint64(LANES) > length:
+            active, marked = _clocks_of_few(data, i, lines, both, falling)
+            level = np.uint64(np.uint64(data[min(i + np.uint64(LANES), length) - _ONE]) & lines.clock != 0)  # fmt: skip
+        else:
+            if both:
+                active = moves(data, i, lines.clock)
+            else:
+                levels = differs(data, i, lines.clock, _NONE)
+                active = (levels ^ (levels << _ONE | level)) & (levels ^ falling)
+                level = levels >> np.uint64(LANES - 1)
+            if lines.marked:
+                marked = moves(data, i, lines.marked)
+        wanted = active | marked
+        here = count
+        while wanted:
+            place = i + np.uint64(lowest(wanted))
+            wanted &= wanted - _ONE
+            taken = np.uint64(data[place - back])
+            at[count] = begin_sample + np.int64(place)
+            if few:
+                low_at[count] = (taken >> right & mask) << left | (
+                    taken >> right_2 & mask_2
+                ) << left_2
+            else:
+                low_at[count] = _together(taken, runs)
+            if wide:
+                high_at[count] = _together(taken, runs_high)
+            count += _ONE
+        if marked:
+            for n in range(here, count):
+                place = np.uint64(at[n] - begin_sample)
+                if marked >> (place - i) & _ONE:
+                    moved = np.uint64(data[place] ^ data[place - _ONE]) & lines.clock
+                    low_at[n] |= MARK if moved else MARK | STILL
+        i += np.uint64(LANES)
+    last = data[length - _ONE]
+    s.low, s.high = _together(last, runs), _together(last, runs_high)
+    return np.int64(count)  # type: ignore[return-value]  # numba's int64 is an int
+
+
+@njit(cache=True, nogil=True)
+def _begin(sample: int, low: Any, high: Any, how: Any, s: Any, clocks: Any) -> int:
+    """Take the first sample of a capture, before which nothing changed; return the clocks it gives."""
+    if s.started:
+        return 0
+    s.started = 1
+    s.low, s.high = low, high
+    if how.marked == 0:
+        return 0
+    clocks[0][0], clocks[1][0] = sample, low | MARK | STILL
+    if len(clocks[2]):
+        clocks[2][0] = high
+    return 1
+
+
+@njit(inline="always")
+def _marks(changed: Any, clock: Any) -> Any:
+    return MARK if changed & clock else MARK | STILL
+
+
+@njit(cache=True, nogil=True)
+def _clocks_of_few(data: Any, first: Any, lines: Any, both: bool, falling: Any) -> tuple[Any, Any]:
+    """Return the planes of active edges and of marked changes of up to 64 samples, one by one; the
+    very first sample is in none."""
+    active = marked = _NONE
+    for i in range(max(first, _ONE), min(first + np.uint64(LANES), np.uint64(len(data)))):
+        place = _ONE << (i - first)
+        changed = np.uint64(data[i] ^ data[i - _ONE])
+        rises = np.uint64(data[i]) & lines.clock != 0
+        if changed & lines.clock and (both or rises == (falling == 0)):
+            active |= place
+        if changed & lines.marked:
+            marked |= place
+    return active, marked
+
+
+@njit(inline="always")
+def _together(sample: Any, runs: Any) -> Any:
+    """Return a sample as channels."""
+    value = _NONE
+    for run in range(len(runs)):
+        value |= (np.uint64(sample) >> runs[run, 0] & runs[run, 1]) << runs[run, 2]
+    return value
