@@ -1,9 +1,18 @@
-"""What all diagnoses start from: tap comparisons, verdicts and accounts of one capture, by direction."""
+"""What all diagnoses start from: comparisons of taps, verdicts of checks, accounts of flows, times on the link.
+
+The hardware checks packets at rx_enq and rx_deq only; here every tap is checked, so that the first bad one names the
+stretch of the path between it and the tap before.
+
+A cable's length is nobody's constant: until a credit between the two devices was seen to arrive, nothing can be said
+of one that was not. Where all credits of one direction are lost, those of the other tell, and the packets: the cable
+is as long both ways and for both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,8 +23,22 @@ from freezeframe.analyzers.credits.ledger import CreditLedger, FlowAccount
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff, path_of
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.registers.layouts import Kind
 
-__all__ = ["LINK", "RECEIVER_FIFO", "SENDER_FIFO", "Facts", "LinkWords", "Unplaced"]
+__all__ = [
+    "LINK",
+    "RECEIVER_FIFO",
+    "SENDER_FIFO",
+    "CrcVerdicts",
+    "Facts",
+    "LinkWords",
+    "TapVerdicts",
+    "Unplaced",
+    "covers",
+    "doubt_ps",
+    "first_bad_taps",
+    "flight_ps",
+]
 
 SENDER_FIFO, LINK, RECEIVER_FIFO = 0, 1, 2
 """The stretches of a path between its four taps."""
@@ -178,3 +201,180 @@ class Facts:
         # Counters go on over re-arms: what an earlier generation lost says nothing of this one.
         first = self.view.value(receiver, "ctl.generation") == 1
         return (first and lost > 0) or "rx-ovf" in self.view.causes(receiver)
+
+
+@dataclass(slots=True)
+class TapVerdicts:
+    """Counts at one tap. ``unknown``: packets that are not wholly recorded, so a CRC cannot be checked.
+
+    ``bad`` are the packets that fail any check, in order.
+    """
+
+    packets: int = 0
+    unknown: int = 0
+    header_bad: int = 0
+    payload_bad: int = 0
+    length_bad: int = 0
+    bad: list[Packet] = field(default_factory=list)
+
+    def add(self, packet: Packet) -> None:
+        verdicts = (packet.header_ok, packet.payload_ok, packet.length_ok)
+        self.packets += 1
+        self.unknown += None in verdicts
+        self.header_bad += packet.header_ok is False
+        self.payload_bad += packet.payload_ok is False
+        self.length_bad += packet.length_ok is False
+        if packet.bad:
+            self.bad.append(packet)
+
+    def __iadd__(self, other: TapVerdicts) -> TapVerdicts:
+        self.packets += other.packets
+        self.unknown += other.unknown
+        self.header_bad += other.header_bad
+        self.payload_bad += other.payload_bad
+        self.length_bad += other.length_bad
+        self.bad += other.bad
+        return self
+
+
+Verdicts = dict[tuple[str, str], TapVerdicts]
+
+
+class CrcVerdicts:
+    """Verdicts by (device, tap). Counts may be merged in any grouping; ``bad`` keeps its order."""
+
+    name = "crc-verdicts"
+
+    def init(self) -> Verdicts:
+        return {}
+
+    def step(self, state: Verdicts, batch: CaptureView) -> Verdicts:
+        for place, stream in batch.streams.items():
+            counts = state.setdefault(place, TapVerdicts())
+            for packet in stream.packets:
+                counts.add(packet)
+        return state
+
+    def merge(self, states: Sequence[Verdicts]) -> Verdicts:
+        merged = self.init()
+        for state in states:
+            for place, counts in state.items():
+                total = merged.setdefault(place, TapVerdicts())
+                total += counts
+        return merged
+
+    def finish(self, state: Verdicts) -> Verdicts:
+        return state
+
+
+def first_bad_taps(view: CaptureView, verdicts: Verdicts) -> list[str]:
+    """Return one line for each direction in which packets fail checks: where first, and how many."""
+    lines = []
+    for sender, receiver in view.directions:
+        before = None
+        for device, tap in path_of(sender, receiver):
+            counts = verdicts.get((device, tap))
+            if counts is None:
+                continue
+            if counts.bad:
+                good = f", all good at {before}" if before else ""
+                lines.append(
+                    f"{sender}->{receiver}: the first bad tap is {device}.{tap}: {len(counts.bad)} of "
+                    f"{counts.packets} packets fail a check (header CRC {counts.header_bad}, "
+                    f"payload CRC {counts.payload_bad}, length {counts.length_bad}){good}"
+                )
+                break
+            before = f"{device}.{tap}"
+    return lines
+
+
+_AFTER_PACKET = 520
+"""Link cycles a credit may wait behind the longest packet, 515 words, where the measured ones did not."""
+_TO_LOG = 16
+"""Bus cycles more to reach either event log through its FIFO."""
+
+
+def flight_ps(facts: Facts, account: FlowAccount) -> int | None:
+    """Return how long a credit of a flow takes at the most; None when nothing was seen to arrive.
+
+    The largest delay of the credits of all flows between the two devices, ``sent`` to ``taken``, and of
+    the packets, tx_deq to rx_enq, with the doubt of both clocks and the time to send one packet that may
+    have been in the way.
+    """
+    doubt = doubt_ps(facts, account)
+    if doubt is None:
+        return None
+    delays = [
+        delay
+        for other in facts.accounts
+        if {other.sender, other.receiver} == {account.sender, account.receiver}
+        for delay in _delays_ps(other, doubt)
+    ]
+    delays += _packets_ps(facts, account.sender, account.receiver)
+    delays += _packets_ps(facts, account.receiver, account.sender)
+    if not delays:
+        return None
+    margin = max(
+        facts.view.cycles_ps(device, bus=_TO_LOG, link=_AFTER_PACKET)
+        for device in (account.sender, account.receiver)
+    )
+    return max(0, *delays) + doubt + margin
+
+
+def _delays_ps(account: FlowAccount, doubt: int) -> list[int]:
+    """Return the delays of the credits of one flow that are in both logs.
+
+    Counts wrap, so the logs are walked together from their ends: a sender has less than a quarter of
+    the counters' range outstanding, and the last credit of that count is the one.
+    """
+    sent, taken = account.sent_credits, account.taken_credits
+    places: dict[int, list[int]] = {}
+    for i, freed in enumerate(sent.freed.tolist()):
+        places.setdefault(freed, []).append(i)
+    sent_ps, delays = sent.t_ps.tolist(), []
+    before = len(sent)
+    for freed, t_ps in zip(taken.freed[::-1].tolist(), taken.t_ps[::-1].tolist(), strict=True):
+        at = places.get(freed, [])
+        n = min(
+            bisect_right(at, before - 1),
+            bisect_right(at, t_ps + doubt, key=sent_ps.__getitem__),
+        )
+        if n:
+            before = at[n - 1]
+            delays.append(t_ps - sent_ps[before])
+    return delays
+
+
+def _packets_ps(facts: Facts, sender: str, receiver: str) -> list[int]:
+    """Return how long the packets of a direction were on the link, as far as both taps show them."""
+    diff = facts.diff(sender, receiver, LINK)
+    if diff is None:
+        return []
+    return [
+        int(diff.down.t_ps[pair.down.start]) - int(diff.up.t_ps[pair.up.start])
+        for pair in diff.pairs
+        if pair.up.header_ok and pair.down.header_ok and pair.up.seq == pair.down.seq
+    ]
+
+
+def doubt_ps(facts: Facts, account: FlowAccount) -> int | None:
+    """Return by how much times of the two logs may be off each other; None when that is not known."""
+    found = 0
+    for device in (account.sender, account.receiver):
+        log = facts.view.flow_log(device)
+        if log is None or not len(log) or bool((log.t_unc_ps < 0).any()):
+            return None
+        found += int(log.t_unc_ps.max())
+    return found
+
+
+def covers(facts: Facts, device: str, since_ps: int | None) -> bool:
+    """Return whether a log holds every credit, wait and state since a time (None: since it was armed)."""
+    log, capture = facts.view.flow_log(device), facts.view.device(device)
+    if log is None or capture is None or log.gaps:
+        return False
+    losses = log.t_ps[log.select(Kind.LOSS.name)]
+    reaches_back = since_ps is not None and len(log) > 0 and int(log.t_ps[0]) <= since_ps
+    if capture.memories["event_log"].wrapped and not reaches_back:
+        return False
+    return not bool(len(losses)) if since_ps is None else not bool((losses >= since_ps).any())

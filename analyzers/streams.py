@@ -7,14 +7,34 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from freezeframe.analyzers.contract import Row
-from freezeframe.capture.registers.layouts import HEADER, Kind
+from freezeframe.capture.folder import DeviceCapture
+from freezeframe.capture.registers.layouts import HEADER, MEMORY_NAMES, Kind
+from freezeframe.decoders.trace.trace import Trace
 
-__all__ = ["HEADS", "EventLog", "Packet", "Stream", "header_fields"]
+__all__ = [
+    "HEADS",
+    "TAPS",
+    "WHOLE_PACKETS",
+    "EventLog",
+    "Packet",
+    "Stream",
+    "event_log_of",
+    "header_fields",
+    "missing_kinds",
+    "streams_of",
+]
 
 HEADS = 2
 """HEAD words of a packet: header and address."""
+
+TAPS = MEMORY_NAMES[:4]
+WHOLE_PACKETS = (Kind.HEAD, Kind.BODY, Kind.TAIL)
+"""The kinds without which packets of a tap cannot be told from damaged ones."""
+
+_KINDS = {kind.name: int(kind) for kind in Kind}
 
 Int64 = npt.NDArray[np.int64]
 Uint64 = npt.NDArray[np.uint64]
@@ -201,3 +221,157 @@ class EventLog:
         """Return ``(t_ps, t_uncertainty_ps)`` of an event."""
         unc = int(self.t_unc_ps[position])
         return int(self.t_ps[position]), None if unc < 0 else unc
+
+
+def streams_of(
+    trace: Trace,
+    devices: tuple[DeviceCapture, ...],
+    recorded: dict[tuple[str, str], int],
+    since_ps: dict[str, int],
+) -> dict[tuple[str, str], Stream]:
+    words, packets = trace.words, trace.packets
+    word_source, packet_source = _texts(words["source"]), _texts(packets["source"])
+    closed = trace.events[trace.events["kind"] == Kind.MARK.name]
+    closed_ps = dict(zip(_texts(closed["source"]), closed["t_ps"].tolist(), strict=True))
+    streams = {}
+    for device in devices:
+        for tap in TAPS:
+            source = f"{device.name}.{tap}"
+            rows = np.flatnonzero(word_source == source)
+            if tap not in device.memories and not len(rows):
+                continue
+            if missing_kinds(recorded[device.name, tap], WHOLE_PACKETS):
+                continue
+            own = packets.iloc[np.flatnonzero(packet_source == source)]
+            if device.name in since_ps:
+                rows, own = _since(words, rows, own, since_ps[device.name])
+            columns = _word_columns(words, rows)
+            breaks = _breaks(device, tap, columns["slot"])
+            streams[device.name, tap] = Stream(
+                device.name,
+                tap,
+                columns,
+                _packets(own, columns, breaks),
+                breaks,
+                closed_ps.get(source),
+            )
+    return streams
+
+
+def _since(
+    words: pd.DataFrame, rows: Int64, packets: pd.DataFrame, since_ps: int
+) -> tuple[Int64, pd.DataFrame]:
+    """Return the words of a tap from a time on, and the packets that begin among them."""
+    doubt_ps = np.maximum(words["t_unc_ps"].to_numpy()[rows], 0)
+    later = np.flatnonzero(words["t_ps"].to_numpy()[rows] - doubt_ps >= since_ps)
+    rows = rows[later[0] :] if len(later) else rows[:0]
+    kept = packets["first_row"].to_numpy() >= (rows[0] if len(rows) else np.iinfo(np.int64).max)
+    packets = packets.iloc[np.flatnonzero(kept)]
+    first = int(packets["first_row"].min()) if len(packets) else int(np.iinfo(np.int64).max)
+    return rows[rows >= first], packets
+
+
+def _word_columns(words: pd.DataFrame, rows: Int64) -> dict[str, npt.NDArray[Any]]:
+    kinds, names = words["kind"].cat.codes.to_numpy(), words["kind"].cat.categories
+    number = np.array([_KINDS.get(str(name), 0) for name in names], np.uint8)
+    columns: dict[str, npt.NDArray[Any]] = {
+        "row": rows,
+        "kind": number[kinds[rows]],
+        "data": words["data"].to_numpy()[rows].astype(np.int64).view(np.uint64),
+        "packet": words["packet"].to_numpy()[rows].astype(np.int64),
+    }
+    for name in ("slot", "cycle", "t_ps", "t_unc_ps"):
+        columns[name] = words[name].to_numpy()[rows].astype(np.int64)
+    return columns
+
+
+def _packets(
+    table: pd.DataFrame, words: dict[str, npt.NDArray[Any]], breaks: tuple[int, ...]
+) -> list[Packet]:
+    """Make the packets of a stream; what is missing at an edge of the recording is told from damage."""
+    kinds, data, rows = words["kind"], words["data"], words["row"]
+    edges = {0, len(rows), *breaks}
+    found: list[Packet] = []
+    verdicts = {name: _verdicts(table[name]) for name in ("header_ok", "payload_ok", "length_ok")}
+    starts = np.searchsorted(rows, table["first_row"].to_numpy())
+    ends = np.searchsorted(rows, table["end_row"].to_numpy() - 1) + 1
+    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        kind = kinds[start:end]
+        heads = int((kind == Kind.HEAD).sum())
+        has_tail = bool(kind[-1] == Kind.TAIL)
+        cut_start = start in edges and heads < HEADS
+        found.append(
+            Packet(
+                index=i,
+                start=start,
+                end=end,
+                heads=heads,
+                body_words=int((kind == Kind.BODY).sum()),
+                header=int(data[start]) if heads >= HEADS or (heads and not cut_start) else None,
+                address=int(data[start + heads - 1])
+                if heads >= HEADS or (cut_start and heads)
+                else None,
+                has_tail=has_tail,
+                cut_start=cut_start,
+                cut_end=end in edges and not has_tail,
+                header_ok=verdicts["header_ok"][i],
+                payload_ok=verdicts["payload_ok"][i],
+                length_ok=verdicts["length_ok"][i],
+            )
+        )
+    return found
+
+
+def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
+    return column.astype(str).to_numpy().astype(np.str_)
+
+
+def _breaks(device: DeviceCapture, tap: str, slots: Int64) -> tuple[int, ...]:
+    """Return the positions in a stream before which the pull left a gap."""
+    # With one memory for a selected tap, the memory's name may be another than the tap's.
+    memory = device.memories.get(tap) or next(iter(device.memories.values()))
+    oldest = memory.write_ptr if memory.wrapped else 0
+    age = (slots - oldest) % max(len(memory.records), 1)
+    found = set()
+    for gap in memory.gaps:
+        found.add(int(np.searchsorted(age, (gap.first_slot - oldest) % len(memory.records))))
+    return tuple(sorted(at for at in found if 0 < at < len(slots)))
+
+
+def _verdicts(column: pd.Series[Any]) -> list[bool | None]:
+    known = column.notna().to_numpy()
+    return [bool(v) if k else None for v, k in zip(column.to_list(), known, strict=True)]
+
+
+def event_log_of(
+    events: pd.DataFrame, device: DeviceCapture, kinds: int, since_ps: int | None
+) -> EventLog:
+    source = _texts(events["source"])
+    rows = np.flatnonzero(source == f"{device.name}.event_log")
+    if since_ps is not None:
+        rows = rows[events["t_ps"].to_numpy()[rows] >= since_ps]
+    memory = device.memories.get("event_log")
+
+    def column(name: str) -> Int64:
+        values: Int64 = events[name].to_numpy()[rows].astype(np.int64)
+        return values
+
+    return EventLog(
+        device=device.name,
+        rows=rows,
+        kind=_texts(events["kind"])[rows],
+        code=_texts(events["code"])[rows],
+        flow=column("flow"),
+        value=column("value"),
+        slot=column("slot"),
+        cycle=column("cycle"),
+        t_ps=column("t_ps"),
+        t_unc_ps=column("t_unc_ps"),
+        gaps=memory is None or bool(memory.gaps),
+        kinds=kinds,
+    )
+
+
+def missing_kinds(mask: int, wanted: tuple[Kind, ...]) -> list[str]:
+    """Return the names of the kinds that a memory did not record."""
+    return [kind.name for kind in wanted if not mask >> kind & 1]

@@ -1,38 +1,43 @@
-"""One segment of a recording as the analyzers read it: word streams by tap, events, frozen registers.
+"""The view of a capture that analyses read: word streams by tap, events, frozen registers.
 
 A tap that did not record every kind of word is left out: without TAIL or BODY its packets cannot be told
 from damaged ones, and without HEAD not from each other. A view holds the devices that were asked for and
 nothing of the others, so that what is said of one end rests on that end alone.
+
+A change of the wiring brings a link up again while the recorder goes on. What was recorded before is of another link
+(its packets came from elsewhere, its credits counted from another zero) and is left out.
+
+Source: docs/formats.md section 3, "Loop-back": sequence numbers begin from 0; section 4, LINK trained.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from freezeframe.analyzers.contract import Row
-from freezeframe.analyzers.link_start import came_up_ps
-from freezeframe.analyzers.streams import HEADS, EventLog, Packet, Stream
+from freezeframe.analyzers.streams import (
+    WHOLE_PACKETS,
+    EventLog,
+    Stream,
+    event_log_of,
+    missing_kinds,
+    streams_of,
+)
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back, peers_of
-from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind
+from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind, LinkCode
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 
-__all__ = ["TAPS", "CaptureView"]
+__all__ = ["CaptureView", "came_up_ps", "fits_power_up"]
 
-TAPS = MEMORY_NAMES[:4]
-_WHOLE_PACKETS = (Kind.HEAD, Kind.BODY, Kind.TAIL)
 _FLOW_CONTROL = (Kind.CREDIT, Kind.PRESSURE, Kind.STATE)
-_KINDS = {kind.name: int(kind) for kind in Kind}
-
-Int64 = npt.NDArray[np.int64]
 
 
 class CaptureView:
@@ -105,13 +110,13 @@ class CaptureView:
     @cached_property
     def streams(self) -> dict[tuple[str, str], Stream]:
         """The words of each tap that recorded every kind of word, by device and tap."""
-        return _streams(self.trace, self.devices, self._kinds, self.since_ps)
+        return streams_of(self.trace, self.devices, self._kinds, self.since_ps)
 
     @cached_property
     def logs(self) -> dict[str, EventLog]:
         """The event log of each device."""
         return {
-            device.name: _log(
+            device.name: event_log_of(
                 self.trace.events,
                 device,
                 self._kinds[device.name, "event_log"],
@@ -219,10 +224,6 @@ class CaptureView:
         return self.peers.get(device)
 
 
-def _missing(mask: int, wanted: tuple[Kind, ...]) -> list[str]:
-    return [kind.name for kind in wanted if not mask >> kind & 1]
-
-
 def _switched_off(
     devices: tuple[DeviceCapture, ...], kinds: dict[tuple[str, str], int]
 ) -> Iterator[str]:
@@ -231,7 +232,9 @@ def _switched_off(
             if memory not in device.memories:
                 continue
             log = memory == "event_log"
-            missing = _missing(kinds[device.name, memory], _FLOW_CONTROL if log else _WHOLE_PACKETS)
+            missing = missing_kinds(
+                kinds[device.name, memory], _FLOW_CONTROL if log else WHOLE_PACKETS
+            )
             if not missing:
                 continue
             number = MEMORY_NAMES.index(memory)
@@ -248,148 +251,106 @@ def _switched_off(
             yield f"{device.name}.{memory}: {how}; {effect}"
 
 
-def _streams(
-    trace: Trace,
-    devices: tuple[DeviceCapture, ...],
-    recorded: dict[tuple[str, str], int],
-    since_ps: dict[str, int],
-) -> dict[tuple[str, str], Stream]:
-    words, packets = trace.words, trace.packets
-    word_source, packet_source = _texts(words["source"]), _texts(packets["source"])
-    closed = trace.events[trace.events["kind"] == Kind.MARK.name]
-    closed_ps = dict(zip(_texts(closed["source"]), closed["t_ps"].tolist(), strict=True))
-    streams = {}
-    for device in devices:
-        for tap in TAPS:
-            source = f"{device.name}.{tap}"
-            rows = np.flatnonzero(word_source == source)
-            if tap not in device.memories and not len(rows):
-                continue
-            if _missing(recorded[device.name, tap], _WHOLE_PACKETS):
-                continue
-            own = packets.iloc[np.flatnonzero(packet_source == source)]
-            if device.name in since_ps:
-                rows, own = _since(words, rows, own, since_ps[device.name])
-            columns = _word_columns(words, rows)
-            breaks = _breaks(device, tap, columns["slot"])
-            streams[device.name, tap] = Stream(
-                device.name,
-                tap,
-                columns,
-                _packets(own, columns, breaks),
-                breaks,
-                closed_ps.get(source),
-            )
-    return streams
+Int64 = npt.NDArray[np.int64]
+
+_SEQUENCE_NUMBERS = 1 << 16
+_MOST_REORDERED = 64
+"""A smaller step back is packets that changed places, unless it leads to 0."""
+
+_NEXT_NUMBERS = (("frozen.next_seq_out", "tx_enq"), ("frozen.next_seq_in", "rx_enq"))
+"""The register with the next sequence number of a side, and the tap at which its packets are counted."""
+
+_MOST_DAMAGED = 16
+"""Packets that came in and were counted, and whose numbers were not taken: they were damaged."""
 
 
-def _since(
-    words: pd.DataFrame, rows: Int64, packets: pd.DataFrame, since_ps: int
-) -> tuple[Int64, pd.DataFrame]:
-    """Return the words of a tap from a time on, and the packets that begin among them."""
-    doubt_ps = np.maximum(words["t_unc_ps"].to_numpy()[rows], 0)
-    later = np.flatnonzero(words["t_ps"].to_numpy()[rows] - doubt_ps >= since_ps)
-    rows = rows[later[0] :] if len(later) else rows[:0]
-    kept = packets["first_row"].to_numpy() >= (rows[0] if len(rows) else np.iinfo(np.int64).max)
-    packets = packets.iloc[np.flatnonzero(kept)]
-    first = int(packets["first_row"].min()) if len(packets) else int(np.iinfo(np.int64).max)
-    return rows[rows >= first], packets
+def fits_power_up(device: DeviceCapture, peer: DeviceCapture | None = None) -> bool:
+    """Return whether a card's link has been up since power-up: sequence numbers and counts of packets agree.
+
+    A packet on its way out has its number before it is counted; one that comes in may be counted first. Where
+    packets were damaged, or lost at a full FIFO, incoming numbers are not the count; then the outgoing ones of both
+    cards decide, because the two ends of a link come up together. False where a register was not read.
+    """
+    ahead_out, ahead_in = _ahead_of_counts(device)
+    if ahead_out not in (0, 1):
+        return False
+    return ahead_in in (-1, 0, 1) or (peer is not None and _ahead_of_counts(peer)[0] in (0, 1))
 
 
-def _word_columns(words: pd.DataFrame, rows: Int64) -> dict[str, npt.NDArray[Any]]:
-    kinds, names = words["kind"].cat.codes.to_numpy(), words["kind"].cat.categories
-    number = np.array([_KINDS.get(str(name), 0) for name in names], np.uint8)
-    columns: dict[str, npt.NDArray[Any]] = {
-        "row": rows,
-        "kind": number[kinds[rows]],
-        "data": words["data"].to_numpy()[rows].astype(np.int64).view(np.uint64),
-        "packet": words["packet"].to_numpy()[rows].astype(np.int64),
-    }
-    for name in ("slot", "cycle", "t_ps", "t_unc_ps"):
-        columns[name] = words[name].to_numpy()[rows].astype(np.int64)
-    return columns
+def came_up_ps(trace: Trace, devices: Sequence[DeviceCapture]) -> dict[str, int]:
+    """Return when the link of each card came up again within its recording; without cards of which nothing says so.
+
+    The log says it (LINK trained); where that event was overwritten, sequence numbers that began again do. A lane
+    that trained again on a link that stayed up has numbers that go on. The two ends of a link come up together.
+    """
+    if not any(_may_have_come_up(device) for device in devices):
+        return {}
+    times_ps = {device.name: _came_up_ps(trace, device) for device in devices}
+    return {name: t_ps for name, t_ps in times_ps.items() if t_ps is not None}
 
 
-def _packets(
-    table: pd.DataFrame, words: dict[str, npt.NDArray[Any]], breaks: tuple[int, ...]
-) -> list[Packet]:
-    """Make the packets of a stream; what is missing at an edge of the recording is told from damage."""
-    kinds, data, rows = words["kind"], words["data"], words["row"]
-    edges = {0, len(rows), *breaks}
-    found: list[Packet] = []
-    verdicts = {name: _verdicts(table[name]) for name in ("header_ok", "payload_ok", "length_ok")}
-    starts = np.searchsorted(rows, table["first_row"].to_numpy())
-    ends = np.searchsorted(rows, table["end_row"].to_numpy() - 1) + 1
-    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-        kind = kinds[start:end]
-        heads = int((kind == Kind.HEAD).sum())
-        has_tail = bool(kind[-1] == Kind.TAIL)
-        cut_start = start in edges and heads < HEADS
-        found.append(
-            Packet(
-                index=i,
-                start=start,
-                end=end,
-                heads=heads,
-                body_words=int((kind == Kind.BODY).sum()),
-                header=int(data[start]) if heads >= HEADS or (heads and not cut_start) else None,
-                address=int(data[start + heads - 1])
-                if heads >= HEADS or (cut_start and heads)
-                else None,
-                has_tail=has_tail,
-                cut_start=cut_start,
-                cut_end=end in edges and not has_tail,
-                header_ok=verdicts["header_ok"][i],
-                payload_ok=verdicts["payload_ok"][i],
-                length_ok=verdicts["length_ok"][i],
-            )
-        )
-    return found
+def _came_up_ps(trace: Trace, device: DeviceCapture) -> int | None:
+    events = trace.events
+    mine = (events["source"] == f"{device.name}.event_log").to_numpy()
+    of_link = (events["kind"] == Kind.LINK.name).to_numpy()
+    trained = mine & of_link & (events["code"] == LinkCode.TRAINED.name.lower()).to_numpy()
+    if trained.any():
+        return int(events["t_ps"].to_numpy()[trained].max())
+    changes = [
+        _change_of_link(trace, f"{device.name}.{tap}", device.registers.value(register))
+        for register, entered in _NEXT_NUMBERS
+        for tap in (entered, entered.replace("enq", "deq"))
+    ]
+    firsts = [change.first_ps for change in changes if change.first_ps is not None]
+    lasts = [change.last_ps for change in changes if change.last_ps is not None]
+    return min(firsts) if firsts else max(lasts, default=None)
 
 
-def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
-    return column.astype(str).to_numpy().astype(np.str_)
+def _ahead_of_counts(device: DeviceCapture) -> tuple[int | None, int | None]:
+    """Return how far the next number out, and in, is ahead of the count of packets; None where not read."""
+    half = _SEQUENCE_NUMBERS // 2
+    ahead: list[int | None] = []
+    for register, tap in _NEXT_NUMBERS:
+        number = device.registers.value(register)
+        packets = device.registers.value64(f"frozen_counters.{tap}_packets.")
+        if number is None or packets is None:
+            ahead.append(None)
+        else:
+            ahead.append((number - packets + half) % _SEQUENCE_NUMBERS - half)
+    return ahead[0], ahead[1]
 
 
-def _breaks(device: DeviceCapture, tap: str, slots: Int64) -> tuple[int, ...]:
-    """Return the positions in a stream before which the pull left a gap."""
-    # With one memory for a selected tap, the memory's name may be another than the tap's.
-    memory = device.memories.get(tap) or next(iter(device.memories.values()))
-    oldest = memory.write_ptr if memory.wrapped else 0
-    age = (slots - oldest) % max(len(memory.records), 1)
-    found = set()
-    for gap in memory.gaps:
-        found.add(int(np.searchsorted(age, (gap.first_slot - oldest) % len(memory.records))))
-    return tuple(sorted(at for at in found if 0 < at < len(slots)))
+def _may_have_come_up(device: DeviceCapture) -> bool:
+    """Return whether the numbers leave room for a link that came up after packets had crossed."""
+    ahead_out, ahead_in = _ahead_of_counts(device)
+    return ahead_out not in (0, 1) or ahead_in is None or ahead_in < -_MOST_DAMAGED
 
 
-def _verdicts(column: pd.Series[Any]) -> list[bool | None]:
-    known = column.notna().to_numpy()
-    return [bool(v) if k else None for v, k in zip(column.to_list(), known, strict=True)]
+class _ChangeOfLink(NamedTuple):
+    """What a tap tells of a link that came up again; at most one of the two is known.
+
+    ``first_ps``: when the first packet of the link as it is now crossed the tap; ``last_ps``: when the last
+    packet of the link before had crossed it, where none of the link as it is now was recorded.
+    """
+
+    first_ps: int | None = None
+    last_ps: int | None = None
 
 
-def _log(events: pd.DataFrame, device: DeviceCapture, kinds: int, since_ps: int | None) -> EventLog:
-    source = _texts(events["source"])
-    rows = np.flatnonzero(source == f"{device.name}.event_log")
-    if since_ps is not None:
-        rows = rows[events["t_ps"].to_numpy()[rows] >= since_ps]
-    memory = device.memories.get("event_log")
-
-    def column(name: str) -> Int64:
-        values: Int64 = events[name].to_numpy()[rows].astype(np.int64)
-        return values
-
-    return EventLog(
-        device=device.name,
-        rows=rows,
-        kind=_texts(events["kind"])[rows],
-        code=_texts(events["code"])[rows],
-        flow=column("flow"),
-        value=column("value"),
-        slot=column("slot"),
-        cycle=column("cycle"),
-        t_ps=column("t_ps"),
-        t_unc_ps=column("t_unc_ps"),
-        gaps=memory is None or bool(memory.gaps),
-        kinds=kinds,
+def _change_of_link(trace: Trace, source: str, next_number: int | None) -> _ChangeOfLink:
+    packets = trace.packets
+    good = (packets["source"] == source) & (packets["header_ok"].fillna(value=False))
+    rows = np.flatnonzero(good.to_numpy(bool))
+    numbers: Int64 = packets["seq"].to_numpy()[rows].astype(np.int64)
+    if not len(numbers):
+        return _ChangeOfLink()
+    half = _SEQUENCE_NUMBERS // 2
+    back = -np.diff(numbers) % _SEQUENCE_NUMBERS
+    restarts = np.flatnonzero(
+        (back > 0) & (back <= half) & ((back > _MOST_REORDERED) | (numbers[1:] == 0))
     )
+    if len(restarts):
+        return _ChangeOfLink(first_ps=int(packets["t_ps"].to_numpy()[rows[restarts[-1] + 1]]))
+    if next_number is not None and (next_number - 1 - int(numbers[-1])) % _SEQUENCE_NUMBERS >= half:
+        return _ChangeOfLink(last_ps=int(packets["t_end_ps"].to_numpy()[rows[-1]]))
+    return _ChangeOfLink()

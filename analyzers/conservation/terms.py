@@ -11,8 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from freezeframe.analyzers.credits.credit_flight import covers, flight_ps
-from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.facts import Facts, covers, flight_ps
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind

@@ -15,8 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.analyzers.credits.departures import Departure, departures, described_packets
-from freezeframe.analyzers.credits.ledger import CreditTimes, FlowAccount
+from freezeframe.analyzers.credits.ledger import (
+    CreditTimes,
+    Departure,
+    FlowAccount,
+    departures,
+    described_packets,
+)
 from freezeframe.analyzers.streams import EventLog, Stream
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import Memory

@@ -18,9 +18,8 @@ from freezeframe.analyzers.credits.columns import (
     FlowLedger,
     LedgerBatch,
 )
-from freezeframe.analyzers.credits.departures import departures
 from freezeframe.analyzers.credits.flow_history import FlowHistory
-from freezeframe.analyzers.credits.ledger import FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount, departures
 from freezeframe.analyzers.credits.sent_counts import CROSSING_BUS, CROSSING_LINK, SentCounts
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import CREDIT_FREED_LSB, CREDIT_FREED_MASK

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freezeframe.analyzers.credits.departures import departures
-from freezeframe.analyzers.credits.ledger import FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount, departures
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import (

@@ -1,4 +1,14 @@
-"""clock-drift: the receiver does not correct for the difference between the two link clocks.
+"""Slips of both lanes at once, and clock-drift, which they show.
+
+What a receiver says of its lanes: slips of both at once, and whether it corrects for the clocks.
+
+Its synchronization FIFOs are written and read together, so that one that runs empty or full does so with the other:
+a slip of one lane alone is another fault. A word that was repeated or lost on the link is then one that both lanes
+repeated or lost.
+
+Source: docs/formats.md section 3, "Bonding"; section 4, LINK underflow and overflow.
+
+clock-drift: the receiver does not correct for the difference between the two link clocks.
 
 Its synchronization FIFOs empty or fill by a word in every so many cycles; then both lanes repeat their last half
 and lag by a word until the packet ends, or lose one and run ahead. A receiver that ends the packet where the line
@@ -17,13 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.lane_slips import (
-    Slips,
-    corrects_clock,
-    lanes_slipped,
-    slips_of,
-)
-from freezeframe.analyzers.diagnosis.place import (
+from freezeframe.analyzers.evidence import (
     cause_evidence,
     neighbourhood,
     place_of_pair,
@@ -31,12 +35,93 @@ from freezeframe.analyzers.diagnosis.place import (
     word_text,
 )
 from freezeframe.analyzers.facts import LINK, Facts
+from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.taps.align import Edit, Op, align
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
+from freezeframe.capture.registers.layouts import Kind
 
-__all__ = ["NAME", "diagnose"]
+__all__ = [
+    "CLOCK_DRIFT",
+    "clock_drifts",
+    "drifts",
+]
 
-NAME = "clock-drift"
+_EVENT_CYCLES = 4
+"""Events of both lanes may be stamped so many cycles apart: the log takes one a cycle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slips:
+    """Slips of both lanes at once in one card's log: positions of the first lane's event of each."""
+
+    log: EventLog
+    kind: str  # "underflow" or "overflow"
+    positions: tuple[int, ...]
+    alone: int  # slips of one lane only
+
+    @property
+    def interval_cycles(self) -> int | None:
+        """The least distance of two slips; None with fewer than two."""
+        cycles = self.log.cycle[list(self.positions)]
+        return int(np.diff(cycles).min()) if len(cycles) > 1 else None
+
+    @property
+    def regular(self) -> bool:
+        """All distances are multiples of the least one, within a few cycles."""
+        least = self.interval_cycles
+        if least is None or least < 100:
+            return False
+        distances = np.diff(self.log.cycle[list(self.positions)])
+        off = np.abs(distances - np.round(distances / least) * least)
+        return bool((off <= np.maximum(8, distances // 100)).all())
+
+
+def slips_of(facts: Facts, receiver: str) -> Slips | None:
+    """Return the slips of both lanes that a card recorded; None without a log of them."""
+    log = facts.view.logs.get(receiver)
+    if log is None or not log.recorded(Kind.LINK):
+        return None
+    best = Slips(log, "underflow", (), 0)
+    for kind in ("underflow", "overflow"):
+        at = log.select(Kind.LINK.name, kind)
+        lanes = [at[log.value[at] == lane] for lane in (0, 1)]
+        both = []
+        for position in lanes[0].tolist():
+            near = np.abs(log.cycle[lanes[1]] - log.cycle[position]) <= _EVENT_CYCLES
+            if near.any():
+                both.append(position)
+        alone = len(at) - 2 * len(both)
+        if len(both) > len(best.positions):
+            best = Slips(log, kind, tuple(both), alone)
+        elif not best.positions:
+            best = Slips(log, best.kind, (), best.alone + alone)
+    return best
+
+
+def corrects_clock(facts: Facts, receiver: str) -> bool:
+    """Return whether the receiver is known to insert or remove idles: then it corrects its clock."""
+    counts = [facts.view.counter(receiver, name) for name in ("idles_inserted", "idles_removed")]
+    return any(counts)
+
+
+def lanes_slipped(facts: Facts, receiver: str) -> bool:
+    """Return whether the lanes' own counts say that both slipped equally often."""
+    for name in ("underflows", "overflows"):
+        counts = [facts.view.value(receiver, f"frozen.lane.{name}", lane) for lane in (0, 1)]
+        if counts[0] and counts[0] == counts[1]:
+            return True
+    return False
+
+
+def drifts(facts: Facts, receiver: str) -> bool:
+    """Return whether a receiver's lanes slipped together and it does not correct for that."""
+    if corrects_clock(facts, receiver):
+        return False
+    slips = slips_of(facts, receiver)
+    return (slips is not None and bool(slips.positions)) or lanes_slipped(facts, receiver)
+
+
+CLOCK_DRIFT = "clock-drift"
 _SHOWN = 6
 
 
@@ -78,7 +163,7 @@ class _Slipped:
         return word_label(self.diff.down, self.pair.down, self.position)
 
 
-def diagnose(facts: Facts) -> Iterator[Finding]:
+def clock_drifts(facts: Facts) -> Iterator[Finding]:
     """Yield a finding for every link on which both lanes slipped together."""
     for sender, receiver in facts.view.directions:
         slips = slips_of(facts, receiver)
@@ -184,7 +269,7 @@ def _finding(
         )
     )
     return Finding(
-        diagnosis=NAME,
+        diagnosis=CLOCK_DRIFT,
         text=(
             f"{text}. {receiver} inserts and removes no idles, so every difference of the two link clocks "
             "adds up until its synchronization FIFOs run empty or full, both at once."

@@ -1,24 +1,66 @@
-"""What the link did to words between the sender's tx_deq and the receiver's rx_enq, as hypotheses.
+"""Words that the link damaged: what was done to them, from both taps or from the receiver alone.
+
+What the link did to words between the sender's tx_deq and the receiver's rx_enq, as hypotheses.
 
 Both taps are compared word by word and lane by lane; which hypothesis becomes a name is decided by
 the fault files, which also read the lanes' own registers.
+
+What a receiver's own recording says of a damaged packet, when nothing of the sender may be read.
+
+Only what a CRC or an exact repeat confirms is believed: a shifted byte phase that makes every later
+CRC right when undone, one half that repeats, flipped bits that satisfy the CRC.
+
+Findings on words that the link changed, from both taps or from the receiver's rx_enq alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.diagnosis.lanes import LANES, Lag, Phase, find_lag, find_phase, halves
-from freezeframe.analyzers.diagnosis.place import word_label
-from freezeframe.analyzers.facts import LINK, Facts, LinkWords
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.crc.lone_payload import Flip, crc32_words, find_flips
+from freezeframe.analyzers.diagnosis.lanes import (
+    LANES,
+    PHASES,
+    Lag,
+    Mode,
+    Phase,
+    find_lag,
+    find_phase,
+    halves,
+    join,
+    unshift_phase,
+)
+from freezeframe.analyzers.evidence import (
+    Place,
+    cause_evidence,
+    good_elsewhere,
+    neighbourhood,
+    place_of_pair,
+    word_label,
+)
+from freezeframe.analyzers.facts import LINK, Facts, LinkWords, Unplaced
+from freezeframe.analyzers.streams import HEADS, Packet, Stream
+from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.capture.registers.layouts import Kind
+from freezeframe.decoders.trace.encode import header_crc
 
-__all__ = ["LinkDamage", "WordAt", "link_damages"]
+__all__ = [
+    "LinkDamage",
+    "LoneDamage",
+    "altered_word",
+    "flipped_bits",
+    "link_damages",
+    "lone_damages",
+    "lone_word",
+    "seen",
+]
 
 _PERSISTS_WORDS = 4
 """A shifted phase must explain this many differing words to the end of the recording."""
@@ -118,3 +160,244 @@ def link_damages(facts: Facts) -> Iterator[LinkDamage]:
             phases,
             hidden=any(case.stream is diff.down for case in facts.unplaced),
         )
+
+
+_RX_ENQ = 2
+_MASK16 = 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class LonePhase:
+    """A byte phase that, undone on one lane from a word on, makes the CRCs right.
+
+    ``places``: stream positions ``[first, end)`` it may have begun at. ``checks``: CRCs that became
+    right by it (a header counts one, a payload one).
+    """
+
+    lane: int
+    mode: Mode
+    shift: int
+    places: tuple[int, int]
+    checks: int
+
+
+@dataclass(frozen=True, eq=False)
+class LoneDamage:
+    """The bad packets of one direction at the receiver's rx_enq; ``bad[0]`` is the first."""
+
+    sender: str
+    receiver: str
+    stream: Stream
+    bad: tuple[Packet, ...]
+
+    @property
+    def first(self) -> Packet:
+        return self.bad[0]
+
+    @property
+    def direction(self) -> str:
+        return f"{self.sender}->{self.receiver}"
+
+    @property
+    def alone(self) -> bool:
+        """Only one packet is bad, and the recording goes on after it."""
+        return len(self.bad) == 1
+
+    @cached_property
+    def expected_seq(self) -> int | None:
+        """Sequence number of the first bad packet by its neighbours; None when they do not say."""
+        packets, i = self.stream.packets, self.first.index
+        said = set()
+        if i and packets[i - 1].header_ok and packets[i - 1].seq is not None:
+            said.add(((packets[i - 1].seq or 0) + 1) & _MASK16)
+        if i + 1 < len(packets) and packets[i + 1].header_ok and packets[i + 1].seq is not None:
+            said.add(((packets[i + 1].seq or 0) - 1) & _MASK16)
+        return said.pop() if len(said) == 1 else None
+
+    @cached_property
+    def flips(self) -> list[Flip]:
+        """Flips that make the payload CRC of the first bad packet right, its length being right."""
+        tail = self.stream.tail(self.first)
+        if tail is None or self.first.payload_ok is not False or self.first.length_ok is not True:
+            return []
+        return find_flips(self.stream.payload(self.first), tail)
+
+    @cached_property
+    def repeats(self) -> list[tuple[int, int]]:
+        """Places ``(lane, position)`` of the first bad packet where one lane alone repeats its half."""
+        packet, stream = self.first, self.stream
+        begin = max(packet.start - 1, 0)
+        words = stream.data[begin : packet.end]
+        again = [halves(words, lane)[1:] == halves(words, lane)[:-1] for lane in LANES]
+        found = []
+        for lane in LANES:
+            # Both halves equal is a whole word twice, which a lane cannot do.
+            at = np.flatnonzero(again[lane] & ~again[1 - lane]) + begin + 1
+            found += [(lane, int(i)) for i in at if packet.start < i and not self._plain(int(i))]
+        return found
+
+    def _plain(self, position: int) -> bool:
+        """Two HEAD words, or the TAIL, have zero bytes of their own: a repeat there says nothing."""
+        packet = self.first
+        return position < packet.start + packet.heads or (
+            packet.has_tail and position == packet.end - 1
+        )
+
+    @cached_property
+    def phase(self) -> LonePhase | None:
+        """The one byte phase that makes the first bad packet and all later ones right."""
+        found = [
+            phase
+            for lane in LANES
+            for mode, shift in PHASES
+            if (phase := self._phase(lane, mode, shift)) is not None
+        ]
+        if not found:
+            return None
+        best = max(found, key=lambda phase: phase.checks)
+        others = [p for p in found if p is not best and p.checks == best.checks]
+        return None if others else best
+
+    def _phase(self, lane: int, mode: Mode, shift: int) -> LonePhase | None:
+        stream, packet = self.stream, self.first
+        undone = _undone(stream.data[packet.start :], lane, mode, shift)
+        checks = 0
+        for later in stream.packets[packet.index + 1 :]:
+            begin = later.start - packet.start
+            verdicts = _checks(undone[begin : begin + later.end - later.start], later, mode)
+            if False in verdicts:
+                return None
+            checks += len(verdicts)
+        if mode != "rotated":
+            # The first word lost bytes that nothing recorded, so its own packet checks nothing.
+            return (
+                LonePhase(lane, mode, shift, (packet.start, packet.end), checks) if checks else None
+            )
+        words = stream.words(packet)
+        places = [
+            at
+            for at in range(len(words))
+            if False not in _checks(np.concatenate([words[:at], undone[at : len(words)]]), packet)
+        ]
+        own = len(_checks(words, packet))
+        if not places or places != list(range(places[0], places[-1] + 1)):
+            return None
+        if checks + own < 2 and not packet.has_tail:
+            return None  # sixteen bits of one header are too few for this many hypotheses
+        first = packet.start + places[0]
+        return LonePhase(lane, mode, shift, (first, first + len(places)), checks + own)
+
+
+def lone_damages(facts: Facts) -> Iterator[LoneDamage]:
+    """Yield the bad packets at every rx_enq whose sender's taps tell nothing of them."""
+    groups: dict[tuple[str, str], list[Unplaced]] = {}
+    for case in facts.unplaced:
+        if case.tap == _RX_ENQ:
+            groups.setdefault((case.sender, case.receiver), []).append(case)
+    for (sender, receiver), cases in groups.items():
+        yield LoneDamage(sender, receiver, cases[0].stream, tuple(case.packet for case in cases))
+
+
+def _undone(
+    words: npt.NDArray[np.uint64], lane: int, mode: Mode, shift: int
+) -> npt.NDArray[np.uint64]:
+    parts = [halves(words, 0), halves(words, 1)]
+    parts[lane] = unshift_phase(parts[lane], mode, shift)
+    return join(parts[0], parts[1])
+
+
+def _checks(words: npt.NDArray[np.uint64], packet: Packet, mode: Mode = "rotated") -> list[bool]:
+    """Return the verdicts that can be had of a packet, were these its words.
+
+    A lane whose bytes come late or early borrows some from the idle line before the header, where no
+    tap records: only the payload can be checked then.
+    """
+    found = []
+    if packet.heads == HEADS and mode == "rotated":
+        header = int(words[0])
+        found.append(header_crc(header, int(words[1])) == header >> 48)
+    if packet.has_tail and packet.body_words and (packet.heads or not packet.cut_start):
+        payload = words[packet.heads : packet.heads + packet.body_words]
+        found.append(crc32_words(payload) == int(words[-1]) & 0xFFFFFFFF)
+    return found
+
+
+def flipped_bits(mask: int) -> str:
+    """Return the numbers of the bits that are set in a mask."""
+    bits = [str(bit) for bit in range(64) if mask >> bit & 1]
+    return f"bit {bits[0]}" if len(bits) == 1 else f"bits {', '.join(bits)}"
+
+
+def altered_word(
+    facts: Facts, name: str, damage: LinkDamage, index: int, rest: str, confidence: float
+) -> Finding:
+    """Return the finding on the one compared word that differs; ``rest`` says what is equal."""
+    hit, up, down = damage.at(index), damage.diff.up, damage.diff.down
+    place = place_of_pair(hit.pair)
+    before, after = int(damage.words.up[index]), int(damage.words.down[index])
+    first = int(damage.words.up_at[index]) - hit.pair.up.start
+    edit = Edit(Op.ALTERED, first, hit.position - hit.pair.down.start, first)
+    what = hit.label if hit.label.startswith("payload") else f"the {hit.label} word"
+    t_ps, unc_ps = down.when(hit.position)
+    return Finding(
+        diagnosis=name,
+        text=(
+            f"{flipped_bits(before ^ after).capitalize()} of {what} of packet {place.packet} "
+            f"({damage.direction}, flow {place.flow}) changed on the link; {rest}."
+        ),
+        device=damage.receiver,
+        tap="rx_enq",
+        direction=damage.direction,
+        flow=place.flow,
+        packet=place.packet,
+        word=hit.word,
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        confidence=confidence,
+        evidence=(
+            Evidence(
+                f"{up.source} has {before:#018x}, {down.source} {after:#018x}: they differ by "
+                f"{before ^ after:#018x}.",
+                damage.receiver,
+                "rx_enq",
+                neighbourhood(damage.diff, hit.pair, edit),
+            ),
+            good_elsewhere(damage.diff, hit.pair),
+            *cause_evidence(facts, damage.receiver),
+        ),
+    )
+
+
+def lone_word(
+    facts: Facts,
+    name: str,
+    case: LoneDamage,
+    text: str,
+    place: Place,
+    *,
+    at: int,
+    word: int | None,
+    confidence: float,
+    evidence: tuple[Evidence, ...],
+) -> Finding:
+    """Return a finding at a receiver's rx_enq alone; ``at``: stream position of the first symptom."""
+    t_ps, unc_ps = case.stream.when(at)
+    return Finding(
+        diagnosis=name,
+        text=text,
+        device=case.receiver,
+        tap="rx_enq",
+        direction=case.direction,
+        flow=place.flow,
+        packet=place.packet,
+        word=word,
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        confidence=confidence,
+        evidence=(*evidence, *cause_evidence(facts, case.receiver)),
+    )
+
+
+def seen(case: LoneDamage, text: str, rows: tuple[Row, ...]) -> Evidence:
+    """Return what a receiver's rx_enq shows as evidence."""
+    return Evidence(text, case.receiver, "rx_enq", rows)

@@ -1,17 +1,31 @@
-"""Which of the reasons for a full incoming FIFO fits: shared by the faults that end in rx-ovf.
+"""Full incoming FIFOs, and two reasons for them: credit-start-too-large and wrap-unhandled.
+
+Which of the reasons for a full incoming FIFO fits: shared by the faults that end in rx-ovf.
 
 A sender beyond its limit only while its sent count has wrapped and the credited one has not; beyond
 it at any count; within a limit that is larger than the FIFO; or within everything while the counts of
 both ends drift apart.
+
+credit-start-too-large: the start-up credit of a flow is larger than the receiver's FIFO.
+
+The sender stays within its limit, and the receiver overflows all the same, because the limit is above
+the depth. What tells it from the others that end in rx-ovf: the limit itself.
+
+wrap-unhandled: the sender compares its counters raw, not modulo their width.
+
+It sends beyond its limit only while its sent count has passed zero and the credited count has not.
+What tells it: a constant added to the free space (credit-too-optimistic) shows at any count; a limit
+above the FIFO (credit-start-too-large) needs no excess.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.analyzers.contract import Evidence, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.credits.flow_history import (
     FlowHistory,
     Start,
@@ -19,9 +33,21 @@ from freezeframe.analyzers.credits.flow_history import (
     history_at_freeze,
 )
 from freezeframe.analyzers.credits.ledger import FlowAccount
+from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import Facts
 
-__all__ = ["Sending", "overflow_evidence", "sender_rows", "sendings", "share", "suffered"]
+__all__ = [
+    "CREDIT_START_TOO_LARGE",
+    "WRAP_UNHANDLED",
+    "Sending",
+    "overflow_evidence",
+    "sender_rows",
+    "sendings",
+    "share",
+    "suffered",
+    "too_large_starts",
+    "unhandled_wraps",
+]
 
 _MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL
 
@@ -129,5 +155,202 @@ def overflow_evidence(facts: Facts, receiver: str) -> tuple[Evidence, ...]:
                 facts.view.counter_row(receiver, "rx_fifo_overflows"),
                 facts.view.register_row(receiver, "frozen.rx_level"),
             ),
+        ),
+    )
+
+
+CREDIT_START_TOO_LARGE = "credit-start-too-large"
+
+
+def too_large_starts(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
+    """Yield a finding for every flow that may have more outstanding than the receiver can hold."""
+    for sending in sendings:
+        account = sending.account
+        most, limit = share(facts, account), account.limit
+        if most is not None and limit is not None and limit > most:
+            yield _start_finding(
+                facts, account, most, f"its limit alone, {limit} words, is above it", 0.97
+            )
+    yield from _together(facts, sendings)
+
+
+def _together(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
+    """Yield the flow with the largest limit where only all limits together are above the depth."""
+    for sender, receiver in facts.view.directions:
+        mine = [s for s in sendings if s.account.direction == f"{sender}->{receiver}"]
+        used = [s for s in mine if s.account.limit]
+        if len(used) < 2 or not facts.overflowed(receiver):
+            continue
+        if any(s.beyond_wrap or s.beyond_flat for s in used):
+            continue
+        limits = sorted((s.account.limit or 0 for s in used), reverse=True)
+        depth = used[0].account.depth
+        if depth is None or sum(limits) <= depth or limits[0] > depth or limits[0] == limits[1]:
+            continue
+        largest = next(s for s in used if s.account.limit == limits[0])
+        reason = (
+            f"the limits of all {len(used)} flows together, {sum(limits)} words, are above it, and "
+            f"this flow's, {limits[0]}, is the largest"
+        )
+        yield _start_finding(facts, largest.account, depth, reason, 0.85)
+
+
+def _start_finding(
+    facts: Facts, account: FlowAccount, depth: int, reason: str, confidence: float
+) -> Finding:
+    capture = facts.view.device(account.receiver)
+    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
+    t_ps = unc_ps = None
+    if cycle is not None and facts.overflowed(account.receiver):
+        t_ps, unc_ps = facts.when(account.receiver, cycle)
+    whose = "the incoming FIFO" if capture is not None else "the FIFO its counters are made for"
+    return Finding(
+        diagnosis=CREDIT_START_TOO_LARGE,
+        text=(
+            f"{account.sender} may have more words of flow {account.flow} outstanding than {whose} "
+            f"of {account.receiver} holds "
+            f"({depth} words): {reason}. It kept to its limit; the limit is wrong."
+        ),
+        device=account.sender,
+        direction=account.direction,
+        flow=account.flow,
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        confidence=confidence if facts.overflowed(account.receiver) else 0.8,
+        evidence=(
+            Evidence(
+                f"{account.sender}'s books of flow {account.flow}: limit {account.limit} words, "
+                f"FIFO {depth} words.",
+                account.sender,
+                rows=sender_rows(facts, account),
+            ),
+            *overflow_evidence(facts, account.receiver),
+            *cause_evidence(facts, account.receiver),
+        ),
+    )
+
+
+WRAP_UNHANDLED = "wrap-unhandled"
+_SHOWN = 4
+_SEVERAL = 3  # packets beyond the limit one after another: more than a constant's one packet
+
+
+def unhandled_wraps(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
+    """Yield a finding for every flow that was sent beyond its limit across a wrap, and only there."""
+    for sending in sendings:
+        account, limit = sending.account, sending.account.limit or 0
+        most = share(facts, account)
+        if sending.beyond_flat or (most is not None and limit > most):
+            continue
+        exact = sending.history is not None and sending.history.exact
+        if not exact and not suffered(facts, account):
+            continue
+        if sending.beyond_wrap and _not_constant(sending):
+            yield _from_history(facts, sending)
+        elif not sending.beyond_wrap and sending.history is None:
+            finding = _from_bank(facts, sending)
+            if finding is not None:
+                yield finding
+
+
+def _not_constant(sending: Sending) -> bool:
+    """Return whether no constant error of the free space explains the excess.
+
+    A sender that was never seen waiting with some credit left may have believed in more of it all the time.
+    """
+    worst = max(start.outstanding for start in sending.beyond_wrap)
+    bound = sending.constant_below
+    if bound is None:
+        return False
+    return worst - (sending.account.limit or 0) >= bound or len(sending.beyond_wrap) >= _SEVERAL
+
+
+def _from_history(facts: Facts, sending: Sending) -> Finding:
+    account, first = sending.account, sending.beyond_wrap[0]
+    worst = max(sending.beyond_wrap, key=lambda start: start.outstanding)
+    stream = facts.view.stream(account.sender, "tx_deq")
+    log = facts.view.logs[account.sender]
+    at = first.departure.position
+    t_ps: int | None = first.departure.t_ps
+    unc_ps: int | None = None
+    if stream is not None and at is not None:
+        t_ps, unc_ps = stream.when(at)
+    rows: list[Row] = (
+        [] if first.credit is None else [log.row(first.credit, "last credit taken before")]
+    )
+    for start in sending.beyond_wrap[:_SHOWN]:
+        label = f"first word; {start.outstanding} words outstanding with it"
+        if stream is not None and start.departure.position is not None:
+            rows.append(stream.row(start.departure.position, label))
+    return Finding(
+        diagnosis=WRAP_UNHANDLED,
+        text=(
+            f"{account.sender} sent packet {first.departure.seq} of flow {account.flow} with "
+            f"{first.outstanding} words outstanding, and "
+            f"later packets with up to {worst.outstanding}, where {account.limit} are allowed: its "
+            "count of sent words had wrapped to "
+            f"{first.sent} and the credited count, {first.credited}, had not. Outside the wrap it "
+            "kept to its limit. It compares the "
+            f"counters without regard to their wrapping."
+        ),
+        device=account.sender,
+        direction=account.direction,
+        flow=account.flow,
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        confidence=0.97,
+        evidence=(
+            Evidence(
+                f"{len(sending.beyond_wrap)} packets of flow {account.flow} were started beyond "
+                f"the limit of {account.limit} words, all "
+                f"across the wrap at {account.modulus}; none outside it.",
+                account.sender,
+                "tx_deq",
+                tuple(rows),
+            ),
+            Evidence(
+                f"{account.sender}'s books of flow {account.flow} at freeze.",
+                account.sender,
+                rows=sender_rows(facts, account),
+            ),
+            *overflow_evidence(facts, account.receiver),
+            *cause_evidence(facts, account.receiver),
+        ),
+    )
+
+
+def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
+    """Return the finding when only the freeze bank shows an excess, and it is across the wrap."""
+    account = sending.account
+    outstanding, limit = account.outstanding, account.limit
+    if outstanding is None or limit is None or outstanding <= limit:
+        return None
+    if outstanding > (account.modulus or 0) // 2:
+        return None  # less than nothing: it was credited more than it sent
+    words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
+    if not account.sent_has_wrapped or words_sent is None or words_sent < (account.modulus or 0):
+        return None
+    bound = sending.constant_below
+    if bound is None or outstanding - limit < bound:
+        return None  # a constant excess could be as large
+    return Finding(
+        diagnosis=WRAP_UNHANDLED,
+        text=(
+            f"{account.sender} froze with {outstanding} words of flow {account.flow} outstanding "
+            f"where {limit} are allowed; its count "
+            f"of sent words has wrapped to {account.sent}, the credited count is still "
+            f"{account.credited}."
+        ),
+        device=account.sender,
+        direction=account.direction,
+        flow=account.flow,
+        confidence=0.75,
+        evidence=(
+            Evidence(
+                f"{account.sender}'s books of flow {account.flow} at freeze.",
+                account.sender,
+                rows=sender_rows(facts, account),
+            ),
+            *overflow_evidence(facts, account.receiver),
         ),
     )

@@ -5,69 +5,95 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.analyzers.diagnosis import (
-    clock_drift,
-    credit_corrupted,
-    credit_lost,
-    credit_start_too_large,
-    credit_too_coarse,
-    credit_too_optimistic,
-    header_corrupted,
-    header_miscounted,
-    lane_misaligned,
-    payload_bit_flip,
-    short_transfers,
-    split_retry_mishandled,
-    sync_fifo_empty,
-    word_duplicated,
-    word_omitted,
-    wrap_unhandled,
+from freezeframe.analyzers.diagnosis.clock_drift import CLOCK_DRIFT, clock_drifts
+from freezeframe.analyzers.diagnosis.credit_words import (
+    CREDIT_CORRUPTED,
+    CREDIT_TOO_COARSE,
+    coarse_credits,
+    corrupted_credits,
 )
-from freezeframe.analyzers.diagnosis.link_damage import link_damages
-from freezeframe.analyzers.diagnosis.lone_receiver import lone_damages
-from freezeframe.analyzers.diagnosis.overflow import sendings
-from freezeframe.analyzers.diagnosis.stall import stalls
+from freezeframe.analyzers.diagnosis.damaged_lanes import (
+    LANE_MISALIGNED,
+    SYNC_FIFO_EMPTY,
+    empty_sync_fifos,
+    misaligned_lanes,
+)
+from freezeframe.analyzers.diagnosis.damaged_words import (
+    HEADER_CORRUPTED,
+    PAYLOAD_BIT_FLIP,
+    corrupted_headers,
+    flipped_payload_bits,
+)
+from freezeframe.analyzers.diagnosis.fifo_words import (
+    WORD_DUPLICATED,
+    WORD_OMITTED,
+    duplicated_words,
+    omitted_words,
+)
+from freezeframe.analyzers.diagnosis.link_damage import link_damages, lone_damages
+from freezeframe.analyzers.diagnosis.miscounts import (
+    CREDIT_TOO_OPTIMISTIC,
+    HEADER_MISCOUNTED,
+    miscounted_headers,
+    miscounts,
+    optimistic_credits,
+)
+from freezeframe.analyzers.diagnosis.overflow import (
+    CREDIT_START_TOO_LARGE,
+    WRAP_UNHANDLED,
+    sendings,
+    too_large_starts,
+    unhandled_wraps,
+)
+from freezeframe.analyzers.diagnosis.stall import CREDIT_LOST, lost_credits, stalls
 from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
-from freezeframe.analyzers.dma import interrupt_findings
+from freezeframe.analyzers.dma.findings import (
+    INTERRUPT_LOST,
+    INTERRUPT_STORM,
+    SHORT_TRANSFERS,
+    SPLIT_RETRY,
+    interrupt_faults,
+    mishandled_retries,
+    short_transfers,
+)
 from freezeframe.analyzers.facts import Facts
 
 __all__ = ["NAMES", "rank"]
 
+_CREDIT_FAULTS = (
+    CREDIT_CORRUPTED,
+    CREDIT_LOST,
+    WRAP_UNHANDLED,
+    CREDIT_START_TOO_LARGE,
+    CREDIT_TOO_COARSE,
+    CREDIT_TOO_OPTIMISTIC,
+    HEADER_MISCOUNTED,
+)
+
 NAMES: tuple[str, ...] = (
-    word_omitted.NAME,
-    word_duplicated.NAME,
-    sync_fifo_empty.NAME,
-    lane_misaligned.NAME,
-    payload_bit_flip.NAME,
-    header_corrupted.NAME,
-    credit_corrupted.NAME,
-    credit_lost.NAME,
-    wrap_unhandled.NAME,
-    credit_start_too_large.NAME,
-    clock_drift.NAME,
-    credit_too_coarse.NAME,
-    credit_too_optimistic.NAME,
-    header_miscounted.NAME,
-    interrupt_findings.STORM,
-    interrupt_findings.LOST,
-    short_transfers.NAME,
-    split_retry_mishandled.NAME,
+    WORD_OMITTED,
+    WORD_DUPLICATED,
+    SYNC_FIFO_EMPTY,
+    LANE_MISALIGNED,
+    PAYLOAD_BIT_FLIP,
+    HEADER_CORRUPTED,
+    CREDIT_CORRUPTED,
+    CREDIT_LOST,
+    WRAP_UNHANDLED,
+    CREDIT_START_TOO_LARGE,
+    CLOCK_DRIFT,
+    CREDIT_TOO_COARSE,
+    CREDIT_TOO_OPTIMISTIC,
+    HEADER_MISCOUNTED,
+    INTERRUPT_STORM,
+    INTERRUPT_LOST,
+    SHORT_TRANSFERS,
+    SPLIT_RETRY,
 )
 """The faults that can be named."""
 
-_CREDIT_FAULTS = (
-    credit_corrupted.NAME,
-    credit_lost.NAME,
-    wrap_unhandled.NAME,
-    credit_start_too_large.NAME,
-    credit_too_coarse.NAME,
-    credit_too_optimistic.NAME,
-    header_miscounted.NAME,
-)
-
-
 _SEEN_CYCLES = 8
-_BEHIND_FIFO = "rx_deq"
+_AFTER_FIFO = "rx_deq"
 
 
 def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
@@ -78,25 +104,25 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
     """
     damages, lone = list(link_damages(facts)), list(lone_damages(facts))
     waits, sent = list(stalls(facts)), sendings(facts)
-    miscounted = list(header_miscounted.miscounts(facts))
+    miscounted = list(miscounts(facts))
     found = [
-        *word_omitted.diagnose(facts),
-        *word_duplicated.diagnose(facts),
-        *sync_fifo_empty.diagnose(facts, damages, lone),
-        *lane_misaligned.diagnose(facts, damages, lone),
-        *payload_bit_flip.diagnose(facts, damages, lone),
-        *header_corrupted.diagnose(facts, damages, lone),
-        *credit_corrupted.diagnose(facts),
-        *credit_lost.diagnose(facts, waits),
-        *wrap_unhandled.diagnose(facts, sent),
-        *credit_start_too_large.diagnose(facts, sent),
-        *clock_drift.diagnose(facts),
-        *credit_too_coarse.diagnose(facts),
-        *credit_too_optimistic.diagnose(facts, sent, miscounted),
-        *header_miscounted.diagnose(facts, miscounted),
-        *split_retry_mishandled.diagnose(facts),
-        *interrupt_findings.diagnose(facts.view),
-        *short_transfers.diagnose(facts),
+        *omitted_words(facts),
+        *duplicated_words(facts),
+        *empty_sync_fifos(facts, damages, lone),
+        *misaligned_lanes(facts, damages, lone),
+        *flipped_payload_bits(facts, damages, lone),
+        *corrupted_headers(facts, damages, lone),
+        *corrupted_credits(facts),
+        *lost_credits(facts, waits),
+        *unhandled_wraps(facts, sent),
+        *too_large_starts(facts, sent),
+        *clock_drifts(facts),
+        *coarse_credits(facts),
+        *optimistic_credits(facts, sent, miscounted),
+        *miscounted_headers(facts, miscounted),
+        *mishandled_retries(facts),
+        *interrupt_faults(facts.view),
+        *short_transfers(facts),
     ]
     notes = [stall.text for stall in waits if stall.verdict == "healthy"]
     findings = sorted(_without_consequences(facts, found), key=_order)
@@ -109,14 +135,14 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
 def _without_consequences(facts: Facts, found: Iterable[Finding]) -> list[Finding]:
     """Return the findings without those on words that only an overflow damaged.
 
-    A word that finds the receiver's FIFO full is lost before rx_enq, so that what differs behind that tap has a
+    A word that finds the receiver's FIFO full is lost before rx_enq, so that what differs after that tap has a
     cause of its own; so has damage from before the overflow. Where the overflow is not what froze the receiver,
     it came after the cause.
     """
     kept = []
     for finding in found:
         receiver = (finding.direction or "->").partition("->")[2]
-        at_receiver = finding.device == receiver and finding.tap not in (None, _BEHIND_FIFO)
+        at_receiver = finding.device == receiver and finding.tap not in (None, _AFTER_FIFO)
         suspect = at_receiver and finding.diagnosis not in _CREDIT_FAULTS
         if not suspect or not facts.overflowed(receiver) or _before_cause(facts, receiver, finding):
             kept.append(finding)

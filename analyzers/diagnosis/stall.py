@@ -1,8 +1,15 @@
-"""A sender that waits for credit: were credits lost on their way, or is the receiver merely slow?
+"""Senders that wait for credit, and credit-lost.
+
+A sender that waits for credit: were credits lost on their way, or is the receiver merely slow?
 
 A credit is lost when the receiver sent it, the sender had time to take it (as long as other credits
 needed in this capture), and it took neither this credit nor any later one of the flow. One lost credit
 among others heals itself: the next tells the same count and more.
+
+credit-lost: from some cycle on every credit of a flow is lost at the receiver's output.
+
+The sender stalls although the receiver's FIFO is empty and the receiver freed more than the sender was
+credited. What tells it from a host that stopped receiving (healthy): there freed and credited agree.
 """
 
 from __future__ import annotations
@@ -13,15 +20,20 @@ from typing import Literal
 
 import numpy as np
 
-from freezeframe.analyzers.contract import Row
-from freezeframe.analyzers.credits.credit_flight import covers, doubt_ps, flight_ps
+from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
-from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.evidence import cause_evidence
+from freezeframe.analyzers.facts import Facts, covers, doubt_ps, flight_ps
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import MachineState
 from freezeframe.capture.time_text import format_ps
 
-__all__ = ["Stall", "stalls"]
+__all__ = [
+    "CREDIT_LOST",
+    "Stall",
+    "lost_credits",
+    "stalls",
+]
 
 Verdict = Literal["lost", "healthy", "unknown"]
 
@@ -316,3 +328,29 @@ def _bank_rows(facts: Facts, account: FlowAccount) -> tuple[Row, ...]:
     ]
     rows.append(facts.view.register_row(account.receiver, "frozen.rx_level"))
     return tuple(row for row in rows if row.value is not None)
+
+
+CREDIT_LOST = "credit-lost"
+
+
+def lost_credits(facts: Facts, stalls: list[Stall]) -> Iterator[Finding]:
+    """Yield a finding for every flow whose credits stopped arriving."""
+    for stall in stalls:
+        if stall.verdict != "lost":
+            continue
+        account = stall.account
+        waits = f" {account.sender} waits for them since." if stall.waits else ""
+        yield Finding(
+            diagnosis=CREDIT_LOST,
+            text=f"{stall.text}{waits} Credits of flow {account.flow} are lost at {account.receiver}'s output.",
+            device=account.receiver,
+            direction=account.direction,
+            flow=account.flow,
+            t_ps=stall.t_ps,
+            t_uncertainty_ps=stall.t_unc_ps,
+            confidence=0.97 if stall.waits else 0.85,
+            evidence=(
+                Evidence(stall.text, account.receiver, rows=stall.rows),
+                *cause_evidence(facts, account.sender),
+            ),
+        )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.lane_slips import drifts
+from freezeframe.analyzers.diagnosis.clock_drift import drifts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
@@ -18,13 +18,13 @@ from freezeframe.analyzers.diagnosis.overflow import (
     sender_rows,
     suffered,
 )
-from freezeframe.analyzers.diagnosis.place import (
+from freezeframe.analyzers.diagnosis.stall import Stall
+from freezeframe.analyzers.evidence import (
     cause_evidence,
     neighbourhood,
     place_of_pair,
     verdict_text,
 )
-from freezeframe.analyzers.diagnosis.stall import Stall
 from freezeframe.analyzers.facts import LINK, SENDER_FIFO, Facts
 from freezeframe.analyzers.streams import Packet
 from freezeframe.analyzers.taps.align import Op

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals
-from freezeframe.analyzers.dma.chunks import DMA_KINDS, device_rows
 from freezeframe.analyzers.dma.figures import (
     bus_figures,
     interrupt_figures,
@@ -17,8 +16,8 @@ from freezeframe.analyzers.dma.figures import (
     received_figures,
     received_lengths,
 )
-from freezeframe.analyzers.dma.interrupt_findings import diagnose
-from freezeframe.analyzers.dma.interrupts import interrupts_in
+from freezeframe.analyzers.dma.findings import interrupt_faults
+from freezeframe.analyzers.dma.interrupts import DMA_KINDS, device_rows, interrupts_in
 from freezeframe.analyzers.dma.rates import rate_figures
 from freezeframe.analyzers.dma.reads import Read, reads_analyzer
 from freezeframe.analyzers.dma.transfers import Transfers, transfers_of
@@ -65,7 +64,7 @@ def dma(view: CaptureView) -> AnalysisResult:
         "dma",
         figures=tuple(figures),
         intervals=tuple(track for track in intervals if len(track.t_ps)),
-        findings=tuple(diagnose(view)),
+        findings=tuple(interrupt_faults(view)),
         tables=_tables(reads, transfers, lengths),
         notes=tuple(dict.fromkeys(notes)),
     )

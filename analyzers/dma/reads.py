@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freezeframe.analyzers.dma.chunks import Anchored, LogRow
+from freezeframe.analyzers.dma.interrupts import Anchored, LogRow
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
     DESC_VALUE_FLAGS_MASK,

@@ -1,4 +1,11 @@
-"""Align the words of one packet at two taps: which were omitted, repeated, put in, or altered.
+"""Which packets and words of two taps belong together.
+
+Pair the packets of two taps: the same packet, upstream and downstream, whatever happened to it.
+
+Packets whose two HEAD words agree are anchors, as long as their order agrees; those between anchors
+are paired by likeness. Linear in the packets for a healthy link.
+
+Align the words of one packet at two taps: which were omitted, repeated, put in, or altered.
 
 Common beginning and end are cut off first, so the cost is linear in the words and only what differs
 between them is searched, by `edit_script`. For word lists that are not packets see `word_diff`.
@@ -6,15 +13,194 @@ between them is searched, by `edit_script`. For word lists that are not packets 
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.edit_script import edit_script
 
-__all__ = ["Alignment", "Edit", "Op", "align", "align_cut"]
+__all__ = ["Alignment", "Edit", "Match", "Op", "align", "align_cut", "match_packets"]
+
+_BOTH = (1 << 64) - 1
+_LANE0 = 0x00FF00FF00FF00FF
+_LANE1 = _BOTH ^ _LANE0
+_LIKE = 0.4  # share of 32-bit halves that must agree before two packets count as the same one
+_EDGE_WORDS = 16  # words compared from either end of a packet
+_SEARCH = 4096  # pairs tried; beyond that order alone decides, so that the cost stays linear
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How two packet lists go together; numbers index the lists.
+
+    ``missing``: upstream only, with matched packets on both sides of it; ``extra``: downstream only,
+    likewise; ``reordered``: pairs that stand in another order.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    missing: tuple[int, ...]
+    extra: tuple[int, ...]
+    reordered: tuple[tuple[int, int], ...]
+
+
+def match_packets(up: Stream, down: Stream) -> Match:
+    """Pair the packets of two streams of one direction."""
+    anchors: list[tuple[int, int]] = []
+    # A lane that is damaged throughout leaves the other lane's halves of the headers to go by.
+    for lanes in (_BOTH, _LANE0, _LANE1):
+        anchors = anchors or _common_keys(up.packets, down.packets, lanes)
+    kept = _longest_rising(anchors)
+    moved = sorted(set(anchors) - set(kept))
+    moved_up, moved_down = {i for i, _ in moved}, {j for _, j in moved}
+    pairs: list[tuple[int, int]] = []
+    missing: list[int] = []
+    extra: list[int] = []
+    before = (-1, -1)
+    for i, j in [*kept, (len(up.packets), len(down.packets))]:
+        ups = [k for k in range(before[0] + 1, i) if k not in moved_up]
+        downs = [k for k in range(before[1] + 1, j) if k not in moved_down]
+        leading, trailing = before == (-1, -1), i == len(up.packets)
+        if ups or downs:
+            broken = _broken(up, before[0], i) or _broken(down, before[1], j)
+            if broken:  # a gap of the pull may have taken packets anywhere in between
+                found = _most_alike(up, down, ups, downs)
+            else:
+                found = _by_order(up, down, ups, downs, leading=leading, trailing=trailing)
+            pairs += found
+            if not leading and not trailing and not broken:
+                missing += sorted(set(ups) - {u for u, _ in found})
+                extra += sorted(set(downs) - {d for _, d in found})
+        if not trailing:
+            pairs.append((i, j))
+            before = (i, j)
+    return Match(tuple(pairs), tuple(missing), tuple(extra), tuple(moved))
+
+
+def _broken(stream: Stream, before: int, after: int) -> bool:
+    """Return whether the pull left a gap between two packets of a stream."""
+    begin = stream.packets[before].end if before >= 0 else 0
+    end = stream.packets[after].start if after < len(stream.packets) else len(stream)
+    return any(begin <= at <= end for at in stream.breaks)
+
+
+def _common_keys(up: list[Packet], down: list[Packet], mask: int) -> list[tuple[int, int]]:
+    """Return the pairs whose HEAD words agree under a mask and stand once on each side."""
+
+    def keys(packets: list[Packet]) -> dict[tuple[int, int], int]:
+        found = [
+            ((p.header & mask, p.address & mask), p.index)
+            for p in packets
+            if p.has_head and p.header is not None and p.address is not None
+        ]
+        count = Counter(key for key, _ in found)
+        return {key: index for key, index in found if count[key] == 1}
+
+    down_keys = keys(down)
+    return [(i, down_keys[key]) for key, i in keys(up).items() if key in down_keys]
+
+
+def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest part of the pairs in which both numbers rise."""
+    ordered = sorted(pairs)
+    ends: list[int] = []  # smallest last number of a rising part of each length
+    places: list[int] = []
+    before = [-1] * len(ordered)
+    for place, (_, j) in enumerate(ordered):
+        length = bisect_left(ends, j)
+        before[place] = places[length - 1] if length else -1
+        if length == len(ends):
+            ends.append(j)
+            places.append(place)
+        else:
+            ends[length], places[length] = j, place
+    kept = []
+    place = places[-1] if places else -1
+    while place >= 0:
+        kept.append(ordered[place])
+        place = before[place]
+    return kept[::-1]
+
+
+def _by_order(
+    up: Stream, down: Stream, ups: list[int], downs: list[int], *, leading: bool, trailing: bool
+) -> list[tuple[int, int]]:
+    """Pair packets between two anchors, where both streams are whole.
+
+    Before the first anchor the lists end together, after the last they begin together: what one
+    side has more there was not recorded on the other.
+    """
+    if leading and trailing:
+        return _most_alike(up, down, ups, downs)
+    if leading:
+        ups, downs = ups[-len(downs) :] if downs else [], downs[-len(ups) :] if ups else []
+    elif trailing:
+        ups, downs = ups[: len(downs)], downs[: len(ups)]
+    if len(ups) != len(downs):
+        return _most_alike(up, down, ups, downs)
+    pairs = list(zip(ups, downs, strict=True))
+    if leading or trailing:
+        return [(i, j) for i, j in pairs if _likeness(up, i, down, j) >= _LIKE]
+    # Between anchors an equal number on both sides are the same packets, however damaged.
+    return pairs
+
+
+def _most_alike(
+    up: Stream, down: Stream, ups: list[int], downs: list[int]
+) -> list[tuple[int, int]]:
+    """Pair packets by likeness alone, keeping the order."""
+    if not ups or not downs:
+        return []
+    if len(ups) * len(downs) > _SEARCH:
+        return list(zip(ups, downs, strict=False))
+    like = np.array([[_likeness(up, i, down, j) for j in downs] for i in ups])
+    return [(ups[i], downs[j]) for i, j in _best_path(like)]
+
+
+def _best_path(like: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[tuple[int, int]]:
+    n, m = like.shape
+    best = np.zeros((n + 1, m + 1))
+    for i in range(n - 1, -1, -1):
+        for j in range(m - 1, -1, -1):
+            pair = like[i, j] + best[i + 1, j + 1] if like[i, j] >= _LIKE else 0.0
+            best[i, j] = max(pair, best[i + 1, j], best[i, j + 1])
+    pairs = []
+    i = j = 0
+    while i < n and j < m:
+        if like[i, j] >= _LIKE and best[i, j] == like[i, j] + best[i + 1, j + 1]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i, j] == best[i + 1, j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _likeness(up: Stream, i: int, down: Stream, j: int) -> float:
+    """Return the share of 32-bit halves that agree, at the same distance from the nearer end."""
+    p, q = up.packets[i], down.packets[j]
+    words = min(p.end - p.start, q.end - q.start, _EDGE_WORDS)
+    shares = []
+    if p.has_head and q.has_head:
+        shares.append(_share(up, p.start, down, q.start, words))
+    if p.has_tail and q.has_tail:
+        shares.append(_share(up, p.end - words, down, q.end - words, words))
+    return max(shares, default=0.0)
+
+
+def _share(up: Stream, i: int, down: Stream, j: int, words: int) -> float:
+    """Return the share of equal lane halves among ``words`` words from two positions."""
+    if not words:
+        return 0.0
+    differ = up.data[i : i + words] ^ down.data[j : j + words]
+    equal = (differ & np.uint64(_LANE0) == 0).sum() + (differ & np.uint64(_LANE1) == 0).sum()
+    return float(equal) / (2 * words)
+
 
 Ids = npt.NDArray[np.int64]
 

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.streams import HEADS, Packet, Stream
-from freezeframe.analyzers.taps.align import Alignment, Edit, Op, align, align_cut
-from freezeframe.analyzers.taps.packet_match import match_packets
+from freezeframe.analyzers.taps.align import Alignment, Edit, Op, align, align_cut, match_packets
 from freezeframe.analyzers.view import CaptureView
 
 __all__ = ["PacketPair", "SegmentDiff", "TapDiff", "compare_packets", "diff_streams", "path_of"]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row, run_analyzer
-from freezeframe.analyzers.crc.verdicts import CrcVerdicts
+from freezeframe.analyzers.facts import CrcVerdicts
 from freezeframe.capture.errors import InputError
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.conftest import Explain, View

@@ -8,9 +8,8 @@ from __future__ import annotations
 import pytest
 
 from freezeframe.analyzers.contract import run_analyzer
-from freezeframe.analyzers.credits.departures import departures
 from freezeframe.analyzers.credits.flow_history import flow_history
-from freezeframe.analyzers.credits.ledger import CreditLedger
+from freezeframe.analyzers.credits.ledger import CreditLedger, departures
 from tests.analyzers.bench_pair import BUS_PS, Crossing, Pair
 from tests.analyzers.conftest import Explain, View
 from tests.analyzers.test_word_faults import candidates, only, said

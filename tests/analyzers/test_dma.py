@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.dma.analysis import DMA
 from freezeframe.analyzers.dma.analysis_code import dma
-from freezeframe.analyzers.dma.chunks import Anchored, LogRow, device_rows
 from freezeframe.analyzers.dma.interrupts import (
+    Anchored,
     Interrupts,
+    LogRow,
+    device_rows,
     interrupts_analyzer,
     interrupts_of,
 )

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.credits.credit_flight import flight_ps
 from freezeframe.analyzers.explain import explain
-from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.facts import Facts, flight_ps
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.explain import Explanation
-from freezeframe.analyzers.log_reach import LogReach
+from freezeframe.analyzers.explain import Explanation, LogReach
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
 from freezeframe.gui.report.advice import ADVICE, headline, next_steps

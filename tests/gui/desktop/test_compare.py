@@ -10,7 +10,8 @@ from PyQt6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
 from freezeframe.analyzers.run_diff.packets import align_taps
-from freezeframe.analyzers.view import TAPS, CaptureView
+from freezeframe.analyzers.streams import TAPS
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.gui.desktop.export_selection import _cut

@@ -1,4 +1,4 @@
-"""Where a finding points: device and tap of a stretch, packet and word of a pair, rows to show."""
+"""Where on the path a finding lies, and the rows and sentences that findings share."""
 
 from __future__ import annotations
 

@@ -1,0 +1,323 @@
+"""Faults of one lane of the link: sync-fifo-empty and lane-misaligned.
+
+sync-fifo-empty: one lane's synchronization FIFO was read while empty, before the receiver's rx_enq.
+
+That lane's last valid 32-bit half repeats, then the lane lags behind the other until it realigns. What
+tells it: half a word repeats, not a whole one (word-duplicated); the lane lags, it is not rotated
+(lane-misaligned); one lane, not both at a regular interval (clock-drift).
+
+lane-misaligned: the byte phase of one lane shifted by 1 to 3 bytes at the receiver, and stays.
+
+From one word on that lane's bytes are rotated, in every packet after. What tells it: rotation, not lag
+(sync-fifo-empty); the damage persists, it is not one header (header-corrupted).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.diagnosis.link_damage import LinkDamage, LoneDamage, lone_word, seen
+from freezeframe.analyzers.evidence import (
+    Place,
+    cause_evidence,
+    place_of_pair,
+    verdict_text,
+    word_label,
+    word_text,
+)
+from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.streams import Packet, Stream
+from freezeframe.capture.registers.layouts import Kind
+
+__all__ = [
+    "LANE_MISALIGNED",
+    "SYNC_FIFO_EMPTY",
+    "empty_sync_fifos",
+    "misaligned_lanes",
+    "underflows",
+]
+
+SYNC_FIFO_EMPTY = "sync-fifo-empty"
+_ROWS = 6
+
+
+def empty_sync_fifos(
+    facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]
+) -> Iterator[Finding]:
+    """Yield a finding for every link on which one lane repeated a half and lagged."""
+    for damage in damages:
+        if len(damage.lanes) == 1 and damage.lanes[0] in damage.lags and not damage.hidden:
+            lane = damage.lanes[0]
+            if _decided(facts, damage, lane):
+                yield _lag_between_taps(facts, damage, lane)
+    for case in lone:
+        finding = _lag_at_one_tap(facts, case)
+        if finding is not None:
+            yield finding
+
+
+def underflows(facts: Facts, receiver: str, lane: int) -> int | None:
+    """Return how often a lane's synchronization FIFO was read while empty in this recording.
+
+    None where that is not known: the register was not read, or counts since before the last arm.
+    """
+    count = facts.view.value(receiver, "frozen.lane.underflows", lane)
+    first = facts.view.value(receiver, "ctl.generation") == 1
+    return count if first or count == 0 else None
+
+
+def lane_rows(facts: Facts, receiver: str, lane: int) -> tuple[Row, ...]:
+    """Return the state of a lane at freeze as rows of evidence, where it was read."""
+    rows = (
+        facts.view.register_row(receiver, f"frozen.lane.{name}", lane)
+        for name in ("sync_level", "underflows", "overflows", "comma_phase")
+    )
+    return tuple(row for row in rows if row.value is not None)
+
+
+def _decided(facts: Facts, damage: LinkDamage, lane: int) -> bool:
+    """Return whether a lag is more than one of several things that look the same."""
+    few_bits = damage.differ.size == 1 and damage.bits(int(damage.differ[0])) <= 8
+    if not few_bits and lane not in damage.phases:
+        return True
+    # One word that differs in a few bits may be flipped bits; the lane's own count decides.
+    return bool(underflows(facts, damage.receiver, lane))
+
+
+def _lag_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
+    lag = damage.lags[lane]
+    first = damage.at(lag.start)
+    certain = lag.first == lag.start
+    place = place_of_pair(first.pair)
+    t_ps, unc_ps = damage.diff.down.when(first.position)
+    word = first.word if certain else None
+    rows: list[Row] = []
+    for i in range(
+        max(lag.start - 1, 0), min(lag.end + 1, lag.start + _ROWS, len(damage.words.up))
+    ):
+        shown = damage.at(i)
+        above = int(damage.words.up_at[i])
+        rows.append(damage.diff.up.row(above, shown.label))
+        rows.append(damage.diff.down.row(shown.position, shown.label, int(damage.words.up[i])))
+    return Finding(
+        diagnosis=SYNC_FIFO_EMPTY,
+        text=(
+            f"Lane {lane} into {damage.receiver} repeated its 32-bit half at {first.label} of "
+            f"packet {place.packet} "
+            f"({damage.direction}, flow {place.flow}) and then lagged by {_words(lag.repeats)} up "
+            f"to {_until(damage, lag.end)}; the other lane "
+            f"is right throughout. The lane's synchronization FIFO was read while it was empty."
+        ),
+        device=damage.receiver,
+        tap="rx_enq",
+        direction=damage.direction,
+        flow=place.flow,
+        packet=place.packet,
+        word=word,
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        confidence=0.98 if certain else 0.9,
+        evidence=(
+            Evidence(
+                f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} "
+                f"only, in {damage.differ.size} words: each "
+                f"half there is that of {_words(lag.repeats)} earlier.",
+                damage.receiver,
+                "rx_enq",
+                tuple(rows),
+            ),
+            *_underflow_registers(facts, damage.receiver, lane),
+            *cause_evidence(facts, damage.receiver),
+        ),
+    )
+
+
+def _until(damage: LinkDamage, end: int) -> str:
+    if end >= len(damage.words.up):
+        return "the end of the recording"
+    last = damage.at(end - 1)
+    place = place_of_pair(last.pair)
+    return f"{last.label} of packet {place.packet}"
+
+
+def _words(count: int) -> str:
+    return "one word" if count == 1 else f"{count} words"
+
+
+def _underflow_registers(facts: Facts, receiver: str, lane: int) -> tuple[Evidence, ...]:
+    rows = lane_rows(facts, receiver, lane)
+    count = underflows(facts, receiver, lane)
+    if not rows or count is None:
+        return ()
+    return (
+        Evidence(
+            f"{receiver}, lane {lane}: its synchronization FIFO was read while empty {count} "
+            "times.",
+            receiver,
+            rows=rows,
+        ),
+    )
+
+
+def _lag_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
+    packet, stream = case.first, case.stream
+    if packet.length_ok is False or case.flips or case.phase is not None:
+        return None
+    if len(case.repeats) != 1:
+        return None
+    lane, position = case.repeats[0]
+    if (
+        not underflows(facts, case.receiver, lane)
+        or underflows(facts, case.receiver, 1 - lane) != 0
+    ):
+        return None  # without the lanes' own counts a repeated half may be the data's
+    body = stream.kind[position] == Kind.BODY
+    word = position - packet.start - packet.heads if body and packet.has_head else None
+    seq = packet.seq if packet.header_ok else case.expected_seq
+    text = (
+        f"At {stream.source} lane {lane} has the same 32-bit half twice at {word_text(word, None)} "
+        f"of packet {seq} ({case.direction}), the other lane has not, the packet's CRC is bad, and "
+        "the lane counted reads of its empty synchronization FIFO."
+    )
+    shown = seen(
+        case,
+        f"{stream.source}: {verdict_text(packet)}; half repeated on lane {lane}.",
+        _words_around(stream, packet, position),
+    )
+    return lone_word(
+        facts,
+        SYNC_FIFO_EMPTY,
+        case,
+        text,
+        Place(packet.flow if packet.header_ok else None, seq),
+        at=position,
+        word=word,
+        confidence=0.85,
+        evidence=(shown, *_underflow_registers(facts, case.receiver, lane)),
+    )
+
+
+def _words_around(stream: Stream, packet: Packet, position: int) -> tuple[Row, ...]:
+    return tuple(
+        stream.row(at, word_label(stream, packet, at))
+        for at in range(max(position - 2, packet.start), min(position + 3, packet.end))
+    )
+
+
+LANE_MISALIGNED = "lane-misaligned"
+_HOW = {
+    "rotated": "rotated by {k} within each half",
+    "late": "{k} late",
+    "early": "{k} early",
+}
+
+
+def misaligned_lanes(
+    facts: Facts, damages: list[LinkDamage], lone: list[LoneDamage]
+) -> Iterator[Finding]:
+    """Yield a finding for every link on which one lane's byte phase is wrong to the end."""
+    for damage in damages:
+        if len(damage.lanes) != 1 or damage.lanes[0] not in damage.phases:
+            continue
+        lane = damage.lanes[0]
+        if lane not in damage.lags or underflows(facts, damage.receiver, lane) == 0:
+            yield _phase_between_taps(facts, damage, lane)
+    for case in lone:
+        finding = _phase_at_one_tap(facts, case)
+        if finding is not None:
+            yield finding
+
+
+def _phase_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
+    phase = damage.phases[lane]
+    first = damage.at(phase.start)
+    # Unless the word before it was compared and right, the phase may have been lost earlier.
+    hidden = damage.hidden or not bool(damage.words.joined[phase.start])
+    certain = phase.first == phase.start and not hidden
+    place = place_of_pair(first.pair)
+    t_ps, unc_ps = damage.diff.down.when(first.position)
+    rows: list[Row] = []
+    for i in range(max(phase.start - 1, 0), min(phase.start + _ROWS, len(damage.words.up))):
+        shown = damage.at(i)
+        rows.append(damage.diff.up.row(int(damage.words.up_at[i]), shown.label))
+        rows.append(damage.diff.down.row(shown.position, shown.label, int(damage.words.up[i])))
+    packets = len({int(n) for n in damage.words.pair[damage.differ]})
+    return Finding(
+        diagnosis=LANE_MISALIGNED,
+        text=(
+            f"From {first.label} of packet {place.packet} ({damage.direction}, flow {place.flow}) "
+            f"on, lane {lane} into "
+            f"{damage.receiver} has its bytes {_HOW[phase.mode].format(k=phase.shift)}, in every "
+            "word to the end of the recording "
+            f"({packets} packets); the other lane is right. The lane lost its byte phase."
+        ),
+        device=damage.receiver,
+        tap="rx_enq",
+        direction=damage.direction,
+        flow=None if hidden else place.flow,
+        packet=None if hidden else place.packet,
+        word=first.word if certain else None,
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        confidence=0.98 if certain else 0.9,
+        evidence=(
+            Evidence(
+                f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} "
+                f"only, in {damage.differ.size} of the "
+                f"{phase.words} words from there on, always by the same byte phase.",
+                damage.receiver,
+                "rx_enq",
+                tuple(rows),
+            ),
+            *_phase_registers(facts, damage.receiver, lane),
+            *cause_evidence(facts, damage.receiver),
+        ),
+    )
+
+
+def _phase_registers(facts: Facts, receiver: str, lane: int) -> tuple[Evidence, ...]:
+    rows = lane_rows(facts, receiver, lane)
+    if not rows:
+        return ()
+    phase = facts.view.value(receiver, "frozen.lane.comma_phase", lane)
+    return (
+        Evidence(f"{receiver}, lane {lane}: comma phase {phase} at freeze.", receiver, rows=rows),
+    )
+
+
+def _phase_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
+    phase = case.phase
+    if phase is None:
+        return None
+    packet, stream = case.first, case.stream
+    first, end = phase.places
+    body = stream.kind[first] == Kind.BODY and packet.has_head
+    word = first - packet.start - packet.heads if body and end - first == 1 else None
+    seq = packet.seq if packet.header_ok else case.expected_seq
+    text = (
+        f"At {stream.source} every check from packet {seq} ({case.direction}) on fails, and all "
+        f"{phase.checks} of them are right when lane {phase.lane} is read with its bytes "
+        f"{_HOW[phase.mode].format(k=phase.shift)} undone from {word_label(stream, packet, first)} "
+        "on: the lane lost its byte phase."
+    )
+    shown = seen(
+        case,
+        f"{stream.source}: {verdict_text(packet)}; with lane {phase.lane} undone {phase.checks} "
+        "checks are right.",
+        tuple(
+            stream.row(at, word_label(stream, packet, at))
+            for at in range(max(first - 1, packet.start), min(first + _ROWS, packet.end))
+        ),
+    )
+    return lone_word(
+        facts,
+        LANE_MISALIGNED,
+        case,
+        text,
+        Place(packet.flow if packet.header_ok else None, seq),
+        at=first,
+        word=word,
+        confidence=0.95,
+        evidence=(shown, *_phase_registers(facts, case.receiver, phase.lane)),
+    )
