@@ -1,14 +1,15 @@
-"""Where results may not be written, for a capture folder is evidence and is only read; and how one file is written."""
+"""Where results may be written, for a capture folder is evidence and is only read; and how one file is written."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.output_place import refuse_dash
 
-__all__ = ["is_capture", "refuse_evidence", "write_whole"]
+__all__ = ["free_name", "is_capture", "refuse_evidence", "write_whole"]
 
 _MANIFEST = "manifest.json"  # of freezeframe.capture.folder, whose import costs that of numpy
 
@@ -34,14 +35,20 @@ def refuse_evidence(path: Path) -> None:
             )
 
 
+def free_name(folder: Path, stem: str, suffix: str) -> Path:
+    """Return the first ``STEM-0001SUFFIX`` in a folder that is not there yet."""
+    number = 1
+    while (path := folder / f"{stem}-{number:04d}{suffix}").exists():
+        number += 1
+    return path
+
+
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file under a temporary name and rename it, so that a part of it is never left behind.
+    """Write a file under a temporary name and rename it, so that a part of it never stays.
 
     Raises:
         OSError: the disk is full or may not be written.
     """
-    import tempfile  # the verbs that only check a place do without it
-
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-__all__ = ["folder_name", "folder_title", "printable", "shell_path", "shell_word"]
+__all__ = ["folder_name", "folder_title", "plural", "printable", "shell_path", "shell_word"]
 
 _GENERIC = frozenset(("capture", "fault", "now", "recording", "trace", "x"))
 
@@ -20,6 +20,11 @@ def printable(text: object) -> str:
     if line.isprintable():
         return line
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Return ``1 word`` or ``2 words``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def shell_word(text: str) -> str:

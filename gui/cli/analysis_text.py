@@ -9,15 +9,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals, Series
-from freezeframe.gui.cli.output import count_text, plural, printable, table, text_width
-from freezeframe.gui.plots.axis import format_ps
+from freezeframe.capture.time_text import format_ps
+from freezeframe.gui.cli.output import count_text, table, text_width
+from freezeframe.gui.figure_text import figure_text
+from freezeframe.gui.text import plural, printable
 
-__all__ = ["analysis_text", "figure_text", "sparkline"]
+__all__ = ["analysis_text", "sparkline"]
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SPARK = 48  # characters of a series
 _LEAST_SPARK = 16
-_DIGITS = 4
 
 
 def analysis_text(title: str, result: AnalysisResult) -> str:
@@ -43,22 +44,6 @@ def analysis_text(title: str, result: AnalysisResult) -> str:
     return "\n\n".join("\n".join(printable(line) for line in part.split("\n")) for part in parts)
 
 
-def figure_text(figure: Figure) -> tuple[str, str]:
-    """Return value with uncertainty, and unit; picoseconds as people read them."""
-    value, unc = figure.value, figure.uncertainty
-    if value is None:
-        return "-", ""  # the note says why
-    if figure.unit == "ps":
-        text = format_ps(round(value))
-        return (text if not unc else f"{text} ± {format_ps(round(unc))}"), ""
-    if isinstance(value, float):
-        decimals = _decimals(value, unc)
-        text = f"{value:,.{decimals}f}"
-        return (text if not unc else f"{text} ± {unc:,.{decimals}f}"), figure.unit
-    text = count_text(value)
-    return (text if not unc else f"{text} ± {unc:,.4g}"), figure.unit
-
-
 def sparkline(values: Sequence[float], width: int = _SPARK) -> str:
     """Return values as a line of bars from 0 to their largest, the largest of each part; a blank is not known."""
     found = np.asarray(values, np.float64)
@@ -77,15 +62,6 @@ def sparkline(values: Sequence[float], width: int = _SPARK) -> str:
     return "".join(
         " " if math.isnan(p) else _BARS[max(0, min(last, round(p / top * last)))] for p in peaks
     )
-
-
-def _decimals(value: float, unc: float | None) -> int:
-    """Return decimals: two digits of the uncertainty, four of a value without one."""
-    if unc:
-        return max(0, min(9, 1 - math.floor(math.log10(abs(unc)))))
-    if not value or not math.isfinite(value):
-        return 0
-    return max(0, min(9, _DIGITS - 1 - math.floor(math.log10(abs(value)))))
 
 
 def _figures(figures: Sequence[Figure]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 from freezeframe.gui.cli.output import emit_json
-from freezeframe.gui.cli.session import open_session
 
 __all__ = ["run"]
 
@@ -18,15 +17,12 @@ def run(target: TargetArgument, json: JsonOption = False, log_accesses: LogOptio
     Example:
       freezeframe arm etherbone://192.0.2.7
     """
-    from freezeframe.capture.recorder.control import arm_all
-    from freezeframe.capture.recorder.state import read_state
+    from freezeframe.gui.cli.work.recorder import arm
 
-    with open_session(target, log_accesses) as devices:
-        arm_all(devices)
-        states = [(device.name, read_state(device)) for device in devices]
+    states = arm(target, log_accesses)
     if json:
-        rows = [{"name": n, "state": s.state, "generation": s.generation} for n, s in states]
+        rows = [{"name": s.device, "state": s.state, "generation": s.generation} for s in states]
         emit_json({"target": target, "devices": rows})
         return
-    for name, state in states:
-        print(f"{name}: {state.state}, generation {state.generation}")
+    for state in states:
+        print(f"{state.device}: {state.state}, generation {state.generation}")

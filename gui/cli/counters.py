@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from freezeframe.capture.errors import InputError
-from freezeframe.capture.registers.names import counter_unit
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
-from freezeframe.gui.cli.output import count_text, emit_json, table
-from freezeframe.gui.cli.session import open_session
 from freezeframe.gui.cli.usage import seconds
-from freezeframe.gui.text import shell_path
-
-if TYPE_CHECKING:
-    from freezeframe.capture.registers.access import Device
 
 __all__ = ["run"]
 
@@ -50,78 +41,6 @@ def run(
       freezeframe counters etherbone://192.0.2.7 --over 2
       freezeframe counters etherbone://192.0.2.7 --json
     """
-    _refuse_recording(target)
-    with open_session(target, log_accesses) as devices:
-        first = _snapshots(devices)
-        if over is None:
-            last, growth = first, None
-        else:
-            time.sleep(over)
-            last = _snapshots(devices)
-            growth = {
-                name: {
-                    key: last[name]["values"][key] - value for key, value in snap["values"].items()
-                }
-                for name, snap in first.items()
-            }
-    if json:
-        _print_json(target, last, growth)
-    else:
-        _print_table(last, growth, all_counters)
+    from freezeframe.gui.cli.work.counters import show_counters
 
-
-def _refuse_recording(target: str) -> None:
-    scheme, _, path = target.partition(":")
-    if scheme == "file":
-        raise InputError(
-            f"{target}: is a recording and holds no live counters; the report shows those of the "
-            f"freeze: freezeframe report {shell_path(path)} -o report.html"
-        )
-
-
-def _snapshots(devices: list[Device]) -> dict[str, dict[str, Any]]:
-    snapshots = {}
-    for device in devices:
-        snapshot = device.counters()
-        snapshots[device.name] = {"seq": snapshot.seq, "values": dict(snapshot.values)}
-    return snapshots
-
-
-def _print_json(
-    target: str, last: dict[str, dict[str, Any]], growth: dict[str, dict[str, int]] | None
-) -> None:
-    from freezeframe.capture.registers.map_table import COUNTER_DOCS
-
-    devices = [{"name": name, **snap} for name, snap in last.items()]
-    if growth is not None:
-        for device in devices:
-            device["growth"] = growth[device["name"]]
-    meaning = {
-        name: {"unit": counter_unit(name), "help": doc} for name, doc in COUNTER_DOCS.items()
-    }
-    emit_json({"target": target, "devices": devices, "counters": meaning})
-
-
-def _print_table(
-    last: dict[str, dict[str, Any]], growth: dict[str, dict[str, int]] | None, all_counters: bool
-) -> None:
-    from freezeframe.capture.registers.map_table import COUNTER_DOCS
-
-    headers = ["counter"]
-    for device in last:
-        headers += [device] if growth is None else [device, f"+{device}"]
-    rows: list[list[str]] = []
-    hidden = 0
-    for name, doc in COUNTER_DOCS.items():
-        if not all_counters and not any(snap["values"][name] for snap in last.values()):
-            hidden += 1
-            continue
-        row = [name]
-        for device, snap in last.items():
-            row.append(count_text(snap["values"][name]))
-            if growth is not None:
-                row.append(count_text(growth[device][name]))
-        rows.append([*row, counter_unit(name), doc])
-    print(table([*headers, "unit", "meaning"], rows, right=range(1, len(headers))))
-    if hidden:
-        print(f"\n{hidden} more counters are 0 on every device (--all shows them).")
+    show_counters(target, over, log_accesses, all_counters=all_counters, json=json)

@@ -1,4 +1,4 @@
-"""``freezeframe decode``, as typer declares it; plain arguments are read by `gui.cli.decode_options` without it."""
+"""``freezeframe decode``: events out of a logic-analyzer capture or a capture folder."""
 
 from __future__ import annotations
 
@@ -7,31 +7,21 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.decode_options import DecodeOptions, begin_reading
-from freezeframe.gui.cli.decoding import decode
 from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
+from freezeframe.gui.cli.reading import (
+    ChannelOption,
+    CutOption,
+    DecoderOption,
+    FileArgument,
+    FormatOption,
+    RateOption,
+    Reading,
+    SamplesOption,
+    ThresholdOption,
+)
 
 __all__ = ["run"]
 
-FileArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="A capture (.sr, .vcd, .fst, .csv, .bin and others) or a capture folder (.ff).",
-        show_default=False,
-    ),
-]
-DecoderOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-d",
-        "--decoder",
-        metavar="SPEC",
-        help="NAME[:option=value,channel=PROBE...][+NAME...]; + stacks; may be given again. "
-        "Without one, decoders are proposed.",
-        show_default=False,
-    ),
-]
 OutputOption = Annotated[
     Path | None,
     typer.Option(
@@ -39,61 +29,6 @@ OutputOption = Annotated[
         "--output",
         metavar="FILE",
         help="Write Parquet instead of printing; a file for each table where there are more.",
-        show_default=False,
-    ),
-]
-SamplesOption = Annotated[
-    int | None,
-    typer.Option(
-        "--max-samples",
-        metavar="N",
-        min=1,
-        help="Refuse a capture with more samples: real ones unpack a thousandfold.",
-        show_default=False,
-    ),
-]
-RateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--samplerate",
-        metavar="RATE",
-        help="Sample rate, for instance 12MHz, where the file has none or a wrong one.",
-        show_default=False,
-    ),
-]
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME[:key=value,...]",
-        help="Format of the file where it does not show; binary:channels=8,rate=1000000 for raw.",
-        show_default=False,
-    ),
-]
-ChannelOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--channel",
-        metavar="NEW=NAME",
-        help="Call a channel NEW, or the bits of a bus NEW0, NEW1...; may be given again.",
-        show_default=False,
-    ),
-]
-ThresholdOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--threshold",
-        metavar="[NAME=]HIGH[/LOW]",
-        help="Read analog channels as logic: high from HIGH volts up, low from LOW down.",
-        show_default=False,
-    ),
-]
-CutOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cut",
-        metavar="BEGIN..END",
-        help="Only this time of the capture, for instance 1.5ms..2ms; times then begin at 0.",
         show_default=False,
     ),
 ]
@@ -130,19 +65,12 @@ def run(
       freezeframe decode sim.vcd -d mdio --channel mdc=top.phy.clk --cut 1ms..2ms
       freezeframe decode raw.bin -d uart:rx=0 --format binary:channels=8,rate=1000000
     """
-    options = DecodeOptions(
-        file,
-        tuple(decoder or ()),
-        output,
-        max_samples,
-        samplerate,
-        format,
-        tuple(channel or ()),
-        tuple(threshold or ()),
-        cut,
-        tuple(plugin or ()),
-        force,
-        json,
-    )
-    begin_reading(options)
-    decode(options)
+    reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
+    if decoder:
+        from freezeframe.gui.cli.work.decode import decode
+
+        decode(file, decoder, reading, output, plugin or (), force=force, json=json)
+    else:
+        from freezeframe.gui.cli.work.propose import propose
+
+        propose(file, reading, output, plugin or (), json=json)

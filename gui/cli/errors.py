@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import sys
 from collections.abc import Callable
@@ -10,8 +11,8 @@ from typing import ParamSpec
 import typer
 
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.gui.cli.failures import failure
 from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout
+from freezeframe.gui.text import printable
 
 __all__ = ["EXIT_FINDINGS", "EXIT_INTERRUPTED", "reported"]
 
@@ -24,8 +25,8 @@ _Parameters = ParamSpec("_Parameters")
 def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
     """Wrap a verb: FreezeframeError and file errors are one line, Ctrl-C and a closed pipe quiet.
 
-    typer itself would make 1, the code of findings, of the last two. An error that is none of
-    these is a mistake of the program and keeps its traceback.
+    typer itself would make 1, the code of findings, of the last two. Any other error is a mistake
+    of the program and keeps its traceback.
     """
 
     @functools.wraps(run)
@@ -37,12 +38,31 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
         except BrokenPipeError:
             forget_stdout()
             raise typer.Exit(EXIT_PIPE) from None
-        except (FreezeframeError, OSError) as error:
-            found = failure(error)
-            if found is None:
+        except FreezeframeError as error:
+            raise _exit(str(error), error.exit_code) from error
+        except OSError as error:
+            if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            line, code = found
-            print(line, file=sys.stderr)
-            raise typer.Exit(code) from error
+            raise _exit(_file_error(error), FreezeframeError.exit_code) from error
 
     return wrapped
+
+
+def _exit(message: str, code: int) -> typer.Exit:
+    print(f"freezeframe: {printable(message.strip())}", file=sys.stderr)
+    return typer.Exit(code)
+
+
+def _file_error(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename is not None else ""
+    what = {
+        errno.ENOENT: "there is no such file or folder",
+        errno.EACCES: "permission denied; choose a place you may read and write",
+        errno.ENOSPC: "the disk is full; nothing was kept, free some space and run this again",
+        errno.EDQUOT: "the quota is used up; nothing was kept, free some space and run this again",
+        errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+        errno.EISDIR: "is a folder, a file is needed",
+        errno.ENOTDIR: "a part of the path is a file, not a folder",
+        errno.EEXIST: "exists already",
+    }.get(error.errno or 0, error.strerror or str(error))
+    return f"{where}{what}"

@@ -7,19 +7,12 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import CaptureArgument, JsonOption
-from freezeframe.gui.cli.output import emit_json, printable
+from freezeframe.gui.cli.options import CaptureArgument, DevicesOption, JsonOption
 
 __all__ = ["run"]
 
 _NONE = "none"  # among the candidates: what was seen fits a card without a fault as well
 
-DeviceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--device", metavar="NAME", help="Use this device's recording only.", show_default=False
-    ),
-]
 FailOption = Annotated[
     bool, typer.Option("--fail-on-findings", help="Exit with 1 when something is certainly wrong.")
 ]
@@ -27,7 +20,7 @@ FailOption = Annotated[
 
 def run(
     capture: CaptureArgument,
-    device: DeviceOption = None,
+    device: DevicesOption = None,
     fail_on_findings: FailOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -43,30 +36,11 @@ def run(
       freezeframe explain fault.ff --json
       freezeframe explain fault.ff --device A
     """
-    from freezeframe.capture.folder import CaptureFolder
+    from freezeframe.gui.cli.work.captures import opened
 
-    folder = CaptureFolder.open(capture)
-    chosen = (
-        _checked(device, [d.name for d in folder.devices], printable(capture)) if device else None
-    )
+    folder = opened(capture, device)
+    from freezeframe.gui.cli.work.explain import show_explanation
 
-    # These compile and load tables; a mistyped path should not wait for that.
-    from freezeframe.analyzers.explain import explain
-    from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
-
-    explanation = explain(folder, chosen)
-    if json:
-        emit_json(explanation_document(folder, explanation))
-    else:
-        print(explanation_text(folder, explanation))
-    if fail_on_findings and any(_NONE not in found.candidates for found in explanation.findings):
+    explanation = show_explanation(folder, device, json=json)
+    if fail_on_findings and any(_NONE not in f.candidates for f in explanation.findings):
         raise typer.Exit(EXIT_FINDINGS)
-
-
-def _checked(wanted: list[str], known: list[str], where: str) -> list[str]:
-    from freezeframe.capture.errors import InputError
-
-    for name in wanted:
-        if name not in known:
-            raise InputError(f"{where}: no device {name!r}; the capture holds {', '.join(known)}")
-    return wanted

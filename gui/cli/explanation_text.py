@@ -9,12 +9,12 @@ from typing import Any
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.gui.cli.output import hex_word, plural, printable, table, text_width
-from freezeframe.gui.plots.axis import format_ps
+from freezeframe.capture.time_text import format_ps
+from freezeframe.gui.cli.output import hex_word, table, text_width
 from freezeframe.gui.report.advice import headline, next_steps
 from freezeframe.gui.report.comparison import Comparison, compare, difference_text, register_text
 from freezeframe.gui.report.moments import Freeze, first_freeze
-from freezeframe.gui.text import folder_name
+from freezeframe.gui.text import folder_name, plural, printable
 
 __all__ = ["explanation_document", "explanation_text", "place_text", "when_text"]
 

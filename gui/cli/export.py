@@ -7,18 +7,17 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.compiling import compile_notice
-from freezeframe.gui.cli.decode import (
+from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
+from freezeframe.gui.cli.reading import (
     ChannelOption,
     CutOption,
     FileArgument,
     FormatOption,
     RateOption,
+    Reading,
     SamplesOption,
     ThresholdOption,
 )
-from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
-from freezeframe.gui.cli.output import count_text, emit_json, printable, progress_bar
 
 __all__ = ["run"]
 
@@ -91,47 +90,9 @@ def run(
       freezeframe export fault.ff --to perfetto -o fault.pftrace
       freezeframe export fault.ff --to parquet -o fault.parquet
     """
-    from freezeframe.capture.files.choice import SourceChoice
-    from freezeframe.capture.files.cut import parse_span
-    from freezeframe.capture.files.sigrok_sr import parse_samplerate
-    from freezeframe.decoders.plugin import load_with_plugins
-    from freezeframe.gui.export.run import export_file
+    from freezeframe.gui.cli.work.export import export
 
-    rate = None if samplerate is None else parse_samplerate(samplerate)
-    choice = SourceChoice(
-        format,
-        tuple(channel or ()),
-        tuple(threshold or ()),
-        None if cut is None else parse_span(cut),
+    reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
+    export(
+        file, to, output, decoder or (), only or (), reading, plugin or (), force=force, json=json
     )
-    with compile_notice(), progress_bar("export", "read") as update:
-        done = export_file(
-            file,
-            to,
-            output,
-            specs=decoder or (),
-            only=only or (),
-            choice=choice,
-            force=force,
-            max_samples=max_samples,
-            samplerate_hz=rate,
-            registry=load_with_plugins(plugin) if plugin else None,
-            progress=lambda at, total: update(at, total, ""),
-        )
-    if json:
-        emit_json(
-            {
-                "file": str(file),
-                "format": to,
-                "written": [{"path": str(p), "bytes": p.stat().st_size} for p in done.files],
-                "counts": done.wrote.counts,
-                "notes": done.wrote.notes,
-            }
-        )
-        return
-    for path in done.files:
-        print(printable(f"{path}: {count_text(path.stat().st_size)} B"))
-    for what, count in done.wrote.counts.items():
-        print(printable(f"  {what}: {count_text(count)}"))
-    for note in done.wrote.notes:
-        print(printable(f"  note: {note}"))

@@ -8,7 +8,6 @@ import typer
 
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 from freezeframe.gui.cli.output import emit_json
-from freezeframe.gui.cli.session import open_session
 from freezeframe.gui.cli.usage import seconds
 
 __all__ = ["run"]
@@ -33,19 +32,12 @@ def run(
     Example:
       freezeframe freeze etherbone://192.0.2.7
     """
-    from freezeframe.capture.recorder.control import freeze, wait_for
-    from freezeframe.capture.recorder.state import read_state
+    from freezeframe.gui.cli.work.recorder import freeze
 
-    with open_session(target, log_accesses) as devices:
-        for device in devices:
-            if read_state(device).state != "frozen":
-                freeze(device)
-        for device in devices:
-            wait_for(device, "frozen", wait)
-        states = [(device.name, read_state(device)) for device in devices]
+    states = freeze(target, wait, log_accesses)
     if json:
-        rows = [{"name": n, "state": s.state, "causes": list(s.causes)} for n, s in states]
+        rows = [{"name": s.device, "state": s.state, "causes": list(s.causes)} for s in states]
         emit_json({"target": target, "devices": rows})
         return
-    for name, state in states:
-        print(f"{name}: {state.state}, cause {', '.join(state.causes)}")
+    for state in states:
+        print(f"{state.device}: {state.state}, cause {', '.join(state.causes)}")

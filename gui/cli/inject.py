@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.cli.options import LogOption, TargetArgument
-from freezeframe.gui.cli.output import plural
-from freezeframe.gui.cli.provoked import DeviceOption, chosen, doing
-from freezeframe.gui.cli.session import open_session
+from freezeframe.gui.cli.options import DeviceOption, LogOption, TargetArgument
+from freezeframe.gui.text import plural
 
 __all__ = ["run"]
 
-_INJECTED = 8  # PacketFlag.INJECTED; the layouts load numpy
-
-
-class _Damage(StrEnum):
-    NONE = "none"
-    HEADER = "header"
-    PAYLOAD = "payload"
-    LENGTH = "length"
-
+_Damage = Literal["none", "header", "payload", "length"]
 
 WordsOption = Annotated[
     Path | None,
@@ -63,7 +52,7 @@ def run(
     seq: SeqOption = 0,
     dest: DestOption = "0x0",
     length: LengthOption = 4,
-    damage: DamageOption = _Damage.NONE,
+    damage: DamageOption = "none",
     log_accesses: LogOption = None,
 ) -> None:
     """Send one packet from the inject buffer, once, as it stands.
@@ -76,13 +65,18 @@ def run(
       freezeframe inject etherbone://192.0.2.7 --flow 3 --length 8 --damage payload
       freezeframe inject etherbone://192.0.2.7 --words packet.txt
     """
-    packet = _read(words) if words is not None else _built(flow, seq, dest, length, damage)
-    from freezeframe.capture.recorder.provoke import inject
+    from freezeframe.gui.cli.work.recorder import inject, rdma_write
 
-    with open_session(target, log_accesses) as devices:
-        card = chosen(devices, device)
-        count = inject(card, packet)
-    doing(card, f"{plural(len(packet), 'word')} sent, {plural(count, 'packet')} injected so far")
+    if words is not None:
+        packet = _read(words)
+    else:
+        address = _address(dest)
+        if damage == "length" and not length:
+            raise InputError("--damage length: a payload of 0 words cannot be a word short")
+        packet = _damaged(rdma_write(flow, seq, address, length), damage)
+    count = inject(target, device, log_accesses, packet)
+    sent = f"{plural(len(packet), 'word')} sent, {plural(count, 'packet')} injected so far"
+    print(f"{device}: {sent}")
 
 
 def _read(path: Path) -> list[int]:
@@ -101,24 +95,21 @@ def _read(path: Path) -> list[int]:
     return words
 
 
-def _built(flow: int, seq: int, dest: str, length: int, damage: _Damage) -> list[int]:
+def _address(text: str) -> int:
     try:
-        address = int(dest, 0)
+        address = int(text, 0)
     except ValueError:
         address = -1
     if not 0 <= address < 1 << 64:
-        raise InputError(f"--dest {dest!r}: not a 64-bit address, for instance 0x1000")
-    if damage is _Damage.LENGTH and not length:
-        raise InputError("--damage length: a payload of 0 words cannot be a word short")
-    from freezeframe.capture.registers.layouts import PacketType
-    from freezeframe.decoders.trace.encode import packet_words
+        raise InputError(f"--dest {text!r}: not a 64-bit address, for instance 0x1000")
+    return address
 
-    rows = packet_words(PacketType.RDMA_WRITE, flow, seq, address, range(length), flags=_INJECTED)
-    packet = [word for _, word in rows]
-    if damage is _Damage.HEADER:
-        packet[0] ^= 1 << 63  # a bit of the CRC itself, so that every field stays as asked
-    elif damage is _Damage.PAYLOAD:
+
+def _damaged(packet: list[int], damage: _Damage) -> list[int]:
+    if damage == "header":
+        packet[0] ^= 1 << 63  # a bit of the CRC itself, so that every field keeps its value
+    elif damage == "payload":
         packet[-1] ^= 1
-    elif damage is _Damage.LENGTH:
+    elif damage == "length":
         del packet[-2]
     return packet

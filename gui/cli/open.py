@@ -7,16 +7,15 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.capture.errors import InputError
-from freezeframe.gui.cli.decode import (
+from freezeframe.gui.cli.options import JsonOption, PluginOption
+from freezeframe.gui.cli.reading import (
     ChannelOption,
     CutOption,
     DecoderOption,
     FormatOption,
+    Reading,
     ThresholdOption,
 )
-from freezeframe.gui.cli.options import JsonOption, PluginOption
-from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.usage import seconds
 
 __all__ = ["run"]
@@ -52,7 +51,6 @@ CheckOption = Annotated[
         "--check", help="Only say whether the desktop can be shown here, and what is missing."
     ),
 ]
-_LEAST_PERIOD_S = 0.02
 
 
 def run(
@@ -84,41 +82,22 @@ def run(
       freezeframe open etherbone://192.0.2.7 --allow-write --into captures
       freezeframe open --check
     """
-    from freezeframe.capture.files.choice import SourceChoice
-    from freezeframe.capture.files.cut import parse_span
-    from freezeframe.gui.desktop.sources.choice import kind_of
-    from freezeframe.gui.desktop.start import DesktopOptions, check_desktop, start
+    from freezeframe.gui.cli.work.open import check_desktop_for, open_desktop
 
-    if every < _LEAST_PERIOD_S:
-        raise InputError(f"--every {every:g}: at least {_LEAST_PERIOD_S:g} seconds")
-    if not into.is_dir():
-        raise InputError(f"{into}: is not a folder")
-    named = list(sources or ())
-    kinds = [kind_of(what) for what in named]
+    named = sources or []
     if check or json:
-        check_desktop()
-        if json:
-            opened = [
-                {"source": what, "kind": kind} for what, kind in zip(named, kinds, strict=True)
-            ]
-            emit_json({"desktop": "can be shown", "sources": opened})
-        else:
-            print("the desktop can be shown here")
+        check_desktop_for(named, every, into, json=json)
         return
-    registry = None
-    if plugin:
-        from freezeframe.decoders.plugin import load_with_plugins
-
-        registry = load_with_plugins(plugin)
-    choice = SourceChoice(
-        format,
-        tuple(channel or ()),
-        tuple(threshold or ()),
-        None if cut is None else parse_span(cut),
+    reading = Reading(format=format, channel=channel, threshold=threshold, cut=cut)
+    code = open_desktop(
+        named,
+        decoder or (),
+        every,
+        into,
+        reading,
+        plugin or (),
+        allow_write=allow_write,
+        light=light,
     )
-    options = DesktopOptions(
-        named, tuple(decoder or ()), allow_write, light, every, into, choice, registry
-    )
-    code = start(options)
     if code:
         raise typer.Exit(code)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 __all__ = [
     "CaptureArgument",
+    "DeviceOption",
+    "DevicesOption",
     "ForceOption",
     "JsonOption",
     "LogOption",
     "PluginOption",
+    "SwitchArgument",
     "TargetArgument",
 ]
 
@@ -26,6 +29,19 @@ TargetArgument = Annotated[
 ]
 CaptureArgument = Annotated[
     Path, typer.Argument(metavar="CAPTURE.ff", help="Capture folder.", show_default=False)
+]
+DeviceOption = Annotated[
+    str, typer.Option("--device", metavar="NAME", help="Device of the target.")
+]
+DevicesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--device", metavar="NAME", help="Use this device's recording only.", show_default=False
+    ),
+]
+SwitchArgument = Annotated[
+    Literal["on", "off"],
+    typer.Argument(metavar="on|off", help="Which of the two.", show_default=False),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]

@@ -19,9 +19,7 @@ __all__ = [
     "emit_json",
     "forget_stdout",
     "hex_word",
-    "plural",
     "print_anything",
-    "printable",
     "progress_bar",
     "table",
     "text_width",
@@ -47,11 +45,6 @@ def hex_word(value: int, bits: int = 64) -> str:
 def count_text(value: int) -> str:
     """Return a count with thousands separated, ``12,345``."""
     return f"{value:,}"
-
-
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """Return ``1 word`` or ``2 words``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def table(

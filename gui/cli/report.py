@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.options import CaptureArgument, ForceOption, JsonOption
-from freezeframe.gui.cli.output import emit_json, printable
 
 __all__ = ["run"]
 
@@ -39,28 +38,9 @@ def run(
       freezeframe report fault.ff -o fault.html
       freezeframe report fault.ff -o short.html --no-analyses
     """
-    from freezeframe.capture.folder import CaptureFolder
+    from freezeframe.gui.cli.work.captures import opened
 
-    folder = CaptureFolder.open(capture)
+    folder = opened(capture)
+    from freezeframe.gui.cli.work.report import save_report
 
-    # These compile and load tables; a mistyped path should not wait for that.
-    from freezeframe.analyzers.explain import explain
-    from freezeframe.gui.report.analysis_sections import run_all
-    from freezeframe.gui.report.write import check_place, write_report
-
-    check_place(output, force)
-    explanation = explain(folder)
-    ran = [] if no_analyses else run_all(folder, explanation.trace)
-    write_report(folder, explanation, output, force=force, analyses=ran)
-    size_B = output.stat().st_size
-    if json:
-        emit_json(
-            {
-                "report": str(output),
-                "bytes": size_B,
-                "findings": [finding.diagnosis for finding in explanation.findings],
-                "analyses": [one.result.name for one in ran],
-            }
-        )
-    else:
-        print(f"{printable(output)}: {size_B:,} B")
+    save_report(folder, output, with_analyses=not no_analyses, force=force, json=json)

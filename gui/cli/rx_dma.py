@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from freezeframe.gui.cli.options import LogOption, TargetArgument
-from freezeframe.gui.cli.provoked import DeviceOption, chosen, doing
-from freezeframe.gui.cli.session import open_session
+from freezeframe.gui.cli.options import DeviceOption, LogOption, TargetArgument
 
 __all__ = ["run"]
 
 
-class _Action(StrEnum):
-    STOP = "stop"
-    START = "start"
-
-
 ActionArgument = Annotated[
-    _Action, typer.Argument(metavar="stop|start", help="What to do.", show_default=False)
+    Literal["stop", "start"],
+    typer.Argument(metavar="stop|start", help="What to do.", show_default=False),
 ]
 
 
@@ -39,9 +32,7 @@ def run(
       freezeframe rx-dma stop etherbone://192.0.2.7 --device B
       freezeframe rx-dma start etherbone://192.0.2.7 --device B
     """
-    from freezeframe.capture.recorder.provoke import set_rx_dma
+    from freezeframe.gui.cli.work.recorder import switch_rx_dma
 
-    with open_session(target, log_accesses) as devices:
-        card = chosen(devices, device)
-        set_rx_dma(card, stopped=action is _Action.STOP)
-    doing(card, f"receive DMA {'stopped' if action is _Action.STOP else 'running'}")
+    switch_rx_dma(target, device, log_accesses, stopped=action == "stop")
+    print(f"{device}: receive DMA {'stopped' if action == 'stop' else 'running'}")

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
-from freezeframe.gui.cli.output import emit_json, printable
-from freezeframe.gui.cli.session import open_session
-
-if TYPE_CHECKING:
-    from freezeframe.analyzers.bringup.ladder import StageResult
 
 __all__ = ["run"]
 
@@ -40,39 +34,7 @@ def run(
       freezeframe selftest etherbone://192.0.2.7
       freezeframe selftest emu:?fault=word-omitted --discard
     """
-    from freezeframe.analyzers.bringup.ladder import climb
+    from freezeframe.gui.cli.work.selftest import selftest
 
-    def show(stage: str, line: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{stage}: {printable(line)}"[:100], end="", file=sys.stderr, flush=True)
-
-    with open_session(target, log_accesses) as devices:
-        results = climb(devices, show, discard=discard)
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr)
-    failed = [result for result in results if result.outcome == "failed"]
-    if json:
-        emit_json(
-            {
-                "target": target,
-                "passed": not failed,
-                "stages": [result.to_json() for result in results],
-            }
-        )
-    else:
-        print("\n".join(_lines(number, result) for number, result in enumerate(results, 1)))
-    if failed:
+    if not selftest(target, log_accesses, discard=discard, json=json):
         raise typer.Exit(EXIT_FINDINGS)
-
-
-def _lines(number: int, result: StageResult) -> str:
-    import textwrap
-
-    lines = [f"{number} {result.stage:<10} {result.outcome:<8} {result.doc}"]
-    lines += [f"    {printable(line)}" for line in result.held]
-    if result.seen:
-        lead = "FAILED: " if result.outcome == "failed" else ""
-        lines += textwrap.wrap(
-            lead + printable(result.seen), 100, initial_indent="    ", subsequent_indent="      "
-        )
-    return "\n".join(lines)

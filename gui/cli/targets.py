@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from freezeframe.gui.cli.options import JsonOption, LogOption
-from freezeframe.gui.cli.output import count_text, emit_json, table
-from freezeframe.gui.cli.session import open_session
 
-if TYPE_CHECKING:
-    from freezeframe.capture.registers.access import Device
-
-__all__ = ["KINDS", "run"]
-
-# scheme: (form, path); a scheme that another package registered is listed with its object instead
-KINDS: dict[str, tuple[str, str]] = {
-    "emu": (
-        "emu:[?profile=forth&fault=NAME&seed=N]",
-        "the emulated pair of cards, in this process",
-    ),
-    "etherbone": (
-        "etherbone://HOST[:PORT]",
-        "UDP Etherbone: the emulator as a server, a LiteX board",
-    ),
-    "litex": ("litex://HOST[:PORT]", "litex_server over TCP, and its USB, JTAG and PCIe bridges"),
-    "uart": ("uart:/dev/ttyX[@BAUD]", "a serial line with LiteX UARTBone"),
-    "pci": ("pci:0000:03:00.0[/barN]", "a PCI card in this machine, through sysfs"),
-    "file": ("file:CAPTURE.ff", "replay of the registers in a capture folder"),
-}
+__all__ = ["run"]
 
 TargetFilter = Annotated[
     str | None,
@@ -47,57 +26,9 @@ def run(
       freezeframe targets
       freezeframe targets etherbone://192.0.2.7
     """
+    from freezeframe.gui.cli.work.targets import list_devices, list_kinds
+
     if target is None:
-        _list_kinds(json)
-        return
-    with open_session(target, log_accesses) as devices:
-        rows = [_device_row(device) for device in devices]
-    if json:
-        emit_json({"target": target, "devices": rows})
-        return
-    headers = ("device", "base", "boot nonce", "bus clock", "link clock", "tap depth", "event log")
-    print(
-        table(
-            headers,
-            [
-                (
-                    row["name"],
-                    f"{row['base']:#010x}",
-                    f"{row['identity']['boot_nonce']:#010x}",
-                    f"{row['identity']['clk_bus']:,} Hz",
-                    f"{row['identity']['clk_link']:,} Hz",
-                    f"{count_text(row['identity']['tap_depth'])} records",
-                    f"{count_text(row['identity']['event_depth'])} records",
-                )
-                for row in rows
-            ],
-            right=(3, 4, 5, 6),
-        )
-    )
-
-
-def _list_kinds(json: bool) -> None:
-    from freezeframe.capture.targets.base import target_schemes
-
-    schemes = target_schemes()
-    kinds = [
-        {
-            "scheme": scheme,
-            "form": KINDS[scheme][0] if scheme in KINDS else f"{scheme}:",
-            "path": KINDS[scheme][1] if scheme in KINDS else f"registered by {schemes[scheme]}",
-        }
-        for scheme in sorted(schemes, key=lambda s: (list(KINDS).index(s) if s in KINDS else 99, s))
-    ]
-    if json:
-        emit_json({"kinds": kinds})
+        list_kinds(json=json)
     else:
-        print(table(("target", "path"), [(kind["form"], kind["path"]) for kind in kinds]))
-
-
-def _device_row(device: Device) -> dict[str, Any]:
-    return {
-        "name": device.name,
-        "index": device.index,
-        "base": device.base,
-        "identity": device.identity.to_json(),
-    }
+        list_devices(target, log_accesses, json=json)

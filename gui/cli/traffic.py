@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import LogOption, TargetArgument
-from freezeframe.gui.cli.provoked import DeviceOption, chosen, doing
-from freezeframe.gui.cli.session import open_session
+from freezeframe.gui.cli.options import DeviceOption, LogOption, SwitchArgument, TargetArgument
 
 __all__ = ["run"]
 
 
-class _Switch(StrEnum):
-    ON = "on"
-    OFF = "off"
-
-
-SwitchArgument = Annotated[
-    _Switch, typer.Argument(metavar="on|off", help="Which of the two.", show_default=False)
-]
 FlowOption = Annotated[int, typer.Option("--flow", metavar="N", min=0, help="Flow.")]
 LengthOption = Annotated[
     int, typer.Option("--length", metavar="WORDS", min=0, max=512, help="Payload of each packet.")
@@ -52,15 +41,9 @@ def run(
       freezeframe traffic on etherbone://192.0.2.7 --length 512 --gap 0
       freezeframe traffic off etherbone://192.0.2.7
     """
-    from freezeframe.capture.recorder.provoke import Traffic, set_traffic
+    from freezeframe.gui.cli.work.recorder import switch_traffic
 
-    on = switch is _Switch.ON
-    with open_session(target, log_accesses) as devices:
-        card = chosen(devices, device)
-        set_traffic(card, Traffic(flow, length, gap, seed) if on else None)
-    doing(
-        card,
-        f"pattern packets of {length} words on flow {flow}, seed {seed:#x}"
-        if on
-        else "no pattern traffic",
-    )
+    traffic = (flow, length, gap, seed) if switch == "on" else None
+    switch_traffic(target, device, log_accesses, traffic)
+    doing = f"pattern packets of {length} words on flow {flow}, seed {seed:#x}"
+    print(f"{device}: {doing if traffic else 'no pattern traffic'}")

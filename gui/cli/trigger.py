@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
-from freezeframe.gui.cli.output import emit_json, hex_word, table
-from freezeframe.gui.cli.provoked import DeviceOption, chosen
-from freezeframe.gui.cli.session import open_session
-
-if TYPE_CHECKING:
-    from freezeframe.capture.recorder.trigger import Trigger
+from freezeframe.gui.cli.options import DeviceOption, JsonOption, LogOption, TargetArgument
 
 __all__ = ["run"]
 
@@ -81,85 +75,9 @@ def run(
         raise InputError("a trigger needs both --on TAP and --term TERM")
     if then is not None and term is None:
         raise InputError("--then needs the --term that comes before it")
-    from freezeframe.capture.recorder.control import arm_all
-    from freezeframe.capture.recorder.trigger import (
-        Trigger,
-        clear_trigger,
-        parse_term,
-        read_trigger,
-        set_trigger,
-    )
+    from freezeframe.gui.cli.work.trigger import trigger
 
-    wanted = None
-    if on is not None and term is not None:
-        terms = [parse_term(text) for text in (term, then) if text is not None]
-        wanted = Trigger(on, tuple(terms), count, limit, edge)
-    with open_session(target, log_accesses) as devices:
-        card = chosen(devices, device)
-        if off:
-            clear_trigger(card)
-        elif wanted is not None:
-            set_trigger(card, wanted)
-        stands = read_trigger(card)
-        if not json:
-            print(_text(card.name, stands))
-        if arm:
-            arm_all(devices)
-    if json:
-        emit_json({"target": target, "device": device, **_document(stands), "armed": arm})
-    elif arm:
-        print("armed")
-
-
-def _document(trigger: Trigger) -> dict[str, Any]:
-    from freezeframe.capture.recorder.trigger import kind_names
-
-    return {
-        "enabled": trigger.enabled,
-        "tap": trigger.tap,
-        "edge": trigger.edge,
-        "count": trigger.count,
-        "limit_cycles": trigger.limit_cycles,
-        "terms": [
-            {
-                "value": hex_word(term.value),
-                "mask": hex_word(term.mask),
-                "kinds": list(kind_names(term.kinds)),
-            }
-            for term in trigger.terms
-        ],
-    }
-
-
-def _text(name: str, trigger: Trigger) -> str:
-    from freezeframe.capture.recorder.trigger import kind_names
-
-    if not trigger.enabled:
-        return f"{name}: trigger off"
-    rows = [
-        (
-            number,
-            "|".join(kind_names(term.kinds)) or "none: never matches",
-            hex_word(term.value),
-            hex_word(term.mask),
-        )
-        for number, term in enumerate(trigger.terms)
-    ]
-    last = len(trigger.terms) - 1
-    which = "a word" if trigger.count == 1 else f"{trigger.count:,} words"
-    fires = f"fires on {which} like term {last}"
-    if trigger.edge:
-        fires += ", of neighbours that match only on the first"
-    if last:
-        within = (
-            f"within {trigger.limit_cycles:,} cycles of it"
-            if trigger.limit_cycles
-            else "however much later"
-        )
-        fires = f"begins with a word like term 0; {fires} {within}"
-    lines = [
-        f"{name}: trigger on {trigger.tap}",
-        table(("term", "kinds", "value", "mask"), rows),
-        fires,
-    ]
-    return "\n".join(lines)
+    terms = [text for text in (term, then) if text is not None]
+    trigger(
+        target, device, on, terms, count, limit, edge=edge, off=off, arm=arm, json=json, log=log_accesses
+    )  # fmt: skip

@@ -1,12 +1,14 @@
 """The verbs as a table: what the top-level help prints and where each verb's code is.
 
 Importing typer alone costs 0.1 s and the rooms below far more, so the help of the whole program is
-printed from this table and only the verb that was asked for is imported.
+printed from this table and only the verb that is to run is imported.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from freezeframe import __version__
 
 __all__ = ["VERBS", "Verb", "help_text", "version_text"]
 
@@ -74,10 +76,8 @@ VERBS: tuple[Verb, ...] = (
 
 
 def version_text() -> str:
-    """Return ``freezeframe VERSION`` of the installed package."""
-    from importlib.metadata import version  # 25 ms
-
-    return f"freezeframe {version('freezeframe')}"
+    """Return ``freezeframe VERSION``."""
+    return f"freezeframe {__version__}"
 
 
 def help_text() -> str:

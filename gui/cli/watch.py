@@ -1,8 +1,4 @@
-"""``freezeframe watch``: live counters in the terminal, as typer declares it.
-
-The program itself starts it through `gui.cli.watching`, which needs a sixth less memory; this is for help,
-completion, and words about wrong options.
-"""
+"""``freezeframe watch``: live counters in the terminal."""
 
 from __future__ import annotations
 
@@ -13,9 +9,8 @@ import typer
 
 from freezeframe.gui.cli.options import ForceOption
 from freezeframe.gui.cli.usage import seconds
-from freezeframe.gui.cli.watching import LEAST_PERIOD_S, opened_readers
 
-__all__ = ["LEAST_PERIOD_S", "RootOption", "SourcesArgument", "opened_readers", "run"]
+__all__ = ["RootOption", "SourcesArgument", "run"]
 
 SourcesArgument = Annotated[
     list[str],
@@ -99,11 +94,11 @@ def run(
       freezeframe watch netdev:eth0 rdma:mlx5_0/1 --alarm 'rx_dropped>0'
       freezeframe watch netdev:eth0 --every 0.1 --record run.parquet
     """
-    from freezeframe.gui.cli.watching import WatchOptions, watch
+    from freezeframe.gui.cli.work.watch import WatchOptions, watch
 
     watch(
         WatchOptions(
-            sources=tuple(sources), every=every, alarm=tuple(alarm or ()), record=record, into=into,
+            sources=sources, every=every, alarm=alarm or (), record=record, into=into,
             allow_write=allow_write, serve=serve, root=root, force=force,
         )
     )  # fmt: skip

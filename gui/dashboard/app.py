@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,18 +15,21 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input
 
+from freezeframe.capture.code import code
+from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.monitor import Event, Monitor
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.gui.dashboard import actions
 from freezeframe.gui.dashboard.help_screen import HelpScreen
 from freezeframe.gui.dashboard.lines import Line, LineView, hanging
 from freezeframe.gui.dashboard.palette import ALARM, BANNER, CALM, FAINT, PLAIN, SELECTED, WARN
 from freezeframe.gui.dashboard.panels import banner_text, panel_lines
+from freezeframe.gui.dashboard.snapshot import save_snapshot
 from freezeframe.gui.dashboard.table import CounterRows, heading
 
 if TYPE_CHECKING:
-    from freezeframe.capture.counters.contract import Sample
-    from freezeframe.capture.counters.recording import Recording
+    from freezeframe.capture.counters.recording import (
+        Recording,  # pyarrow, where nothing may be recorded
+    )
 
 __all__ = ["LEAST_SIZE", "PERIODS_S", "Dashboard", "DashboardOptions"]
 
@@ -36,6 +40,10 @@ ROOMY_ROWS = 30
 """Rows from which on the banner and the log may be larger."""
 
 PERIODS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+# Loaded by the first key that acts on a card: numpy would double the memory where there is none.
+_ARM = code("freezeframe.gui.card_actions:arm")
+_FREEZE = code("freezeframe.gui.card_actions:freeze")
+_PULL = code("freezeframe.gui.card_actions:pull_into")
 _CONFIRM_NS = 5_000_000_000
 _NS_A_S = 1_000_000_000
 
@@ -214,7 +222,7 @@ class Dashboard(App[None]):
     def action_snapshot(self) -> None:
         """Write all counters to a file."""
         try:
-            self._note(actions.save_snapshot(self.monitor.sources, self.options.folder))
+            self._note(save_snapshot(self.monitor.sources, self.options.folder))
         except (FreezeframeError, OSError) as error:
             self._note(f"failed: no snapshot: {error}")
 
@@ -224,7 +232,7 @@ class Dashboard(App[None]):
         self._pulled |= {
             (watched.url, state.nonce, state.generation) for state in watched.recorders
         }
-        watched.reader.ask(actions.pull_into(self.options.folder))
+        watched.reader.ask(partial(_PULL, self.options.folder, "watch", lambda path: None))
         self._note("pulling ...")
 
     def action_arm(self) -> None:
@@ -244,12 +252,12 @@ class Dashboard(App[None]):
             )
             return
         self._arm_again_ns = 0
-        watched.reader.ask(actions.arm)
+        watched.reader.ask(_ARM)
 
     def action_freeze(self) -> None:
         """Freeze the selected card."""
         if self._may_write():
-            self.monitor.sources[self.selected].reader.ask(actions.freeze)
+            self.monitor.sources[self.selected].reader.ask(_FREEZE)
 
     def _may_write(self) -> bool:
         if not self.options.allow_write:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
+from freezeframe.capture.counters.history import History
+from freezeframe.capture.counters.monitor import Monitor, Watched
 from freezeframe.gui.dashboard.lines import Line
 from freezeframe.gui.dashboard.numbers import count_cell, fit, rate_cell, spark
 from freezeframe.gui.dashboard.palette import ALARM, FAINT, HEAD, PLAIN, SPARK, WARN
 from freezeframe.gui.text import printable
-
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.history import History
-    from freezeframe.capture.counters.monitor import Monitor, Watched
 
 __all__ = ["CounterRows", "heading"]
 

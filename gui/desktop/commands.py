@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QObject, QPoint, Qt
 from PyQt6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
 
 from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop import view_export
+from freezeframe.gui.desktop.compare import Compare
 from freezeframe.gui.desktop.export_selection import export_stretch
 from freezeframe.gui.desktop.menu_table import ENTRIES, PANELS
 from freezeframe.gui.desktop.panels.choices import (
@@ -22,16 +24,13 @@ from freezeframe.gui.desktop.panels.choices import (
     show_text,
     sure,
 )
+from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.timeline.keys import key_help
-from freezeframe.gui.plots.axis import format_ps
+from freezeframe.gui.desktop.timeline.view import Selection
+from freezeframe.gui.desktop.views import Views
+from freezeframe.gui.export.run import Exported
 from freezeframe.gui.text import printable
-
-if TYPE_CHECKING:
-    from freezeframe.gui.desktop.progress import Progress
-    from freezeframe.gui.desktop.sources.opened import Opened
-    from freezeframe.gui.desktop.timeline.view import Selection
-    from freezeframe.gui.desktop.window import MainWindow
-    from freezeframe.gui.export.run import Exported
 
 __all__ = ["Commands"]
 
@@ -39,9 +38,10 @@ __all__ = ["Commands"]
 class Commands(QObject):
     """Every command of a window, by name; `menu_table.ENTRIES` says under which key."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: Views) -> None:
         super().__init__(window)
         self._window = window
+        self._compare = Compare(window)
 
     # File
 
@@ -296,11 +296,11 @@ class Commands(QObject):
             if t_ps is not None:
                 window.workspace.set_offset(key, t_ps)
         elif what == "align":
-            window.compare.align(key)
+            self._compare.align(key)
 
     def compare(self) -> None:
         """Compare the first two captures."""
-        self._window.compare.compare()
+        self._compare.compare()
 
     def live_asked(self, what: str, key: str) -> None:
         """Do what was asked of a live card; what destroys a recording is asked again."""
@@ -397,7 +397,7 @@ class Commands(QObject):
         timeline = self._window.timeline
         timeline.set_hidden({*view_export.hidden_tracks(timeline), key})
 
-    # Short ones
+    # Commands of one line
 
     def quit(self) -> None:
         self._window.close()

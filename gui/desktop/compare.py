@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from freezeframe.analyzers.run_diff.compare import diff_runs
+from freezeframe.analyzers.run_diff.packets import align_taps
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.pairing import Pairs, pair_packets, pair_tracks
+from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.run_tables import run_remarks, run_tables
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Place, Table
-from freezeframe.gui.plots.axis import format_ps
-
-if TYPE_CHECKING:
-    from freezeframe.analyzers.view import CaptureView
-    from freezeframe.gui.desktop.progress import Progress
-    from freezeframe.gui.desktop.window import MainWindow
+from freezeframe.gui.desktop.views import Views
 
 __all__ = ["Compare"]
 
 _BESIDE_PS = 5_000_000  # on both sides of the first divergence: some packets before and after it
 
 
-def _views(first: Opened, second: Opened) -> tuple[CaptureView, CaptureView]:
-    """Return two captures as analyses read them, without decoding them again."""
-    from freezeframe.analyzers.view import CaptureView
-
-    made = []
-    for opened in (first, second):
+def _views(*captures: Opened) -> list[CaptureView]:
+    """Return captures as analyses read them, without decoding them again."""
+    views = []
+    for opened in captures:
         assert opened.folder is not None and opened.trace is not None
-        made.append(CaptureView(opened.folder, trace=opened.trace))
-    return made[0], made[1]
+        views.append(CaptureView(opened.folder, trace=opened.trace))
+    return views
 
 
 class Compare:
     """What a window does with two captures."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: Views) -> None:
         self._window = window
 
     def align(self, key: str) -> None:
         """Move a capture so that its packets stand where the first other capture has them."""
         captures = self._captures()
-        mine = next((one for one in captures if one.key == key), None)
-        first = next((one for one in captures if one.key != key), None)
+        mine = next((opened for opened in captures if opened.key == key), None)
+        first = next((opened for opened in captures if opened.key != key), None)
         if mine is None or first is None:
             self._window.say("aligning by packets needs two recordings of cards; open another")
             return
@@ -55,21 +51,18 @@ class Compare:
         self._pair(captures[0], captures[1], table=True)
 
     def _captures(self) -> list[Opened]:
-        found = self._window.workspace.sources.values()
-        return [one for one in found if one.kind == "capture" and one.trace is not None]
+        sources = self._window.workspace.sources.values()
+        return [s for s in sources if s.kind == "capture" and s.trace is not None]
 
     def _pair(self, first: Opened, second: Opened, *, table: bool) -> None:
         title = f"compared with {second.name}"
 
         def work(progress: Progress) -> tuple[Pairs, Part]:
-            from freezeframe.analyzers.run_diff.compare import diff_runs
-            from freezeframe.analyzers.run_diff.packets import align_taps
-
             progress.report(0, 0, "packets of both")
             assert first.trace is not None and second.trace is not None
             views = _views(first, second)
-            found = diff_runs(*views) if table else None
-            taps = align_taps(*views) if found is None else found.taps
+            runs = diff_runs(*views) if table else None
+            taps = align_taps(*views) if runs is None else runs.taps
             pairs = pair_packets(taps, first.trace, second.trace)
             doc = (
                 "packets of both captures, as diff aligns them: by what they carry, then by number"
@@ -82,13 +75,13 @@ class Compare:
                     key, first.name, second.name, pairs, first.trace, second.trace
                 )
             ]
-            if found is not None:
-                part.tables += run_tables(found, title)
-                part.remarks += run_remarks(found, title)
+            if runs is not None:
+                part.tables += run_tables(runs, title)
+                part.remarks += run_remarks(runs, title)
             return pairs, part
 
-        def done(made: tuple[Pairs, Part]) -> None:
-            pairs, part = made
+        def done(result: tuple[Pairs, Part]) -> None:
+            pairs, part = result
             window = self._window
             if not pairs.paired:
                 window.say_trouble(
@@ -98,8 +91,8 @@ class Compare:
                 return
             window.workspace.set_offset(second.key, first.offset_ps + pairs.offset_ps)
             counts = pairs.table["kind"].value_counts()
-            said = ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)
-            text = f"{second.name} moved by {format_ps(pairs.offset_ps)}; packets: {said}"
+            kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)
+            text = f"{second.name} moved by {format_ps(pairs.offset_ps)}; packets: {kinds}"
             window.say("; ".join([text, *part.remarks[1:2]]))
             if table:
                 window.workspace.add_part(first.key, part)

@@ -7,25 +7,23 @@ recorded looks cut. Row numbers are those of what is exported.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.decoders.blame import texts_of
+from freezeframe.decoders.registry import Registry, load_decoders
+from freezeframe.decoders.run import Decoded
+from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened
+from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.export.material import Material
-from freezeframe.gui.export.place import check_output, new_files
-from freezeframe.gui.export.run import FORMATS, Exported, export_file
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.decoders.registry import Registry
-    from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.export.run import Exported, export_file, write_material
 
 __all__ = ["export_stretch", "formats_for"]
 
@@ -89,13 +87,6 @@ def export_stretch(
 
 
 def _write(source: Path, form: str, place: Path, tables: dict[str, Any], force: bool) -> Exported:
-    from freezeframe.decoders.blame import texts_of
-    from freezeframe.decoders.registry import load_decoders
-    from freezeframe.decoders.run import Decoded
-    from freezeframe.gui.export.tables import file_names
-
-    if form not in FORMATS:
-        raise InputError(f"there is no format {form!r}; there is: {', '.join(FORMATS)}")
     words = texts_of(load_decoders().find("trace"))
 
     def texts(name: str) -> Callable[[dict[str, object]], str]:
@@ -106,21 +97,11 @@ def _write(source: Path, form: str, place: Path, tables: dict[str, Any], force: 
         tables=[Decoded(f"trace.{name}", table) for name, table in tables.items()],
         texts=texts,
     )
-    module, _, function = FORMATS[form].writer.partition(":")
-    write = getattr(import_module(f"freezeframe.gui.export.{module}"), function)
-    several = FORMATS[form].several
-    places = file_names(place, material) if several else [place]
-    for each in places:
-        check_output(each, source, force=force)
-    with new_files(places, force=force) as temporary:
-        wrote = write(material, temporary if several else temporary[0])
-    return Exported(tuple(places), wrote)
+    return write_material(material, form, place, force=force)
 
 
 def _cut(tables: dict[str, pa.Table], t0_ps: int, t1_ps: int) -> dict[str, pa.Table]:
     """Return the rows that reach into a stretch; words and packets still count each other's rows."""
-    import pyarrow as pa
-
     packets, words = tables["packets"], tables["words"]
     kept_packets = _reaching(packets, t0_ps, t1_ps)
     first, end = _column(packets, "first_row"), _column(packets, "end_row")
@@ -157,8 +138,6 @@ def _column(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
 
 
 def _with(table: pa.Table, name: str, values: npt.NDArray[np.int64]) -> pa.Table:
-    import pyarrow as pa
-
     field = table.schema.field(name)
     return table.set_column(
         table.schema.get_field_index(name), field, pa.array(values).cast(field.type)

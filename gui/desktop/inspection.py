@@ -11,18 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layout import Layout
 from freezeframe.capture.registers.layouts import Kind, PacketFlag, PacketType
-from freezeframe.gui.plots.axis import format_ps
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.contract import Finding
-    from freezeframe.decoders.trace.decode import Trace
+from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.trace.decode import Trace
+from freezeframe.decoders.trace.encode import header_crc, tail_word
+from freezeframe.gui.desktop.sources.opened import Opened, Place
 
 __all__ = [
     "Field",
@@ -30,6 +30,7 @@ __all__ = [
     "Inspection",
     "cell_text",
     "inspect_packet",
+    "inspect_place",
     "inspect_row",
     "known_time",
 ]
@@ -40,6 +41,7 @@ _HEX = _OPAQUE | {"value", "address", "addr"}
 _TIMES = ("_ps",)
 _VALUE_W = layouts.EVENT.fields["value"][1]  # an event keeps so many bits of a credit word
 _VALUE = (1 << _VALUE_W) - 1
+_PACKET_WORDS = 600  # a packet cannot have more; a table with wrong counts is shown row by row
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,6 @@ class Inspection:
 
 def cell_text(name: str, value: Any) -> str:
     """Return a value of a table as people read it: times with a unit, opaque words as hex."""
-    import pandas as pd
-
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, bytes):
@@ -117,8 +117,6 @@ def cell_text(name: str, value: Any) -> str:
 
 def known_time(value: Any) -> int | None:
     """Return a time of a table in picoseconds; None where the row has none."""
-    import pandas as pd
-
     return None if value is None or bool(pd.isna(value)) else int(value)
 
 
@@ -139,6 +137,23 @@ def inspect_row(table: str, row: int, values: Mapping[str, Any], texts: str = ""
     when = "" if t_ps is None else f" at {format_ps(t_ps)}"
     what = texts or str(values.get("kind", ""))
     return Inspection(f"{table} row {row:,}{when}: {what}", fields=tuple(fields))
+
+
+def inspect_place(opened: Opened, place: Place) -> tuple[Inspection, int | None]:
+    """Return what the inspector shows of a row, and the row of the word that is chosen in it."""
+    trace = opened.trace
+    table = opened.tables[place.table]
+    if trace is not None and place.table in ("packets", "words"):
+        packet, word = place.row, None
+        if place.table == "words":
+            packet, word = int(trace.words["packet"].iloc[place.row]), place.row
+        if 0 <= packet < len(trace.packets):
+            columns = trace.packets.iloc[packet]
+            if int(columns["end_row"]) - int(columns["first_row"]) <= _PACKET_WORDS:
+                return inspect_packet(trace, packet, opened.findings), word
+    values = table.row(place.row)
+    text = "" if table.text is None else table.text(values)
+    return inspect_row(place.table, place.row, values, text), None
 
 
 def inspect_packet(trace: Trace, packet: int, findings: Sequence[Finding] = ()) -> Inspection:
@@ -213,8 +228,6 @@ def _crcs(
     said: pd.Series[Any], data: Sequence[int], heads: Sequence[int], bodies: Sequence[int]
 ) -> dict[int, int]:
     """Return the words that hold a CRC as they should be for the words it covers."""
-    from freezeframe.decoders.trace.encode import header_crc, tail_word
-
     found = {}
     if len(heads) == 2 and int(said["seq"]) >= 0:
         header, address = data[heads[0]], data[heads[1]]
@@ -283,8 +296,6 @@ def _event_layout(values: Mapping[str, Any]) -> Layout | None:
 
 
 def _verdict(name: str, value: Any, wanted: str = "") -> Field:
-    import pandas as pd
-
     if value is None or value is pd.NA:
         return Field(name, "cannot be known from what was recorded")
     return Field(name, "good") if bool(value) else Field(name, "bad", expected=wanted, wrong=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.tracks import (
     BusTrack,
     SeriesTrack,
@@ -16,7 +17,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     Track,
     WaveTrack,
 )
-from freezeframe.gui.plots.axis import format_ps
 
 __all__ = ["Histogram", "Measured", "measure"]
 

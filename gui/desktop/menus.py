@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction, QKeySequence
@@ -13,10 +12,8 @@ from PyQt6.QtWidgets import QMenu
 from freezeframe.gui.desktop.commands import Commands
 from freezeframe.gui.desktop.export_selection import formats_for
 from freezeframe.gui.desktop.menu_table import ENTRIES, SUBMENUS
+from freezeframe.gui.desktop.views import Views
 from freezeframe.gui.text import printable
-
-if TYPE_CHECKING:
-    from freezeframe.gui.desktop.window import MainWindow
 
 __all__ = ["Menus"]
 
@@ -24,7 +21,7 @@ __all__ = ["Menus"]
 class Menus(QObject):
     """The menus of a window. ``actions`` are its entries by their text without marks."""
 
-    def __init__(self, window: MainWindow, commands: Commands) -> None:
+    def __init__(self, window: Views, commands: Commands) -> None:
         super().__init__(window)
         self._window = window
         self._commands = commands
@@ -34,11 +31,11 @@ class Menus(QObject):
         bar = window.menuBar()
         for entry in ENTRIES:
             if entry.menu not in menus:
-                made = None if bar is None else bar.addMenu(entry.menu)
-                assert made is not None
-                menus[entry.menu] = made
+                added = None if bar is None else bar.addMenu(entry.menu)
+                assert added is not None
+                menus[entry.menu] = added
                 if entry.menu == "&Edit":
-                    self._add_undo(made)
+                    self._add_undo(added)
             menu = menus[entry.menu]
             if not entry.call:
                 menu.addSeparator()
@@ -51,8 +48,8 @@ class Menus(QObject):
         word, _, title = name.partition(" ")
         if word == "panel":
             return partial(self._commands.go_to_panel, title)
-        found: Callable[[], object] = getattr(self._commands, name)
-        return found
+        command: Callable[[], object] = getattr(self._commands, name)
+        return command
 
     def _add(self, menu: QMenu, text: str, key: str, act: Callable[[], object], doc: str) -> None:
         action = QAction(text, self)
@@ -75,11 +72,11 @@ class Menus(QObject):
         menu.addSeparator()
 
     def _add_submenu(self, menu: QMenu, name: str) -> None:
-        made = menu.addMenu(SUBMENUS[name])
-        assert made is not None
+        submenu = menu.addMenu(SUBMENUS[name])
+        assert submenu is not None
         fill = {"exports": self._fill_exports, "views": self._fill_views}[name]
-        made.aboutToShow.connect(partial(fill, made))
-        self.submenus[name] = made
+        submenu.aboutToShow.connect(partial(fill, submenu))
+        self.submenus[name] = submenu
 
     def _fill_exports(self, menu: QMenu) -> None:
         menu.clear()
@@ -98,18 +95,18 @@ class Menus(QObject):
     def _fill_views(self, menu: QMenu) -> None:
         menu.clear()
         work = self._window.workspace
-        found = [(k, n) for k in work.sources for n in work.books[k].views]
-        for key, name in found:
+        views = [(k, n) for k in work.sources for n in work.books[k].views]
+        for key, name in views:
             shown = _menu_text(name)
             action = menu.addAction(shown)
             if action is not None:
                 action.triggered.connect(
                     lambda _c=False, key=key, name=name: self._commands.show_view(key, name)
                 )
-        if found:
+        if views:
             forget = menu.addMenu("&Forget")
             assert forget is not None
-            for key, name in found:
+            for key, name in views:
                 action = forget.addAction(_menu_text(name))
                 if action is not None:
                     action.triggered.connect(

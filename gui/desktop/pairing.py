@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from freezeframe.analyzers.run_diff.packets import TapRuns, changes
+from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SliceTrack, Track
-from freezeframe.gui.plots.axis import format_ps
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.run_diff.packets import TapRuns
-    from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["KINDS", "Pairs", "pair_packets", "pair_tracks"]
 
@@ -64,8 +61,6 @@ def pair_packets(taps: Sequence[TapRuns], one: Trace, other: Trace) -> Pairs:
     Args:
         taps: what ``align_taps`` found in the two.
     """
-    import pandas as pd
-
     found = [line for tap in taps for line in _of_tap(tap, one, other)]
     row = np.array([line[1] for line in found], np.int64)
     other_row = np.array([line[2] for line in found], np.int64)
@@ -178,8 +173,6 @@ def _later(said: Any) -> str:
 
 def _of_tap(tap: TapRuns, one: Trace, other: Trace) -> Iterator[_Found]:
     """Yield what a tap's alignment says, by the rows of the tables ``packets``."""
-    from freezeframe.analyzers.run_diff.packets import changes
-
     rows = _packet_rows(one, tap.a.rows), _packet_rows(other, tap.b.rows)
     for up, down in tap.same:
         yield tap.source, int(rows[0][up.start]), int(rows[1][down.start]), KINDS[0], ""

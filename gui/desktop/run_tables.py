@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from freezeframe.analyzers.run_diff.compare import RunDiff
+from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
 from freezeframe.gui.desktop.sources.opened import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.run_diff.compare import RunDiff
-    from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
 
 __all__ = ["run_remarks", "run_tables"]
 
 
 def run_tables(found: RunDiff, name: str) -> Iterator[Table]:
     """Yield a table for each way in which two runs can differ; ``name`` is the second run's."""
-    import pandas as pd
-
     taps = pd.DataFrame(
         {
             "tap": [tap.source for tap in found.taps],
@@ -60,8 +55,6 @@ def run_remarks(found: RunDiff, name: str) -> list[str]:
 
 
 def _samples(samples: Sequence[SampleChange]) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame(
         {
             "quantity": [one.name for one in samples],
@@ -77,8 +70,6 @@ def _samples(samples: Sequence[SampleChange]) -> pd.DataFrame:
 
 
 def _rates(changes: Sequence[RateChange]) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame(
         {
             "name": [one.name for one in changes],
@@ -94,6 +85,4 @@ def _rates(changes: Sequence[RateChange]) -> pd.DataFrame:
 
 def _known(values: Sequence[float | None]) -> pd.Series[float]:
     """Return numbers; what is not known stays so."""
-    import pandas as pd
-
     return pd.Series([float("nan") if v is None else float(v) for v in values], dtype="float64")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
+from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.export.place import new_files
 from freezeframe.gui.places import refuse_evidence
-
-if TYPE_CHECKING:
-    from freezeframe.gui.desktop.timeline.view import TimelineView
 
 __all__ = ["MOST_ROWS", "hidden_tracks", "write_csv", "write_png", "write_svg"]
 

@@ -8,23 +8,25 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
+from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.files.source import ReadSettings
+from freezeframe.decoders.guess.propose import guess
+from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.gui.desktop.notes import NoteBook, notes_path, read_notes, write_notes
 from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.capture import load_capture
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.sources.live import LiveSource, open_live
 from freezeframe.gui.desktop.sources.opened import Opened, Part
+from freezeframe.gui.desktop.sources.samples import decode_samples, load_samples
 from freezeframe.gui.desktop.workers import Job, Jobs
 from freezeframe.gui.text import printable
-
-if TYPE_CHECKING:
-    from freezeframe.analyzers.registry import AnalysisRegistry
-    from freezeframe.capture.files.choice import SourceChoice
-    from freezeframe.decoders.registry import Registry
 
 __all__ = ["Workspace"]
 
@@ -149,8 +151,6 @@ class Workspace(QObject):
     def registry(self) -> Registry:
         """Return the decoders that are installed; costly the first time."""
         if self._registry is None:
-            from freezeframe.decoders.registry import load_decoders
-
             self._registry = load_decoders()
         return self._registry
 
@@ -162,10 +162,6 @@ class Workspace(QObject):
             return None
 
         def work(progress: Progress) -> list[Any]:
-            from freezeframe.capture.files.choice import SourceChoice
-            from freezeframe.capture.files.source import ReadSettings
-            from freezeframe.decoders.guess.propose import guess
-
             progress.report(0, 0, "looking at the signals")
             source = (self.choice or SourceChoice()).open(
                 path, ReadSettings(progress=progress.counted)
@@ -179,8 +175,6 @@ class Workspace(QObject):
 
     def decode(self, key: str, specs: tuple[str, ...]) -> Job:
         """Decode a source of samples in a worker."""
-        from freezeframe.gui.desktop.sources.samples import decode_samples
-
         opened = self.sources[key]
         job = self.jobs.start(
             f"decode {opened.name}",
@@ -239,13 +233,9 @@ class Workspace(QObject):
         book = _read_book(path)
         opened: Opened
         if kind == "capture":
-            from freezeframe.gui.desktop.sources.capture import load_capture
-
             progress.give(book)
             load_capture(key, path, progress, self._analyses)
         else:
-            from freezeframe.gui.desktop.sources.samples import load_samples
-
             opened = load_samples(key, path, progress, self.choice)
             progress.give(book)
             progress.give(opened)

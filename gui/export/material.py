@@ -8,18 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.decoders.run import Decoded
+from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.decoders.run import Decoded
 
 __all__ = ["NS_PS", "Material", "Wrote", "different", "time_order", "times_ps", "to_ns"]
 
@@ -84,8 +80,6 @@ def times_ps(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDArray[n
     Raises:
         InputError: a time is beyond int64 (106 days).
     """
-    from freezeframe.capture.files.edges import samples_to_ps
-
     try:
         return samples_to_ps(sample, samplerate_hz)
     except ValueError as error:

@@ -13,15 +13,14 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.types as kinds
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.material import Material, Wrote, time_order, to_ns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["LINK_LAYOUT", "write_pcapng"]
 
@@ -107,8 +106,6 @@ def _maker(
     name: str, table: pa.Table, material: Material
 ) -> Callable[[], Iterator[_Packet]] | None:
     """Return what makes packets of a table, or None when it has none."""
-    import pyarrow.types as kinds
-
     columns = set(table.column_names)
     if {"first_row", "end_row"} <= columns:
         words = material.table(_beside(name, "packets", "words"))

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
+
+import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.trace.views import credits
 from freezeframe.gui.export.material import Material, Wrote, different, time_order, to_ns
 from freezeframe.gui.export.protobuf import bytes_field, int_field, text_field, uint_field
 from freezeframe.gui.export.signals import Signals
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
 
 __all__ = ["write_perfetto"]
 
@@ -131,8 +130,6 @@ def _credits(
     """Yield a counter for each flow: the words freed, as the credit words said, not unwrapped."""
     if not {"event_source", "code", "flow", "value"} <= set(table.column_names):
         return
-    from freezeframe.decoders.trace.views import credits
-
     frame = credits(table.to_pandas())
     for number, row in enumerate(frame.to_dict("records")):
         track = tracks.uuid(

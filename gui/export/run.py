@@ -4,52 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
-from freezeframe.capture.files.source import listed
+from freezeframe.capture.files.open import is_samples
+from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
+from freezeframe.decoders.blame import texts_of
+from freezeframe.decoders.registry import Registry, load_decoders
+from freezeframe.decoders.run import decode_file
+from freezeframe.decoders.spec import parse_spec
+from freezeframe.gui.export.formats import FORMATS, Format
 from freezeframe.gui.export.material import Material, Wrote
 from freezeframe.gui.export.place import check_output, new_files
+from freezeframe.gui.export.tables import file_names
 
-if TYPE_CHECKING:
-    from freezeframe.capture.files.source import CaptureHeader
-    from freezeframe.decoders.registry import Registry
-
-__all__ = ["FORMATS", "Exported", "Format", "export_file"]
+__all__ = ["Exported", "export_file", "write_material"]
 
 _MOST_CHANNELS = 64  # bits of the value of an edge
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format: its name on the command line, what it is good for, and the function that writes.
-
-    ``writer`` is ``MODULE:FUNCTION``; imported when it is used. ``several``: it writes a file for
-    each table, so it takes a list of paths. ``decoded``: which decoder's tables it takes: "any",
-    "none" where it takes samples alone, or the one.
-    """
-
-    name: str
-    doc: str
-    writer: str
-    several: bool = False
-    decoded: str = "any"
-
-
-FORMATS: dict[str, Format] = {
-    known.name: known
-    for known in (
-        Format("vcd", "samples or a recording, for GTKWave", "vcd:write_vcd", decoded="trace"),
-        Format("sr", "samples, for PulseView and sigrok-cli", "sr:write_session", decoded="none"),
-        Format("pcapng", "packets, for Wireshark", "pcapng:write_pcapng"),
-        Format("csv", "tables or edges, for spreadsheets", "tables:write_csv", several=True),
-        Format("parquet", "tables or edges, with types", "tables:write_parquet", several=True),
-        Format("perfetto", "slices and counters, for ui.perfetto.dev", "perfetto:write_perfetto"),
-    )
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,33 +61,43 @@ def export_file(
         only: of samples, these channels and buses.
     Raises:
         InputError: the source, a spec or the place cannot be used, or there is nothing to export
-            in that format. Nothing is left behind then.
+            in that format. Nothing is written then.
     """
     path, place = Path(source), Path(output)
-    if form not in FORMATS:
-        raise InputError(f"there is no format {form!r}; there is: {', '.join(FORMATS)}")
+    several = _format(form).several
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
-    several = FORMATS[form].several
     # Before the work; with several tables `place` itself may be no file of theirs.
     check_output(place, path, force=force or several)
     source_notes: list[str] = []
     given = replace(choice or SourceChoice(), note=source_notes.append)
     wish = _Wish(given, only, max_samples, samplerate_hz, progress)
-    material = _material(path, form, specs, wish, registry)
-    module, _, function = FORMATS[form].writer.partition(":")
-    write = getattr(import_module(f"freezeframe.gui.export.{module}"), function)
-    places = [place]
-    if several:
-        from freezeframe.gui.export.tables import file_names
+    exported = write_material(
+        _material(path, form, specs, wish, registry), form, place, force=force
+    )
+    exported.wrote.notes[:0] = source_notes
+    return exported
 
-        places = file_names(place, material)
-        for each in places:
-            check_output(each, path, force=force)
+
+def write_material(material: Material, form: str, place: Path, *, force: bool) -> Exported:
+    """Write what there is to export: all files, or none.
+
+    Raises:
+        InputError: there is no such format, a file cannot be written, or the format does not take it.
+    """
+    known = _format(form)
+    places = file_names(place, material) if known.several else [place]
+    for path in places:
+        check_output(path, material.source, force=force)
     with new_files(places, force=force) as temporary:
-        wrote = write(material, temporary if several else temporary[0])
-    wrote.notes[:0] = source_notes
+        wrote: Wrote = known.write(material, temporary if known.several else temporary[0])
     return Exported(tuple(places), wrote)
+
+
+def _format(name: str) -> Format:
+    if name not in FORMATS:
+        raise InputError(f"there is no format {name!r}; there is: {', '.join(FORMATS)}")
+    return FORMATS[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +114,6 @@ class _Wish:
 def _material(
     path: Path, form: str, specs: Sequence[str], wish: _Wish, registry: Registry | None
 ) -> Material:
-    from freezeframe.capture.files.open import is_samples
-    from freezeframe.decoders.blame import texts_of
-    from freezeframe.decoders.registry import load_decoders
-    from freezeframe.decoders.run import decode_file
-    from freezeframe.decoders.spec import parse_spec
-
     if not specs and is_samples(path):
         return _samples(path, wish)
     if wish.only:
@@ -168,9 +146,6 @@ def _material(
 
 def _samples(path: Path, wish: _Wish) -> Material:
     """Return the samples of a capture, its header read and its channels chosen."""
-    from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
-    from freezeframe.capture.files.source import ReadSettings
-
     settings = ReadSettings(
         samplerate_hz=wish.samplerate_hz, max_samples=wish.max_samples, progress=wish.progress
     )

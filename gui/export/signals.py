@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.files.edges import Bus, Edges
 from freezeframe.gui.export.material import times_ps
-
-if TYPE_CHECKING:
-    from freezeframe.capture.files.edges import Bus, Edges
 
 __all__ = ["Signals"]
 

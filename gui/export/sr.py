@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.gui.export.material import Material, Wrote
-
-if TYPE_CHECKING:
-    from freezeframe.capture.files.edges import Edges
 
 __all__ = ["write_session"]
 
@@ -24,8 +22,6 @@ def write_session(material: Material, path: Path) -> Wrote:
     Raises:
         InputError: there are no samples, or a channel's name cannot stand in such a file.
     """
-    from freezeframe.capture.files.sigrok_sr_writer import write_sr
-
     if material.edges is None:
         raise InputError(
             f"{material.source}: nothing to export as sr: it takes samples, and these are decoded "

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyarrow.types as kinds
+from pyarrow import csv
 
+from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.parquet import write_table
 from freezeframe.gui.export.material import Material, Wrote, different, times_ps
 from freezeframe.gui.export.signals import Signals
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from freezeframe.capture.files.edges import Edges
 
 __all__ = ["file_names", "write_csv", "write_parquet"]
 
@@ -44,7 +45,6 @@ def write_csv(material: Material, paths: Sequence[Path]) -> Wrote:
     Null is empty, and an empty text is ``""``. Whole numbers are written as such, whatever their
     size.
     """
-    from pyarrow import csv
 
     def write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
         plain = _as_text_schema(schema)
@@ -59,10 +59,6 @@ def write_parquet(material: Material, paths: Sequence[Path]) -> Wrote:
     """Write Parquet with the types of the tables; edges as int64 times and a column a signal."""
 
     def write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
-        import pyarrow.parquet as pq
-
-        from freezeframe.capture.parquet import write_table
-
         if material.edges is None:
             write_table(next(tables), path)
             return
@@ -107,8 +103,6 @@ def _in_order(table: pa.Table) -> pa.Table:
 
 
 def _edge_schema(signals: Signals, names: Sequence[str]) -> pa.Schema:
-    import pyarrow as pa
-
     names = different([*_EDGE_COLUMNS, *names])
     kinds = [pa.int64(), pa.int64(), *[_kind_of(bits) for bits in signals.bits]]
     return pa.schema(
@@ -117,8 +111,6 @@ def _edge_schema(signals: Signals, names: Sequence[str]) -> pa.Schema:
 
 
 def _kind_of(bits: int) -> pa.DataType:
-    import pyarrow as pa
-
     kinds = ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()), (64, pa.uint64()))
     return next(kind for most, kind in kinds if bits <= most)
 
@@ -127,8 +119,6 @@ def _edge_tables(
     first: Edges, others: Iterator[Edges], signals: Signals, schema: pa.Schema, wrote: Wrote
 ) -> Iterator[pa.Table]:
     """Yield the edges: the value at sample 0, then a row a change."""
-    import pyarrow as pa
-
     piece: Edges | None = first
     while piece is not None:
         wrote.add("edges", len(piece))
@@ -144,15 +134,10 @@ def _edge_tables(
 
 
 def _as_text_schema(schema: pa.Schema) -> pa.Schema:
-    import pyarrow as pa
-
     return pa.schema([pa.field(field.name, _text_type(field.type)) for field in schema])
 
 
 def _text_type(kind: pa.DataType) -> pa.DataType:
-    import pyarrow as pa
-    import pyarrow.types as kinds
-
     if kinds.is_integer(kind) or kinds.is_boolean(kind) or kinds.is_floating(kind):
         return kind
     return pa.string()
@@ -160,9 +145,6 @@ def _text_type(kind: pa.DataType) -> pa.DataType:
 
 def _as_text(table: pa.Table) -> pa.Table:
     """Return the table with the types of `_as_text_schema`."""
-    import pyarrow as pa
-    import pyarrow.types as kinds
-
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):
         wanted = _text_type(field.type)

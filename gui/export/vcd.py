@@ -11,19 +11,18 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from vcd.writer import VCDWriter
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.trace.views import states
 from freezeframe.gui.export.material import Material, Wrote, different, time_order, times_ps
 from freezeframe.gui.export.signals import Signals
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from vcd.writer import VCDWriter
-
-    from freezeframe.capture.files.edges import Edges
 
 __all__ = ["write_vcd"]
 
@@ -52,8 +51,6 @@ def write_vcd(material: Material, path: Path) -> Wrote:
 
 
 def _writer(file: TextIO) -> VCDWriter:
-    from vcd.writer import VCDWriter
-
     # An empty date: the same capture gives the same bytes.
     return VCDWriter(file, timescale="1 ps", date="", version="freezeframe")
 
@@ -195,8 +192,6 @@ def _packets(table: pa.Table, writer: VCDWriter) -> tuple[int, list[_Change]]:
 
 def _states(table: pa.Table, writer: VCDWriter) -> tuple[int, list[_Change]]:
     """Show the state of each machine, by name, from the first change on; before, what it left."""
-    from freezeframe.decoders.trace.views import states
-
     made: list[_Change] = []
     frame = states(table.to_pandas())
     for (device, machine), rows in frame.groupby(["device", "machine"], observed=True):
@@ -229,8 +224,6 @@ def _blocked(table: pa.Table, writer: VCDWriter) -> tuple[int, list[_Change]]:
 
 
 def _by_source(table: pa.Table) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    import pyarrow.compute as pc
-
     for source in pc.unique(table.column("source").cast("string")).to_pylist():
         part = table.filter(pc.equal(table.column("source").cast("string"), source))
         yield str(source), part.to_pylist()

@@ -12,16 +12,18 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, StateSetMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    StateSetMetricFamily,
+)
 from prometheus_client.registry import Collector
 
-if TYPE_CHECKING:
-    from prometheus_client.core import Metric
-
-    from freezeframe.capture.counters.contract import Counter, Sample
-    from freezeframe.capture.counters.reader import SourceReader
+from freezeframe.capture.counters.contract import Counter, Sample
+from freezeframe.capture.counters.reader import SourceReader
 
 __all__ = ["SourcesCollector", "is_up", "sources_document"]
 

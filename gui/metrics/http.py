@@ -16,16 +16,14 @@ from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import CollectorRegistry
 
+from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.metrics.collect import SourcesCollector, sources_document
-
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.reader import SourceReader
 
 __all__ = ["MetricsServer", "is_loopback", "read_token"]
 

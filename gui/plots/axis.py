@@ -8,7 +8,7 @@ from itertools import count
 
 from freezeframe.capture.time_text import format_ps
 
-__all__ = ["TimeAxis", "format_ps", "round_ticks", "value_ticks"]
+__all__ = ["TimeAxis", "round_ticks", "value_ticks"]
 
 
 def round_ticks(start: int, end: int, most: int) -> list[int]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.analysis import Series
 from freezeframe.gui.plots.axis import TimeAxis, value_ticks
 from freezeframe.gui.plots.svg import Svg, text_width
-
-if TYPE_CHECKING:
-    from freezeframe.analyzers.analysis import Series
 
 __all__ = ["MOST_LINES", "chart_data", "draw_chart"]
 

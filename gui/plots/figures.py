@@ -8,15 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from freezeframe.gui.plots.axis import format_ps
+from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
 from freezeframe.gui.plots.svg import escape
 from freezeframe.gui.plots.timeline import Bar, Lane, draw_timeline, timeline_data
-
-if TYPE_CHECKING:
-    from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
 
 __all__ = ["CLASSES", "Drawing", "drawings", "extent", "legend_html"]
 

@@ -6,7 +6,8 @@ Source: resvg (https://github.com/linebender/resvg), through the package resvg-p
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.plots.figures import Drawing
@@ -89,7 +90,7 @@ def picture_png(svg: str, *, scale: float = 1.0) -> bytes:
             "PNG needs the package resvg-py; run: pip install resvg-py, or write .svg"
         ) from None
     data = bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=scale, font_family="DejaVu Sans"))
-    if ">" in svg and not _writes_text():
+    if ">" in svg and not _writes_text(resvg_py.svg_to_bytes):
         raise InputError(
             "PNG: no font is installed here, so texts would be missing; install one "
             "(Debian: apt install fonts-dejavu-core), or write .svg"
@@ -97,14 +98,12 @@ def picture_png(svg: str, *, scale: float = 1.0) -> bytes:
     return data
 
 
-def _writes_text() -> bool:
+def _writes_text(draw: Callable[..., Any]) -> bool:
     """Return whether a letter leaves a trace: without any font, texts are left out without a word."""
-    import resvg_py
-
     frame = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{}</svg>'
     letter = '<text x="5" y="30" font-size="30" font-family="sans-serif">M</text>'
-    drawn = resvg_py.svg_to_bytes(svg_string=frame.format(letter), sans_serif_family="DejaVu Sans")
-    return bytes(drawn) != bytes(resvg_py.svg_to_bytes(svg_string=frame.format("")))
+    drawn = draw(svg_string=frame.format(letter), sans_serif_family="DejaVu Sans")
+    return bytes(drawn) != bytes(draw(svg_string=frame.format("")))
 
 
 def _size(svg: str) -> tuple[float, float]:

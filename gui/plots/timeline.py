@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from freezeframe.gui.plots.axis import TimeAxis, format_ps
+from freezeframe.capture.time_text import format_ps
+from freezeframe.gui.plots.axis import TimeAxis
 from freezeframe.gui.plots.svg import Svg, text_width
 
 __all__ = ["GUTTER", "Bar", "Lane", "Mark", "Tick", "draw_timeline", "timeline_data"]

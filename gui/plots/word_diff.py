@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from freezeframe.gui.plots.svg import Svg, text_width
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["STYLE", "draw_word_diff"]
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
+from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.folder.manifest import cause_names
+from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.text import shell_word
-
-if TYPE_CHECKING:
-    from freezeframe.capture.folder import CaptureFolder, DeviceCapture
-    from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["ADVICE", "Advice", "headline", "next_steps", "place"]
 

@@ -7,23 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.gui.cli.analysis_text import figure_text
-from freezeframe.gui.plots.axis import format_ps
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.trace.decode import Trace
+from freezeframe.gui.figure_text import figure_text
 from freezeframe.gui.plots.figures import Drawing, drawings, extent, legend_html
 from freezeframe.gui.report.frames import frame_table
 from freezeframe.gui.report.html import Html, data_block, element, join, table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.capture.folder import CaptureFolder
-    from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["Ran", "analyses_section", "drawing_figure", "run_all"]
 

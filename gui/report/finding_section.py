@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
-from freezeframe.gui.plots.axis import format_ps
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.report.advice import headline
 from freezeframe.gui.report.comparison import (
     Cell,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from freezeframe.gui.plots.axis import format_ps
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.report.html import Html, table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["cell_text", "frame_table"]
 
@@ -20,8 +18,6 @@ _WORDS = ("data", "computed", "received", "payload", "header")
 
 def frame_table(frame: pd.DataFrame, caption: str, rows: int) -> Html:
     """Return the first rows of a table as HTML."""
-    import pandas as pd
-
     shown = frame.head(rows)
     numbers = [
         i

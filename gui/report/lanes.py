@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from freezeframe.gui.plots.axis import format_ps
+import pandas as pd
+
+from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.decoders.trace.decode import Trace
 
 __all__ = [
     "LEGEND",

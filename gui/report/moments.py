@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.manifest import cause_names
-
-if TYPE_CHECKING:
-    from freezeframe.decoders.trace.decode import Trace
+from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["Freeze", "first_freeze", "freezes"]
 

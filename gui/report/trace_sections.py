@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.gui.plots.axis import format_ps
+from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.timeline import Lane, Mark, draw_timeline, timeline_data
 from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.lanes import LEGEND, packet_rows, time_range, trace_lanes, verdict_text
 from freezeframe.gui.report.moments import Freeze
-
-if TYPE_CHECKING:
-    from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["packets_section", "timeline_drawings", "timeline_legend", "timeline_section"]
 

@@ -23,7 +23,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PyQt6.QtWidgets import QApplication
 
-from freezeframe.gui.desktop.start import prepare_process
+from freezeframe.gui.desktop.application import prepare_process
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, SliceTrack, Track
 from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.plots.pyramid import SeriesPyramid

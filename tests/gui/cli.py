@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from typer.testing import CliRunner
 
-from freezeframe.gui.cli.main import build_app
+from freezeframe.gui.cli.app import build_app
 
 __all__ = ["Outcome", "process_environment", "run_inside", "run_process"]
 

@@ -13,7 +13,8 @@ import pytest
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals, Series
 from freezeframe.analyzers.contract import Analysis, Evidence, Finding
 from freezeframe.analyzers.registry import AnalysisRegistry
-from freezeframe.gui.cli.analysis_text import analysis_text, figure_text, sparkline
+from freezeframe.gui.cli.analysis_text import analysis_text, sparkline
+from freezeframe.gui.figure_text import figure_text
 from tests.analyzers.emulated import pulled
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import made_capture
@@ -146,7 +147,7 @@ def test_findings_are_a_failure_only_where_asked(
     registry = AnalysisRegistry(
         {"own": Analysis("own", "Own", "It finds.", found)}, {"bad": "no module x"}
     )
-    monkeypatch.setattr("freezeframe.analyzers.registry.load_analyses", lambda: registry)
+    monkeypatch.setattr("freezeframe.gui.cli.work.analyze.load_analyses", lambda: registry)
     done = run_inside("analyze", str(path), "own")
     assert done.code == 0
     assert "- word-omitted: A word\\x1b[31m is gone." in done.out

@@ -1,4 +1,4 @@
-"""decode without typer: plain arguments mean what they mean to typer, the rest is left to it."""
+"""decode as a process, and how rows are printed."""
 
 from __future__ import annotations
 
@@ -12,55 +12,8 @@ import pytest
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
-from freezeframe.gui.cli import decode as declared
-from freezeframe.gui.cli.decode_options import DecodeOptions, plain_options
-from freezeframe.gui.cli.decoding import _print_json, _rows
+from freezeframe.gui.cli.work.events import print_json, rows_of
 from tests.gui.cli import run_inside, run_process
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "a.sr",
-        "a.sr -d spi",
-        "-d spi a.sr --json",
-        "--json -d spi+enc28j60 -d uart:rx=D0 a.sr",
-        "a.sr --decoder=spi -o out.parquet --force",
-        "a.sr -d mdio --channel mdc=D0 --channel mdio=D1 --cut 1ms..2ms",
-        "a.sr -d x --plugin mine.py --plugin=other.py --threshold 1.5/1 --samplerate 12MHz",
-        "a.sr -d spi --max-samples 7 --max-samples 9 --format binary:channels=8,rate=1",
-    ],
-)
-def test_plain_arguments_mean_what_typer_takes_them_for(
-    monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    seen: list[DecodeOptions] = []
-    monkeypatch.setattr(declared, "decode", seen.append)
-    monkeypatch.setattr(declared, "begin_reading", lambda _: None)
-    assert run_inside("decode", *line.split()).code == 0
-    assert [plain_options(line.split())] == seen
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        "--help",
-        "a.sr b.sr",
-        "a.sr -d",
-        "a.sr -dspi",
-        "a.sr -d -x",
-        "a.sr --max-samples 0",
-        "a.sr --max-samples many",
-        "a.sr --max-samples -1",
-        "a.sr --jsonn",
-        "a.sr --json=1",
-        "-- a.sr",
-        "a.sr --decode spi",
-    ],
-)
-def test_help_and_mistakes_are_left_to_typer(line: str) -> None:
-    assert plain_options(line.split()) is None
 
 
 def test_the_program_prints_the_same_on_one_core_and_on_more(tmp_path: Path) -> None:
@@ -121,7 +74,7 @@ def _store(path: Path) -> None:
 def test_rows_hold_what_pyarrow_gives(column: pa.Array) -> None:
     for cut in (column, column[1:], column[:-1]):
         table = pa.table({"a": cut, "b": cut})
-        assert list(_rows(table)) == table.to_pylist()
+        assert list(rows_of(table)) == table.to_pylist()
 
 
 def test_bytes_stand_in_json_as_hex(capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,7 +85,7 @@ def test_bytes_stand_in_json_as_hex(capsys: pytest.CaptureFixture[str]) -> None:
             "parts": pa.array([[b"\x01"], [], None], pa.list_(pa.binary())),
         }
     )
-    _print_json(Path("a.sr"), [Decoded("x", table)])
+    print_json(Path("a.sr"), [Decoded("x", table)])
     assert json.loads(capsys.readouterr().out)["tables"] == [
         {
             "name": "x",

@@ -16,7 +16,7 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.state import RecorderState
 from freezeframe.capture.registers.names import counter_unit
 from freezeframe.capture.targets.base import Target
-from freezeframe.gui.cli.session import first_cause, overall_state
+from freezeframe.gui.cli.work.session import first_cause, overall_state
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside
@@ -319,16 +319,16 @@ def test_a_pull_waits_on_the_target_that_it_pulls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An emulated pair begins anew with every target: what froze must be what is pulled."""
-    from freezeframe.capture.targets import base
+    from freezeframe.gui.cli.work import session
 
     opened: list[str] = []
-    whole = base.open_target
+    whole = session.open_target
 
     def counted(url: str) -> Target:
         opened.append(url)
         return whole(url)
 
-    monkeypatch.setattr(base, "open_target", counted)
+    monkeypatch.setattr(session, "open_target", counted)
     url = "emu:?fault=word-omitted&seed=2"
     done = run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "60")
     assert (done.code, done.err) == (0, "")

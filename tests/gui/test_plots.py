@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freezeframe.gui.plots.axis import TimeAxis, format_ps, round_ticks
+from freezeframe.capture.time_text import format_ps
+from freezeframe.gui.plots.axis import TimeAxis, round_ticks
 from freezeframe.gui.plots.svg import Svg, text_width
 from freezeframe.gui.plots.timeline import Bar, Lane, Mark, Tick, draw_timeline
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.gui.cli.reproduction import Measured, Quantity, judge
-from freezeframe.gui.cli.reproduction_forth import EXPERIMENTS, QUANTITIES
+from freezeframe.gui.cli.work.reproduction import Measured, Quantity, judge
+from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
 from tests.gui.cli import Outcome, run_inside
 
 # What the paper gives and the emulated card reproduces by its mechanisms; the rest may or may not come out.

@@ -10,7 +10,7 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.run import Decoded
-from freezeframe.gui.cli.save_tables import save_all
+from freezeframe.gui.cli.work.save_tables import save_all
 
 
 def decoded(name: str, *t_ps: int) -> Decoded:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.cli.truth import compare_to_truth, read_truth
+from freezeframe.gui.cli.work.truth import compare_to_truth, read_truth
 
 
 def injection(**changes: Any) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def test_watching_a_card_imports_neither_tables_nor_compiled_kernels() -> None:
         "import asyncio, sys\n"
         "from pathlib import Path\n"
         "from freezeframe.capture.counters.monitor import Monitor\n"
-        "from freezeframe.gui.cli.watch import opened_readers\n"
+        "from freezeframe.gui.cli.work.sources import opened_readers\n"
         "from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions\n"
         "async def run(app):\n"
         "    async with app.run_test() as pilot:\n"

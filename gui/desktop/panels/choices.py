@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from PyQt6 import sip
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
@@ -22,15 +24,13 @@ from PyQt6.QtWidgets import (
 )
 
 from freezeframe.capture.errors import FreezeframeError
+from freezeframe.decoders.registry import Registry
 from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
+from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.time_text import parse_time_ps
 from freezeframe.gui.desktop.widgets import button, named, text_box
+from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.text import printable
-
-if TYPE_CHECKING:
-    from freezeframe.decoders.registry import Registry
-    from freezeframe.gui.desktop.sources.opened import Opened
-    from freezeframe.gui.desktop.workspace import Workspace
 
 __all__ = ["ask_decoder", "ask_place", "ask_text", "ask_time", "ask_tracks", "show_text", "sure"]
 
@@ -141,15 +141,11 @@ def ask_decoder(parent: QWidget, workspace: Workspace, opened: Opened) -> None:
 
 
 def _proposed(dialog: DecoderDialog, found: list[Any], why: str) -> None:
-    from PyQt6 import sip
-
     if not sip.isdeleted(dialog):
         dialog.set_proposals(found, why)
 
 
 def _plain(text: str) -> str:
     """Return a text that a label of an input dialog cannot take for markup."""
-    from html import escape
-
     lines = "<br>".join(escape(printable(line)) for line in text.split("\n"))
     return f"<span>{lines}</span>"

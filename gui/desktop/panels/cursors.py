@@ -5,9 +5,9 @@ from __future__ import annotations
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QInputDialog, QVBoxLayout, QWidget
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.desktop.widgets import beside, button, fill_tree, item, tree
-from freezeframe.gui.plots.axis import format_ps
 
 __all__ = ["CursorsPanel"]
 

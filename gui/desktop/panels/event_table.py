@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from freezeframe.gui.desktop.panels.table_model import FrameModel
+from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.query import ExpressionError, matching, parse
-from freezeframe.gui.desktop.sources.opened import Opened, Place
+from freezeframe.gui.desktop.sources.opened import Opened, Place, Table
 from freezeframe.gui.desktop.widgets import (
     ExpressionEdit,
     beside,
@@ -21,12 +22,8 @@ from freezeframe.gui.desktop.widgets import (
     plain_label,
     table_view,
 )
+from freezeframe.gui.desktop.workers import Job, Jobs
 from freezeframe.gui.text import printable
-
-if TYPE_CHECKING:
-    from freezeframe.gui.desktop.progress import Progress
-    from freezeframe.gui.desktop.sources.opened import Table
-    from freezeframe.gui.desktop.workers import Job, Jobs
 
 __all__ = ["EventTable"]
 
@@ -331,8 +328,6 @@ class EventTable(QWidget):
         shown = self.shown
         self._found = None
         if shown is None:
-            import pandas as pd
-
             self.model.show_frame(pd.DataFrame())
             self._tell_count()
             return

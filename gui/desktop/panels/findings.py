@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 from freezeframe.gui.desktop.widgets import fill_tree, item, named, text_box, tree
-from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
-
-if TYPE_CHECKING:
-    from freezeframe.analyzers.contract import Evidence, Finding, Row
 
 __all__ = ["FindingsPanel"]
 

@@ -6,9 +6,9 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import QTreeWidgetItem, QVBoxLayout, QWidget
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.inspection import Field, InspectedWord, Inspection
 from freezeframe.gui.desktop.widgets import fill_tree, fit_columns, item, plain_label, tree
-from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
 
 __all__ = ["InspectorPanel"]

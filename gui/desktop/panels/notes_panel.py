@@ -9,9 +9,9 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QUndoCommand, QUndoStack
 from PyQt6.QtWidgets import QInputDialog, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.notes import Note, NoteBook
 from freezeframe.gui.desktop.widgets import beside, button, fill_tree, item, plain_label, tree
-from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
 
 __all__ = ["NoteEdit", "NotesPanel"]

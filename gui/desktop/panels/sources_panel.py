@@ -8,9 +8,9 @@ from functools import partial
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QTreeWidgetItem, QVBoxLayout, QWidget
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import beside, button, fill_tree, item, tree
-from freezeframe.gui.plots.axis import format_ps
 
 __all__ = ["SourcesPanel"]
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from PyQt6.QtCore import QAbstractTableModel, QModelIndex, Qt
 
 from freezeframe.gui.desktop.inspection import cell_text
 from freezeframe.gui.text import printable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["PAGE_ROWS", "FrameModel"]
 
@@ -169,15 +168,11 @@ class FrameModel(QAbstractTableModel):
 
 def _plain(text: str) -> str:
     """Return a text that a tool tip cannot take for markup."""
-    from html import escape
-
     return f"<span>{escape(text)}</span>"
 
 
 def _cell(name: str, column: pd.Series[Any]) -> tuple[str, Callable[[int], Any], bool]:
     """Return how to read one value of a column, as fast as its type allows, and whether it is a number."""
-    import pandas as pd
-
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, texts = column.cat.codes.to_numpy(), list(column.cat.categories)
         return name, lambda row: texts[codes[row]] if codes[row] >= 0 else None, False

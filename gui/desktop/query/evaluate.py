@@ -12,10 +12,12 @@ import re
 from collections.abc import Callable
 from fnmatch import translate
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+import pandas.api.types as kinds
 
 from freezeframe.gui.desktop.query.parse import (
     And,
@@ -32,9 +34,6 @@ from freezeframe.gui.desktop.query.parse import (
     Word,
     parse,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["OPAQUE", "matching", "text_column"]
 
@@ -61,8 +60,6 @@ def matching(table: pd.DataFrame, expression: str) -> Bools:
 
 def text_column(column: pd.Series[Any]) -> bool:
     """Return whether a column holds texts, and no numbers or truths."""
-    import pandas.api.types as kinds
-
     dtype = column.dtype
     return not (kinds.is_bool_dtype(dtype) or kinds.is_numeric_dtype(dtype))
 
@@ -104,8 +101,6 @@ def _compared(node: Comparison, table: pd.DataFrame) -> Bools:
 
 def _alone(operand: Operand, table: pd.DataFrame) -> Bools:
     """A column of truths, or a value that any column may hold."""
-    import pandas.api.types as kinds
-
     if isinstance(operand, Truth):
         return np.full(len(table), operand.value)
     if isinstance(operand, Null):
@@ -163,8 +158,6 @@ def _shown(operand: Operand) -> str:
 
 def _by_text(column: pd.Series[Any], test: Callable[[str], bool]) -> Bools:
     """Apply a test once to each different text of a column; null never passes."""
-    import pandas as pd
-
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes = column.cat.codes.to_numpy()
         texts = column.cat.categories
@@ -176,8 +169,6 @@ def _by_text(column: pd.Series[Any], test: Callable[[str], bool]) -> Bools:
 
 def _hashable(column: pd.Series[Any]) -> Any:
     """Bytes and lists as the texts that a table shows."""
-    import pandas as pd
-
     if column.dtype != object:
         return column
     values = [
@@ -196,8 +187,6 @@ def _object_text(value: Any) -> str:
 
 
 def _number(column: pd.Series[Any], sign: str, operand: Operand) -> Bools:
-    import pandas.api.types as kinds
-
     if kinds.is_bool_dtype(column.dtype):
         if not isinstance(operand, Truth) or sign not in ("==", "!="):
             raise ExpressionError(
@@ -233,8 +222,6 @@ def _against_fraction(values: npt.NDArray[Any], sign: str, wanted: Fraction) -> 
 
 def _between(left: pd.Series[Any], sign: str, right: pd.Series[Any], place: Operand) -> Bools:
     """Compare two columns row by row."""
-    import pandas.api.types as kinds
-
     if text_column(left) != text_column(right):
         raise ExpressionError(
             f"{left.name} and {right.name} cannot be compared: one holds texts", place.at, place.end

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
 from freezeframe.gui.desktop.sources.opened import Table
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SeriesTrack, SliceTrack, Track
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
 
 __all__ = ["figures_table", "result_tables", "result_tracks"]
 
@@ -48,8 +45,6 @@ def intervals_key(result: AnalysisResult, number: int) -> str:
 
 def result_tables(result: AnalysisResult) -> Iterator[Table]:
     """Yield the figures, the intervals and the tables of a result as tables of the window."""
-    import pandas as pd
-
     if result.figures:
         yield Table(f"{result.name}: figures", figures_table(result), doc="numbers of the analysis")
     for number, one in enumerate(result.intervals):
@@ -75,8 +70,6 @@ def result_tables(result: AnalysisResult) -> Iterator[Table]:
 
 def figures_table(result: AnalysisResult) -> pd.DataFrame:
     """Return the figures of a result, one a row; a value that the capture lacks is empty."""
-    import pandas as pd
-
     return pd.DataFrame(
         {
             "name": [figure.name for figure in result.figures],
@@ -92,8 +85,6 @@ def figures_table(result: AnalysisResult) -> pd.DataFrame:
 
 
 def _findings(result: AnalysisResult) -> pd.DataFrame:
-    import pandas as pd
-
     found = result.findings
     columns: dict[str, list[Any]] = {
         "t_ps": [one.t_ps for one in found],

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import CaptureFormatError, FreezeframeError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.decoders.trace.decode import Trace, decode_capture
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.analysis_tracks import result_tables, result_tracks
 from freezeframe.gui.desktop.sources.capture_tracks import finding_track, recording_tracks
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, Track
+from freezeframe.gui.plots.throughput import throughput_series
 from freezeframe.gui.text import folder_title
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.registry import AnalysisRegistry
-    from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["load_capture"]
 
@@ -79,8 +78,6 @@ def load_capture(
 
 def _trace(folder: CaptureFolder) -> Trace:
     """Return the tables that are kept where they are right, else decoded; nothing is written."""
-    from freezeframe.decoders.trace.decode import Trace, decode_capture
-
     try:
         return Trace.load(folder)
     except CaptureFormatError as error:
@@ -135,8 +132,6 @@ def _sampler(
     key: str, name: str, folder: CaptureFolder, trace: Trace
 ) -> list[tuple[Track, str | None]]:
     """Return the throughput sampler of each device as series; a value not read is a gap."""
-    from freezeframe.gui.report.throughput import throughput_series
-
     made: list[tuple[Track, str | None]] = []
     for device in folder.devices:
         for role, series in zip("ab", throughput_series(device, trace.timebase), strict=False):
@@ -159,8 +154,6 @@ def _sampler(
 
 
 def _explained(key: str, name: str, folder: CaptureFolder, progress: Progress) -> Part:
-    from freezeframe.analyzers.explain import explain
-
     progress.report(0, 0, "explaining")
     explanation = explain(folder)
     progress.check()
@@ -181,9 +174,6 @@ def _analyses(
     progress: Progress,
 ) -> Iterator[Part]:
     """Run every analysis; one that fails is a remark and stops none of the others."""
-    from freezeframe.analyzers.registry import load_analyses
-    from freezeframe.analyzers.view import CaptureView
-
     known = load_analyses() if registry is None else registry
     view = CaptureView(folder, trace=trace)
     yield Part(remarks=[f"analysis {n} does not load: {why}" for n, why in known.broken.items()])

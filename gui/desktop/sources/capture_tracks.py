@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from freezeframe.analyzers.contract import Finding
+from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES, Kind
+from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import (
@@ -18,13 +22,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     StateTrack,
     Track,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.contract import Finding
-    from freezeframe.capture.folder import CaptureFolder
-    from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["finding_track", "recording_tracks"]
 

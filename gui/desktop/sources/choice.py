@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.open import is_samples
 from freezeframe.gui.desktop.sources.opened import SourceKind
 
 __all__ = ["kind_of"]
@@ -16,8 +17,6 @@ def kind_of(what: str) -> SourceKind:
     Raises:
         InputError: there is no such file, and it is no URL of a target or of counters.
     """
-    from freezeframe.capture.files.open import is_samples
-
     if not what.strip():
         raise InputError("nothing is named; give a capture folder, a file, or the URL of a card")
     path = Path(what)

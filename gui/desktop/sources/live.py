@@ -11,22 +11,18 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from freezeframe.capture.counters.contract import Counter, CounterSource, Sample
 from freezeframe.capture.counters.monitor import Event, Monitor, Watched
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.sources import open_source
-from freezeframe.capture.errors import InputError
-from freezeframe.gui.dashboard.actions import arm, freeze
+from freezeframe.gui.card_actions import arm, freeze, pull_into
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SeriesTrack, Track
-from freezeframe.gui.places import refuse_evidence
-
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.contract import Counter, CounterSource, Sample
 
 __all__ = ["LiveSource", "open_live"]
 
@@ -133,7 +129,7 @@ class LiveSource:
         actions: dict[str, Callable[[CounterSource], str]] = {
             "arm": arm,
             "freeze": freeze,
-            "pull": partial(self._pull, into),
+            "pull": partial(pull_into, into, "open", self._pulled.append),
         }
         self.reader.ask(actions[what])
 
@@ -143,22 +139,6 @@ class LiveSource:
         while self._pulled:
             found.append(self._pulled.popleft())
         return found
-
-    def _pull(self, into: Path, source: CounterSource) -> str:
-        """Pull a frozen card; runs in the thread that reads it."""
-        from freezeframe.capture.counters.card import CardSource
-        from freezeframe.capture.recorder.pull import pull
-
-        if not isinstance(source, CardSource):
-            raise InputError(f"{source.url} is no card of ours: nothing can be pulled from it")
-        refuse_evidence(into)
-        number = 1
-        while (path := into / f"open-{number:04d}.ff").exists():
-            number += 1
-        report = pull(source.target, path)
-        self._pulled.append(report.path)
-        part = "" if report.complete else f", only a part: {'; '.join(report.lost)}"
-        return f"pulled {report.words:,} of {report.words_total:,} words into {report.path}{part}"
 
     def poll(self) -> list[Event]:
         """Take what was read since the last call; return what changed."""
@@ -240,8 +220,6 @@ class LiveSource:
         )
 
     def _table(self) -> Table:
-        import pandas as pd
-
         watched = self.watched
         values = {} if watched.sample is None else watched.sample.values
         counters = self.counters
@@ -262,8 +240,6 @@ class LiveSource:
         return Table(_COUNTERS, frame, doc="every counter, newest value and rate")
 
     def _log_table(self) -> Table:
-        import pandas as pd
-
         dated = sorted(self._log, key=lambda one: one[0])
         frame = pd.DataFrame(
             {

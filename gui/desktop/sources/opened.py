@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.contract import Finding
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SliceTrack, Track
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.analyzers.analysis import AnalysisResult
-    from freezeframe.analyzers.contract import Finding
-    from freezeframe.capture.folder import CaptureFolder
-    from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["Opened", "Part", "Place", "SourceKind", "Table", "shifted"]
 

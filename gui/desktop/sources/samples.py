@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges, join, samples_to_ps
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.decoders.blame import texts_of
+from freezeframe.decoders.registry import Registry
+from freezeframe.decoders.run import decode_file
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import BusTrack, SliceTrack, Track, WaveTrack
 from freezeframe.gui.text import folder_title
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from freezeframe.decoders.registry import Registry
 
 __all__ = ["MOST_CHANNELS", "decode_samples", "load_samples", "table_tracks"]
 
@@ -90,9 +89,6 @@ def decode_samples(
         InputError: a spec is wrong or does not fit.
         Cancelled: it is no longer wanted.
     """
-    from freezeframe.decoders.blame import texts_of
-    from freezeframe.decoders.run import decode_file
-
     if opened.path is None:
         raise InputError(f"{opened.where}: is no file and cannot be decoded")
     progress.report(0, 0, f"decoding {', '.join(specs)}")
@@ -123,8 +119,6 @@ def table_tracks(
     text: Callable[[Mapping[str, Any]], str] | None,
 ) -> list[SliceTrack]:
     """Return a decoded table as slices: by kind coloured, errors marked, texts made on demand."""
-    import pandas as pd
-
     if not len(frame):
         return []
     starts = frame["t_ps"].to_numpy()

@@ -10,6 +10,7 @@ from functools import partial
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from freezeframe.gui.desktop.timeline.prepared import Prepared
+from freezeframe.gui.desktop.timeline.raster import warm_up
 from freezeframe.gui.plots.pyramid import BuildCancelled
 
 __all__ = ["Builder"]
@@ -92,8 +93,6 @@ class Builder(QObject):
                 current = self._current = self._waiting.popleft()
                 self._cancelled.discard(id(current))
             if not self._warm:
-                from freezeframe.gui.desktop.timeline.raster import warm_up
-
                 warm_up()
                 self._warm = True
             try:

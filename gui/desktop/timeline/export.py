@@ -9,12 +9,12 @@ from PyQt6.QtGui import QColor, QImage, QPainter
 from PyQt6.QtSvg import QSvgGenerator
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX, draw_gutter
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
 from freezeframe.gui.desktop.timeline.raster import Raster
 from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.desktop.timeline.vector import draw_rows
-from freezeframe.gui.plots.axis import format_ps
 
 __all__ = ["image", "svg", "write_png", "write_svg"]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QMouseEvent, QWheelEvent
 
 from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
 from freezeframe.gui.desktop.timeline.overlay import FLAGS_PX, RULER_PX
-
-if TYPE_CHECKING:
-    from freezeframe.gui.desktop.timeline.view import TimelineView
+from freezeframe.gui.desktop.timeline.steering import SteerableTimeline
 
 __all__ = ["Gestures"]
 
@@ -34,7 +31,7 @@ class _Doing(Enum):
 class Gestures:
     """What the mouse is doing now; it calls the view's own functions and keeps nothing else."""
 
-    def __init__(self, view: TimelineView) -> None:
+    def __init__(self, view: SteerableTimeline) -> None:
         self._view = view
         self._doing = _Doing.NOTHING
         self._from = QPointF()

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QFont, QFontMetrics, QImage, QPainter
 
+from freezeframe.gui.desktop.timeline.paint_kernels import paint_labels
+
 __all__ = ["GlyphAtlas", "Labels", "label_font"]
 
 _KEPT = 20_000  # texts whose glyph numbers are kept
@@ -125,8 +127,6 @@ class Labels:
 
     def paint(self, image: npt.NDArray[np.uint32]) -> None:
         """Paint all texts into an image and forget them."""
-        from freezeframe.gui.desktop.timeline.paint_kernels import paint_labels
-
         if not self._places:
             return
         codes = np.concatenate(self._codes)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QKeyCombination, Qt
 from PyQt6.QtGui import QKeyEvent, QKeySequence
 
-if TYPE_CHECKING:
-    from freezeframe.gui.desktop.timeline.view import TimelineView
+from freezeframe.gui.desktop.timeline.steering import SteerableTimeline
 
 __all__ = ["KEYS", "action_of", "key_help"]
 
-Action = Callable[["TimelineView"], object]
+Action = Callable[[SteerableTimeline], object]
 
 KEYS: tuple[tuple[tuple[str, ...], str, Action], ...] = (
     (("Left",), "earlier by a tenth of the view", lambda v: v.pan_by(-0.1)),

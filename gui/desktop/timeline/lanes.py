@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SliceTrack
+from freezeframe.gui.plots.kernels_slices import assign_lanes
 from freezeframe.gui.plots.pyramid import readable
 
 __all__ = ["lanes_of", "split_lanes"]
@@ -28,8 +29,6 @@ def lanes_of(t_ps: Int64, t_end_ps: Int64, most: int = 1 << 20) -> Int64:
     """
     if not len(t_ps) or bool((t_end_ps[:-1] <= t_ps[1:]).all()):
         return np.zeros(len(t_ps), np.int64)
-    from freezeframe.gui.plots.kernels_slices import assign_lanes
-
     lanes = np.zeros(len(t_ps), np.int64)
     assign_lanes(readable(t_ps), readable(t_end_ps), min(most, len(t_ps)), lanes)
     return lanes

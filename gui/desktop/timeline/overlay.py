@@ -5,10 +5,10 @@ from __future__ import annotations
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.glyphs import label_font
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Overlay, Scene, pixels_hit
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack
-from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.text import printable
 
 __all__ = ["FLAGS_PX", "RULER_PX", "draw_overlay", "draw_ruler"]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Container
 import numpy as np
 
 from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.positions import Selection
 from freezeframe.gui.desktop.timeline.tracks import (
     BusTrack,
@@ -22,7 +23,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     WaveTrack,
     roles_of,
 )
-from freezeframe.gui.plots.axis import format_ps
 from freezeframe.gui.plots.pyramid import SeriesColumns, SeriesPyramid
 from freezeframe.gui.plots.slices import SliceColumns, SlicePyramid, WaveColumns, WavePyramid
 from freezeframe.gui.text import printable

@@ -7,8 +7,16 @@ import numpy.typing as npt
 from PyQt6.QtGui import QImage
 from PyQt6.sip import voidptr
 
+from freezeframe.gui.desktop.timeline import paint_kernels as kernels
 from freezeframe.gui.desktop.timeline.glyphs import GlyphAtlas, Labels
 from freezeframe.gui.desktop.timeline.layout import Row
+from freezeframe.gui.desktop.timeline.paint_kernels import (
+    paint_comb,
+    paint_hatch,
+    paint_series,
+    paint_slices,
+    paint_wave,
+)
 from freezeframe.gui.desktop.timeline.palette import mixed
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Scene, pixels_hit
@@ -81,8 +89,6 @@ class Raster:
         if isinstance(columns, SeriesColumns):
             self._paint_series(scene, prepared, columns, top, bottom, ground)
         elif isinstance(columns, WaveColumns):
-            from freezeframe.gui.desktop.timeline.paint_kernels import paint_wave
-
             line = theme.role("b")
             thick = max(self._px(1.5), 1)
             paint_wave(pixels, top, bottom, columns.bits, columns.edges, line, ground, thick)
@@ -92,8 +98,6 @@ class Raster:
                 self._label_beside(scene, prepared, columns, top, bottom)
         until = prepared.built_until_ps
         if until is not None:
-            from freezeframe.gui.desktop.timeline.paint_kernels import paint_hatch
-
             x = int(window.x_of(until, width))
             ink = _opaque(mixed(ground, theme.dim, 0.5))
             paint_hatch(pixels, top, bottom, max(x, 0), width, ink)
@@ -107,8 +111,6 @@ class Raster:
         bottom: int,
         ground: int,
     ) -> None:
-        from freezeframe.gui.desktop.timeline.paint_kernels import paint_comb, paint_slices
-
         theme, pixels, track = scene.theme, self._pixels, prepared.track
         fills = np.array([theme.role(role) for role in prepared.roles], np.int64)
         outlined = isinstance(track, BusTrack)
@@ -168,8 +170,6 @@ class Raster:
         bottom: int,
         ground: int,
     ) -> None:
-        from freezeframe.gui.desktop.timeline.paint_kernels import paint_series
-
         span = value_range(scene, prepared, columns)
         if span is None:
             return
@@ -279,8 +279,6 @@ def value_range(
 
 def warm_up() -> None:
     """Compile and load every painting kernel; for a worker, before the window paints."""
-    from freezeframe.gui.desktop.timeline import paint_kernels as kernels
-
     image = np.zeros((4, 4), np.uint32)
     four, none = np.zeros(4, np.int64), np.zeros(4)
     bytes_ = np.zeros(4, np.uint8)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from freezeframe.gui.plots.axis import format_ps, round_ticks
+from freezeframe.capture.time_text import format_ps
+from freezeframe.gui.plots.axis import round_ticks
 
 __all__ = ["LEAST_SPAN_PS", "AxisLabels", "Window", "axis_labels"]
 

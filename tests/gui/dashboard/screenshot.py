@@ -18,7 +18,7 @@ from pathlib import Path
 
 from freezeframe.capture.counters.monitor import Monitor
 from freezeframe.gui.cli.card_process import card_process
-from freezeframe.gui.cli.watching import opened_readers
+from freezeframe.gui.cli.work.sources import opened_readers
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
 
 __all__ = ["take"]

@@ -10,8 +10,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from freezeframe.capture.errors import InputError
+from freezeframe.gui.desktop.application import mistake_shown
 from freezeframe.gui.desktop.sources.choice import kind_of
-from freezeframe.gui.desktop.start import check_desktop, missing_libraries, mistake_shown
+from freezeframe.gui.desktop.start import check_desktop, missing_libraries
 from freezeframe.gui.desktop.window import MainWindow
 from tests.gui.cli import run_inside
 from tests.gui.desktop.conftest import WAIT_MS, MakeWindow, wait_loaded
@@ -199,7 +200,7 @@ def test_the_program_ends_as_it_should_when_the_window_is_closed(fault_capture: 
         "from PyQt6.QtCore import QTimer\n"
         "from PyQt6.QtWidgets import QApplication\n"
         "app = QApplication(['x'])\n"
-        "from freezeframe.gui.desktop.start import DesktopOptions, start\n"
+        "from freezeframe.gui.desktop.options import DesktopOptions; from freezeframe.gui.desktop.start import start\n"
         "QTimer.singleShot(1500, app.closeAllWindows)\n"
         f"sys.exit(start(DesktopOptions([{str(fault_capture)!r}])))\n"
     )

@@ -21,10 +21,10 @@ import pytest
 from PyQt6.QtCore import QAbstractEventDispatcher, QCoreApplication, QEvent, QObject, QTimer
 from pytestqt.qtbot import QtBot
 
+from freezeframe.gui.desktop.application import prepare_process
 from freezeframe.gui.desktop.panels.table_model import PAGE_ROWS, FrameModel
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Table
-from freezeframe.gui.desktop.start import prepare_process
 from freezeframe.gui.desktop.timeline.tracks import SliceTrack
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workers import Jobs
@@ -119,7 +119,7 @@ def test_the_watchdog_sees_a_call_that_waits_for_a_lock(qtbot: QtBot, watchdog: 
 def test_the_collector_never_passes_over_what_was_loaded_before_the_window() -> None:
     code = (
         "import gc, json\n"
-        "from freezeframe.gui.desktop.start import prepare_process\n"
+        "from freezeframe.gui.desktop.application import prepare_process\n"
         "prepare_process()\n"
         "print(json.dumps([gc.get_freeze_count(), len(gc.get_objects())]))"
     )

@@ -12,7 +12,7 @@ import pytest
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
-from freezeframe.gui.export.run import FORMATS
+from freezeframe.gui.export.formats import FORMATS
 from tests.gui.cli import run_inside
 from tests.gui.export.material import small, tool
 from tests.gui.made_capture import made_capture

@@ -11,8 +11,8 @@ import pytest
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.export.place import check_output, new_files
-from freezeframe.gui.export.run import FORMATS
 from tests.gui.export.material import small
 
 # Exports in a process that may write files of 16 bytes only: as good as a full disk.

@@ -1,0 +1,86 @@
+"""``freezeframe analyze``: analyses run on one decoding of a capture, printed and written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.contract import Analysis
+from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.cli.analysis_text import analysis_text
+from freezeframe.gui.cli.output import emit_json
+from freezeframe.gui.cli.work.analysis_tables import write_tables
+from freezeframe.gui.text import printable
+
+__all__ = ["analyze", "list_analyses"]
+
+_ALL = "all"
+
+
+def analyze(
+    folder: CaptureFolder,
+    names: Sequence[str],
+    devices: Sequence[str] | None,
+    tables: Path | None,
+    tables_format: str,
+    *,
+    force: bool,
+    json: bool,
+) -> list[AnalysisResult]:
+    """Run analyses, print what they give, and write their tables where a folder is named.
+
+    Raises:
+        InputError: there is no such analysis, or a table cannot be written.
+    """
+    analyses = _chosen(load_analyses(), names)
+    view = CaptureView(folder, devices or None)
+    results = [analysis.run(view) for analysis in analyses]
+    written = []
+    if tables is not None:
+        written = write_tables(results, tables, folder.path, tables_format, force=force)
+    if json:
+        emit_json(
+            {
+                "capture": str(folder.path),
+                "analyses": [result.to_json() for result in results],
+                "tables": [str(path) for path in written],
+            }
+        )
+        return results
+    print("\n\n".join(analysis_text(a.title, r) for a, r in zip(analyses, results, strict=True)))
+    for path in written:
+        print(f"{printable(path)}: {path.stat().st_size:,} B")
+    return results
+
+
+def list_analyses(*, json: bool) -> None:
+    """Print the names of all analyses and what each tells."""
+    registry = load_analyses()
+    analyses = [registry.analyses[name] for name in sorted(registry.analyses)]
+    if json:
+        emit_json(
+            {
+                "analyses": [
+                    {"name": a.id, "title": a.title, "summary": a.summary} for a in analyses
+                ],
+                "broken": dict(registry.broken),
+            }
+        )
+        return
+    width = max((len(a.id) for a in analyses), default=0)
+    for analysis in analyses:
+        print(f"{analysis.id:<{width}}  {printable(analysis.summary)}")
+    for name, why in registry.broken.items():
+        print(f"{printable(name)} does not load: {printable(why)}")
+    print("\nRun some of them, or all: freezeframe analyze CAPTURE.ff NAME...")
+
+
+def _chosen(registry: AnalysisRegistry, names: Sequence[str]) -> list[Analysis]:
+    """Return the analyses that were named, each once, in the order given."""
+    wanted: list[str] = []
+    for name in names:
+        wanted += sorted(registry.analyses) if name == _ALL else [name]
+    return [registry.find(name) for name in dict.fromkeys(wanted)]

@@ -1,0 +1,24 @@
+"""``freezeframe explain``: the explanation of a capture, printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from freezeframe.analyzers.explain import Explanation, explain
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
+from freezeframe.gui.cli.output import emit_json
+
+__all__ = ["show_explanation"]
+
+
+def show_explanation(
+    folder: CaptureFolder, devices: Sequence[str] | None, *, json: bool
+) -> Explanation:
+    """Explain a capture, or these devices of it, and print the explanation."""
+    explanation = explain(folder, devices or None)
+    if json:
+        emit_json(explanation_document(folder, explanation))
+    else:
+        print(explanation_text(folder, explanation))
+    return explanation

@@ -1,0 +1,70 @@
+"""``freezeframe export``: a capture written in another tool's format, and what went into it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from freezeframe.decoders.plugin import load_with_plugins
+from freezeframe.gui.cli.compiling import compile_notice
+from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
+from freezeframe.gui.cli.reading import Reading
+from freezeframe.gui.cli.work.reading import samplerate_hz, source_choice
+from freezeframe.gui.export.run import export_file
+from freezeframe.gui.text import printable
+
+__all__ = ["export"]
+
+
+def export(
+    file: Path,
+    to: str,
+    output: Path,
+    specs: Sequence[str],
+    only: Sequence[str],
+    reading: Reading,
+    plugins: Sequence[Path],
+    *,
+    force: bool,
+    json: bool,
+) -> None:
+    """Export a capture, and print the files that were written.
+
+    Raises:
+        InputError: as `export_file`.
+    """
+    rate_hz = samplerate_hz(reading)
+    choice = source_choice(reading)
+    with compile_notice(), progress_bar("export", "read") as update:
+        done = export_file(
+            file,
+            to,
+            output,
+            specs=specs,
+            only=only,
+            choice=choice,
+            force=force,
+            max_samples=reading.max_samples,
+            samplerate_hz=rate_hz,
+            registry=load_with_plugins(plugins) if plugins else None,
+            progress=lambda at, total: update(at, total, ""),
+        )
+    if json:
+        emit_json(
+            {
+                "file": str(file),
+                "format": to,
+                "written": [
+                    {"path": str(path), "bytes": path.stat().st_size} for path in done.files
+                ],
+                "counts": done.wrote.counts,
+                "notes": done.wrote.notes,
+            }
+        )
+        return
+    for path in done.files:
+        print(printable(f"{path}: {count_text(path.stat().st_size)} B"))
+    for what, count in done.wrote.counts.items():
+        print(printable(f"  {what}: {count_text(count)}"))
+    for note in done.wrote.notes:
+        print(printable(f"  note: {note}"))

@@ -1,0 +1,105 @@
+"""``freezeframe guard``: freezes waited for unattended, each pulled and explained."""
+
+from __future__ import annotations
+
+import json as json_text
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from freezeframe.analyzers.explain import explain
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder.guard import guard
+from freezeframe.capture.recorder.pull import PullReport
+from freezeframe.gui.cli.explanation_text import explanation_document
+from freezeframe.gui.cli.work.pull import refuse_recording
+from freezeframe.gui.places import refuse_evidence
+from freezeframe.gui.text import plural, printable, shell_path
+
+__all__ = ["guard_target"]
+
+_EXPLANATIONS = "explanations.jsonl"
+
+
+def guard_target(target: str, output: Path, keep: int, count: int | None, *, json: bool) -> None:
+    """Guard a card until interrupted, or until ``count`` captures are pulled.
+
+    Raises:
+        InputError: the target is a recording, or the directory cannot be used.
+    """
+    refuse_recording(target)
+    refuse_evidence(output)
+    stop = Event()
+    seen = 0
+
+    def explained(report: PullReport) -> None:
+        nonlocal seen
+        seen += 1
+        if count is not None and seen >= count:
+            stop.set()
+        document = _explain(report.path)
+        line = json_text.dumps(document)
+        with (output / _EXPLANATIONS).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        print(line if json else f"{stamp} {_summary(document)}", flush=True)
+
+    with _stopped_by_signals(stop):
+        pulled = guard(
+            target,
+            keep,
+            output,
+            explained,
+            stop.is_set,
+            log=None if json else lambda line: print(printable(line), flush=True),
+        )
+    if not json:
+        print(f"{plural(pulled, 'capture')} pulled into {printable(output)}")
+
+
+def _explain(path: Path) -> dict[str, Any]:
+    """Return the findings of a capture.
+
+    Whatever goes wrong here must not end the guard: the capture is whole and can be explained
+    again, so the failure goes into its log as one line.
+    """
+    try:
+        folder = CaptureFolder.open(path)
+        return {"capture": path.name, **explanation_document(folder, explain(folder))}
+    except FreezeframeError:
+        raise
+    except Exception as error:
+        raise FreezeframeError(
+            f"could not be explained: {type(error).__name__}: {error}; "
+            f"the capture is whole: freezeframe explain {shell_path(str(path))}"
+        ) from error
+
+
+def _summary(document: dict[str, Any]) -> str:
+    findings = document["findings"]
+    if not findings:
+        return f"{document['capture']}: no fault found"
+    first = findings[0]
+    tap = f"{first['device']}.{first['tap']}" if first["tap"] else str(first["device"])
+    parts = [f"{document['capture']}: {first['diagnosis']} at {tap}"]
+    parts += [f"{key} {first[key]}" for key in ("flow", "packet", "word") if first[key] is not None]
+    return printable(", ".join(parts))
+
+
+@contextmanager
+def _stopped_by_signals(stop: Event) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the guard between two steps, never in the middle of a pull."""
+    before = {
+        number: signal.signal(number, lambda *_: stop.set())
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

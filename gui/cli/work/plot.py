@@ -1,0 +1,103 @@
+"""``freezeframe plot``: drawings of analyses below each other, written as one picture."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.registry import load_analyses
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.cli.output import emit_json
+from freezeframe.gui.places import write_whole
+from freezeframe.gui.plots.figures import Drawing, drawings, extent
+from freezeframe.gui.plots.picture import picture_png, picture_svg
+from freezeframe.gui.report.lanes import LEGEND
+from freezeframe.gui.report.moments import freezes
+from freezeframe.gui.report.trace_sections import timeline_drawings
+from freezeframe.gui.text import folder_title, plural, printable
+
+__all__ = ["save_picture"]
+
+_TIME_LINE = "time-line"
+_ALL = "all"
+
+
+def save_picture(
+    folder: CaptureFolder,
+    output: Path,
+    what: str,
+    devices: Sequence[str] | None,
+    theme: Literal["light", "dark"],
+    scale: float,
+    *,
+    json: bool,
+) -> None:
+    """Draw what ``what`` names and write it.
+
+    Raises:
+        InputError: an analysis is not known, or none of them has anything to draw.
+    """
+    pictures, reasons = _drawings(folder, what, devices)
+    if not pictures:
+        raise InputError(f"{folder.path}: nothing to draw: {'; '.join(reasons)}")
+    svg = picture_svg(pictures, printable(folder_title(folder.path)), theme=theme)
+    data = svg.encode() if output.suffix.lower() == ".svg" else picture_png(svg, scale=scale)
+    write_whole(output, data)
+    if json:
+        titles = [drawing.title for drawing in pictures]
+        emit_json(
+            {"plot": str(output), "bytes": len(data), "drawings": titles, "not_drawn": reasons}
+        )
+        return
+    for reason in reasons:
+        print(f"freezeframe: {printable(reason)}", file=sys.stderr)
+    print(f"{printable(output)}: {plural(len(pictures), 'drawing')}, {len(data):,} B")
+
+
+def _drawings(
+    folder: CaptureFolder, what: str, devices: Sequence[str] | None
+) -> tuple[list[Drawing], list[str]]:
+    """Return the drawings in the order asked, and why others are not there."""
+    registry = load_analyses()
+    asked = [name.strip() for name in what.split(",") if name.strip()]
+    if not asked:
+        raise InputError("--what: names no analysis; 'freezeframe analyze' lists them")
+    names = list(
+        dict.fromkeys(
+            each
+            for name in asked
+            for each in ([_TIME_LINE, *sorted(registry.analyses)] if name == _ALL else [name])
+        )
+    )
+    analyses = {name: registry.find(name) for name in names if name != _TIME_LINE}
+    view = CaptureView(folder, devices or None)
+    results = {name: analysis.run(view) for name, analysis in analyses.items()}
+    span = extent(results.values())
+    made: list[Drawing] = []
+    reasons: list[str] = []
+    for name in names:
+        found = (
+            _time_lines(folder, devices) if name == _TIME_LINE else drawings(results[name], span)
+        )
+        made += found
+        if not found:
+            result = results[name]
+            why = "it gives figures and tables, and nothing over time to draw"
+            if not (result.figures or result.tables):
+                why = " ".join(result.notes) or "it found nothing in this capture"
+            reasons.append(f"{name}: {why}")
+    return made, reasons
+
+
+def _time_lines(folder: CaptureFolder, devices: Sequence[str] | None) -> list[Drawing]:
+    explanation = explain(folder, devices or None)
+    trace = explanation.trace
+    made = timeline_drawings(trace, explanation.findings, freezes(folder, trace))
+    looks = tuple((key.split()[1], text) for key, text in LEGEND if key.startswith("rect "))
+    return [replace(one, legend=looks) for one in made]

@@ -1,0 +1,164 @@
+"""``freezeframe reproduce``: experiments run one after the other, and numbers printed beside the paper's."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from freezeframe.capture.errors import FreezeframeError, InputError
+from freezeframe.gui.cli.output import emit_json, progress_bar, table
+from freezeframe.gui.cli.work.reproduction import (
+    Experiment,
+    Outcome,
+    Quantity,
+    Run,
+    judge,
+    run_experiment,
+)
+from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
+from freezeframe.gui.places import is_capture, refuse_evidence
+from freezeframe.gui.text import plural, printable
+
+__all__ = ["reproduce"]
+
+
+def reproduce(paper: str, output: Path | None, *, force: bool, json: bool) -> bool:
+    """Measure a paper's numbers and print them; return whether all come out.
+
+    Raises:
+        InputError: there is no such paper, or the captures cannot be written there.
+    """
+    if paper != "forth":
+        raise InputError(f"there is no paper {paper!r} to reproduce; there is forth")
+    if output is not None:
+        _check_place(output, EXPERIMENTS, force)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="freezeframe-reproduce-") as hidden:
+        folder = Path(hidden)
+        if output is not None:
+            output.mkdir(parents=True, exist_ok=True)
+            folder = output
+        runs, failed = _run_all(EXPERIMENTS, folder)
+        outcomes = [judge(quantity, runs, failed) for quantity in QUANTITIES]
+    if json:
+        emit_json(_document(paper, outcomes, EXPERIMENTS))
+    else:
+        _print(outcomes, failed, time.monotonic() - started)
+        if output is not None:
+            print(f"\nThe captures are in {printable(output)}.")
+    return all(outcome.comes_out for outcome in outcomes)
+
+
+def _check_place(output: Path, experiments: Sequence[Experiment], force: bool) -> None:
+    refuse_evidence(output)
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{output}: is a file; -o names the directory for the captures")
+    for experiment in experiments:
+        path = output / f"{experiment.name}.ff"
+        if not path.exists():
+            continue
+        if not force:
+            raise InputError(f"{path}: stands there from an earlier run; --force replaces it")
+        if not is_capture(path):
+            raise InputError(f"{path}: is no capture, so it is not replaced; choose another -o")
+
+
+def _run_all(
+    experiments: Sequence[Experiment], folder: Path
+) -> tuple[dict[str, Run], dict[str, str]]:
+    """Run every experiment; one that fails says so beside the quantities that needed it."""
+    runs: dict[str, Run] = {}
+    failed: dict[str, str] = {}
+    with progress_bar("experiments", "runs") as update:
+        for done, experiment in enumerate(experiments):
+            update(done, len(experiments), experiment.what)
+            try:
+                runs[experiment.name] = run_experiment(experiment, folder / f"{experiment.name}.ff")
+            except FreezeframeError as error:
+                failed[experiment.name] = str(error)
+                print(f"freezeframe: {experiment.name}: {printable(str(error))}", file=sys.stderr)
+    return runs, failed
+
+
+def _print(outcomes: Sequence[Outcome], failed: dict[str, str], took_s: float) -> None:
+    rows = []
+    for outcome in outcomes:
+        q, m = outcome.quantity, outcome.measured
+        rows.append(
+            (
+                q.label,
+                _paper(q),
+                "-" if m is None else f"{_number(m.value)}{_around(m.uncertainty)} {q.unit}",
+                _difference(outcome),
+                "" if outcome.comes_out else "<-",
+                q.how,
+            )
+        )
+    headers = ("quantity", "paper", "ours", "difference", "", "how measured")
+    print(table(headers, rows, right=(1, 2, 3)))
+    missed = [outcome for outcome in outcomes if not outcome.comes_out]
+    came = len(outcomes) - len(missed)
+    print(f"\n{came} of {plural(len(outcomes), 'number')} come out, in {took_s:.0f} s.")
+    for outcome in missed:
+        q, m = outcome.quantity, outcome.measured
+        why = outcome.why
+        if m is not None:
+            why = f"{_number(m.value)} {q.unit} beside {_paper(q)}"
+            why += f" ({m.remark})" if m.remark else ""
+        print(printable(f"does not come out: {q.label}: {why}"))
+    if failed:
+        print(f"{plural(len(failed), 'experiment')} could not be run; see above.")
+
+
+def _document(
+    paper: str, outcomes: Sequence[Outcome], experiments: Sequence[Experiment]
+) -> dict[str, Any]:
+    return {
+        "paper": paper,
+        "quantities": [outcome.to_json() for outcome in outcomes],
+        "come_out": sum(outcome.comes_out for outcome in outcomes),
+        "experiments": [
+            {
+                "name": e.name,
+                "what": e.what,
+                "emulate": ["--seed", str(e.seed), *e.options],
+                "until": {e.counter: e.least},
+            }
+            for e in experiments
+        ],
+    }
+
+
+def _paper(quantity: Quantity) -> str:
+    """Return what the paper says, with its unit."""
+    low, high = quantity.paper
+    if quantity.about == "fewer":
+        return "fewer"
+    about = f"{quantity.about} " if quantity.about else ""
+    is_one = low == high or quantity.about == "up to"
+    span = _number(high) if is_one else f"{_number(low)}..{_number(high)}"
+    return f"{about}{span} {quantity.unit}"
+
+
+def _difference(outcome: Outcome) -> str:
+    if outcome.difference is None:
+        return "-"
+    if outcome.quantity.about == "fewer" and outcome.comes_out:
+        return "fewer"
+    return f"{outcome.difference:+.1f} {outcome.quantity.difference_unit}"
+
+
+def _number(value: float) -> str:
+    """Return four digits or so, no more than were measured."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    text = f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _around(uncertainty: float | None) -> str:
+    return f" +-{_number(uncertainty)}" if uncertainty is not None and uncertainty >= 0.05 else ""

@@ -1,0 +1,63 @@
+"""A target opened for the length of one verb, and the state of all its devices taken together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from freezeframe.capture.recorder.state import RecorderState
+from freezeframe.capture.registers.access import Device, open_devices
+from freezeframe.capture.targets.base import Target, open_target
+from freezeframe.capture.targets.logged import LoggedTarget
+
+__all__ = ["first_cause", "open_logged", "open_session", "overall_state"]
+
+
+@contextmanager
+def open_session(url: str, log: Path | None = None) -> Iterator[list[Device]]:
+    """Open a target and yield its devices; the target is closed in every case.
+
+    Raises:
+        InputError: not a target URL.
+        TargetError: the target cannot be reached, or is not a device of ours.
+    """
+    with open_logged(url, log) as target:
+        yield open_devices(target)
+
+
+@contextmanager
+def open_logged(url: str, log: Path | None = None) -> Iterator[Target]:
+    """Open a target for a block; with ``log``, a line for each access goes to that file.
+
+    Raises:
+        InputError: not a target URL.
+        TargetError: the target cannot be reached.
+    """
+    with ExitStack() as stack:
+        target = open_target(url)
+        stack.callback(target.close)
+        if log is not None:
+            file = stack.enter_context(log.open("a", encoding="utf-8"))
+            target = LoggedTarget(target, lambda line: print(line, file=file))
+        yield target
+
+
+def overall_state(states: Sequence[RecorderState]) -> str:
+    """Return the state of a target: frozen when all devices are, triggered when one has begun."""
+    names = [state.state for state in states]
+    if all(name == "frozen" for name in names):
+        return "frozen"
+    if any(name in ("frozen", "triggered") for name in names):
+        return "triggered"
+    return "armed" if "armed" in names else "idle"
+
+
+def first_cause(states: Sequence[RecorderState]) -> str | None:
+    """Return the cause that came first, None where nothing has frozen.
+
+    A device that was frozen by the other one says ``cross``; that is the answer only where no
+    device has another cause.
+    """
+    causes = [cause for state in states for cause in state.causes]
+    return next((cause for cause in causes if cause != "cross"), causes[0] if causes else None)
