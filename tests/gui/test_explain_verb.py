@@ -92,7 +92,7 @@ def test_the_capture_is_not_touched(tmp_path: Path) -> None:
 def test_what_also_fits_a_card_in_order_is_no_failure(
     path: Path, monkeypatch: pytest.MonkeyPatch, candidates: tuple[str, ...], code: int
 ) -> None:
-    import freezeframe.analyzers.explain as explaining
+    import freezeframe.gui.cli.work.explain as explaining
 
     whole = explaining.explain
 
