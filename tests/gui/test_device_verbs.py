@@ -319,16 +319,15 @@ def test_a_pull_waits_on_the_target_that_it_pulls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An emulated pair begins anew with every target: what froze must be what is pulled."""
-    from freezeframe.gui.cli.work import session
+    from freezeframe.capture.targets.base import open_target
 
     opened: list[str] = []
-    whole = session.open_target
 
     def counted(url: str) -> Target:
         opened.append(url)
-        return whole(url)
+        return open_target(url)
 
-    monkeypatch.setattr(session, "open_target", counted)
+    monkeypatch.setattr("freezeframe.gui.cli.work.session.open_target", counted)
     url = "emu:?fault=word-omitted&seed=2"
     done = run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "60")
     assert (done.code, done.err) == (0, "")

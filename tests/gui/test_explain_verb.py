@@ -92,16 +92,14 @@ def test_the_capture_is_not_touched(tmp_path: Path) -> None:
 def test_what_also_fits_a_card_in_order_is_no_failure(
     path: Path, monkeypatch: pytest.MonkeyPatch, candidates: tuple[str, ...], code: int
 ) -> None:
-    import freezeframe.gui.cli.work.explain as explaining
-
-    whole = explaining.explain
+    from freezeframe.analyzers.explain import explain
 
     def unsure(*given: Any) -> Explanation:
         evidence = (Evidence("Seen."),)
         finding = Finding("undetermined", "Either.", evidence=evidence, candidates=candidates)
-        return Explanation([finding], [], whole(*given).trace)
+        return Explanation([finding], [], explain(*given).trace)
 
-    monkeypatch.setattr(explaining, "explain", unsure)
+    monkeypatch.setattr("freezeframe.gui.cli.work.explain.explain", unsure)
     assert run_inside("explain", str(path), "--fail-on-findings").code == code
 
 
