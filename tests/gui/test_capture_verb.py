@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tempfile
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -223,13 +222,10 @@ def test_an_instrument_that_stops_in_mid_transfer_ends_by_the_wait_and_leaves_no
     scope.stop_after_B, scope.hang_up = stop_after_B, hang_up
     threads = threading.active_count()
     with served(scope) as name:
-        begin = time.monotonic()
         done = capture(name, tmp_path / "s.ff", "--channels", "D0", "--wait", "1")
-        took_s = time.monotonic() - begin
     assert done.code == 3
     assert "POD1, block of 100 B: nothing more after " in done.err
     assert "nothing is kept" in done.err
-    assert took_s < 20  # not a measure: without a limit it would never end
     assert list(tmp_path.iterdir()) == []
     assert threading.active_count() == threads
 

@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "emulator": {"capture", "decoders", "emulator"},
     "gui": {"capture", "decoders", "analyzers", "emulator", "gui"},
 }
-WINDOWING = {"PyQt6", "pyqtgraph", "textual"}
+WINDOWING = {"PyQt6", "textual"}
 
 
 def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
