@@ -42,7 +42,9 @@ def test_a_room_imports_only_from_its_own_and_lower_floors(room: str) -> None:
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: relative import {module}")
             elif parts[0] in MAY_IMPORT:
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: {module} without 'freezeframe.'")
-            elif parts[0] == "freezeframe" and parts[1] not in MAY_IMPORT[room]:
+            elif module == "freezeframe" and room == "gui":  # its version
+                continue
+            elif parts[0] == "freezeframe" and not MAY_IMPORT[room].intersection(parts[1:2]):
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: {room} imports {module}")
     assert sources(room), f"no sources in {room}: is the test looking at the right place?"
     assert wrong == []
