@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from freezeframe.capture.registers import layouts
 from freezeframe.decoders.link.bonding_kernels import WORD_ERRORS, WORD_KINDS
-from freezeframe.decoders.trace.framing import crc16_header, crc32
+from freezeframe.decoders.trace.crc_kernels import crc16_header, crc32
 
 __all__ = ["CREDIT_ROW", "ERROR_ROW", "LINK_ERRORS", "PACKET_ROW", "new_packet_state", "packets"]
 

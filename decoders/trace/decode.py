@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder, peers_of
 from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.trace.checks import check
 from freezeframe.decoders.trace.events import events_table
 from freezeframe.decoders.trace.intervals import intervals_table
@@ -19,7 +22,7 @@ from freezeframe.decoders.trace.times import at_earliest
 from freezeframe.decoders.trace.trace import Trace, all_ends
 from freezeframe.decoders.trace.words import words_and_packets
 
-__all__ = ["Trace", "decode_capture", "open_trace"]
+__all__ = ["Trace", "decode_capture", "decode_tables", "open_trace"]
 
 
 def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) -> Trace:
@@ -34,13 +37,13 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
         CaptureFormatError: a device states a clock of 0 Hz.
         InputError: the capture has no such device.
     """
-    held = {device.name: device for device in folder.devices}
-    wanted = list(held) if devices is None else list(devices)
-    unknown = [name for name in wanted if name not in held]
+    known = [device.name for device in folder.devices]
+    wanted = known if devices is None else list(devices)
+    unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         raise InputError(
             f"{folder.path}: no device {', '.join(unknown) or 'was named'}; "
-            f"the capture holds {', '.join(held)}"
+            f"the capture holds {', '.join(known)}"
         )
     chosen = [device for device in folder.devices if device.name in wanted]
     names = tuple(device.name for device in chosen)
@@ -66,6 +69,13 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
         relations=relations,
         related=related,
     )
+
+
+def decode_tables(
+    folder: CaptureFolder, options: OptionValues, state: None, last: bool
+) -> dict[str, pa.Table]:
+    """Decode a capture for `TRACE`: its tables by their kinds."""
+    return {f"trace.{name}": table for name, table in decode_capture(folder).tables().items()}
 
 
 def open_trace(folder: CaptureFolder) -> Trace:

@@ -5,28 +5,17 @@ Source: docs/formats.md section 8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from freezeframe.capture.code import code
 from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.contract import CAPTURE, Decoder, OptionValues, Output, Texts
+from freezeframe.decoders.contract import CAPTURE, Decoder, Output, Texts
 
 __all__ = ["TRACE"]
 
-
-def _decode(folder: Any, options: OptionValues, state: Any, last: bool) -> Mapping[str, Any]:
-    from freezeframe.decoders.trace.decode import decode_capture
-
-    return {f"trace.{name}": table for name, table in decode_capture(folder).tables().items()}
-
-
-def _schema(table: str) -> Callable[[], Any]:
-    def make() -> Any:
-        from freezeframe.decoders.trace.schema import schema
-
-        return schema(table)
-
-    return make
+_schema = code("freezeframe.decoders.trace.schema:schema")
 
 
 def _texts(row: Mapping[str, Any]) -> Texts:
@@ -69,11 +58,21 @@ TRACE = Decoder(
     doc="Records of a capture folder: words, packets with CRC verdicts, events, back-pressure.",
     consumes=CAPTURE,
     produces=(
-        Output("trace.packets", _schema("packets"), "Packets at each tap, with CRC verdicts."),
-        Output("trace.words", _schema("words"), "Every word that was stored."),
-        Output("trace.events", _schema("events"), "Event logs, and what is wrong in a recording."),
-        Output("trace.intervals", _schema("intervals"), "When the sender of a flow was blocked."),
+        Output(
+            "trace.packets", partial(_schema, "packets"), "Packets at each tap, with CRC verdicts."
+        ),
+        Output("trace.words", partial(_schema, "words"), "Every word that was stored."),
+        Output(
+            "trace.events",
+            partial(_schema, "events"),
+            "Event logs, and what is wrong in a recording.",
+        ),
+        Output(
+            "trace.intervals",
+            partial(_schema, "intervals"),
+            "When the sender of a flow was blocked.",
+        ),
     ),
-    decode=_decode,
+    decode=code("freezeframe.decoders.trace.decode:decode_tables"),
     texts=_texts,
 )

@@ -17,25 +17,22 @@ Source: docs/formats.md section 3.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import no_type_check
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from freezeframe.capture.registers import layouts
-from freezeframe.decoders.trace.kernels import Bytes, as_words, unpack_groups
+from freezeframe.decoders.trace.crc_kernels import (
+    CRC32_START,
+    crc16_header,
+    crc32_two,
+    crc32_word,
+)
+from freezeframe.decoders.trace.kernels import Bytes, Words, as_words, unpack_groups
 
-__all__ = [
-    "FALSE",
-    "PACKET",
-    "TRUE",
-    "UNKNOWN",
-    "Packets",
-    "crc16_header",
-    "crc32",
-    "frame_records",
-]
+__all__ = ["FALSE", "PACKET", "TRUE", "UNKNOWN", "Packets", "frame_records"]
 
 TRUE, FALSE, UNKNOWN = 1, 0, -1
 
@@ -69,49 +66,35 @@ _LENGTH_LSB, _LENGTH_MASK = layouts.HEADER_LENGTH_LSB, layouts.HEADER_LENGTH_MAS
 _CRC_LSB = layouts.HEADER_CRC_LSB
 _TAIL_MASK = layouts.TAIL_CRC_MASK
 
-_BLOCK = (
-    4096  # records unpacked at a time: data, kind and CRC tables stay in the first-level caches
-)
+# Records unpacked at a time: data, kind and CRC tables stay in the first-level caches.
+_BLOCK = 4096
 _BY_TAIL, _BY_HEAD, _BY_CUT = 0, 1, 2  # what ended a packet
+_NO_TAIL = np.uint64(0)
 
-
-def _crc32_tables() -> npt.NDArray[np.uint32]:
-    """Return ``(16, 256)``: table k advances a byte that stands k bytes before the end ("slicing by 16").
-
-    Source: M. Kounavis, F. Berry, "A systematic approach to building high performance
-    software-based CRC generators", 2005.
-    """
-    byte = np.arange(256, dtype=np.uint32)
-    for _ in range(8):
-        byte = np.where(
-            byte & 1, byte >> np.uint32(1) ^ np.uint32(0xEDB88320), byte >> np.uint32(1)
-        )
-    tables = [byte]
-    for _ in range(15):
-        tables.append(tables[-1] >> np.uint32(8) ^ byte[tables[-1] & np.uint32(255)])
-    return np.array(tables, dtype=np.uint32)
-
-
-def _crc16_tables() -> npt.NDArray[np.uint16]:
-    """Return ``(14, 256)``: table k is the share of byte k of a header's 14; the CRC is their sum.
-
-    A CRC is linear, so 14 independent look-ups replace a chain of 14. The share of the start value is in table 0.
-    """
-    tables = np.zeros((14, 256), dtype=np.uint16)
-    for k in range(14):
-        crc = np.arange(256, dtype=np.uint32) << 8
-        for _ in range(8 * (14 - k)):
-            crc = np.where(crc & 0x8000, crc << 1 ^ 0x1021, crc << 1) & 0xFFFF
-        tables[k] = crc
-    start = 0xFFFF
-    for _ in range(8 * 14):
-        start = (start << 1 ^ 0x1021 if start & 0x8000 else start << 1) & 0xFFFF
-    tables[0] ^= np.uint16(start)
-    return tables
-
-
-_T32 = _crc32_tables()
-_T16 = _crc16_tables()
+# How far the records are read, and the packet that is open.
+_READER = np.dtype(
+    [
+        ("header", np.uint64),
+        ("address", np.uint64),
+        ("previous", np.uint64),  # the HEAD before the next
+        ("position", np.int64),  # the first record of the block
+        ("packets", np.int64),  # rows written
+        ("stop", np.int64),  # number of the next gap
+        ("word", np.int64),  # HEAD, BODY and TAIL so far
+        ("heads", np.int64),
+        ("bodies", np.int64),
+        ("first_record", np.int64),
+        ("last_record", np.int64),
+        ("before_previous", np.int64),  # the record before that of the previous HEAD
+        ("first_word", np.int64),
+        ("crc", np.uint32),
+        ("is_open", np.bool_),
+        ("fresh", np.bool_),  # nothing was read since a gap, or since the beginning
+        ("cut", np.bool_),  # the first word of the packet may lie before the memory
+        ("fits", np.bool_),  # the header passes its CRC
+    ],
+    align=True,
+)
 
 
 def frame_records(records: Bytes, gaps: Iterable[int] = ()) -> Packets:
@@ -128,94 +111,155 @@ def frame_records(records: Bytes, gaps: Iterable[int] = ()) -> Packets:
         raise ValueError(f"{n} records; a call takes fewer than {1 << 31}: frame them in pieces")
     words = as_words(records)
     stops = np.array(sorted({gap for gap in gaps if 0 <= gap < n} | {n}), dtype=np.int64)
-    state = np.zeros(24, dtype=np.uint64)
-    state[_FRESH] = 1
+    reader = np.zeros(1, dtype=_READER)
+    reader["fresh"] = True
     # A good packet has three words or more. What stays unused of this is address space, not memory.
     rows = np.empty(2 * _BLOCK + 2 + n // 3, dtype=PACKET)
-    while not _frame(words, n, stops, state, rows):
+    while not _frame(words, n, stops, reader, rows):
         grown = np.empty(2 * len(rows) + 2 * _BLOCK, dtype=PACKET)
         grown[: len(rows)] = rows
         rows = grown
-    found = rows[: int(state[_ROWS])]
-    return found.copy() if 2 * len(found) < len(rows) else found
+    packets = rows[: int(reader["packets"][0])]
+    return packets.copy() if 2 * len(packets) < len(rows) else packets
 
 
-# Places in the state that a call of _frame leaves for the next.
-_POSITION, _ROWS, _OPEN, _FRESH, _STOP, _WORD = 0, 1, 2, 3, 4, 5
-_HEADS, _BODIES, _CRC, _FIRST_RECORD, _LAST_RECORD, _FIRST_WORD = 6, 7, 8, 9, 10, 11
-_HEADER, _ADDRESS, _PREVIOUS, _BEFORE_PREVIOUS_RECORD, _FITS, _CUT = 12, 13, 14, 15, 16, 17
-
-
-@njit(cache=True, inline="always")
-@no_type_check
-def _crc32_word(crc, x):
-    m = np.uint64(255)
-    x = x ^ np.uint64(crc)
-    return (
-        (_T32[7, x & m] ^ _T32[6, x >> np.uint64(8) & m])
-        ^ (_T32[5, x >> np.uint64(16) & m] ^ _T32[4, x >> np.uint64(24) & m])
-    ) ^ (
-        (_T32[3, x >> np.uint64(32) & m] ^ _T32[2, x >> np.uint64(40) & m])
-        ^ (_T32[1, x >> np.uint64(48) & m] ^ _T32[0, x >> np.uint64(56)])
-    )
-
-
-@njit(cache=True, inline="always")
-@no_type_check
-def _crc32_two(crc, x, y):
-    # The look-ups of y do not wait for crc: 310 instead of 250 Mword/s (bench_trace.py).
-    m = np.uint64(255)
-    x = x ^ np.uint64(crc)
-    return (
-        (_T32[15, x & m] ^ _T32[14, x >> np.uint64(8) & m])
-        ^ (_T32[13, x >> np.uint64(16) & m] ^ _T32[12, x >> np.uint64(24) & m])
-        ^ (
-            (_T32[11, x >> np.uint64(32) & m] ^ _T32[10, x >> np.uint64(40) & m])
-            ^ (_T32[9, x >> np.uint64(48) & m] ^ _T32[8, x >> np.uint64(56)])
+@njit(cache=True)
+def _frame(
+    words: Words, n: int, stops: npt.NDArray[np.int64], state: npt.NDArray[np.void], rows: Packets
+) -> bool:
+    """Go on from ``state`` until all records are framed (True) or ``rows`` is nearly full (False)."""
+    data = np.empty(_BLOCK, dtype=np.uint64)
+    kind_groups = np.empty(_BLOCK // 8, dtype=np.uint64)
+    dt_groups = np.empty(_BLOCK // 8, dtype=np.uint64)
+    kind = kind_groups.view(np.uint8)
+    reader = state[0]
+    while reader.position < n:
+        if reader.packets + 2 * _BLOCK + 2 > rows.size:
+            return False
+        size = min(_BLOCK, n - reader.position)
+        group = reader.position // 8
+        groups = (size + 7) // 8
+        unpack_groups(
+            words[9 * group : 9 * (group + groups)],
+            data[: 8 * groups],
+            kind_groups[:groups],
+            dt_groups[:groups],
         )
-    ) ^ _crc32_word(np.uint32(0), y)
+        _frame_block(kind, data, size, stops, reader, rows)
+        reader.position += size
+    if reader.is_open:
+        _close(rows[reader.packets], reader, _BY_CUT, _NO_TAIL, reader.last_record, reader.word)
+    return True
 
 
 @njit(cache=True)
-@no_type_check
-def crc32(words):
-    """Return the CRC-32/ISO-HDLC of uint64 words, least significant byte first."""
-    crc = np.uint32(0xFFFFFFFF)
+def _frame_block(
+    kind: Bytes, data: Words, size: int, stops: npt.NDArray[np.int64], reader: Any, rows: Packets
+) -> None:
+    """Frame the first ``size`` records of a block that is unpacked."""
+    position = reader.position
+    limit = min(size, stops[reader.stop] - position)
     i = 0
-    while i + 1 < words.size:
-        crc = _crc32_two(crc, words[i], words[i + 1])
-        i += 2
-    if i < words.size:
-        crc = _crc32_word(crc, words[i])
-    return crc ^ np.uint32(0xFFFFFFFF)
+    while i < size:
+        while i == limit:
+            if reader.is_open:
+                _close(
+                    rows[reader.packets], reader, _BY_CUT, _NO_TAIL, reader.last_record, reader.word
+                )
+            reader.fresh = True
+            reader.stop += 1
+            limit = min(size, stops[reader.stop] - position)
+        k = kind[i]
+        if k == _BODY:
+            if not reader.is_open:
+                _open(reader, position + i)
+            begin = i
+            crc = reader.crc
+            while i + 1 < limit and kind[i] == _BODY and kind[i + 1] == _BODY:
+                crc = crc32_two(crc, data[i], data[i + 1])
+                i += 2
+            if i < limit and kind[i] == _BODY:
+                crc = crc32_word(crc, data[i])
+                i += 1
+            reader.crc = crc
+            reader.bodies += i - begin
+            reader.word += i - begin
+            reader.last_record = position + i - 1
+            continue
+        if k == _HEAD:
+            _take_head(rows[reader.packets], reader, data[i], position + i)
+        elif k == _TAIL:
+            if not reader.is_open:
+                _open(reader, position + i)
+            reader.word += 1
+            _close(rows[reader.packets], reader, _BY_TAIL, data[i], position + i, reader.word)
+        i += 1
 
 
 @njit(cache=True)
-@no_type_check
-def crc16_header(header, address):
-    """Return the CRC-16/IBM-3740 over bytes 0-5 of ``header`` and the eight of ``address``, both uint64."""
-    m = np.uint64(255)
-    crc = np.uint16(0)
-    for k in range(6):
-        crc ^= _T16[k, header >> np.uint64(8 * k) & m]
-    for k in range(8):
-        crc ^= _T16[6 + k, address >> np.uint64(8 * k) & m]
-    return crc
-
-
-@njit(cache=True, inline="always")
-@no_type_check
-def _header_fits(header, address):
-    return np.uint64(crc16_header(header, address)) == header >> np.uint64(_CRC_LSB)
+def _open(reader: Any, record: int) -> None:
+    """Begin a packet with the word in this record."""
+    reader.is_open = True
+    reader.cut = reader.fresh
+    reader.fresh = False
+    reader.heads = 0
+    reader.bodies = 0
+    reader.crc = CRC32_START
+    reader.fits = False
+    reader.first_record = record
+    reader.first_word = reader.word
 
 
 @njit(cache=True)
-@no_type_check
+def _take_head(row: Any, reader: Any, head: np.uint64, record: int) -> None:
+    """Take a HEAD: the first of a packet, its address, or one that may begin the next."""
+    if reader.is_open and reader.bodies > 0:
+        _close(row, reader, _BY_HEAD, _NO_TAIL, reader.last_record, reader.word)
+    if not reader.is_open:
+        _open(reader, record)
+        reader.header = head
+    elif reader.heads == 1:
+        reader.address = head
+        reader.fits = _header_fits(reader.header, head)
+    else:
+        pair = _header_fits(reader.previous, head)
+        if pair and reader.heads >= 3:
+            reader.heads -= 1  # the previous HEAD belongs to the next packet
+            reader.word -= 1
+            _close(row, reader, _BY_HEAD, _NO_TAIL, reader.before_previous, reader.word)
+            _open(reader, reader.last_record)
+            reader.heads = 1
+            reader.word += 1
+        if pair and not reader.fits:
+            reader.header = reader.previous
+            reader.address = head
+            reader.fits = True
+        elif not reader.fits and reader.heads == 2 and _header_fits(reader.header, head):
+            reader.address = head
+            reader.fits = True
+    reader.heads += 1
+    reader.before_previous = reader.last_record
+    reader.previous = head
+    reader.last_record = record
+    reader.word += 1
+
+
+@njit(cache=True)
+def _header_fits(header: np.uint64, address: np.uint64) -> bool:
+    fits: bool = np.uint64(crc16_header(header, address)) == header >> np.uint64(_CRC_LSB)
+    return fits
+
+
+@njit(cache=True)
 def _close(
-    row, ended, tail, crc, cut, heads, bodies, fits, header, address,
-    first_record, last_record, first_word, end_word,
-):  # fmt: skip
-    """Fill the row of a packet and give the verdicts. ``cut`` says that its first word may lie before the memory."""
+    row: Any, reader: Any, ended: int, tail: np.uint64, last_record: int, end_word: int
+) -> None:
+    """Fill the row of the open packet and give the verdicts; it is open no longer.
+
+    Takes the row, not all of them: counting a reference to an array costs more than the rest of a short packet.
+    """
+    header, address, heads = reader.header, reader.address, reader.heads
+    bodies, cut = reader.bodies, reader.cut
     length = np.int64(header >> np.uint64(_LENGTH_LSB) & np.uint64(_LENGTH_MASK))
     header_read = heads >= 2
     address_read = heads >= 2
@@ -234,14 +278,14 @@ def _close(
     if header_read and heads == 1 and ended == _BY_CUT and bodies == 0:
         header_ok = UNKNOWN  # the freeze came between the two HEAD words
     elif heads >= 2:
-        header_ok = TRUE if fits and heads == 2 else FALSE
+        header_ok = TRUE if reader.fits and heads == 2 else FALSE
     else:
         header_ok = FALSE if began else UNKNOWN
 
     payload_ok = UNKNOWN
     if ended == _BY_TAIL and (heads > 0 or began):
         mask = np.uint64(_TAIL_MASK)
-        right = np.uint64(crc ^ np.uint32(0xFFFFFFFF)) == tail & mask
+        right = np.uint64(reader.crc ^ CRC32_START) == tail & mask
         payload_ok = TRUE if right else FALSE
 
     length_ok = UNKNOWN
@@ -253,9 +297,9 @@ def _close(
 
     row.header = header
     row.address = address
-    row.first_record = first_record
+    row.first_record = reader.first_record
     row.last_record = last_record
-    row.first_word = first_word
+    row.first_word = reader.first_word
     row.end_word = end_word
     row.body_words = bodies
     row.heads = heads
@@ -266,145 +310,5 @@ def _close(
     row.payload_ok = payload_ok
     row.length_ok = length_ok
     row.whole = began and ended != _BY_CUT
-
-
-@njit(cache=True)
-@no_type_check
-def _frame(words, n, stops, state, rows):
-    """Go on from ``state`` until all records are framed (True) or ``rows`` is nearly full (False)."""
-    data = np.empty(_BLOCK, dtype=np.uint64)
-    kind_groups = np.empty(_BLOCK // 8, dtype=np.uint64)
-    dt_groups = np.empty(_BLOCK // 8, dtype=np.uint64)
-    kind = kind_groups.view(np.uint8)
-
-    position = np.int64(state[_POSITION])
-    count = np.int64(state[_ROWS])
-    is_open = state[_OPEN] != 0
-    fresh = state[_FRESH] != 0
-    stop = np.int64(state[_STOP])
-    word = np.int64(state[_WORD])
-    heads = np.int64(state[_HEADS])
-    bodies = np.int64(state[_BODIES])
-    crc = np.uint32(state[_CRC])
-    first_record = np.int64(state[_FIRST_RECORD])
-    last_record = np.int64(state[_LAST_RECORD])
-    first_word = np.int64(state[_FIRST_WORD])
-    header = state[_HEADER]
-    address = state[_ADDRESS]
-    previous = state[_PREVIOUS]
-    before_previous = np.int64(state[_BEFORE_PREVIOUS_RECORD])
-    fits = state[_FITS] != 0
-    cut = state[_CUT] != 0
-    none = np.uint64(0)
-
-    done = True
-    while position < n:
-        if count + 2 * _BLOCK + 2 > rows.size:
-            done = False
-            break
-        size = min(_BLOCK, n - position)
-        group = position // 8
-        groups = (size + 7) // 8
-        unpack_groups(
-            words[9 * group : 9 * (group + groups)],
-            data[: 8 * groups], kind_groups[:groups], dt_groups[:groups],
-        )  # fmt: skip
-        i = 0
-        limit = min(size, stops[stop] - position)
-        while i < size:
-            while i == limit:
-                if is_open:
-                    _close(
-                        rows[count], _BY_CUT, none, crc, cut, heads, bodies, fits, header, address,
-                        first_record, last_record, first_word, word,
-                    )  # fmt: skip
-                    count += 1
-                is_open = False
-                fresh = True
-                stop += 1
-                limit = min(size, stops[stop] - position)
-            k = kind[i]
-            if k == _BODY:
-                if not is_open:
-                    is_open, cut, fresh = True, fresh, False
-                    heads, bodies, crc = 0, 0, np.uint32(0xFFFFFFFF)
-                    first_record, first_word = position + i, word
-                begin = i
-                while i + 1 < limit and kind[i] == _BODY and kind[i + 1] == _BODY:
-                    crc = _crc32_two(crc, data[i], data[i + 1])
-                    i += 2
-                if i < limit and kind[i] == _BODY:
-                    crc = _crc32_word(crc, data[i])
-                    i += 1
-                bodies += i - begin
-                word += i - begin
-                last_record = position + i - 1
-                continue
-            if k == _HEAD:
-                x = data[i]
-                if is_open and bodies > 0:
-                    _close(
-                        rows[count], _BY_HEAD, none, crc, cut, heads, bodies, fits, header, address,
-                        first_record, last_record, first_word, word,
-                    )  # fmt: skip
-                    count += 1
-                    is_open = False
-                if not is_open:
-                    is_open, cut, fresh = True, fresh, False
-                    heads, bodies, crc, fits = 1, 0, np.uint32(0xFFFFFFFF), False
-                    first_record, first_word = position + i, word
-                    header = x
-                elif heads == 1:
-                    heads = 2
-                    address = x
-                    fits = _header_fits(header, x)
-                else:
-                    pair = _header_fits(previous, x)
-                    if pair and heads >= 3:
-                        _close(
-                            rows[count], _BY_HEAD, none, crc, cut, heads - 1, bodies, fits, header,
-                            address, first_record, before_previous, first_word, word - 1,
-                        )  # fmt: skip
-                        count += 1
-                        cut = False
-                        heads = 1
-                        first_record, first_word = last_record, word - 1
-                        header, address, fits = previous, x, True
-                    elif not fits and pair:
-                        header, address, fits = previous, x, True
-                    elif not fits and heads == 2 and _header_fits(header, x):
-                        address, fits = x, True
-                    heads += 1
-                before_previous = last_record
-                previous = x
-                last_record = position + i
-                word += 1
-            elif k == _TAIL:
-                if not is_open:
-                    is_open, cut, fresh = True, fresh, False
-                    heads, bodies, crc = 0, 0, np.uint32(0xFFFFFFFF)
-                    first_record, first_word = position + i, word
-                word += 1
-                _close(
-                    rows[count], _BY_TAIL, data[i], crc, cut, heads, bodies, fits, header, address,
-                    first_record, position + i, first_word, word,
-                )  # fmt: skip
-                count += 1
-                is_open = False
-            i += 1
-        position += size
-    if done and is_open:
-        _close(
-            rows[count], _BY_CUT, none, crc, cut, heads, bodies, fits, header, address,
-            first_record, last_record, first_word, word,
-        )  # fmt: skip
-        count += 1
-        is_open = False
-
-    state[_POSITION], state[_ROWS], state[_OPEN], state[_FRESH] = position, count, is_open, fresh
-    state[_STOP], state[_WORD], state[_HEADS], state[_BODIES] = stop, word, heads, bodies
-    state[_CRC], state[_FIRST_RECORD], state[_LAST_RECORD] = crc, first_record, last_record
-    state[_FIRST_WORD], state[_HEADER], state[_ADDRESS] = first_word, header, address
-    state[_PREVIOUS], state[_BEFORE_PREVIOUS_RECORD] = previous, before_previous
-    state[_FITS], state[_CUT] = fits, cut
-    return done
+    reader.packets += 1
+    reader.is_open = False

@@ -1,14 +1,13 @@
 """The loops over trace records that must run at memory speed: unpacking, and dating by the recorder's rules.
 
-Numba compiles them on first use and keeps the result; importing this module is what costs, so import it where it is
-used. Times are cycles of the recorder's own domain.
+Numba compiles them on first use and keeps the result. Times are cycles of the recorder's own domain.
 
 Source: docs/formats.md section 2.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, no_type_check
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +32,7 @@ __all__ = [
 ]
 
 Bytes = npt.NDArray[np.uint8]
+Int64 = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 DATED = 1  # the record's cycle is exact
@@ -49,7 +49,7 @@ _LOW = 0x0F0F0F0F0F0F0F0F
 class Unpacked(NamedTuple):
     """Columns of records: ``data`` int64 bit patterns, ``kind`` and ``dt`` uint8, each ``(n,)``."""
 
-    data: npt.NDArray[np.int64]
+    data: Int64
     kind: Bytes
     dt: Bytes
 
@@ -61,8 +61,8 @@ class Dated(NamedTuple):
     ``[cycle - slack, cycle]``; slack -1 means that not even that is known, and ``cycle`` is the earliest possible.
     """
 
-    cycle: npt.NDArray[np.int64]
-    slack: npt.NDArray[np.int64]
+    cycle: Int64
+    slack: Int64
     flags: Bytes
 
 
@@ -112,13 +112,12 @@ def unpack_records(records: Bytes, out: Unpacked | None = None) -> Unpacked:
     return out
 
 
-def _unpack_into(words: Words, data: npt.NDArray[np.int64], kind: Bytes, dt: Bytes) -> None:
+def _unpack_into(words: Words, data: Int64, kind: Bytes, dt: Bytes) -> None:
     unpack_groups(words, data.view(np.uint64), kind.view(np.uint64), dt.view(np.uint64))
 
 
 @njit(cache=True)
-@no_type_check
-def unpack_groups(words, data, kind, dt):
+def unpack_groups(words: Words, data: Words, kind: Words, dt: Words) -> None:
     """Unpack groups of eight records, nine words each, into 8 data words, 8 kind bytes, 8 dt bytes.
 
     Eight 9-byte records are nine aligned words: 1,350 Mrecord/s; byte by byte it is 360 (bench_trace.py).
@@ -153,7 +152,7 @@ def unpack_groups(words, data, kind, dt):
         dt[group] = both >> np.uint64(4) & low
 
 
-def date_records(columns: Unpacked, missing: npt.NDArray[np.int64], min_dt: int = 1) -> Dated:
+def date_records(columns: Unpacked, missing: Int64, min_dt: int = 1) -> Dated:
     """Date records, oldest first, by walking from each TIME as far as the steps are known.
 
     Args:
@@ -166,18 +165,17 @@ def date_records(columns: Unpacked, missing: npt.NDArray[np.int64], min_dt: int 
     Source: docs/formats.md section 2, rules 1, 2 and 5.
     """
     n = len(columns.kind)
-    cycle = np.zeros(n, dtype=np.int64)
-    flags = np.zeros(n, dtype=np.uint8)
-    slack = np.zeros(n, dtype=np.int64)
-    if n and _walk(columns.data, columns.kind, columns.dt, missing, cycle, flags):
-        _bound(columns.dt, missing, min_dt, cycle, flags, slack)
-    return Dated(cycle, slack, flags)
+    dated = Dated(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.uint8))
+    if n and _walk(columns, missing, dated):
+        _bound(columns.dt, missing, min_dt, dated)
+    return dated
 
 
 @njit(cache=True)
-@no_type_check
-def _walk(data, kind, dt, missing, cycle, flags):
+def _walk(columns: Unpacked, missing: Int64, dated: Dated) -> int:
     """Date backwards from every TIME, then forwards what is left; return how many stay without a date."""
+    data, kind, dt = columns
+    cycle, _, flags = dated
     n = kind.size
     known = False  # t is the cycle of record i by the walk from i + 1
     saturated = False  # record i + 1 has dt 15: record i is 15 cycles older or more
@@ -219,9 +217,9 @@ def _walk(data, kind, dt, missing, cycle, flags):
 
 
 @njit(cache=True)
-@no_type_check
-def _bound(dt, missing, min_dt, cycle, flags, slack):
+def _bound(dt: Bytes, missing: Int64, min_dt: int, dated: Dated) -> None:
     """Give every record without a date the latest cycle it can have, and the slack down to the earliest."""
+    cycle, slack, flags = dated
     n = dt.size
     low = np.int64(0)  # counters start at 0, so no record is older than that
     for i in range(n):

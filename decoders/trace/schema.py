@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind, PacketType
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from freezeframe.decoders.columns import name_type
 
 __all__ = [
     "ERROR",
@@ -115,10 +114,6 @@ def schema(table: str) -> pa.Schema:
     Raises:
         KeyError: there is no such table; `TABLES` lists them.
     """
-    import pyarrow as pa
-
-    from freezeframe.decoders.columns import name_type
-
     types = {
         "int16": pa.int16(),
         "int32": pa.int32(),

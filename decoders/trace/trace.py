@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from freezeframe.capture.clock_relation import Relation
 from freezeframe.capture.errors import CaptureFormatError, InputError
@@ -72,10 +73,8 @@ class Trace(ShownInNotebooks):
         """Return the changes of the state machines; see `views.states`."""
         return views.states(self.events)
 
-    def tables(self) -> dict[str, Any]:
+    def tables(self) -> dict[str, pa.Table]:
         """Return the tables by name as pyarrow tables of exactly the declared schemas."""
-        import pyarrow as pa
-
         return {
             name: pa.Table.from_pandas(
                 getattr(self, name), schema=schema(name), preserve_index=False
@@ -141,8 +140,8 @@ class Trace(ShownInNotebooks):
                 for problem in about["problems"]
             ]
             relations = {
-                int(target): None if said is None else Relation.from_json(said)
-                for target, said in about["relations"].items()
+                int(target): None if relation is None else Relation.from_json(relation)
+                for target, relation in about["relations"].items()
             }
             related = [str(line) for line in about["related"]]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -176,13 +175,11 @@ def _sealed(about: dict[str, Any]) -> bytes:
     return f"{hashlib.sha256(text.encode()).hexdigest()} {text}".encode()
 
 
-def _read_whole(path: Path, name: str) -> Any:
+def _read_whole(path: Path, name: str) -> pa.Table:
     """Return a table of the right schema whose dictionary codes all mean something.
 
     Page headers and the footer have no checksum of their own.
     """
-    import pyarrow as pa
-
     try:
         table = read_table(path)
         table.validate(full=True)
@@ -194,7 +191,7 @@ def _read_whole(path: Path, name: str) -> Any:
     return table
 
 
-def _about(path: Path, table: Any, folder: CaptureFolder) -> dict[str, Any]:
+def _about(path: Path, table: pa.Table, folder: CaptureFolder) -> dict[str, Any]:
     try:
         sealed = (table.schema.metadata or {})[_KEY]
         about = json.loads(sealed.partition(b" ")[2])
@@ -214,7 +211,7 @@ def _about(path: Path, table: Any, folder: CaptureFolder) -> dict[str, Any]:
     return dict(about)
 
 
-def _frame(name: str, table: Any, devices: tuple[str, ...]) -> pd.DataFrame:
+def _frame(name: str, table: pa.Table, devices: tuple[str, ...]) -> pd.DataFrame:
     """Return a frame as `make_frame` makes it, so that a loaded trace equals a decoded one."""
     frame: pd.DataFrame = table.to_pandas()
     for column, kind in column_types(name).items():

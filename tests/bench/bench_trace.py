@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace import encode
-from freezeframe.decoders.trace.framing import TRUE, crc32, frame_records
+from freezeframe.decoders.trace.crc_kernels import crc32
+from freezeframe.decoders.trace.framing import TRUE, frame_records
 from freezeframe.decoders.trace.kernels import Bytes, Unpacked, date_records, unpack_records
 from tests.bench.common import BenchResult, main, median_s
 

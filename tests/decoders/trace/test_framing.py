@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from freezeframe.decoders.trace import framing
+from freezeframe.decoders.trace.crc_kernels import crc16_header, crc32
 from freezeframe.decoders.trace.framing import FALSE, TRUE, UNKNOWN, frame_records
 from tests.decoders.trace import reference_reader
 from tests.decoders.trace.recorder_model import BODY, HEAD, TAIL, TIME
@@ -48,11 +48,11 @@ def test_the_golden_packet_passes_the_bitwise_crcs() -> None:
 def test_the_crc_tables_are_those_of_the_named_crcs() -> None:
     words = np.frombuffer(b"123456789abcdefg" * 9 + b"12345678", np.uint64)
     for count in range(len(words) + 1):
-        assert framing.crc32(words[:count]) == zlib.crc32(words[:count].tobytes())
+        assert crc32(words[:count]) == zlib.crc32(words[:count].tobytes())
     generator = np.random.default_rng(3)
     for header, address in generator.integers(0, 1 << 63, (50, 2), dtype=np.uint64):
         covered = header.tobytes()[:6] + address.tobytes()
-        assert framing.crc16_header(header, address) == binascii.crc_hqx(covered, 0xFFFF)
+        assert crc16_header(header, address) == binascii.crc_hqx(covered, 0xFFFF)
 
 
 def test_a_good_packet_passes_every_check() -> None:
