@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
+
+from tests.time_table import TimeTable
 
 settings.register_profile("freezeframe", deadline=None, print_blob=True)
 settings.load_profile("freezeframe")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("freezeframe")
+    group.addoption("--times", metavar="FILE", help="write every test's CPU seconds to FILE (JSON)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(TimeTable(config.getoption("--times")), "time_table")

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: The Freezeframe authors
+# SPDX-License-Identifier: GPL-3.0-or-later
 """8b/10b: the symbols of one serial lane (IEEE 802.3 clause 36.2.4, FC-PH clause 11).
 
 Bits are told by a clock, or by the edges of the data where the bit rate is given. Load it with

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: The Freezeframe authors
+# SPDX-License-Identifier: GPL-3.0-or-later
 """An 8b/10b lane without sigrok: edges to runs of bits, runs to symbols. Also used by ff_link.
 
 Source: IEEE 802.3-2018 36.2.4 and 36.2.5.2.6; ANSI X3.230 (FC-PH) clause 11.

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: The Freezeframe authors
+# SPDX-License-Identifier: GPL-3.0-or-later
 """8b/10b as a libsigrokdecode decoder: symbols of one lane, and what happened on it.
 
 OUTPUT_PYTHON, one for each symbol: ``["SYMBOL", [byte, k, error, rd]]``; error is "", "disparity" or "code",

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: The Freezeframe authors
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The Freezeframe link: two bonded 8b/10b lanes, their packets and credits, and what is wrong with them.
 
 Load it with SIGROKDECODE_DIR=<the folder above this one>, beside ``8b10b``, whose reading of a lane it

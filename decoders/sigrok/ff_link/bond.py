@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: The Freezeframe authors
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Symbols of two lanes to columns, and columns to words, without sigrok.
 
 Source: Freezeframe docs/formats.md section 3.1.

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: The Freezeframe authors
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The Freezeframe link as a libsigrokdecode decoder: words, packets, credits, lane events, errors.
 
 Source: Freezeframe docs/formats.md sections 3 and 3.1; libsigrokdecode 0.5, decoder API version 3.
