@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -33,36 +33,38 @@ class TimeTable:
     def __init__(self, into: str | None) -> None:
         self._last_s = _cpu_s()
         self._into = into
-        self.cpu_s: Counter[str] = Counter()
-        self.wall_s: Counter[str] = Counter()
+        self._cpu_s: defaultdict[str, float] = defaultdict(float)
+        self._wall_s: defaultdict[str, float] = defaultdict(float)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self,
-    ) -> Iterator[None]:
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         now_s = _cpu_s()
-        report.cpu_s, self._last_s = now_s - self._last_s, now_s
+        # xdist sends all attributes of a report to the process that prints.
+        report.cpu_s, self._last_s = now_s - self._last_s, now_s  # type: ignore[attr-defined]
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.cpu_s[report.nodeid] += getattr(report, "cpu_s", 0.0)
-        self.wall_s[report.nodeid] += report.duration
+        self._cpu_s[report.nodeid] += getattr(report, "cpu_s", 0.0)
+        self._wall_s[report.nodeid] += report.duration
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        rooms: Counter[str] = Counter()
-        wall: Counter[str] = Counter()
-        count: Counter[str] = Counter()
-        for node_id, seconds in self.cpu_s.items():
-            rooms[room_of(node_id)] += seconds
-            wall[room_of(node_id)] += self.wall_s[node_id]
-            count[room_of(node_id)] += 1
+        rooms: defaultdict[str, list[str]] = defaultdict(list)
+        for node_id in self._cpu_s:
+            rooms[room_of(node_id)].append(node_id)
         terminalreporter.section("time by room")
-        line = terminalreporter.write_line
-        line(f"{'room':12}{'tests':>7}{'CPU s':>8}{'wall s':>8}")
-        for room, seconds in rooms.most_common():
-            line(f"{room:12}{count[room]:7}{seconds:8.1f}{wall[room]:8.1f}")
-        total = sum(rooms.values()), sum(wall.values())
-        line(f"{'all':12}{sum(count.values()):7}{total[0]:8.1f}{total[1]:8.1f}")
+        terminalreporter.write_line(f"{'room':12}{'tests':>7}{'CPU s':>8}{'wall s':>8}")
+        for room, tests in sorted(rooms.items(), key=lambda item: -self._sum(item[1])[0]):
+            self._print(terminalreporter, room, tests)
+        self._print(terminalreporter, "all", list(self._cpu_s))
         if self._into:
-            Path(self._into).write_text(json.dumps(self.cpu_s, indent=0), "utf-8")
+            Path(self._into).write_text(json.dumps(self._cpu_s, indent=0), "utf-8")
+
+    def _sum(self, tests: list[str]) -> tuple[float, float]:
+        return sum(self._cpu_s[test] for test in tests), sum(self._wall_s[test] for test in tests)
+
+    def _print(self, reporter: pytest.TerminalReporter, room: str, tests: list[str]) -> None:
+        cpu_s, wall_s = self._sum(tests)
+        reporter.write_line(f"{room:12}{len(tests):7}{cpu_s:8.1f}{wall_s:8.1f}")
