@@ -13,8 +13,13 @@ settings.load_profile("freezeframe")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("freezeframe")
+    group.addoption("--quick", action="store_true", help="only tests that neither compile nor start a program")
     group.addoption("--times", metavar="FILE", help="write every test's CPU seconds to FILE (JSON)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(TimeTable(config.getoption("--times")), "time_table")
+    if config.getoption("--quick"):
+        from tests.quick import Quick  # loads numba
+
+        config.pluginmanager.register(Quick(), "quick")
