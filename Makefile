@@ -1,4 +1,5 @@
 # make demo   from a fault to an answer, on the emulated network card (needs Python 3.11 with venv, nothing else)
+# make quick  lint, types and the tests that neither compile nor start a program: within a minute
 # make test   everything that must hold: lint, types, tests (sets the machine up itself)
 # make help   the other targets
 
@@ -7,13 +8,20 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
+ROOM   :=
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order of the folders: no long file comes last
 
-.PHONY: help demo demo-rtl test lint types tests bench campaign campaign-rtl campaign-pull campaign-oracles timing area pictures registers lock system clean
+.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-oracles timing area pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
 	@echo "make demo-rtl       the same on the cards in Verilog, verilated"
-	@echo "make test           lint, types and the whole test suite"
+	@echo "make quick          lint, types and the quick tests; ROOM=decoders: those of one room"
+	@echo "make test           lint, types, docs and the whole test suite, and the quick tests on every other Python"
+	@echo "make tests          the test suite alone; ROOM=decoders: one room's"
+	@echo "make pythons        the quick tests on every other Python from 3.11 that is found"
+	@echo "make cover          which lines the tests run, kernels too; a table by room (twice as long as make tests)"
+	@echo "make docs           the documentation site, in out/docs"
 	@echo "make bench          every speed, as a ratio measured in one run"
 	@echo "make campaign       each fault x 100 seeds, and 500 clean runs (about 30 minutes)"
 	@echo "make campaign-rtl   each fault x 20 seeds, and 40 clean runs, on the simulated board"
@@ -24,7 +32,7 @@ help:
 	@echo "make pictures       the pictures in docs/images: desktop (a real window under Xvfb), dashboard, report"
 	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
 	@echo "make lock           pin the newest versions of all dependencies"
-	@echo "make clean          remove the virtual environment and caches"
+	@echo "make clean          remove the virtual environments and caches"
 
 demo: $(RUN)
 	@$(BIN)/freezeframe demo -o out/demo --force
@@ -50,18 +58,37 @@ $(DEV): lock/dev.txt $(RUN)
 system:
 	@sh tools/system-packages.sh
 
-test: system lint types tests
+# An unpacked source archive has no links; static tools follow them.
+links:
+	@cd src/freezeframe && for room in capture decoders analyzers emulator gui; do [ -e $$room ] || ln -s ../../$$room $$room; done
+
+test: system lint types docs tests pythons
+
+quick: $(DEV) links
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@$(PYTEST) --quick tests/$(ROOM)
 
 lint: $(DEV)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/python firmware-hooks/registers/generate.py --check
+	@$(BIN)/deptry .
+	@if [ -d .git ] || [ -f .git ]; then $(BIN)/reuse lint --lines; fi # it asks git which files are ours
 
-types: $(DEV)
+types: $(DEV) links
 	@$(BIN)/mypy && $(BIN)/mypy firmware-hooks/registers/generate.py
 
 tests: $(DEV)
-# In order of the folders: a file of one long test does not come last, when nobody else has work.
-	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@$(PYTEST) tests/$(ROOM)
+
+pythons: $(DEV)
+	@sh tools/pythons.sh $(BIN)/python
+
+cover: system $(DEV)
+	@sh tools/cover.sh $(BIN)
+
+docs: $(DEV) links
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build
 
 bench: $(DEV)
 	@$(BIN)/python -m tests.bench
@@ -97,5 +124,5 @@ lock: $(DEV)
 	@sh tools/lock.sh $(BIN)/uv
 
 clean:
-	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache out
+	@rm -rf $(VENV) $(VENV)-3.* .mypy_cache .pytest_cache .ruff_cache out
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

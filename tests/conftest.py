@@ -1,6 +1,8 @@
-"""What all tests share: no property test passes or fails on an absolute time."""
+"""What all tests share: no property test passes or fails on an absolute time; where time goes; what is quick."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 from hypothesis import settings
@@ -13,7 +15,9 @@ settings.load_profile("freezeframe")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("freezeframe")
-    group.addoption("--quick", action="store_true", help="only tests that neither compile nor start a program")
+    group.addoption(
+        "--quick", action="store_true", help="only tests that neither compile nor start a program"
+    )
     group.addoption("--times", metavar="FILE", help="write every test's CPU seconds to FILE (JSON)")
 
 
@@ -23,3 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from tests.quick import Quick  # loads numba
 
         config.pluginmanager.register(Quick(), "quick")
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        from tests.plain_kernels import PlainKernels
+
+        config.pluginmanager.register(PlainKernels(), "plain_kernels")

@@ -24,7 +24,9 @@ def line() -> int:
     import ast
 
     functions = [
-        node for node in ast.parse(FILE.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)
+        node
+        for node in ast.parse(FILE.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef)
     ]
     (format_ps,) = (node for node in functions if node.name == "format_ps")
     return format_ps.body[1].lineno  # after the docstring
@@ -43,7 +45,9 @@ def test_modules_are_the_files_that_git_shows(editable: Environment) -> None:
 def test_a_breakpoint_on_the_file_that_git_shows_is_hit(editable: Environment, line: int) -> None:
     program = editable.folder / "program.py"
     program.write_text("from freezeframe.capture.time_text import format_ps\nformat_ps(1000)\n")
-    told = editable.run("-m", "pdb", "-c", f"b {FILE}:{line}", "-c", "c", "-c", "w", "-c", "q", program)
+    told = editable.run(
+        "-m", "pdb", "-c", f"b {FILE}:{line}", "-c", "c", "-c", "w", "-c", "q", program
+    )
     assert f"> {FILE}({line})format_ps()" in told
 
 
@@ -59,8 +63,12 @@ def test_coverage_names_the_file_that_git_shows(editable: Environment) -> None:
     data = editable.folder / "coverage.data"
     program = editable.folder / "covered.py"
     program.write_text("from freezeframe.capture.time_text import format_ps\nformat_ps(1000)\n")
-    editable.run("-m", "coverage", "run", f"--data-file={data}", f"--source={ROOT}/capture", program)
-    assert str(FILE) in editable.run("-m", "coverage", "json", "-q", "-o", "-", f"--data-file={data}")
+    editable.run(
+        "-m", "coverage", "run", f"--data-file={data}", f"--source={ROOT}/capture", program
+    )
+    assert str(FILE) in editable.run(
+        "-m", "coverage", "json", "-q", "-o", "-", f"--data-file={data}"
+    )
 
 
 def test_a_clone_without_symbolic_links_runs(tmp_path: Path) -> None:

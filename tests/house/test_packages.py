@@ -1,4 +1,4 @@
-"""What a user installs holds all that runs: source archive, the wheel built from it, and the Verilog inside the wheel."""
+"""What a user installs holds all that runs: source archive, the wheel built from it, the Verilog in the wheel."""
 
 from __future__ import annotations
 
