@@ -18,7 +18,8 @@ from typing import Any
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.folder import CaptureWriter, DeviceCapture, HostTrace
 from freezeframe.capture.folder.manifest import host_file
-from freezeframe.capture.recorder.pull import Gathering, Progress, PullReport, report_of
+from freezeframe.capture.recorder.progress import Progress, Tally
+from freezeframe.capture.recorder.pull import PullReport, gather, report_of
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
 from freezeframe.capture.targets.base import Target
 
@@ -83,36 +84,42 @@ def pull_case(
     """
     sources = list(dict.fromkeys(target.url.partition("?")[0] for target in targets))
     writer = CaptureWriter(path, source=", ".join(sources), overwrite=overwrite)
-    seen: list[Progress] = [Progress("identity", 0, 0, 0, 0)] * len(targets)
+    latest: list[Progress] = [Progress("identity", 0, 0, 0, 0)] * len(targets)
 
-    def told(number: int) -> Callable[[Progress], None]:
-        def tell(now: Progress) -> None:
-            seen[number] = now
+    def reporter(number: int) -> Callable[[Progress], None]:
+        def report(now: Progress) -> None:
+            latest[number] = now
             if progress is not None:
-                progress(tuple(seen))
+                progress(tuple(latest))
 
-        return tell
+        return report
 
-    gatherings = [
-        Gathering(target, told(n), wait_s, reopen[n] if reopen else None)
-        for n, target in enumerate(targets)
-    ]
+    tallies = [Tally(reporter(number)) for number in range(len(targets))]
     with ThreadPoolExecutor(max(1, len(targets)), "pull") as pool:
-        running = [pool.submit(one.run, freeze) for one in gatherings]
+        running = [
+            pool.submit(
+                gather,
+                target,
+                tallies[number],
+                freeze=freeze,
+                wait_s=wait_s,
+                reopen=reopen[number] if reopen else None,
+            )
+            for number, target in enumerate(targets)
+        ]
         failed = [error for one in running if (error := one.exception()) is not None]
     for error in failed:
         if isinstance(error, FreezeframeError):
             raise error
-    found = [one.result() for one in running]
-    devices = _named(found)
+    devices = _named([one.result() for one in running])
     for device in devices:
         writer.add_device(device)
     _state(writer, devices, sources if len(targets) > 1 else [], same_time, host())
-    return report_of(writer.commit(), gatherings)
+    return report_of(writer.commit(), tallies)
 
 
-def _named(found: Sequence[Sequence[DeviceCapture]]) -> list[DeviceCapture]:
-    devices = [(number, device) for number, of in enumerate(found) for device in of]
+def _named(of_targets: Sequence[Sequence[DeviceCapture]]) -> list[DeviceCapture]:
+    devices = [(number, device) for number, of in enumerate(of_targets) for device in of]
     return [
         replace(device, index=index, target=number)
         for index, (number, device) in enumerate(devices)

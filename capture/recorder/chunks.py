@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,9 +26,10 @@ from freezeframe.capture.folder.records import (
     records_from_window,
     unused_bits_set,
 )
-from freezeframe.capture.recorder.patience import PatientTarget, RecordingLost
-from freezeframe.capture.recorder.plan import Chunk, MemoryPlan
-from freezeframe.capture.targets.base import Words
+from freezeframe.capture.recorder.agreed import Recording, RecordingLost
+from freezeframe.capture.recorder.plan import Chunk, ChunksDone, MemoryPlan
+from freezeframe.capture.recorder.progress import Tally
+from freezeframe.capture.targets.base import Target, Words
 
 __all__ = ["MemoryReader"]
 
@@ -45,17 +46,14 @@ class MemoryReader:
 
     Attributes:
         records: by (device, memory): ``(slots, 9)`` uint8, zero where nothing was verified.
-        words_done: window words of verified chunks.
-        retries: chunks that were read again.
+        tally: counts the window words of verified chunks, and the chunks that were read again.
     """
 
-    target: PatientTarget
-    confirm: Callable[[], None]
+    target: Target
+    recording: Recording
     plans: Sequence[MemoryPlan]
-    verified: Callable[[], None]
+    tally: Tally
     records: dict[tuple[int, int], Records] = field(default_factory=dict)
-    words_done: int = 0
-    retries: int = 0
     _missing: dict[tuple[int, int, int], tuple[Chunk, str]] = field(default_factory=dict)
     _batch: int = _FIRST_BATCH
 
@@ -65,11 +63,11 @@ class MemoryReader:
             for chunk in plan.chunks:
                 self._missing[_key(chunk)] = (chunk, "the pull ended before")
 
-    def read(self, ready: Callable[[Chunk], bool]) -> None:
+    def read(self, chunks_done: ChunksDone) -> None:
         """Read every chunk that is not verified yet.
 
         Args:
-            ready: whether the device has the CRC of a chunk; the others become gaps.
+            chunks_done: of which the devices have the CRC; the others become gaps.
         Raises:
             RecordingLost: the rest is out of reach; the gaps say why.
             RecorderStateError: the recording was replaced.
@@ -77,7 +75,7 @@ class MemoryReader:
         tries: dict[tuple[int, int, int], int] = {}
         waiting: deque[Chunk] = deque()
         for key, (chunk, _) in self._missing.items():
-            if ready(chunk):
+            if chunk.number < chunks_done[chunk.device, chunk.memory]:
                 waiting.append(chunk)
             else:
                 self._missing[key] = (chunk, "the device has not computed its CRC")
@@ -88,38 +86,38 @@ class MemoryReader:
                     key = _key(chunk)
                     tries[key] = tries.get(key, 0) + 1
                     if tries[key] < _TRIES:
-                        self.retries += 1
+                        self.tally.retries += 1
                         waiting.append(chunk)
                     else:
                         self._missing[key] = (chunk, f"{reason} in {_TRIES} readings")
-                self.verified()
+                self.tally.tell()
         except RecordingLost as lost:
             for key, (chunk, _) in self._missing.items():
-                if tries.get(key, 0) < _TRIES and ready(chunk):
+                has_crc = chunk.number < chunks_done[chunk.device, chunk.memory]
+                if tries.get(key, 0) < _TRIES and has_crc:
                     self._missing[key] = (chunk, lost.reason)
             raise
 
-    def gaps(self, device: int, memory: int) -> list[Gap]:
-        """Return what of a memory is not verified, neighbours with one reason joined."""
-        gaps: list[Gap] = []
-        for (of_device, of_memory, _), (chunk, reason) in sorted(self._missing.items()):
-            if (of_device, of_memory) != (device, memory):
-                continue
-            last = gaps[-1] if gaps else None
+    def gaps(self) -> dict[tuple[int, int], list[Gap]]:
+        """Return by (device, memory) what is not verified, neighbours with one reason joined."""
+        gaps: dict[tuple[int, int], list[Gap]] = {key: [] for key in self.records}
+        for (device, memory, _), (chunk, reason) in sorted(self._missing.items()):
+            known = gaps[device, memory]
+            last = known[-1] if known else None
             joins = last and last.first_slot + last.slots == chunk.first_slot
             if last and joins and last.reason == reason:
-                gaps[-1] = Gap(last.first_slot, last.slots + chunk.slots, reason)
+                known[-1] = Gap(last.first_slot, last.slots + chunk.slots, reason)
             else:
-                gaps.append(Gap(chunk.first_slot, chunk.slots, reason))
+                known.append(Gap(chunk.first_slot, chunk.slots, reason))
         return gaps
 
     def _read_batch(self, batch: Sequence[Chunk]) -> list[tuple[Chunk, str]]:
         """Read chunks in one call; keep the good ones; return the others and what was wrong."""
         started_s = time.monotonic()
         try:
-            words = self.target.read(np.concatenate([chunk.addresses() for chunk in batch]))
+            words = self.target.read(np.concatenate([_addresses(chunk) for chunk in batch]))
         except BusError:
-            self.confirm()
+            self.recording.confirm(self.target)
             if len(batch) > 1:
                 self._batch = 1  # so that one refused word does not cost the others
                 return [part for chunk in batch for part in self._read_batch([chunk])]
@@ -135,12 +133,12 @@ class MemoryReader:
                 bad.append((chunk, "CRC-32 did not match"))
             else:
                 good.append((chunk, records))
-        self.confirm()
+        self.recording.confirm(self.target)
         for chunk, records in good:
             memory = self.records[chunk.device, chunk.memory]
             memory[chunk.first_slot : chunk.first_slot + chunk.slots] = records
             del self._missing[_key(chunk)]
-            self.words_done += WINDOW_WORDS * chunk.slots
+            self.tally.words_done += WINDOW_WORDS * chunk.slots
         if took_s < _SHORT_S and not bad:
             self._batch = min(2 * self._batch, _LARGEST_BATCH)
         elif took_s > _LONG_S:
@@ -150,6 +148,14 @@ class MemoryReader:
 
 def _key(chunk: Chunk) -> tuple[int, int, int]:
     return chunk.device, chunk.memory, chunk.number
+
+
+def _addresses(chunk: Chunk) -> Words:
+    """Return the addresses of the chunk's window words, then that of its CRC."""
+    words = WINDOW_WORDS * chunk.slots
+    addresses = np.arange(chunk.window, chunk.window + 4 * (words + 1), 4, dtype=np.uint32)
+    addresses[-1] = chunk.crc
+    return addresses
 
 
 def _verify(words: Words) -> Records | None:

@@ -15,7 +15,7 @@ from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.recorder.state import RecorderState, read_state, read_steady
 from freezeframe.capture.registers.access import Device
 
-__all__ = ["ARM_KEY", "FREEZE_KEY", "arm", "arm_all", "freeze", "wait_for"]
+__all__ = ["ARM_KEY", "FREEZE_KEY", "arm", "arm_all", "freeze", "freeze_all", "wait_for"]
 
 ARM_KEY = 0x4152
 FREEZE_KEY = 0x465A
@@ -23,6 +23,7 @@ FREEZE_KEY = 0x465A
 _WRITES = 8
 _FIRST_PAUSE_S = 0.001
 _LONGEST_PAUSE_S = 0.05
+_FREEZE_S = 10.0
 
 
 def arm(device: Device) -> int:
@@ -81,6 +82,14 @@ def freeze(device: Device) -> RecorderState:
         f"{device.target.url}: device {device.name} did not take the freeze in {_WRITES} writes; "
         "it answers reads, so are writes blocked on the way?"
     )
+
+
+def freeze_all(devices: Sequence[Device]) -> list[RecorderState]:
+    """Freeze all recorders of a target and return their states, all frozen; raises as `freeze` and
+    `wait_for`."""
+    for device in devices:
+        freeze(device)
+    return [wait_for(device, "frozen", _FREEZE_S) for device in devices]
 
 
 def wait_for(device: Device, state: str, timeout_s: float) -> RecorderState:

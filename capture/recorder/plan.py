@@ -5,21 +5,36 @@ Source: docs/formats.md, sections 1 and 2; firmware-hooks/registers/freezeframe.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
 from freezeframe.capture.errors import DeviceUnknownError
 from freezeframe.capture.folder.records import WINDOW_WORDS
+from freezeframe.capture.folder.register_image import RegisterImage
+from freezeframe.capture.recorder.progress import Tally
+from freezeframe.capture.recorder.state import read_state, read_steady
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Device, RegisterAt
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Memory
 from freezeframe.capture.registers.map_table import REGISTERS
-from freezeframe.capture.targets.base import Words
 
-__all__ = ["Chunk", "MemoryPlan", "memories_of", "registers_of", "sample_addresses"]
+__all__ = [
+    "Chunk",
+    "ChunksDone",
+    "MemoryPlan",
+    "all_memories",
+    "memories_of",
+    "registers_of",
+    "wait_for_crcs",
+]
 
+ChunksDone = dict[tuple[int, int], int]
+"""By (device, memory): the chunks of which the device has computed the CRC, from the first on."""
+
+_CRC_STALL_S = 5.0
+_PAUSE_S = 0.001
 _CRC_ENTRIES_A_MEMORY = 64
 _SELECT = 0
 
@@ -46,13 +61,6 @@ class Chunk:
     window: int
     crc: int
 
-    def addresses(self) -> Words:
-        """Return the addresses of the chunk's window words, then that of its CRC."""
-        words = WINDOW_WORDS * self.slots
-        addresses = np.arange(self.window, self.window + 4 * (words + 1), 4, dtype=np.uint32)
-        addresses[-1] = self.crc
-        return addresses
-
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
@@ -63,6 +71,11 @@ class MemoryPlan:
     name: str
     slots: int
     chunks: tuple[Chunk, ...]
+
+
+def all_memories(devices: Sequence[Device]) -> list[MemoryPlan]:
+    """Return the trace memories of all devices; raises what `memories_of` does."""
+    return [plan for device in devices for plan in memories_of(device, _select_tap(device))]
 
 
 def memories_of(device: Device, select_tap: int) -> list[MemoryPlan]:
@@ -110,6 +123,30 @@ def _memory(device: Device, memory: int) -> MemoryPlan:
     return MemoryPlan(device.index, memory, name, slots, chunks)
 
 
+def wait_for_crcs(
+    devices: Sequence[Device], plans: Sequence[MemoryPlan], tally: Tally
+) -> ChunksDone:
+    """Wait until the devices have computed the CRCs of all chunks, or do not go on with it."""
+    wanted = {(plan.device, plan.memory): len(plan.chunks) for plan in plans}
+    done: ChunksDone = {}
+    grown_s = time.monotonic()
+    while True:
+        before = done
+        done = {
+            (device.index, memory): state.chunks_done
+            for device in devices
+            for memory, state in enumerate(read_state(device).memories.values())
+        }
+        if done == before and all(done[key] >= chunks for key, chunks in wanted.items()):
+            return done
+        if done != before:
+            grown_s = time.monotonic()
+        elif time.monotonic() - grown_s > _CRC_STALL_S:
+            return done
+        time.sleep(_PAUSE_S)
+        tally.tell()
+
+
 def registers_of(device: Device) -> tuple[RegisterAt, ...]:
     """Return the registers that stand still at freeze, in address order.
 
@@ -118,30 +155,19 @@ def registers_of(device: Device) -> tuple[RegisterAt, ...]:
     return _still(device.identity.flows_count)
 
 
+def _select_tap(device: Device) -> int:
+    (options,) = read_steady(device, ("ctl.options",))
+    image = RegisterImage.from_values({"ctl.options": options})
+    return image.field("ctl.options", "select_tap") or 0
+
+
 @cache
 def _still(flows: int) -> tuple[RegisterAt, ...]:
-    found = [
+    still = [
         RegisterAt(info.name, indices, names.offset(info.name, *indices))
         for info in REGISTERS
         if "r" in info.access and not info.skip_dump and not info.name.startswith(_LIVE)
         for indices in names.elements(info)
         if not (info.name.startswith("frozen_flow.") and indices[0] >= flows)
     ]
-    return tuple(sorted(found, key=lambda entry: entry.offset))
-
-
-def sample_addresses(device: Device, write_ptr: int, wrapped: bool) -> Words:
-    """Return the addresses of the sampler slots written since arm: words out, words in, each slot.
-
-    Raises:
-        DeviceUnknownError: depth or pointer do not fit the device's own map.
-    """
-    depth, room = device.identity.sampler_depth, names.window("samples").words // 2
-    if depth > room or write_ptr > depth:
-        raise DeviceUnknownError(
-            f"{device.target.url}: device {device.name}: the sampler has {depth} slots and writes "
-            f"slot {write_ptr}; the map has room for {room}; the device contradicts itself"
-        )
-    slots = depth if wrapped else write_ptr
-    start = device.window("samples")
-    return np.arange(start, start + 8 * slots, 4, dtype=np.uint32)
+    return tuple(sorted(still, key=lambda entry: entry.offset))

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from freezeframe.capture.errors import TargetError
+from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.folder.manifest import cause_names
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, STATE_NAMES
 
-__all__ = ["MemoryState", "RecorderState", "read_state", "read_steady"]
+__all__ = [
+    "MemoryState",
+    "RecorderState",
+    "all_frozen",
+    "read_state",
+    "read_steady",
+    "refuse_running",
+    "settled_states",
+]
 
 _TRIES = 16
+_SETTLE_S = 2.0  # a cause on one device freezes the other, and the records after it drain
+_PAUSE_S = 0.001
 _STEADY = (
     "id.boot_nonce",
     "ctl.generation",
@@ -120,6 +131,31 @@ def read_steady(device: Device, registers: Sequence[str]) -> list[int]:
         f"{device.target.url}: device {device.name}: {', '.join(registers)} were different in each "
         f"of {_TRIES + 1} readings; does another program arm and freeze it?"
     )
+
+
+def settled_states(devices: Sequence[Device]) -> list[RecorderState]:
+    """Return the states of all recorders; where one has a cause the others are given time to freeze."""
+    states = [read_state(device) for device in devices]
+    closing = any(state.state in ("triggered", "frozen") for state in states)
+    end_s = time.monotonic() + _SETTLE_S
+    while closing and not all_frozen(states) and time.monotonic() < end_s:
+        time.sleep(_PAUSE_S)
+        states = [read_state(device) for device in devices]
+    return states
+
+
+def all_frozen(states: Sequence[RecorderState]) -> bool:
+    return all(state.state == "frozen" for state in states)
+
+
+def refuse_running(devices: Sequence[Device], states: Sequence[RecorderState]) -> None:
+    """Raise RecorderStateError where a recorder is not frozen; the message says what to do."""
+    for device, state in zip(devices, states, strict=True):
+        if state.state != "frozen":
+            raise RecorderStateError(
+                f"{device.target.url}: device {state.device} is {state.state}, not frozen. "
+                "Wait for its freeze, or freeze it now (--freeze)"
+            )
 
 
 def _bits(word: int, register: str, field: str) -> int:

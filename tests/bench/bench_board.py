@@ -13,10 +13,12 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+from freezeframe.capture.recorder.agreed import Recording
 from freezeframe.capture.recorder.chunks import MemoryReader
 from freezeframe.capture.recorder.control import wait_for
 from freezeframe.capture.recorder.patience import PatientTarget
 from freezeframe.capture.recorder.plan import memories_of
+from freezeframe.capture.recorder.progress import Tally
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers import names
@@ -55,13 +57,15 @@ def _frozen() -> list[BenchResult]:
 
         pull_all()  # waits until the CRC tables are ready
         taps = memories_of(devices[0], 0)[:4]
-        patient = PatientTarget(target, 5.0, None, lambda: None)
+        patient = PatientTarget(target, 5.0)
 
         def read_taps() -> None:
-            reader = MemoryReader(patient, lambda: None, taps, lambda: None)
-            reader.read(lambda chunk: True)
-            assert reader.retries == 0
-            assert reader.words_done == sum(4 * plan.slots for plan in taps)
+            tally = Tally()
+            # No device whose recording is looked at again after each batch: only the memories count.
+            reader = MemoryReader(patient, Recording([], []), taps, tally)
+            reader.read({(plan.device, plan.memory): len(plan.chunks) for plan in taps})
+            assert tally.retries == 0
+            assert tally.words_done == sum(4 * plan.slots for plan in taps)
 
         board_s, client_s = _cpu_s(board.process.pid), time.process_time()
         taps_s = min(median_s(read_taps, 1) for _ in range(PULLS))

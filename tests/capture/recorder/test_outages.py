@@ -9,7 +9,7 @@ import pytest
 
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.recorder import pull as pull_module
+from freezeframe.capture.recorder import patience
 from freezeframe.capture.recorder.pull import Progress, pull
 from freezeframe.capture.targets.base import Target, Words
 from tests.capture.recorder.fake_recorder import BadWay, FakeRecorder
@@ -174,7 +174,7 @@ def test_a_first_answer_that_gets_lost_is_asked_for_again(tmp_path: Path) -> Non
 def test_a_target_that_never_answered_is_an_error_and_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pull_module, "_CONTACT_S", 0.05)
+    monkeypatch.setattr(patience, "_CONTACT_S", 0.05)
     way = BadWay(FakeRecorder())
     way.dead = True
     with pytest.raises(TargetTimeout, match="no answer"):

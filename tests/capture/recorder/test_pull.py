@@ -18,7 +18,7 @@ from freezeframe.capture.errors import (
     TargetError,
 )
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.recorder import pull as pull_module
+from freezeframe.capture.recorder import plan, state
 from freezeframe.capture.recorder.pull import Progress, pull
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.map_table import REGISTERS
@@ -105,7 +105,7 @@ def test_a_recorder_that_still_runs_is_refused_with_what_to_do(tmp_path: Path) -
 def test_one_frozen_device_beside_one_that_runs_is_refused_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pull_module, "_SETTLE_S", 0.02)
+    monkeypatch.setattr(state, "_SETTLE_S", 0.02)
     recorder = FakeRecorder()
     recorder.set(1, "ctl.state", 1)
     with pytest.raises(RecorderStateError, match="device B is armed"):
@@ -206,7 +206,7 @@ def test_a_crc_table_that_is_still_being_made_is_waited_for(tmp_path: Path) -> N
 
 
 def test_chunks_without_a_crc_are_gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pull_module, "_CRC_STALL_S", 0.02)
+    monkeypatch.setattr(plan, "_CRC_STALL_S", 0.02)
     recorder = FakeRecorder(depth=600)
     recorder.set(0, "memory.status", 1 | 1 << 16, 2)
     report = pull(recorder, tmp_path / "x.ff")
