@@ -8,7 +8,9 @@ Source: docs/formats.md section 6.
 
 from __future__ import annotations
 
-__all__ = ["CROSSING_CYCLES", "Clock"]
+from typing import NamedTuple
+
+__all__ = ["CROSSING_CYCLES", "Clock", "Clocks"]
 
 CROSSING_CYCLES = 3
 """A signal is seen this many edges after the last edge before it changed: 2 to 3 cycles later (two flip-flops)."""
@@ -48,3 +50,10 @@ class Clock:
     def crossed(self, t_ps: int) -> int:
         """Return the cycle in which a change made at ``t_ps`` in another domain is seen here."""
         return self.cycle_at(t_ps) + CROSSING_CYCLES
+
+
+class Clocks(NamedTuple):
+    """The clocks of a card, in the order of the register map's clock domains."""
+
+    bus: Clock
+    link: Clock

@@ -5,9 +5,11 @@ Source: docs/formats.md section 3; papers: cumulative counts, two bits more than
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from freezeframe.emulator.tally import Tally
 
-__all__ = ["Flow"]
+__all__ = ["Flow", "Flows"]
 
 
 class Flow:
@@ -49,3 +51,29 @@ class Flow:
             due.append(cycle + max(0, self.due_at - before - 1))
             self.due_at += self.unit
         return due
+
+    def cut(self, bus: int, link: int) -> None:
+        """Take back what was counted for cycles after the present ones."""
+        self.sent.cut(link)
+        self.received.cut(link)
+        self.freed.cut(bus)
+
+
+class Flows:
+    """The flows of one card, by number."""
+
+    def __init__(self, flows: Sequence[Flow], outside: Flow) -> None:
+        """Take the flows of the map, and one with no credit for every number outside it."""
+        self._flows = tuple(flows)
+        self._outside = outside
+
+    def __iter__(self) -> Iterator[Flow]:
+        return iter(self._flows)
+
+    def __getitem__(self, number: int) -> Flow:
+        """Return a flow; for a number outside the map the one with no credit."""
+        return self._flows[number] if number < len(self._flows) else self._outside
+
+    def known(self, number: int) -> Flow | None:
+        """Return a flow of the map, None for a number outside it."""
+        return self._flows[number] if number < len(self._flows) else None

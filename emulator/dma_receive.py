@@ -6,8 +6,8 @@ The engine empties the incoming FIFO in bursts, checks what it carries once more
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from freezeframe.capture.registers.layouts import (
     Cause,
@@ -16,38 +16,46 @@ from freezeframe.capture.registers.layouts import (
     Kind,
     Machine,
     MachineState,
-    Memory,
     NoteCode,
     PacketFlag,
     PacketType,
 )
-from freezeframe.emulator.incoming import skipped_of
+from freezeframe.emulator.hooks import Completion
+from freezeframe.emulator.incoming import Incoming, skipped_of
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import HEAD_WORDS, Verdict, inspect
-from freezeframe.emulator.stages import Process, Signal
-
-if TYPE_CHECKING:
-    from freezeframe.emulator.incoming import Incoming
-    from freezeframe.emulator.nic import Nic
+from freezeframe.emulator.parts import Process, Signal, Tap
+from freezeframe.emulator.ports import Backplane, Notes, Stage, Transmitter
 
 __all__ = ["NoteWriter", "RxDma"]
 
 
-class RxDma:
+class RxDma(Stage):
     """Empties the incoming FIFO in bursts over the bus, packet by packet, as soon as a burst's words are there."""
 
-    def __init__(self, nic: Nic) -> None:
-        self.nic = nic
+    def __init__(
+        self,
+        plane: Backplane,
+        tap: Tap,
+        transmitter: Transmitter,
+        notes: Notes,
+        length_histogram: list[int],
+    ) -> None:
+        super().__init__(plane)
         self.queue: deque[Incoming] = deque()
-        self.arrived = Signal(nic.env)
-        self.allowed = Signal(nic.env)
+        self.arrived = Signal(self.time.env)
+        self.allowed = Signal(self.time.env)
         self.pause_cycles = 0  # between bursts: a slow host
         self.host_stopped = False
+        self._tap = tap
+        self._transmitter = transmitter
+        self._notes = notes
+        self._length_histogram = length_histogram
 
     @property
     def stopped(self) -> bool:
         """The host, or the register that provokes it, takes no words."""
-        return self.host_stopped or self.nic.config.rx_stop
+        return self.host_stopped or self.config.rx_stop
 
     def push(self, incoming: Incoming) -> None:
         """A packet has begun to enter the incoming FIFO."""
@@ -55,49 +63,47 @@ class RxDma:
         self.arrived.give()
 
     def run(self) -> Process:
-        nic = self.nic
+        """Empty the FIFO, for ever."""
         while True:
             while not self.queue:
-                nic.enter(Machine.RX_DMA, MachineState.IDLE)
+                self.events.enter(Machine.RX_DMA, MachineState.IDLE)
                 yield self.arrived.wait()
             incoming = self.queue.popleft()
-            incoming.set_order(nic.fault.reading(incoming, nic))
+            incoming.set_order(self.faults.reading(incoming))
             yield from self._drain(incoming)
 
     def _drain(self, incoming: Incoming) -> Process:
-        nic, bus = self.nic, self.nic.bus
+        bus, burst = self.bus, self.profile.bus_write_burst_words
         verdict: Verdict | None = None
         done = 0
         while True:
-            while (
-                incoming.readable() < done + nic.profile.bus_write_burst_words and not incoming.over
-            ):
+            while incoming.readable() < done + burst and not incoming.over:
                 yield incoming.more.wait()
-            end = min(incoming.readable(), done + nic.profile.bus_write_burst_words)
+            end = min(incoming.readable(), done + burst)
             if end == done:
                 break
-            seen = bus.clock.crossed(nic.link.edge_ps(incoming.cycle_of(end - 1)))
+            seen = bus.clock.crossed(self.link.edge_ps(incoming.cycle_of(end - 1)))
             yield bus.until(seen)
             if incoming.readable() < end:
                 continue  # the sender was held in the middle of the packet
             while self.stopped:
-                nic.enter(Machine.RX_DMA, MachineState.STOPPED)
+                self.events.enter(Machine.RX_DMA, MachineState.STOPPED)
                 yield self.allowed.wait()
             words, kinds = incoming.read(end)
             if verdict is None or verdict.payload_at is None:
                 verdict = inspect(words, kinds)
-            nic.enter(Machine.RX_DMA, MachineState.DATA)
-            if (
-                verdict.header_bad and end >= HEAD_WORDS
-            ):  # nothing is written, so the bus is not needed
+            self.events.enter(Machine.RX_DMA, MachineState.DATA)
+            if verdict.header_bad and end >= HEAD_WORDS:
+                # Nothing is written, so the bus is not needed.
                 cycle = bus.next_cycle() + 1
                 self._leave(incoming, verdict, cycle, done, words, kinds)
                 yield bus.until(cycle + end - done)
             else:
                 with bus.lock.request() as grant:
                     yield grant
-                    cycle = bus.next_cycle() + nic.profile.bus_overhead_cycles
-                    bus.owned.add(bus.next_cycle(), nic.profile.bus_overhead_cycles + end - done)
+                    overhead = self.profile.bus_overhead_cycles
+                    cycle = bus.next_cycle() + overhead
+                    bus.owned.add(bus.next_cycle(), overhead + end - done)
                     bus.carried.add(cycle, end - done)
                     self._leave(incoming, verdict, cycle, done, words, kinds)
                     yield bus.until(cycle + end - done)
@@ -117,13 +123,13 @@ class RxDma:
         kinds: Kinds,
     ) -> None:
         """Words ``done`` to the end leave the FIFO from ``cycle`` on: tap, checks, credits."""
-        nic = self.nic
-        nic.taps[Memory.RX_DEQ].feed(cycle, kinds[done:], words[done:])
+        time, bus = self.time, self.bus.clock
+        self._tap.feed(cycle, kinds[done:], words[done:])
         if incoming.when_left is not None and done <= incoming.when_left[0] < len(words):
             place, happens = incoming.when_left
-            left_ps = nic.bus.clock.edge_ps(cycle + place - done)
+            left_ps = bus.edge_ps(cycle + place - done)
             incoming.when_left = None
-            nic.at(left_ps, partial(happens, left_ps))
+            time.at(left_ps, partial(happens, left_ps))
         if verdict.header_bad:
             if done <= verdict.header_at < len(words):
                 self._blame(
@@ -138,42 +144,41 @@ class RxDma:
         if incoming.flow is not None:
             first, last = skipped_of(kinds[done:], incoming.uncounted, done == 0)
             for due in incoming.flow.free_run(cycle + first, len(words) - done - first - last):
-                nic.at(
-                    nic.link.edge_ps(nic.link.crossed(nic.bus.clock.edge_ps(due))),
-                    partial(nic.tx_link.credit_due, incoming.flow),
-                )
+                seen_ps = self.link.edge_ps(self.link.crossed(bus.edge_ps(due)))
+                time.at(seen_ps, partial(self._transmitter.credit_due, incoming.flow))
 
     def _blame(self, cause: Cause, counter: str, incoming: Incoming, cycle: int) -> None:
         """A check fails on the word of ``cycle``: its cause is that of the next, counted once for each packet."""
-        nic = self.nic
 
         def failed() -> None:
             if counter not in incoming.counted:
                 incoming.counted.add(counter)
-                nic.counts[counter] += 1
-            nic.freeze.raise_cause(cause, Domain.BUS)
+                self.counts[counter] += 1
+            self.events.raise_cause(cause, Domain.BUS)
 
-        nic.at(nic.bus.clock.edge_ps(cycle + 1), failed)
+        self.time.at(self.bus.clock.edge_ps(cycle + 1), failed)
 
     def _finish(self, incoming: Incoming, verdict: Verdict) -> None:
-        nic = self.nic
         # Judged nowhere: its tail was lost in a full FIFO, so it is not whole either.
         if verdict.bad or verdict.header is None or verdict.payload_at is None:
-            nic.counts["drops"] += 1
+            self.counts["drops"] += 1
             return
-        nic.length_histogram[min(15, verdict.header.length.bit_length())] += 1
-        told = verdict.header.flags & PacketFlag.NOTIFY_REMOTE
-        if told or verdict.header.type != PacketType.RDMA_WRITE:
-            nic.notes.post(NoteCode.REMOTE, verdict.header.seq, verdict.header.flow)
+        header = verdict.header
+        self._length_histogram[min(15, header.length.bit_length())] += 1
+        if header.flags & PacketFlag.NOTIFY_REMOTE or header.type != PacketType.RDMA_WRITE:
+            self._notes.post(NoteCode.REMOTE, header.seq, header.flow)
 
 
-class NoteWriter:
+class NoteWriter(Stage):
     """Writes notifications into host memory, one word over the bus each."""
 
-    def __init__(self, nic: Nic) -> None:
-        self.nic = nic
+    complete: Callable[[Completion], None]
+    """Called when a remote notification has been written; connected when the host has been made."""
+
+    def __init__(self, plane: Backplane) -> None:
+        super().__init__(plane)
         self._queue: deque[tuple[NoteCode, int, int]] = deque()
-        self._posted = Signal(nic.env)
+        self._posted = Signal(self.time.env)
 
     def post(self, code: NoteCode, seq: int, flow: int) -> None:
         """Queue a notification of the packet with this sequence number."""
@@ -181,7 +186,8 @@ class NoteWriter:
         self._posted.give()
 
     def run(self) -> Process:
-        nic, bus = self.nic, self.nic.bus
+        """Write what is queued, for ever."""
+        bus, overhead = self.bus, self.profile.bus_overhead_cycles
         while True:
             while not self._queue:
                 yield self._posted.wait()
@@ -189,11 +195,11 @@ class NoteWriter:
             with bus.lock.request() as grant:
                 yield grant
                 cycle = bus.next_cycle()
-                bus.owned.add(cycle, nic.profile.bus_overhead_cycles + 1)
-                bus.carried.add(cycle + nic.profile.bus_overhead_cycles, 1)
-                yield bus.until(cycle + nic.profile.bus_overhead_cycles + 1)
+                bus.owned.add(cycle, overhead + 1)
+                bus.carried.add(cycle + overhead, 1)
+                yield bus.until(cycle + overhead + 1)
             source = EventSource.TX_DMA if code == NoteCode.LOCAL else EventSource.RX_DMA
-            nic.event(Kind.NOTE, source, code, seq, flow)
-            nic.counts["notifications"] += 1
+            self.events.event(Kind.NOTE, source, code, seq, flow)
+            self.counts["notifications"] += 1
             if code == NoteCode.REMOTE:
-                nic.host.complete((seq, flow))
+                self.complete((seq, flow))

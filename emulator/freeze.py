@@ -9,27 +9,53 @@ Source: docs/formats.md sections 1.1 and 2.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from freezeframe.capture.registers.layouts import Cause, Domain, State
+from freezeframe.capture.registers.layouts import Cause, Domain, Memory, State
+from freezeframe.emulator.clocks import Clocks
+from freezeframe.emulator.config import Config
+from freezeframe.emulator.eventlog import EventLog
+from freezeframe.emulator.ports import Freezable, Time
+from freezeframe.emulator.recorder import Recorder
 
-if TYPE_CHECKING:
-    from freezeframe.emulator.nic import Nic
-
-__all__ = ["ARM_KEY", "FREEZE_KEY", "FreezeControl"]
+__all__ = ["ARM_KEY", "FREEZE_KEY", "FreezeControl", "memory_domain"]
 
 ARM_KEY = 0x4152
 FREEZE_KEY = 0x465A
 
 _LOW = 0xFFFF
+_LINK_MEMORIES = (Memory.TX_DEQ, Memory.RX_ENQ)
+
+
+def memory_domain(memory: int) -> Domain:
+    """Return the domain in which a memory records."""
+    return Domain.LINK if memory in _LINK_MEMORIES else Domain.BUS
 
 
 class FreezeControl:
-    """State of one recorder. Everything here happens at the simulation's present time."""
+    """State of one recorder. Everything here happens at the simulation's present time.
 
-    def __init__(self, nic: Nic) -> None:
-        self.nic = nic
+    Attributes:
+        cross: called when the device tells the others that it freezes.
+    """
+
+    def __init__(
+        self,
+        time: Time,
+        clocks: Clocks,
+        memories: Sequence[Recorder | EventLog | None],
+        config: Config,
+        cross_latency_cycles: int,
+        card: Freezable,
+    ) -> None:
+        self.cross: Callable[[], None] = lambda: None
+        self._time = time
+        self._clocks = clocks
+        self._memories = memories
+        self._config = config
+        self._cross_latency_cycles = cross_latency_cycles
+        self._card = card
         self.generation = 0
         self.state = State.IDLE
         self.causes = 0
@@ -39,9 +65,7 @@ class FreezeControl:
         self._latched: list[int | None] = [None, None]  # cycle of the first cause, by domain
         self._told = False  # the other device has been told, or will be
         self._armed = [0, 0]  # cycle of the last arm, by domain
-        self._closing: list[
-            int | None
-        ] = []  # time at which each memory is seen closed, as it looks now
+        self._closing: list[int | None] = []  # when each memory is seen closed, as it looks now
         self._plan = 0  # number of the present plan for the moment of freezing
 
     def write_arm(self, value: int) -> None:
@@ -56,8 +80,7 @@ class FreezeControl:
 
     def arm(self) -> None:
         """Start a new recording."""
-        nic = self.nic
-        now = nic.now_ps
+        now = self._time.now_ps
         was_frozen = self.state == State.FROZEN
         self.generation = self.generation + 1 & 0xFFFFFFFF
         self.state = State.ARMED
@@ -67,34 +90,37 @@ class FreezeControl:
         self.frozen_ps = None
         self._latched = [None, None]
         self._told = False
-        self._armed = [nic.bus.clock.cycle_at(now), nic.link.crossed(now)]
+        self._armed = [self._clocks.bus.cycle_at(now), self._clocks.link.crossed(now)]
         self._plan += 1
-        nic.arm_memories(now)
-        self._closing = [None] * len(nic.memories)
-        if was_frozen:
-            nic.machine.released()
-        if self.generation > 1:  # the first arm is at power-up, before there is a link
-            nic.tx_link.watch_stall()
+        self._card.arm_memories(now)
+        self._closing = [None] * len(self._memories)
+        self._card.armed(was_frozen)
 
     def raise_cause(self, cause: Cause, domain: Domain) -> None:
         """Note a cause that arises now in a domain; one that is masked, or comes when not armed, changes nothing."""
         if self.state not in (State.ARMED, State.TRIGGERED):
             return
-        nic, mask = self.nic, 1 << cause
-        if not nic.config.cause_mask & mask and cause != Cause.HOST:
+        mask = 1 << cause
+        if not self._config.cause_mask & mask and cause != Cause.HOST:
             return
-        now = nic.now_ps
-        if not self._latch(domain, nic.clock(domain).cycle_at(now), mask):
+        now = self._time.now_ps
+        if not self._latch(domain, self._clocks[domain].cycle_at(now), mask):
             return  # only the causes of a domain's first cycle cross
         other = Domain.LINK if domain == Domain.BUS else Domain.BUS
-        seen = nic.clock(other).crossed(now)
+        seen = self._clocks[other].crossed(now)
         generation = self.generation
 
         def crossed() -> None:
             if self.generation == generation:
                 self._latch(other, seen, mask)
 
-        nic.machine.at(nic.clock(other).edge_ps(seen), crossed)
+        self._time.always_at(self._clocks[other].edge_ps(seen), crossed)
+
+    def hear(self) -> None:
+        """Another device freezes, and says so now."""
+        bus = self._clocks.bus
+        seen = bus.edge_ps(bus.crossed(self._time.now_ps))
+        self._time.always_at(seen, partial(self.raise_cause, Cause.CROSS, Domain.BUS))
 
     def fed(self, memory: int) -> None:
         """A record was fed to a memory: while triggered, that may bring the moment of freezing forward."""
@@ -116,11 +142,10 @@ class FreezeControl:
 
     def closed_cycle(self, domain: Domain) -> int | None:
         """Return the first cycle in which all memories of a domain are closed; None: not known yet, or it has none."""
-        nic = self.nic
         cycles = [
             recorder.closes_at()
-            for memory, recorder in enumerate(nic.memories)
-            if recorder is not None and nic.memory_domain(memory) == domain
+            for memory, recorder in enumerate(self._memories)
+            if recorder is not None and memory_domain(memory) == domain
         ]
         known = [cycle for cycle in cycles if cycle is not None]
         return max(known) if known and len(known) == len(cycles) else None
@@ -129,15 +154,13 @@ class FreezeControl:
         """Take a cause; return whether it is one of the domain's first cycle."""
         if self.state not in (State.ARMED, State.TRIGGERED):
             return False
-        nic, first = self.nic, self._latched[domain]
-        cycle = max(
-            cycle, self._armed[domain] + 1
-        )  # a cause right behind an arm is one of the first cycle
+        first = self._latched[domain]
+        cycle = max(cycle, self._armed[domain] + 1)  # never before the first cycle after the arm
         if first is not None and cycle != first:
             return False
         self._latched[domain] = cycle
-        for memory, recorder in enumerate(nic.memories):
-            if recorder is not None and nic.memory_domain(memory) == domain:
+        for memory, recorder in enumerate(self._memories):
+            if recorder is not None and memory_domain(memory) == domain:
                 recorder.cause(cycle, mask)
                 self._look(memory)
         if domain == Domain.BUS:
@@ -151,51 +174,46 @@ class FreezeControl:
         return True
 
     def _tell_the_others(self, cycle: int) -> None:
-        nic, generation = self.nic, self.generation
+        generation = self.generation
 
         def leave() -> None:
-            if self.generation != generation:
-                return  # an arm recalls what has not left
-            for other in nic.machine.nics:
-                if other is not nic:
-                    seen = other.bus.clock.edge_ps(other.bus.clock.crossed(nic.now_ps))
-                    nic.machine.at(seen, partial(other.freeze.raise_cause, Cause.CROSS, Domain.BUS))
+            if self.generation == generation:  # an arm recalls what has not left
+                self.cross()
 
-        nic.machine.at(nic.bus.clock.edge_ps(cycle + nic.profile.trace_cross_latency_cycles), leave)
+        at = self._clocks.bus.edge_ps(cycle + self._cross_latency_cycles)
+        self._time.always_at(at, leave)
 
     def _look(self, memory: int) -> None:
         """Work out when the bus domain will see this memory closed, from what has been fed so far."""
-        nic = self.nic
-        recorder = nic.memories[memory]
+        recorder = self._memories[memory]
         if recorder is None:
             return
         closes = recorder.closes_at()
         if closes is None:
             self._closing[memory] = None
             return
-        domain = nic.memory_domain(memory)
-        edge = nic.clock(domain).edge_ps(closes)
+        domain, bus = memory_domain(memory), self._clocks.bus
+        edge = self._clocks[domain].edge_ps(closes)
         if domain == Domain.LINK:
-            edge = nic.bus.clock.edge_ps(nic.bus.clock.crossed(edge))
+            edge = bus.edge_ps(bus.crossed(edge))
         self._closing[memory] = edge
 
     def _replan(self) -> None:
         self._plan += 1
-        nic = self.nic
         times = [
             closing
-            for closing, recorder in zip(self._closing, nic.memories, strict=True)
+            for closing, recorder in zip(self._closing, self._memories, strict=True)
             if recorder is not None
         ]
         known = [t for t in times if t is not None]
         if self.state != State.TRIGGERED or len(known) < len(times):
             return
         plan = self._plan
-        nic.machine.at(max(nic.now_ps, *known), lambda: self._freeze(plan))
+        self._time.always_at(max(self._time.now_ps, *known), lambda: self._freeze(plan))
 
     def _freeze(self, plan: int) -> None:
         if plan != self._plan or self.state != State.TRIGGERED:
             return
         self.state = State.FROZEN
-        self.frozen_ps = self.nic.now_ps
-        self.nic.frozen(self.frozen_ps)
+        self.frozen_ps = self._time.now_ps
+        self._card.frozen(self.frozen_ps)

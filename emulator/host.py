@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from freezeframe.capture.registers.layouts import DescCode, EventSource, IrqCode, Kind
-from freezeframe.emulator.dma import Descriptor
+from freezeframe.emulator.credit_copies import CreditCopies
+from freezeframe.emulator.descriptor import Descriptor
+from freezeframe.emulator.hooks import Completion
+from freezeframe.emulator.host_trace import HostLog
+from freezeframe.emulator.parts import Process, Signal
+from freezeframe.emulator.ports import Backplane, Descriptors, Drain, Stage, Values
 from freezeframe.emulator.profile import DESCRIPTOR_WORDS
-from freezeframe.emulator.stages import Process, Signal
 from freezeframe.emulator.traffic import WAIT, Message, Receiving, Sending
 
-if TYPE_CHECKING:
-    from freezeframe.emulator.nic import Nic
-
-__all__ = ["Completion", "Host"]
-
-Completion = tuple[int, int]
-"""Sequence number and flow of the packet that a remote notification tells of."""
+__all__ = ["Host"]
 
 _PS_PER_NS = 1000
 
 
-class Host:
+class Host(Stage):
     """Driver and processor of one card. The interrupt line is masked while the handler runs."""
 
-    def __init__(self, nic: Nic, sending: Sending, receiving: Receiving) -> None:
-        self.nic = nic
+    def __init__(
+        self,
+        plane: Backplane,
+        sending: Sending,
+        receiving: Receiving,
+        sender: Descriptors,
+        drain: Drain,
+        copies: CreditCopies,
+        log: HostLog,
+    ) -> None:
+        super().__init__(plane)
         self.sending = sending
         self.receiving = receiving
         self.waiting: deque[Completion] = deque()
@@ -35,12 +41,15 @@ class Host:
         self._raised = False
         self._handling = False
         self._stolen_ps = 0  # from the handler, by interrupts that came while it ran
-        self._handler = Signal(nic.env)
+        self._sender = sender
+        self._drain = drain
+        self._copies = copies
+        self._log = log
+        self._handler = Signal(self.time.env)
         self._open = 0  # requests that were posted and not answered
-        self._answered = Signal(nic.env)
+        self._answered = Signal(self.time.env)
         self._answers: deque[Message] = deque()
-        self._to_answer = Signal(nic.env)
-        self.log = nic.machine.host_logs[nic.index]
+        self._to_answer = Signal(self.time.env)
 
     @property
     def completions(self) -> int:
@@ -52,17 +61,24 @@ class Host:
         self.waiting.append(completion)
         self._interrupt()
 
+    def latched(self, t_ps: int) -> Values:
+        """Return the interrupt mask and the waiting completions of the freeze bank."""
+        return {
+            ("frozen.interrupt_mask", ()): int(self.masked),
+            ("frozen.completions_waiting", ()): self.completions,
+        }
+
     def run_posting(self) -> Process:
         """Post descriptors for ever, as the plan says."""
-        nic = self.nic
-        yield nic.env.timeout(self.sending.start_ps)
+        env = self.time.env
+        yield env.timeout(self.sending.start_ps)
         for gap_ps, messages in self._bursts():
             if gap_ps == WAIT:
                 while self._open >= self.sending.window:
                     yield self._answered.wait()
                 self._open += 1
             elif gap_ps:
-                yield nic.env.timeout(gap_ps)
+                yield env.timeout(gap_ps)
             yield from self._post(messages)
 
     def run_answering(self) -> Process:
@@ -74,7 +90,7 @@ class Host:
 
     def _bursts(self) -> Iterator[tuple[int, list[Message]]]:
         """Yield the messages of the plan with the gap before them, those together that the write buffer combines."""
-        most = max(1, self.nic.profile.combined_descriptors)
+        most = max(1, self.profile.combined_descriptors)
         before_ps, burst = 0, list[Message]()
         for gap_ps, message in self.sending.messages():
             if burst and (gap_ps or len(burst) == most):
@@ -91,25 +107,25 @@ class Host:
 
     def _post(self, messages: Sequence[Message]) -> Process:
         """Write descriptors: each 32-bit word by itself, or all of them as one burst of the write-combining buffer."""
-        nic, bus, profile = self.nic, self.nic.bus, self.nic.profile
-        while len(nic.tx_dma.queue) + len(messages) > profile.host_ring_descriptors:
-            yield nic.tx_dma.taken.wait()
+        bus, profile, sender = self.bus, self.profile, self._sender
+        while len(sender.queue) + len(messages) > profile.host_ring_descriptors:
+            yield sender.taken.wait()
         # The number that comes next; pattern traffic that is switched on right now may yet take it.
-        first_seq = nic.tx_dma.next_seq
+        first_seq = sender.next_seq
         descriptors = [
             Descriptor(
                 message.type, message.flags, message.flow, message.source, message.dest,
-                nic.credit_copies.before(message.words, profile.fifo_message_words),
+                self._copies.before(message.words, profile.fifo_message_words),
                 first_seq + number & 0xFFFF,
             )
             for number, message in enumerate(messages)
         ]  # fmt: skip
         for descriptor in descriptors:
-            nic.tx_dma.tell(DescCode.POSTING, descriptor, bus.next_cycle())
+            sender.tell(DescCode.POSTING, descriptor, bus.next_cycle())
         with bus.lock.request() as grant:
             yield grant
             for descriptor in descriptors:
-                self.log.posts(nic.now_ps, descriptor)
+                self._log.posts(self.time.now_ps, descriptor)
             words = DESCRIPTOR_WORDS * len(descriptors)
             if profile.host_combining_words:
                 cycles = profile.bus_burst_overhead_cycles + words // 2  # 64 bits a cycle
@@ -118,51 +134,51 @@ class Host:
             cycle = bus.next_cycle()
             bus.owned.add(cycle, cycles)
             yield bus.until(cycle + cycles)
-        for descriptor, message in zip(descriptors, messages, strict=True):
-            nic.counts["descriptors"] += 1
-            nic.fault.posts(nic, message)
-            nic.tx_dma.post(descriptor)
-            nic.tx_dma.tell(DescCode.POSTED, descriptor)
+        for descriptor in descriptors:
+            self.counts["descriptors"] += 1
+            self.faults.posts()
+            sender.post(descriptor)
+            sender.tell(DescCode.POSTED, descriptor)
 
     def run_handler(self) -> Process:
         """Handle interrupts: take every completion, then enable the line and look once more."""
-        nic, profile = self.nic, self.nic.profile
+        time, profile = self.time, self.profile
         while True:
             while not self._raised:
                 yield self._handler.wait()
-            yield nic.env.timeout(profile.host_interrupt_latency_ns * _PS_PER_NS)
-            self.log.enters(nic.now_ps)
+            yield time.env.timeout(profile.host_interrupt_latency_ns * _PS_PER_NS)
+            self._log.enters(time.now_ps)
             self._raised, self._handling = False, True
-            self.masked = nic.fault.masks(nic)
+            self.masked = self.faults.masks()
             if self.masked:
-                self.log.masks(nic.now_ps, True)
-                nic.event(Kind.IRQ, EventSource.HOST, IrqCode.MASKED, self.completions)
+                self._log.masks(time.now_ps, True)
+                self._report(EventSource.HOST, IrqCode.MASKED)
             while self.waiting:
-                yield nic.env.timeout(profile.host_completion_ns * _PS_PER_NS)
+                yield time.env.timeout(profile.host_completion_ns * _PS_PER_NS)
                 while self._stolen_ps:
                     stolen_ps, self._stolen_ps = self._stolen_ps, 0
-                    yield nic.env.timeout(stolen_ps)
+                    yield time.env.timeout(stolen_ps)
                 self._taken(*self.waiting.popleft())
-            if enabling_ps := nic.fault.enabling_ps(nic):
-                yield nic.env.timeout(enabling_ps)
+            if enabling_ps := self.faults.enabling_ps():
+                yield time.env.timeout(enabling_ps)
             self.masked = self._handling = False
-            self.log.masks(nic.now_ps, False)
-            self.log.leaves(nic.now_ps)
-            nic.event(Kind.IRQ, EventSource.HOST, IrqCode.ENABLED, self.completions)
-            if nic.fault.looks_again(nic):
+            self._log.masks(time.now_ps, False)
+            self._log.leaves(time.now_ps)
+            self._report(EventSource.HOST, IrqCode.ENABLED)
+            if self.faults.looks_again(self.waiting):
                 self._interrupt()
 
     def run_stops(self) -> Process:
         """Stop receiving and go on, as the plan says."""
-        nic = self.nic
-        begin_ps = nic.now_ps
-        nic.rx_dma.pause_cycles = self.receiving.pause_cycles
+        time, drain = self.time, self._drain
+        begin_ps = time.now_ps
+        drain.pause_cycles = self.receiving.pause_cycles
         for stop_ps, length_ps in self.receiving.stops:
-            yield nic.env.timeout(max(0, begin_ps + stop_ps - nic.now_ps))
-            nic.rx_dma.host_stopped = True
-            yield nic.env.timeout(length_ps)
-            nic.rx_dma.host_stopped = False
-            nic.rx_dma.allowed.give()
+            yield time.env.timeout(max(0, begin_ps + stop_ps - time.now_ps))
+            drain.host_stopped = True
+            yield time.env.timeout(length_ps)
+            drain.host_stopped = False
+            drain.allowed.give()
 
     def _taken(self, seq: int, flow: int) -> None:
         """A completion has been taken: it answers a request of ours, or is one that is to be answered."""
@@ -177,13 +193,15 @@ class Host:
     def _interrupt(self) -> None:
         if self.masked or self._raised or not self.waiting:
             return
-        nic = self.nic
-        nic.counts["interrupts"] += 1
-        nic.event(Kind.IRQ, EventSource.RX_DMA, IrqCode.RAISED, self.completions)
-        nic.fault.raised(nic)
+        self.counts["interrupts"] += 1
+        self._report(EventSource.RX_DMA, IrqCode.RAISED)
+        self.faults.raised(self.completions)
         if self._handling:
             # Nobody masked the line: the handler is interrupted, and finds all there is when it goes on.
-            self._stolen_ps += nic.profile.host_interrupt_latency_ns * _PS_PER_NS
+            self._stolen_ps += self.profile.host_interrupt_latency_ns * _PS_PER_NS
             return
         self._raised = True
         self._handler.give()
+
+    def _report(self, source: EventSource, code: IrqCode) -> None:
+        self.events.event(Kind.IRQ, source, code, self.completions)

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.trace.encode import descriptor_words
-
-if TYPE_CHECKING:
-    from freezeframe.emulator.dma import Descriptor
+from freezeframe.emulator.descriptor import Descriptor
 
 __all__ = ["HostLog", "HostTraceFile"]
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
+import simpy
 
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.memory import Kinds, Words
-from freezeframe.emulator.stages import Signal
-
-if TYPE_CHECKING:
-    from freezeframe.emulator.nic import Nic
+from freezeframe.emulator.parts import Signal
 
 __all__ = ["Incoming", "Reading", "misread", "skipped_of"]
 
@@ -29,7 +26,7 @@ class Incoming:
         "sent_words", "uncounted", "when_left",
     )  # fmt: skip
 
-    def __init__(self, nic: Nic) -> None:
+    def __init__(self, env: simpy.Environment) -> None:
         self._words = np.empty(0, dtype=np.uint64)
         self._kinds = np.empty(0, dtype=np.uint8)
         self._cycles: list[tuple[int, int]] = []  # (index of a run's first word, its link cycle)
@@ -38,11 +35,10 @@ class Incoming:
         self.flow: Flow | None = None
         self.counted: set[str] = set()  # error counters this packet is in already
         self.uncounted = (0, 0)  # words at its beginning and end that the flow's counters leave out
-        self.more = Signal(nic.env)
+        self.more = Signal(env)
         self.over = False  # no more words will come
-        self.when_left: tuple[int, Callable[[int], None]] | None = (
-            None  # what happens as a word is read
-        )
+        # What happens as a word is read: its place, and what is called with the time.
+        self.when_left: tuple[int, Callable[[int], None]] | None = None
         self.sent_words = -1  # words that left the sender before it was held; -1: all
 
     @property

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import simpy
 
 from freezeframe.capture.errors import InputError
-from freezeframe.emulator.clocks import Clock
+from freezeframe.emulator.clocks import Clock, Clocks
 from freezeframe.emulator.faults.registry import make_fault
 from freezeframe.emulator.host_trace import HostLog
-from freezeframe.emulator.nic import Nic
+from freezeframe.emulator.nic import Identity, Nic
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import LOADS, make_plan
-from freezeframe.emulator.truth import Truth
+from freezeframe.emulator.truth import Stop, Truth
 from freezeframe.emulator.workloads import workload_plan
 
 __all__ = ["Pair"]
@@ -76,7 +76,6 @@ class Pair:
         draw = random.Random(f"{seed}/clocks")
         if nonce is None:
             nonce = secrets.randbits(32)
-        self.nonces = [(nonce + index) & 0xFFFFFFFF for index in (0, 1)]
         self.runs = 0
         self.loopback = False  # every card hears its own link
         self.apart = apart
@@ -89,7 +88,14 @@ class Pair:
             ppb = self.fault.link_ppb(index, link.ppb, seed)
             if ppb != link.ppb:
                 link = Clock(link.name, link.hz, ppb, link.phase_fs)
-            self.nics.append(Nic(self, index, profile, bus, link))
+            master = apart or index == 0
+            identity = Identity(
+                nonce + index & 0xFFFFFFFF, 0 if apart else index, 1 if apart else 2, master
+            )
+            line = bus if master else self.nics[0].clocks.bus
+            self.nics.append(Nic(self, self.env, index, profile, Clocks(bus, link), identity, line))
+        a, b = self.nics
+        a.freeze.cross, b.freeze.cross = b.freeze.hear, a.freeze.hear
         for nic in self.nics:
             nic.freeze.arm()
             nic.power_up()
@@ -108,12 +114,7 @@ class Pair:
     @property
     def stands_still(self) -> bool:
         """Every card is held and its recorder frozen: nothing but time and counter snapshots moves."""
-        return self.frozen and all(nic.held for nic in self.nics)
-
-    def at(self, t_ps: int, action: Callable[[], None]) -> None:
-        """Do something at a time that is not over, whatever has happened to the cards by then."""
-        event = self.env.timeout(t_ps - self.env.now)
-        event.callbacks = [lambda _: action()]  # nobody else can have come to an event this new
+        return self.frozen and all(nic.time.held for nic in self.nics)
 
     def advance(self, ps: int) -> None:
         """Let ``ps`` picoseconds pass."""
@@ -153,19 +154,23 @@ class Pair:
         """
         if any(other.freeze.frozen_ps is not None for other in self.nics):
             return
-        if any(other.held for other in self.nics):
+        if any(other.time.held for other in self.nics):
             self._start()
 
     def rewire(self) -> None:
         """The link's wiring was changed by a register: the pair starts anew, a held one when it is released."""
         wanted = any(nic.config.loopback for nic in self.nics)
-        if wanted != self.loopback and not any(nic.held for nic in self.nics):
+        if wanted != self.loopback and not any(nic.time.held for nic in self.nics):
             self._start()
 
+    def froze(self, stop: Stop) -> None:
+        """A card's recorder has frozen."""
+        self.truth.froze(stop)
+
     def _start(self) -> None:
-        for nic in self.nics:
+        for nic in self.nics if self.runs else ():
             nic.stop()
-            nic.held = False
+            nic.time.held = False
         # A card whose peer hears itself is heard by nobody, so it is looped back as well.
         self.loopback = any(nic.config.loopback for nic in self.nics)
         fault, run = self.fault, self.runs
@@ -176,8 +181,15 @@ class Pair:
         else:
             plan = workload_plan(self.profile, self.seed, run, self.workload)
         fault.shape(plan, self.profile)
-        for nic, sending, receiving in zip(self.nics, plan.sending, plan.receiving, strict=True):
-            nic.start(sending, receiving, random.Random(f"{self.seed}/{run}/{nic.name}/card"))
+        for nic, sending, receiving, log in zip(
+            self.nics, plan.sending, plan.receiving, self.host_logs, strict=True
+        ):
+            draw = random.Random(f"{self.seed}/{run}/{nic.name}/card")
+            nic.build(fault.hooks(nic), sending, receiving, log, draw)
+        for nic, peer in zip(self.nics, reversed(self.nics), strict=True):
+            nic.connect(nic if self.loopback else peer)
+        for nic in self.nics:
+            nic.start()
 
 
 def _clock(name: str, hz: int, profile: Profile, draw: random.Random) -> Clock:

@@ -1,429 +1,279 @@
-"""One emulated network card: its clocks, taps and memories, the stages between them, and what it latches when
-it freezes.
-"""
+"""One emulated network card: its stages plugged together, and what is latched when its recorder freezes."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
 import simpy
 
 from freezeframe.capture.registers.layouts import (
-    EVENT_CODE_LSB,
-    EVENT_FLOW_LSB,
-    EVENT_SOURCE_LSB,
-    Cause,
-    Domain,
-    EventSource,
-    Kind,
     LinkCode,
-    Machine,
     MachineState,
     Memory,
+    State,
 )
-from freezeframe.emulator.bank import Bank, latch
-from freezeframe.emulator.clocks import Clock
+from freezeframe.capture.registers.map_table import COUNTERS
+from freezeframe.emulator.bank import Bank, chunk_crcs, flow_values
+from freezeframe.emulator.clocks import Clock, Clocks
+from freezeframe.emulator.config import Config
 from freezeframe.emulator.counters import Sampler, Snapshots
-from freezeframe.emulator.credit import Flow
+from freezeframe.emulator.credit import Flow, Flows
 from freezeframe.emulator.credit_copies import CreditCopies
 from freezeframe.emulator.dma import TxDma
 from freezeframe.emulator.dma_pipelined import PipelinedTxDma
 from freezeframe.emulator.dma_receive import NoteWriter, RxDma
-from freezeframe.emulator.eventlog import EventLog
-from freezeframe.emulator.faults.base import Fault
-from freezeframe.emulator.freeze import FreezeControl
+from freezeframe.emulator.hooks import Hooks
 from freezeframe.emulator.host import Host
+from freezeframe.emulator.host_trace import HostLog
+from freezeframe.emulator.lanes import BondedLanes
 from freezeframe.emulator.link import TxLink
 from freezeframe.emulator.link_receive import RxLink
-from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.parts import Bus, Fifo
+from freezeframe.emulator.ports import Backplane, Latched, Values
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.provoke import PatternSource
-from freezeframe.emulator.recorder import ALL_KINDS, Recorder
-from freezeframe.emulator.stages import Bus, Fifo, Process, Tap
+from freezeframe.emulator.recording import Recording
+from freezeframe.emulator.running import Running
+from freezeframe.emulator.time_pairs import TimePairs
 from freezeframe.emulator.traffic import Receiving, Sending
-from freezeframe.emulator.trigger import Trigger
 from freezeframe.emulator.truth import Stop
 
-if TYPE_CHECKING:
-    from freezeframe.emulator.machine import Pair
+__all__ = ["Identity", "Nic", "Owner"]
 
-__all__ = ["Bank", "Config", "Nic"]
-
-_ALL_CAUSES = sum(1 << cause for cause in Cause)
-_LINK_TAPS = (Memory.TX_DEQ, Memory.RX_ENQ)
-_PENDING = 48  # runs or events a recorder may hold back before they are committed
-_SOURCES = {
-    Machine.TX_DMA: EventSource.TX_DMA,
-    Machine.RX_DMA: EventSource.RX_DMA,
-    Machine.TX_LINK: EventSource.TX_LINK,
-    Machine.RX_LINK: EventSource.RX_LINK,
-}
-_STEP, _FIRED = 1, 2  # codes of the recorder's own USER events: a sequence began, the trigger fired
-_IN_LINK_DOMAIN = (Machine.TX_LINK, Machine.RX_LINK)
+_OUTSIDE = 127  # number of the flow that stands for all outside the map
 
 
-@dataclass(slots=True)
-class Config:
-    """What the host may write, as it acts; see the register map."""
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a card says of itself: its boot nonce, and its place among the devices of its target."""
 
-    stall_limit: int
-    snapshot_log2: int
-    sample_period: int
-    # The driver masks sync-unf: an underflow must be found by what it does to the words.
-    cause_mask: int = _ALL_CAUSES & ~(1 << Cause.SYNC_UNF)
-    hold: bool = True
-    select_tap: int = 0
-    index_record: int = 0
-    index_memory: int = 0
-    rx_stop: bool = False
-    loopback: bool = False
-    traffic_on: bool = False
-    traffic_flow: int = 0
-    traffic_length: int = 0
-    traffic_gap: int = 0
-    traffic_seed: int = 0
-    inject_buffer: npt.NDArray[np.uint32] = field(
-        default_factory=lambda: np.zeros(2048, dtype=np.uint32)
-    )
+    nonce: int
+    index: int
+    devices: int
+    time_master: bool
+
+
+class Owner(Protocol):
+    """Whoever has the cards and the link between them."""
+
+    def released(self) -> None:
+        """A frozen card has been armed again."""
+
+    def rewire(self) -> None:
+        """The link's wiring was changed by a register."""
+
+    def froze(self, stop: Stop) -> None:
+        """A card's recorder has frozen."""
 
 
 class Nic:
-    """A card with its recorder. The recorder lives as long as the card; the stages are made anew at each `start`."""
+    """A card with its recorder. The recorder lives as long as the card; the stages are made anew for each run."""
 
     def __init__(
-        self, machine: Pair, index: int, profile: Profile, bus: Clock, link: Clock
+        self,
+        owner: Owner,
+        env: simpy.Environment,
+        index: int,
+        profile: Profile,
+        clocks: Clocks,
+        identity: Identity,
+        master: Clock,
     ) -> None:
-        self.machine = machine
-        self.env: simpy.Environment = machine.env
+        """Make a card that has no stages yet; ``master`` is the clock of the time line."""
+        self.owner = owner
         self.index = index
         self.name = chr(ord("A") + index)
         self.profile = profile
-        self.bus = Bus(self.env, bus)
-        self.link = link
-        self.fault: Fault = machine.fault
-        self.config = Config(
-            profile.trace_stall_limit_cycles,
-            profile.trace_snapshot_log2,
-            profile.trace_sample_period_cycles,
-        )
-        self.taps = [
-            Tap(memory, self.clock(_domain(memory)), self._fed) for memory in list(Memory)[:4]
-        ]
+        self.clocks = clocks
+        self.identity = identity
+        self.time = Running(env)
+        self.bus = Bus(env, clocks.bus)
+        self.link = clocks.link
+        self.config = Config.of(profile)
+        self.recording = Recording(self.time, clocks, profile, self.config, self)
+        self.freeze = self.recording.freeze
+        self.time_pairs = TimePairs(clocks, master, profile.trace_sync_period_cycles, self.freeze)
+        self.taps = self.recording.taps
         self.tx_fifo = Fifo(profile.fifo_tx_words, self.taps[0], self.taps[1])
         self.rx_fifo = Fifo(profile.fifo_rx_words, self.taps[2], self.taps[3])
-        self.trigger = Trigger()
-        self.trigger_plan = 0
-        self.log = EventLog(
-            profile.trace_event_depth, profile.trace_event_fifo, profile.trace_post_drain_cycles
-        )
-        self.memories: list[Recorder | EventLog | None] = [
-            Recorder(profile.trace_tap_depth, profile.trace_post_drain_cycles)
-            if profile.quad or memory == 0
-            else None
-            for memory in range(4)
-        ]
-        self.memories.append(self.log)
-        for recorder in self.memories:
-            if recorder is not None:
-                recorder.post = profile.trace_post
-        self._post = [profile.trace_post] * 5
-        self._kinds = [ALL_KINDS] * 5
-        self.split_wait = type(self.bus.owned)()
-        self.counts: dict[str, int] = dict.fromkeys(
-            (
-                "header_errors", "payload_errors", "length_errors", "parity_errors", "drops",
-                "credits_sent", "credits_taken", "credits_refused", "tx_fifo_overflows",
-                "tx_fifo_underflows", "rx_fifo_overflows", "rx_fifo_underflows", "idles_inserted",
-                "idles_removed", "descriptors", "notifications", "interrupts", "bus_retries",
-                "bus_disconnects",
-            ),
-            0,
-        )  # fmt: skip
-        self.pressure_before = 0
-        self.events_lost_before = 0
+        self.counts = dict.fromkeys(COUNTERS, 0)
         self.length_histogram = [0] * 16
         self.inject_count = 0
-        self.held = False
         self.bank: Bank | None = None
-        self.freeze = FreezeControl(self)
-        self.sampler = Sampler(self)
-        self.snapshots = Snapshots(self)
-        self._running: list[simpy.Process] = []
-        self._run = 0  # number of the present start; what was planned in another is void
-        self.states = [MachineState.IDLE] * 4
-        self._make_stages(Sending.silent(), Receiving(), random.Random(0))
+        self.sampler = Sampler(
+            self.time, clocks, self.config, profile.trace_sampler_depth,
+            self.taps[Memory.TX_DEQ], self.rx_fifo, self._recording,
+        )  # fmt: skip
+        self.snapshots = Snapshots(self.time, clocks, self.config, self.counters)
+        self._pressure_before = 0
 
     @property
     def now_ps(self) -> int:
         """The simulation's present time."""
-        return int(self.env.now)
-
-    @property
-    def peer(self) -> Nic:
-        """The card at the other end of the link: this one itself in loop-back."""
-        return self if self.machine.loopback else self.machine.nics[1 - self.index]
-
-    def clock(self, domain: Domain) -> Clock:
-        """Return the clock of one of the two domains."""
-        return self.bus.clock if domain == Domain.BUS else self.link
-
-    def memory_domain(self, memory: int) -> Domain:
-        """Return the domain in which a memory records."""
-        return _domain(memory)
-
-    # -- running -------------------------------------------------------------------------------
+        return self.time.now_ps
 
     def power_up(self) -> None:
         """Start what runs whether or not the card is held: sampler and counter snapshots."""
         self.sampler.restart()
         self.snapshots.restart()
 
-    def start(self, sending: Sending, receiving: Receiving, draw: random.Random) -> None:
+    # -- a run ---------------------------------------------------------------------------------
+
+    def build(
+        self,
+        faults: Hooks,
+        sending: Sending,
+        receiving: Receiving,
+        log: HostLog,
+        draw: random.Random,
+    ) -> None:
+        """Make the stages of a run; the link is connected afterwards."""
+        plane = Backplane(
+            self.time, self.bus, self.link, self.recording, self.counts, self.profile, self.config,
+            faults,
+        )  # fmt: skip
+        self.faults = faults
+        self.flows = self._flows(faults, sending)
+        copies = CreditCopies(bool(self.profile.flows_copy_credits))
+        tx_deq, rx_deq = self.taps[Memory.TX_DEQ], self.taps[Memory.RX_DEQ]
+        notes = NoteWriter(plane)
+        self.tx_link = TxLink(plane, tx_deq, self.flows, notes, copies)
+        engine = TxDma if self.profile.bus_outstanding_reads == 1 else PipelinedTxDma
+        self.tx_dma = engine(plane, self.tx_fifo, self.tx_link, draw)
+        rx_dma = RxDma(plane, rx_deq, self.tx_link, notes, self.length_histogram)
+        self.rx_dma = rx_dma
+        self.lanes = BondedLanes(plane, [draw.randrange(4), draw.randrange(4)])
+        self.rx_link = RxLink(
+            plane, self.rx_fifo, self.lanes, self.flows, rx_dma, self.tx_link, copies
+        )
+        self.pattern = PatternSource(plane, self.tx_dma)
+        self.host = Host(plane, sending, receiving, self.tx_dma, rx_dma, copies, log)
+        notes.complete = self.host.complete
+        self._notes = notes
+
+    def connect(self, peer: Nic) -> None:
+        """Put the link to the card at the other end; to this one itself in loop-back."""
+        self.tx_link.wire = peer.rx_link
+        self.far = peer.link
+
+    def start(self) -> None:
         """Bring a stopped card up from nothing, as its driver does: FIFOs, credits and sequence numbers begin at 0."""
-        self._make_stages(sending, receiving, draw)
         self.tx_fifo.clear()
         self.rx_fifo.clear()
-        self.states = [MachineState.IDLE] * 4
+        self.recording.states[:] = [MachineState.IDLE] * 4
         for lane in (0, 1):
-            self.link_event(Kind.LINK, EventSource.RX_LINK, LinkCode.TRAINED, lane)
-        self.fault.started(self)
-        for run in (
-            self.tx_dma.run, self.tx_link.run, self.rx_dma.run, self.notes.run, self.pattern.run,
-            self.rx_link.run_clock_correction, self.host.run_posting, self.host.run_handler,
-            self.host.run_stops, self.host.run_answering,
+            self.lanes.report(LinkCode.TRAINED, lane)
+        self.faults.started()
+        for steps in (
+            self.tx_dma.run(), self.tx_link.run(), self.rx_dma.run(), self._notes.run(),
+            self.pattern.run(), self.rx_link.run_clock_correction(self.far), self.host.run_posting(),
+            self.host.run_handler(), self.host.run_stops(), self.host.run_answering(),
         ):  # fmt: skip
-            self.process(run())
+            self.time.process(steps)
 
     def stop(self) -> None:
         """End all stages now; words that would have moved later never do."""
         now = self.now_ps
-        bus, link = self.bus.clock.cycle_at(now), self.link.cycle_at(now)
+        bus, link = (clock.cycle_at(now) for clock in self.clocks)
         self.tx_link.hold(link)
-        for process in self._running:
-            if process.is_alive and process is not self.env.active_process:
-                process.interrupt()
-        self._running.clear()
-        self._run += 1
+        self.time.stop()
         for tap in self.taps:
-            tap.cut(bus if tap.clock is self.bus.clock else link)
+            tap.cut(bus if tap.clock is self.clocks.bus else link)
         for flow in self.flows:
-            flow.sent.cut(link)
-            flow.received.cut(link)
-            flow.freed.cut(bus)
+            flow.cut(bus, link)
         self.bus.cut(bus)
-        self.split_wait.cut(bus)
-        self.pressure_before += self.tx_link.end_pressure(now)
+        self._pressure_before += self.tx_link.end_pressure(now)
         self.bus.restart()
 
-    def process(self, steps: Process) -> None:
-        """Run steps until the card is held or brought up anew."""
-        self._running.append(self.env.process(_until_interrupted(steps)))
-        if len(self._running) > 64:
-            self._running = [process for process in self._running if process.is_alive]
-
-    def at(self, t_ps: int, action: Callable[[], None]) -> None:
-        """Do something later, unless the card has been held or brought up anew by then."""
-        run = self._run
-
-        def act() -> None:
-            if self._run == run:
-                action()
-
-        self.machine.at(t_ps, act)
-
-    def flow(self, number: int) -> Flow:
-        """Return a flow; one outside the map has no credit and stays apart."""
-        known = self.known_flow(number)
-        return known if known is not None else self._no_flow
-
-    def known_flow(self, number: int) -> Flow | None:
-        """Return a flow of the map, None for a number outside it."""
-        return self.flows[number] if number < len(self.flows) else None
-
-    def _make_stages(self, sending: Sending, receiving: Receiving, draw: random.Random) -> None:
+    def _flows(self, faults: Hooks, sending: Sending) -> Flows:
         profile = self.profile
-        self.draw = draw
-        self.tx_dma = TxDma(self) if profile.bus_outstanding_reads == 1 else PipelinedTxDma(self)
-        self.tx_link = TxLink(self)
-        self.rx_link = RxLink(self)
-        self.rx_dma = RxDma(self)
-        self.notes = NoteWriter(self)
-        self.pattern = PatternSource(self)
-        self.credit_copies = CreditCopies(bool(profile.flows_copy_credits))
-        self.host = Host(self, sending, receiving)
         width, unit = profile.credit_w, profile.flows_credit_unit_words
-        self.flows = [
-            Flow(
-                number,
-                self._limit(number, sending),
-                width,
-                self.fault.credit_unit(number, unit, self),
-            )
-            for number in range(profile.flows_count)
-        ]
-        self._no_flow = Flow(127, 0, width, unit)
-        self.comma_phase = [draw.randrange(4), draw.randrange(4)]
+        flows = []
+        for number in range(profile.flows_count):
+            share = profile.credit_share_words if number in sending.flows else 0
+            limit = faults.start_limit(number, share)
+            flows.append(Flow(number, limit, width, faults.credit_unit(number, unit)))
+        return Flows(flows, Flow(_OUTSIDE, 0, width, unit))
 
-    def _limit(self, number: int, sending: Sending) -> int:
-        share = self.profile.credit_share_words if number in sending.flows else 0
-        return self.fault.start_limit(number, share, self)
-
-    # -- recording -----------------------------------------------------------------------------
-
-    def event(
-        self,
-        kind: Kind,
-        source: EventSource,
-        code: int,
-        value: int,
-        flow: int = 0,
-        cycle: int | None = None,
-    ) -> None:
-        """Offer an event to the log, of the present bus cycle or a later one."""
-        if cycle is None:
-            cycle = self.bus.clock.cycle_at(self.now_ps)
-        data = value | flow << EVENT_FLOW_LSB | source << EVENT_SOURCE_LSB | code << EVENT_CODE_LSB
-        self.log.offer(cycle, source, kind, data)
-        if self.log.waiting > _PENDING:
-            self.log.advance(self.bus.clock.cycle_at(self.now_ps) - 1)
-        self.freeze.fed(Memory.EVENT_LOG)
-
-    def link_event(
-        self, kind: Kind, source: EventSource, code: int, value: int, flow: int = 0
-    ) -> None:
-        """Offer an event of the link domain: the log sees it 2 to 3 bus cycles later."""
-        self.event(kind, source, code, value, flow, self.bus.clock.crossed(self.now_ps))
-
-    def enter(self, machine: Machine, state: MachineState) -> None:
-        """A state machine changes its state; staying in it is no event."""
-        old = self.states[machine]
-        if old == state:
-            return
-        self.states[machine] = state
-        report = self.link_event if machine in _IN_LINK_DOMAIN else self.event
-        report(Kind.STATE, _SOURCES[machine], machine, state | old << 8)
-
-    def _fed(self, index: int, cycle: int, kinds: Kinds, words: Words) -> None:
-        tap = self.taps[index]
-        if tap.recorder is not None:
-            if tap.recorder.waiting > _PENDING:
-                tap.recorder.advance(tap.clock.cycle_at(self.now_ps) - 1)
-            self.freeze.fed(index)
-        if self.trigger.enable and self.trigger.tap == index:
-            self._watch(tap, cycle, kinds, words)
-
-    def _watch(self, tap: Tap, cycle: int, kinds: Kinds, words: Words) -> None:
-        domain = _domain(tap.index)
-        early = max(0, self.freeze.armed_cycle(domain) + 1 - cycle)  # as far as the arm has come
-        fires = self.trigger.feed(cycle + early, kinds[early:], words[early:])
-        plan, tap_number, steps = self.trigger_plan, tap.index, self.trigger.steps
-        for seen, code in [(step, _STEP) for step in steps] + (
-            [] if fires is None else [(fires, _FIRED)]
-        ):
-            self.at(
-                tap.clock.edge_ps(seen + 1), partial(self._trigger, plan, domain, code, tap_number)
-            )
-        steps.clear()
-
-    def _trigger(self, plan: int, domain: Domain, code: int, tap: int) -> None:
-        if plan != self.trigger_plan:
-            return
-        report = self.event if domain == Domain.BUS else self.link_event
-        report(Kind.USER, EventSource.RECORDER, code, tap)
-        if code == _FIRED:
-            self.freeze.raise_cause(Cause.TRIGGER, domain)
-
-    def reset_trigger(self) -> None:
-        """The trigger's configuration changed, or the recorder was armed: begin to watch anew."""
-        self.trigger.reset()
-        self.trigger_plan += 1
-        tap = self.taps[self.trigger.tap]
-        self._watch(tap, *tap.rest(tap.clock.cycle_at(self.now_ps)))
+    # -- what the recorder asks for ------------------------------------------------------------
 
     def arm_memories(self, now_ps: int) -> None:
-        """Clear all memories and attach them to their taps."""
-        self.events_lost_before += self.log.lost
-        if not self.profile.quad:
-            self._select(self.config.select_tap & 3)
-        for memory, recorder in enumerate(self.memories):
-            if isinstance(recorder, Recorder):
-                self.taps[memory].recorder = recorder
-            if recorder is None:
-                continue
-            clock = self.clock(self.memory_domain(memory))
-            cycle = clock.cycle_at(now_ps)
-            recorder.arm(cycle if clock is self.bus.clock else clock.crossed(now_ps))
+        """Clear all memories and the samples."""
+        self.recording.arm()
         self.sampler.clear()
-        self.reset_trigger()
 
-    def _select(self, tap: int) -> None:
-        """Put the one memory behind a tap. Its records stay, its recorder counts that tap's cycles from now on."""
-        old = next(m for m in self.memories if isinstance(m, Recorder))
-        new = Recorder(self.profile.trace_tap_depth, self.profile.trace_post_drain_cycles)
-        new.memory = old.memory
-        new.post, new.kinds = self._post[tap], self._kinds[tap]
-        for memory in range(4):
-            self.memories[memory] = new if memory == tap else None
-            self.taps[memory].recorder = None
-
-    def set_post(self, memory: int, post: int) -> None:
-        """Set the records a memory stores after a cause; a cause that has come keeps the old number."""
-        self._post[memory] = post
-        recorder = self.memories[memory]
-        if recorder is not None:
-            recorder.post = post
-
-    def set_kinds(self, memory: int, kinds: int) -> None:
-        """Set the kinds a memory records, from the present cycle on."""
-        self._kinds[memory] = kinds
-        recorder = self.memories[memory]
-        if recorder is not None:
-            self.commit(memory)
-            recorder.kinds = kinds
-            self.freeze.fed(memory)
-
-    def post(self, memory: int) -> int:
-        """Return what `set_post` set."""
-        return self._post[memory]
-
-    def kinds(self, memory: int) -> int:
-        """Return what `set_kinds` set."""
-        return self._kinds[memory]
-
-    def commit(self, memory: int) -> None:
-        """Bring a memory up to the cycle before the present one."""
-        recorder = self.memories[memory]
-        if recorder is not None:
-            recorder.advance(self.clock(self.memory_domain(memory)).cycle_at(self.now_ps) - 1)
-
-    # -- standing still ------------------------------------------------------------------------
+    def armed(self, was_frozen: bool) -> None:
+        """The recorder has been armed."""
+        if was_frozen:
+            self.owner.released()
+        if self.freeze.generation > 1:  # the first arm is at power-up, before there is a link
+            self.tx_link.watch_stall()
 
     def frozen(self, t_ps: int) -> None:
         """All memories are closed: latch everything, and hold the card if that is wanted."""
-        self.bank = latch(self, t_ps)
-        self.machine.truth.froze(
-            Stop(
-                self.name, self.freeze.generation,
-                self.bus.clock.edge_ps(self.freeze.cause_cycle), t_ps,
-            )
-        )  # fmt: skip
+        self.bank = self._latch(t_ps)
+        cause_ps = self.clocks.bus.edge_ps(self.freeze.cause_cycle)
+        self.owner.froze(Stop(self.name, self.generation, cause_ps, t_ps))
         if self.config.hold:
-            self.held = True
+            self.time.held = True
             self.stop()
 
+    def counters(self, t_ps: int) -> dict[str, int]:
+        """Return every counter of the map as it stands at ``t_ps``."""
+        values = self.counts.copy()
+        bus = self.clocks.bus.cycle_at(t_ps)
+        for tap in self.taps:
+            cycle, name = tap.clock.cycle_at(t_ps), Memory(tap.index).name.lower()
+            values[f"{name}_words"] = tap.words.at(cycle)
+            values[f"{name}_packets"] = tap.packets.at(cycle)
+        values["bus_cycles"] = self.bus.owned.at(bus)
+        values["bus_data_cycles"] = self.bus.carried.at(bus)
+        values["split_wait_cycles"] = self.bus.split_wait.at(bus)
+        values["pressure_cycles"] = self._pressure_before + self.tx_link.pressure_at(t_ps)
+        values["events_lost"] = self.recording.events_lost
+        return values
 
-def _domain(memory: int) -> Domain:
-    return Domain.LINK if memory in _LINK_TAPS else Domain.BUS
+    def _recording(self) -> bool:
+        return self.freeze.state in (State.ARMED, State.TRIGGERED)
 
+    def _latch(self, t_ps: int) -> Bank:
+        """Take everything as it stands at ``t_ps``."""
+        images = self.recording.images()
+        crc = chunk_crcs(images, self.profile.trace_chunk_records)
+        bus = self.clocks.bus.cycle_at(t_ps)
+        values: Values = {
+            ("frozen.tx_level", ()): max(0, self.tx_fifo.level(t_ps)),
+            ("frozen.rx_level", ()): max(0, self.rx_fifo.level(t_ps)),
+            ("frozen.freeze_cycle_lo", ()): bus & 0xFFFFFFFF,
+            ("frozen.freeze_cycle_hi", ()): bus >> 32,
+        }
+        stages: tuple[Latched, ...] = (
+            self.tx_dma, self.tx_link, self.rx_link, self.lanes, self.host, self.recording,
+        )  # fmt: skip
+        for stage in stages:
+            values |= stage.latched(t_ps)
+        for flow in self.flows:
+            values |= flow_values(flow, self.clocks, t_ps)
+        return Bank(
+            values, self.counters(t_ps), images, crc, self.sampler.slots.copy(),
+            self.length_histogram.copy(),
+        )  # fmt: skip
 
-def _until_interrupted(steps: Process) -> Process:
-    try:
-        yield from steps
-    except simpy.Interrupt:
-        return
+    # -- what a fault may see ------------------------------------------------------------------
+
+    @property
+    def generation(self) -> int:
+        """Number of the present recording."""
+        return self.freeze.generation
+
+    @property
+    def received(self) -> bool:
+        """Whether a good packet has arrived since bring-up."""
+        return self.rx_link.next_seq != 0
+
+    def withheld(self, number: int) -> int:
+        """Return the words freed of a flow that no credit has told of."""
+        flow = self.flows[number]
+        return flow.freed.at(self.clocks.bus.cycle_at(self.now_ps)) - flow.reported & flow.mask

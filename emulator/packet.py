@@ -31,12 +31,16 @@ from freezeframe.capture.registers.layouts import (
 from freezeframe.emulator.memory import Kinds, Words
 
 __all__ = [
+    "CREDIT_VALUE_MASK",
     "FRAME_WORDS",
     "HEAD_WORDS",
+    "NO_WORDS",
     "Header",
     "Packet",
     "Verdict",
+    "flipped",
     "frame_kinds",
+    "header_in",
     "header_of",
     "inspect",
     "leave_out",
@@ -44,9 +48,15 @@ __all__ = [
     "raw_packet",
 ]
 
+CREDIT_VALUE_MASK = (1 << 40) - 1
+"""Bits of a credit word that an event holds."""
+
 HEAD_WORDS = 2
 FRAME_WORDS = 3
 """Words of a packet beside its payload: header, address, tail."""
+
+NO_WORDS: Words = np.empty(0, dtype=np.uint64)
+"""A payload of no words."""
 
 _frames: dict[int, Kinds] = {}
 
@@ -61,6 +71,11 @@ class Header:
     length: int
     seq: int
     good: bool
+
+    def payload_word(self, place: int) -> int | None:
+        """Return which payload word the packet's word ``place`` is; None for header words and tail."""
+        word = place - HEAD_WORDS
+        return word if 0 <= word < self.length else None
 
 
 @dataclass(slots=True)
@@ -171,6 +186,18 @@ def header_of(header: int, address: int) -> Header:
     )
 
 
+def header_in(words: Words) -> Header:
+    """Return the header of a packet of at least two words."""
+    return header_of(int(words[0]), int(words[1]))
+
+
+def flipped(words: Words, place: int, bits: Sequence[int]) -> Words:
+    """Return a copy with some bits of the word at ``place`` turned over."""
+    changed = words.copy()
+    changed[place] ^= np.uint64(sum(1 << bit for bit in bits))
+    return changed
+
+
 def inspect(words: Words, kinds: Kinds) -> Verdict:
     """Check a packet as the hardware does: the header CRC at the second HEAD, then payload CRC and length at the TAIL
     or, when no TAIL stands there, where the header says it should.
@@ -180,7 +207,7 @@ def inspect(words: Words, kinds: Kinds) -> Verdict:
     count = len(words)
     if count < HEAD_WORDS or kinds[0] != Kind.HEAD or kinds[1] != Kind.HEAD:
         return Verdict(None, min(count, HEAD_WORDS) - 1)
-    header = header_of(int(words[0]), int(words[1]))
+    header = header_in(words)
     if not header.good:
         return Verdict(header, 1)
     expected = HEAD_WORDS + header.length

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,61 +24,74 @@ _FOLDER = Path(__file__).parent / "profiles"
 _POWERS_OF_TWO = ("trace.tap_depth", "trace.event_depth", "trace.event_fifo")
 
 
+def _within(low: int, high: int) -> Any:
+    """Declare a whole number of the TOML file with what is allowed, both ends included."""
+    return field(metadata={"within": (low, high)})
+
+
+def _among(*texts: str) -> Any:
+    """Declare a text of the TOML file with what is allowed."""
+    return field(metadata={"among": texts})
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One adapter. The unit of a number is the end of its name; fields are ``section_key`` of the TOML file."""
+    """One adapter. The unit of a number is the end of its name; fields are ``section_key`` of the TOML file.
+
+    What the register map and its windows can hold bounds the trace section.
+    """
 
     name: str
     description: str
     digest: int  # first 32 bits of the SHA-256 over the values: the device's build hash
 
-    clocks_bus_hz: int
-    clocks_link_hz: int
-    clocks_deviation_ppm: int
+    clocks_bus_hz: int = _within(1_000_000, 1_000_000_000)
+    clocks_link_hz: int = _within(1_000_000, 1_000_000_000)
+    clocks_deviation_ppm: int = _within(0, 1000)
 
-    bus_overhead_cycles: int
-    bus_split_min_cycles: int
-    bus_split_max_cycles: int
-    bus_split_block_words: int
-    bus_completion_cycles: int
-    bus_outstanding_reads: int
-    bus_write_cycles: int
-    bus_burst_overhead_cycles: int
-    bus_write_burst_words: int
-    bus_retries_ppm: int
-    bus_disconnects_ppm: int
+    bus_overhead_cycles: int = _within(1, 1000)
+    bus_split_min_cycles: int = _within(0, 10_000)
+    bus_split_max_cycles: int = _within(0, 10_000)
+    bus_split_block_words: int = _within(0, 512)
+    bus_completion_cycles: int = _within(2, 1000)
+    bus_outstanding_reads: int = _within(1, 16)
+    bus_write_cycles: int = _within(1, 1000)
+    bus_burst_overhead_cycles: int = _within(1, 1000)
+    bus_write_burst_words: int = _within(4, 1024)
+    bus_retries_ppm: int = _within(0, 500_000)
+    bus_disconnects_ppm: int = _within(0, 500_000)
 
-    fifo_tx_words: int
-    fifo_rx_words: int
-    fifo_message_words: int
+    fifo_tx_words: int = _within(16, 65_536)
+    fifo_rx_words: int = _within(16, 1 << 20)
+    fifo_message_words: int = _within(1, 512)
 
-    link_latency_ps: int
-    link_gap_cycles: int
-    link_sync_fill_halves: int
+    link_latency_ps: int = _within(0, 1_000_000_000)
+    link_gap_cycles: int = _within(1, 64)
+    link_sync_fill_halves: int = _within(2, 64)
 
-    flows_count: int
-    flows_active: int
-    flows_credit_unit_words: int
-    flows_copy_credits: int
+    flows_count: int = _within(1, 128)
+    flows_active: int = _within(1, 128)
+    flows_credit_unit_words: int = _within(1, 65_536)
+    flows_copy_credits: int = _within(0, 1)
 
-    trace_mode: str
-    trace_tap_depth: int
-    trace_event_depth: int
-    trace_chunk_records: int
-    trace_event_fifo: int
-    trace_post: int
-    trace_post_drain_cycles: int
-    trace_sampler_depth: int
-    trace_sample_period_cycles: int
-    trace_snapshot_log2: int
-    trace_cross_latency_cycles: int
-    trace_sync_period_cycles: int
-    trace_stall_limit_cycles: int
+    trace_mode: str = _among("quad", "select")
+    trace_tap_depth: int = _within(64, 16_384)
+    trace_event_depth: int = _within(64, 16_384)
+    trace_chunk_records: int = _within(1, 16_384)
+    trace_event_fifo: int = _within(4, 256)
+    trace_post: int = _within(0, 1 << 31)
+    trace_post_drain_cycles: int = _within(1, 1 << 20)
+    trace_sampler_depth: int = _within(1, 4096)
+    trace_sample_period_cycles: int = _within(0, 1 << 31)
+    trace_snapshot_log2: int = _within(8, 31)
+    trace_cross_latency_cycles: int = _within(0, 100_000)
+    trace_sync_period_cycles: int = _within(64, 1 << 24)
+    trace_stall_limit_cycles: int = _within(0, 1 << 31)
 
-    host_ring_descriptors: int
-    host_combining_words: int
-    host_interrupt_latency_ns: int
-    host_completion_ns: int
+    host_ring_descriptors: int = _within(1, 1024)
+    host_combining_words: int = _within(0, 64)
+    host_interrupt_latency_ns: int = _within(0, 1_000_000_000)
+    host_completion_ns: int = _within(0, 1_000_000_000)
 
     @property
     def credit_w(self) -> int:
@@ -101,50 +114,9 @@ class Profile:
         return self.trace_mode == "quad"
 
 
-# Allowed values, both ends included. What the register map and its windows can hold bounds the trace section.
-_RANGES: dict[str, tuple[int, int]] = {
-    "clocks.bus_hz": (1_000_000, 1_000_000_000),
-    "clocks.link_hz": (1_000_000, 1_000_000_000),
-    "clocks.deviation_ppm": (0, 1000),
-    "bus.overhead_cycles": (1, 1000),
-    "bus.split_min_cycles": (0, 10_000),
-    "bus.split_max_cycles": (0, 10_000),
-    "bus.split_block_words": (0, 512),
-    "bus.completion_cycles": (2, 1000),
-    "bus.outstanding_reads": (1, 16),
-    "bus.write_cycles": (1, 1000),
-    "bus.burst_overhead_cycles": (1, 1000),
-    "bus.write_burst_words": (4, 1024),
-    "bus.retries_ppm": (0, 500_000),
-    "bus.disconnects_ppm": (0, 500_000),
-    "fifo.tx_words": (16, 65_536),
-    "fifo.rx_words": (16, 1 << 20),
-    "fifo.message_words": (1, 512),
-    "link.latency_ps": (0, 1_000_000_000),
-    "link.gap_cycles": (1, 64),
-    "link.sync_fill_halves": (2, 64),
-    "flows.count": (1, 128),
-    "flows.active": (1, 128),
-    "flows.credit_unit_words": (1, 65_536),
-    "flows.copy_credits": (0, 1),
-    "trace.tap_depth": (64, 16_384),
-    "trace.event_depth": (64, 16_384),
-    "trace.chunk_records": (1, 16_384),
-    "trace.event_fifo": (4, 256),
-    "trace.post": (0, 1 << 31),
-    "trace.post_drain_cycles": (1, 1 << 20),
-    "trace.sampler_depth": (1, 4096),
-    "trace.sample_period_cycles": (0, 1 << 31),
-    "trace.snapshot_log2": (8, 31),
-    "trace.cross_latency_cycles": (0, 100_000),
-    "trace.sync_period_cycles": (64, 1 << 24),
-    "trace.stall_limit_cycles": (0, 1 << 31),
-    "host.ring_descriptors": (1, 1024),
-    "host.combining_words": (0, 64),
-    "host.interrupt_latency_ns": (0, 1_000_000_000),
-    "host.completion_ns": (0, 1_000_000_000),
-}
-_TEXTS: dict[str, tuple[str, ...]] = {"trace.mode": ("quad", "select")}
+_KEYS = {field.name.replace("_", ".", 1): field.metadata for field in fields(Profile)}
+_RANGES: dict[str, tuple[int, int]] = {k: m["within"] for k, m in _KEYS.items() if "within" in m}
+_TEXTS: dict[str, tuple[str, ...]] = {k: m["among"] for k, m in _KEYS.items() if "among" in m}
 
 
 def profile_names() -> list[str]:
@@ -169,8 +141,8 @@ def load_profile(name: str) -> Profile:
             )
         chain.append(_read(base)[1])
     merged: dict[str, Any] = {}
-    for one in reversed(chain):
-        for key, value in one.items():
+    for table in reversed(chain):
+        for key, value in table.items():
             both = isinstance(value, dict) and isinstance(merged.get(key), dict)
             merged[key] = merged[key] | value if both else value
     return _checked(path.stem, merged)

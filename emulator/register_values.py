@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 from freezeframe.capture.registers.layouts import Domain, Memory, State
 from freezeframe.capture.registers.map_table import (
@@ -21,11 +20,12 @@ from freezeframe.capture.registers.map_table import (
 )
 from freezeframe.capture.registers.types import RegisterInfo
 from freezeframe.emulator.counters import COUNTER_W
-from freezeframe.emulator.provoke import inject
+from freezeframe.emulator.eventlog import EventLog
+from freezeframe.emulator.nic import Nic
+from freezeframe.emulator.provoke import injected
+from freezeframe.emulator.recorder import Recorder
+from freezeframe.emulator.time_pairs import Toggle
 from freezeframe.emulator.trigger import Term
-
-if TYPE_CHECKING:
-    from freezeframe.emulator.nic import Nic
 
 __all__ = ["MAX_BURST", "Reader", "Writer", "defaults", "packed", "readers", "register", "writers"]
 
@@ -105,9 +105,8 @@ def writers(nic: Nic) -> dict[str, Writer]:
         config.select_tap = value >> 4 & 7
 
     def snapshot_log2(value: int) -> None:
-        config.snapshot_log2 = min(
-            max(value, 6), 40
-        )  # a copy takes some 40 cycles; a farther one would be of no use
+        # A copy takes some 40 cycles; one farther away would be of no use.
+        config.snapshot_log2 = min(max(value, 6), 40)
         nic.snapshots.restart()
 
     def sample_period(value: int) -> None:
@@ -132,11 +131,18 @@ def writers(nic: Nic) -> dict[str, Writer]:
 
     def link(value: int) -> None:
         config.loopback = bool(value & 1)
-        nic.machine.rewire()
+        nic.owner.rewire()
 
     def watched(name: str, value: int) -> None:
         setattr(config, name, value)
         nic.tx_link.watch_stall()  # a wait that is over the limit already is a cause now
+
+    def inject(value: int) -> None:
+        token, words = value & 0xFFFF, value >> 16 & 0x3FF
+        if token != nic.inject_count + 1 & 0xFFFF or not words or nic.time.held:
+            return
+        nic.inject_count = nic.inject_count + 1 & _WORD
+        nic.tx_dma.post(injected(config.inject_buffer, words))
 
     made: dict[str, Writer] = {
         "ctl.arm": nic.freeze.write_arm,
@@ -144,8 +150,8 @@ def writers(nic: Nic) -> dict[str, Writer]:
         "ctl.cause_mask": partial(watched, "cause_mask"),
         "ctl.stall_limit": partial(watched, "stall_limit"),
         "ctl.options": options,
-        "ctl.kinds": nic.set_kinds,
-        "ctl.post": nic.set_post,
+        "ctl.kinds": nic.recording.set_kinds,
+        "ctl.post": nic.recording.set_post,
         "ctl.snapshot_log2": snapshot_log2,
         "ctl.sample_period": sample_period,
         "ctl.index": index,
@@ -154,24 +160,22 @@ def writers(nic: Nic) -> dict[str, Writer]:
         "provoke.traffic_gap": partial(setattr, config, "traffic_gap"),
         "provoke.traffic_seed": partial(setattr, config, "traffic_seed"),
         "provoke.link": link,
-        "provoke.inject": lambda value: inject(nic, value & 0xFFFF, value >> 16 & 0x3FF),
+        "provoke.inject": inject,
     }
     return made | _trigger(nic)
 
 
 def _identity(nic: Nic) -> dict[str, int]:
-    profile = nic.profile
+    profile, identity = nic.profile, nic.identity
     return {
         "id.magic": _MAGIC,
         "id.format": FORMAT_VERSION[0] << 16 | FORMAT_VERSION[1],
         "id.map_hash": MAP_HASH,
         "id.build_hash": profile.digest,
-        "id.boot_nonce": nic.machine.nonces[nic.index],
+        "id.boot_nonce": identity.nonce,
         "id.devices": packed(
-            "id.devices", count=1 if nic.machine.apart else len(nic.machine.nonces),
-            index=0 if nic.machine.apart else nic.index,
-            stride_log2=MAP_SIZE.bit_length() - 1,
-            time_master=int(nic.machine.apart or nic.index == 0),
+            "id.devices", count=identity.devices, index=identity.index,
+            stride_log2=MAP_SIZE.bit_length() - 1, time_master=int(identity.time_master),
         ),
         "id.trace": packed(
             "id.trace", mode=int(profile.quad), taps=4, data_w=64, kind_w=4, dt_w=4
@@ -200,7 +204,7 @@ def _control(nic: Nic) -> dict[str, Reader]:
 
     def state() -> int:
         closed = freeze.closed(nic.now_ps)
-        return packed("ctl.state", state=freeze.state, held=int(nic.held), closed=closed)
+        return packed("ctl.state", state=freeze.state, held=int(nic.time.held), closed=closed)
 
     def index_data(word: int) -> int | None:
         config, bank = nic.config, nic.bank
@@ -221,8 +225,8 @@ def _control(nic: Nic) -> dict[str, Reader]:
         "ctl.cause_cycle_lo": lambda: freeze.cause_cycle,
         "ctl.cause_cycle_hi": lambda: freeze.cause_cycle >> 32,
         "ctl.snapshot_seq": lambda: nic.snapshots.seq,
-        "ctl.kinds": nic.kinds,
-        "ctl.post": nic.post,
+        "ctl.kinds": lambda memory: nic.recording.kinds[memory],
+        "ctl.post": lambda memory: nic.recording.posts[memory],
         "ctl.index_data": index_data,
         "provoke.inject_count": lambda: nic.inject_count,
         "length_histogram": length_histogram,
@@ -235,39 +239,33 @@ def _control(nic: Nic) -> dict[str, Reader]:
 
 
 def _recording(nic: Nic) -> dict[str, Reader]:
-    def value(what: Callable[[int], int]) -> Reader:
+    def of_memory(value: Callable[[Recorder | EventLog], int]) -> Reader:
         def read(memory: int) -> int:
-            if nic.memories[memory] is None:
-                return 0
-            nic.commit(memory)
-            return what(memory)
+            nic.recording.commit(memory)
+            recorder = nic.recording.memories[memory]
+            return 0 if recorder is None else value(recorder)
 
         return read
 
-    def recorder(memory: int):  # type: ignore[no-untyped-def]  # either of the two recorders, never None here
-        return nic.memories[memory]
-
     def status(memory: int) -> int:
-        return packed(
-            "memory.status",
-            wrapped=int(recorder(memory).memory.wrapped),
-            chunks_done=chunks_done(nic, memory),
-        )
+        nic.recording.commit(memory)
+        recorder = nic.recording.memories[memory]
+        if recorder is None:
+            return 0
+        wrapped, done = int(recorder.memory.wrapped), chunks_done(nic, memory)
+        return packed("memory.status", wrapped=wrapped, chunks_done=done)
 
     made: dict[str, Reader] = {
-        "memory.write_ptr": value(lambda m: int(recorder(m).memory.write_ptr)),
-        "memory.status": value(status),
-        "memory.stored": value(lambda m: int(recorder(m).memory.stored)),
-        "memory.offered": value(lambda m: int(recorder(m).offered)),
-        "memory.lost": value(lambda m: int(recorder(m).lost)),
-        "pair.status": lambda domain: (
-            (_toggle(nic, domain, "first") is not None)
-            | (_toggle(nic, domain, "last") is not None) << 1
-        ),
+        "memory.write_ptr": of_memory(lambda recorder: recorder.memory.write_ptr),
+        "memory.status": status,
+        "memory.stored": of_memory(lambda recorder: recorder.memory.stored),
+        "memory.offered": of_memory(lambda recorder: recorder.offered),
+        "memory.lost": of_memory(lambda recorder: recorder.lost),
+        "pair.status": lambda domain: 3 if _toggles(nic, domain) else 0,
     }
-    for which in ("first", "last"):
-        for part, place, shift in (("number", 0, 0), ("lo", 1, 0), ("hi", 1, 32)):
-            made[f"pair.{which}_{part}"] = partial(_pair, nic, which, place, shift)
+    for place, which in enumerate(("first", "last")):
+        for part, number, shift in (("number", 0, 0), ("lo", 1, 0), ("hi", 1, 32)):
+            made[f"pair.{which}_{part}"] = partial(_pair, nic, place, number, shift)
     return made
 
 
@@ -280,7 +278,7 @@ def chunks_done(nic: Nic, memory: int) -> int:
     each = chunk * _RECORD_B // _BYTES_PER_CYCLE
     ready = (clock.cycle_at(nic.now_ps) - clock.cycle_at(frozen_ps)) // each
     for before in range(memory + 1):
-        recorder = nic.memories[before]
+        recorder = nic.recording.memories[before]
         chunks = 0 if recorder is None else recorder.memory.depth // chunk
         if before == memory:
             return max(0, min(ready, chunks))
@@ -288,38 +286,13 @@ def chunks_done(nic: Nic, memory: int) -> int:
     return 0
 
 
-def _toggle(nic: Nic, domain: int, which: str) -> tuple[int, int] | None:
-    """Return number and own cycle of the first toggle of the time line after arm, or the last before the domain's
-    memories had closed.
-    """
-    master = (nic if nic.machine.apart else nic.machine.nics[0]).bus.clock
-    clock, freeze = nic.clock(Domain(domain)), nic.freeze
-    period = nic.profile.trace_sync_period_cycles
-    armed, closed = freeze.armed_cycle(Domain(domain)), freeze.closed_cycle(Domain(domain))
-    until = clock.cycle_at(nic.now_ps if freeze.frozen_ps is None else freeze.frozen_ps)
-    if closed is not None:
-        until = min(until, closed - 1)
-
-    def seen(number: int) -> int:
-        at = number * period
-        return at if clock is master else clock.crossed(master.edge_ps(at))
-
-    first = max(1, master.cycle_at(clock.edge_ps(armed)) // period - 1)
-    while seen(first) <= armed:
-        first += 1
-    if seen(first) > until:
-        return None
-    if which == "first":
-        return first, seen(first)
-    last = master.cycle_at(clock.edge_ps(until)) // period
-    while seen(last) > until:
-        last -= 1
-    return last, seen(last)
+def _toggles(nic: Nic, domain: int) -> tuple[Toggle, Toggle] | None:
+    return nic.time_pairs.pair(Domain(domain), nic.now_ps)
 
 
-def _pair(nic: Nic, which: str, place: int, shift: int, domain: int) -> int:
-    toggle = _toggle(nic, domain, which)
-    return 0 if toggle is None else toggle[place] >> shift
+def _pair(nic: Nic, place: int, number: int, shift: int, domain: int) -> int:
+    toggles = _toggles(nic, domain)
+    return 0 if toggles is None else toggles[place][number] >> shift
 
 
 def _snapshot(nic: Nic, counter: str, shift: int, bank: int) -> int:
@@ -335,24 +308,24 @@ def _latched(nic: Nic, name: str, *indices: int) -> int:
 
 
 def _trigger(nic: Nic) -> dict[str, Writer]:
-    trigger = nic.trigger
+    recording, trigger = nic.recording, nic.recording.trigger
 
     def config(value: int) -> None:
         trigger.enable = bool(value & 1)
         trigger.tap = min(value >> 4 & 7, Memory.RX_DEQ)
         trigger.edge = bool(value >> 8 & 1)
         trigger.sequence = bool(value >> 9 & 1)
-        nic.reset_trigger()
+        recording.reset_trigger()
 
     def number(name: str, value: int) -> None:
         setattr(trigger, name, value)
-        nic.reset_trigger()
+        recording.reset_trigger()
 
     def term(name: str, shift: int, which: int, value: int) -> None:
         old: Term = trigger.terms[which]
         kept = getattr(old, name) & ~(_WORD << shift)
         setattr(old, name, kept | value << shift)
-        nic.reset_trigger()
+        recording.reset_trigger()
 
     return {
         "trigger.config": config,

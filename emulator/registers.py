@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,9 @@ import numpy.typing as npt
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, State
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
 from freezeframe.capture.registers.types import RegisterInfo, WindowInfo
+from freezeframe.emulator.bank import Bank
+from freezeframe.emulator.nic import Nic
 from freezeframe.emulator.register_values import chunks_done, defaults, readers, register, writers
-
-if TYPE_CHECKING:
-    from freezeframe.emulator.bank import Bank
-    from freezeframe.emulator.nic import Nic
 
 __all__ = ["ERROR_WORD", "RegisterFile"]
 

@@ -118,11 +118,6 @@ class Sending:
     updates: Updates | None = None
     window: int = 0
 
-    @classmethod
-    def silent(cls) -> Sending:
-        """Return a plan for a card that has not been brought up: it must not be asked for messages."""
-        return cls(random.Random(0), Entropy(np.random.default_rng(0)), 0, flows=())
-
     def messages(self) -> Iterator[tuple[int, Message]]:
         """Yield the gap before each posting in picoseconds, and the message, for ever."""
         draw = self.random

@@ -1,6 +1,6 @@
 """The analysis ``credits``: the account of every flow, what became of every credit, and where the books slip.
 
-Source: FORTH 2.8 (credit flow control, its faults, and credits copied into payloads as a witness).
+Source: FORTH 3.5 (credit flow control, its faults, and credits copied into payloads as a witness).
 """
 
 from __future__ import annotations

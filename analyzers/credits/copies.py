@@ -4,7 +4,7 @@ A card that copies credits puts each credit it sent or took into the payload of 
 at the payload's beginning, oldest first, each the credit word with bits 40-47 set to 0x43 instead of 0, parity and
 CRC made again, and in its flags 1 for a credit sent and 2 for one taken.
 
-Source: FORTH 2.8 (debug by payload); docs/analyzers.md gives the format; the credit word is docs/formats.md section 3.
+Source: FORTH 3.5 (debug by payload); docs/analyzers.md gives the format; the credit word is docs/formats.md section 3.
 """
 
 from __future__ import annotations

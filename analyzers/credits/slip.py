@@ -5,7 +5,7 @@ whole run the per-flow counts of the freeze bank stand beside the tap counters, 
 difference is the slip, exact, and the packets beside it make a rate. Slips are counted as independent events, so
 the interval of the rate is that of a Poisson count.
 
-Source: F. Garwood, Fiducial Limits for the Poisson Distribution, Biometrika 28 (1936); FORTH 2.8 (header or its CRC
+Source: F. Garwood, Fiducial Limits for the Poisson Distribution, Biometrika 28 (1936); FORTH 3.5 (header or its CRC
 miscounted: counters slip slowly and steadily until a buffer overflows).
 """
 

@@ -12,7 +12,7 @@ congestion: the lumps themselves, and the level of the FIFO while the sender wai
 ones are credits that waited for the line, and healthy; a credit that leaves a line which has been free for long
 waited for nothing but its lump, so that one of these says as much as a habit of the others.
 
-Source: FORTH paper, section 4.2 (estimate of the free space); docs/formats.md section 3.
+Source: FORTH paper, section 4.3 (estimate of the free space); docs/formats.md section 3.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ The words are right at every tap, and the books drift: too low at the sender, wh
 receiver can hold; too low at the receiver, which gives back less credit than was used, until nothing fits any
 more. What tells it: the card's own taps counted more words than its flows together.
 
-Source: FORTH paper, section 4.2 (header or its CRC miscounted); register files ``frozen_flow``, ``frozen_counters``.
+Source: FORTH paper, section 3.5 (header or its CRC miscounted); register files ``frozen_flow``, ``frozen_counters``.
 
 credit-too-optimistic: the sender adds a constant to the free space that its credits leave it.
 

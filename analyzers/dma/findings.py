@@ -18,7 +18,7 @@ Nothing is broken: queue pointers written as messages of their own cost a whole 
 packet each. What tells it: the share of such messages among all that were sent, and where they go. A load of
 short messages to many addresses is a load, and no finding.
 
-Source: FORTH paper, section 4.1 (head and tail of queues).
+Source: FORTH paper, section 4.4 (head and tail of queues).
 
 split-retry-mishandled: the sender's DMA went on at the wrong word after a retry or a disconnect.
 

@@ -1,6 +1,6 @@
 """The analysis ``pressure``: when senders waited for credit, for what, and what finer credits would gain.
 
-Source: FORTH 2.8: back-pressure events on the time line of throughput; a finer estimate of free space gave fewer of
+Source: FORTH 4.3: back-pressure events on the time line of throughput; a finer estimate of free space gave fewer of
 them and 10 to 15 % more throughput.
 """
 

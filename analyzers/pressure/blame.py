@@ -6,7 +6,7 @@ for the packet that waits. The wait ends when a credit that covers it is taken. 
 only every so many words (credit granularity), or the credit was on its way (round trip). A credit that covered it
 and never arrived makes the rest of the wait a lost credit.
 
-Source: FORTH 2.8 (back-pressure on the time line of throughput); docs/formats.md section 3.
+Source: FORTH 4.3 (back-pressure on the time line of throughput); docs/formats.md section 3.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A megabyte is 2^20 bytes. The link's limit is one 64-bit word each link cycle, the bus's one each bus cycle.
 
-Source: FORTH 2.8 (throughput tracing); its limits, 596 and 762.9 MB/s, follow from 78.125 and 100 MHz.
+Source: FORTH 4.3 (throughput tracing); its limits, 596 and 762.9 MB/s, follow from 78.125 and 100 MHz.
 """
 
 from __future__ import annotations

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.faults.base import Fault
-from freezeframe.emulator.faults.bits import HeaderCorrupted, PayloadBitFlip
-from freezeframe.emulator.faults.credit_size import CreditTooCoarse, CreditTooOptimistic
-from freezeframe.emulator.faults.credits import (
-    CreditCorrupted,
-    CreditLost,
-    CreditStartTooLarge,
-    WrapUnhandled,
-)
-from freezeframe.emulator.faults.drift import ClockDrift
-from freezeframe.emulator.faults.fifo_words import WordDuplicated, WordOmitted
-from freezeframe.emulator.faults.interrupts import InterruptLost, InterruptStorm
-from freezeframe.emulator.faults.lanes import LaneMisaligned, SyncFifoEmpty
-from freezeframe.emulator.faults.miscount import HeaderMiscounted
+from freezeframe.emulator.faults.clock_drift import ClockDrift
+from freezeframe.emulator.faults.credit_corrupted import CreditCorrupted
+from freezeframe.emulator.faults.credit_lost import CreditLost
+from freezeframe.emulator.faults.credit_start_too_large import CreditStartTooLarge
+from freezeframe.emulator.faults.credit_too_coarse import CreditTooCoarse
+from freezeframe.emulator.faults.credit_too_optimistic import CreditTooOptimistic
+from freezeframe.emulator.faults.header_corrupted import HeaderCorrupted
+from freezeframe.emulator.faults.header_miscounted import HeaderMiscounted
+from freezeframe.emulator.faults.interrupt_lost import InterruptLost
+from freezeframe.emulator.faults.interrupt_storm import InterruptStorm
+from freezeframe.emulator.faults.lane_misaligned import LaneMisaligned
+from freezeframe.emulator.faults.payload_bit_flip import PayloadBitFlip
 from freezeframe.emulator.faults.short_transfers import ShortTransfers
-from freezeframe.emulator.faults.split_retry import SplitRetryMishandled
+from freezeframe.emulator.faults.split_retry_mishandled import SplitRetryMishandled
+from freezeframe.emulator.faults.sync_fifo_empty import SyncFifoEmpty
 from freezeframe.emulator.faults.together import Together
+from freezeframe.emulator.faults.word_duplicated import WordDuplicated
+from freezeframe.emulator.faults.word_omitted import WordOmitted
+from freezeframe.emulator.faults.wrap_unhandled import WrapUnhandled
 
 __all__ = ["FAULTS", "make_fault"]
 
@@ -56,12 +59,12 @@ def make_fault(name: str) -> Fault:
         InputError: there is none of a name (the message lists them), or one is given twice or beside "none".
     """
     names = name.split("+")
-    for one in names:
-        if one not in FAULTS:
-            raise InputError(f"fault {one!r} does not exist; there are {', '.join(FAULTS)}")
-        if names.count(one) > 1 or (one == "none" and len(names) > 1):
+    for each in names:
+        if each not in FAULTS:
+            raise InputError(f"fault {each!r} does not exist; there are {', '.join(FAULTS)}")
+        if names.count(each) > 1 or (each == "none" and len(names) > 1):
             raise InputError(
-                f"fault {name!r}: {one} cannot be one of several; join different faults with +"
+                f"fault {name!r}: {each} cannot be one of several; join different faults with +"
             )
-    faults = [FAULTS[one]() for one in names]
+    faults = [FAULTS[each]() for each in names]
     return faults[0] if len(faults) == 1 else Together(faults)

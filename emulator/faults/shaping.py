@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from freezeframe.emulator.faults.base import Fault
 from freezeframe.emulator.traffic import MEAN_GAPS_PS, Plan
 
-if TYPE_CHECKING:
-    from freezeframe.emulator.faults.base import Fault
-
-__all__ = ["burst", "keep_busy", "quiet_other_way", "slow_down"]
+__all__ = ["burst", "keep_busy", "notify_often", "quiet_other_way", "slow_down"]
 
 _LARGE_MIXES = ((0.1, 0.2, 0.7), (0.2, 0.4, 0.4), (0.05, 0.05, 0.9))
 # A receiver has to be slower than what is sent, and less is sent at a light load.
@@ -57,3 +53,13 @@ def quiet_other_way(plan: Plan) -> None:
 def burst(fault: Fault, plan: Plan, least: int, most: int) -> None:
     """Let A post its messages several at a time, at the same mean rate."""
     plan.sending[0].burst = fault.draw.randint(least, most)
+
+
+def notify_often(fault: Fault, plan: Plan) -> None:
+    """Let A send bursts of mostly short messages that notify B."""
+    sending, draw = plan.sending[0], fault.draw
+    sending.remote = max(sending.remote, draw.uniform(0.7, 1.0))
+    sending.mix = draw.choice(((0.8, 0.15, 0.05), (0.6, 0.35, 0.05), (0.9, 0.1, 0.0)))
+    burst(fault, plan, 4, 10)
+    plan.receiving[1].stops = []
+    quiet_other_way(plan)

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from freezeframe.emulator.credit import Flow
-from freezeframe.emulator.faults.base import Fault, Uncounted
+from freezeframe.emulator.descriptor import Descriptor
+from freezeframe.emulator.faults.base import Fault
+from freezeframe.emulator.hooks import Completion, Hooks, Uncounted
+from freezeframe.emulator.incoming import Incoming, Reading
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import Packet
+from freezeframe.emulator.ports import Site
 from freezeframe.emulator.profile import Profile
-from freezeframe.emulator.traffic import Message, Plan
+from freezeframe.emulator.traffic import Plan
 from freezeframe.emulator.truth import Injection
-
-if TYPE_CHECKING:
-    from freezeframe.emulator.dma import Descriptor
-    from freezeframe.emulator.incoming import Incoming, Reading
-    from freezeframe.emulator.nic import Nic
 
 __all__ = ["Together"]
 
@@ -76,95 +74,99 @@ class Together(Fault):
             ppb = fault.link_ppb(card, ppb, seed)
         return ppb
 
-    def started(self, nic: Nic) -> None:
-        for fault in self._faults:
-            fault.started(nic)
-
     def shape(self, plan: Plan, profile: Profile) -> None:
         for fault in reversed(self._faults):  # the first has the last word, so that it strikes
             fault.shape(plan, profile)
 
-    def leaving(self, packet: Packet, nic: Nic) -> tuple[Words, Kinds]:
-        for fault in self._faults:
-            words, kinds = fault.leaving(packet, nic)
+    def hooks(self, site: Site) -> Hooks:
+        return _Several([fault.hooks(site) for fault in self._faults])
+
+
+class _Several(Hooks):
+    """The hooks of several faults in one card."""
+
+    def __init__(self, hooks: Sequence[Hooks]) -> None:
+        self._all = tuple(hooks)
+
+    def started(self) -> None:
+        for hooks in self._all:
+            hooks.started()
+
+    def start_limit(self, flow: int, share: int) -> int:
+        for hooks in self._all:
+            share = hooks.start_limit(flow, share)
+        return share
+
+    def credit_unit(self, flow: int, unit: int) -> int:
+        for hooks in self._all:
+            unit = hooks.credit_unit(flow, unit)
+        return unit
+
+    def fits(self, flow: Flow, words: int) -> bool:
+        # Each of them has to see the packet, also when one has said yes.
+        answers = [hooks.fits(flow, words) for hooks in self._all]
+        return any(answers)
+
+    def blocked(self, flow: Flow) -> None:
+        for hooks in self._all:
+            hooks.blocked(flow)
+
+    def uncounted(self, flow: Flow, sending: bool) -> Uncounted:
+        first, last = zip(*(hooks.uncounted(flow, sending) for hooks in self._all), strict=True)
+        return max(first), max(last)
+
+    def credit_leaving(self, word: int, flow: Flow) -> int | None:
+        left: int | None = word
+        for hooks in self._all:
+            if left is None or (left != word and not hooks.done):
+                break
+            left = hooks.credit_leaving(left, flow)
+        return left
+
+    def credit_arriving(self, word: int) -> int:
+        for hooks in self._all:
+            word = hooks.credit_arriving(word)
+        return word
+
+    def resumed(self, words: int, rest: int, descriptor: Descriptor) -> int:
+        skipped = (hooks.resumed(words, rest, descriptor) for hooks in self._all)
+        return next(filter(None, skipped), 0)
+
+    def leaving(self, packet: Packet, flow: Flow) -> tuple[Words, Kinds]:
+        for hooks in self._all:
+            words, kinds = hooks.leaving(packet, flow)
             if words is not packet.words:
                 return words, kinds
         return packet.words, packet.kinds
 
-    def arriving(self, words: Words, nic: Nic) -> Words:
+    def arriving(self, words: Words) -> Words:
         seen = words
         # Those that have struck and last come last: the packet that another tells of must be whole.
-        for fault in sorted(self._faults, key=lambda fault: fault.done):
-            if fault.done or seen is words:
-                seen = fault.arriving(seen, nic)
+        for hooks in sorted(self._all, key=lambda hooks: hooks.done):
+            if hooks.done or seen is words:
+                seen = hooks.arriving(seen)
         return seen
 
-    def reading(self, incoming: Incoming, nic: Nic) -> Reading | None:
-        for fault in self._faults:
-            found = fault.reading(incoming, nic)
-            if found is not None:
-                return found
-        return None
+    def reading(self, incoming: Incoming) -> Reading | None:
+        readings = (hooks.reading(incoming) for hooks in self._all)
+        return next((reading for reading in readings if reading is not None), None)
 
-    def credit_leaving(self, word: int, flow: Flow, nic: Nic) -> int | None:
-        left: int | None = word
-        for fault in self._faults:
-            if left is None or (left != word and not fault.done):
-                break
-            left = fault.credit_leaving(left, flow, nic)
-        return left
+    def corrects_clock(self) -> bool:
+        return all(hooks.corrects_clock() for hooks in self._all)
 
-    def credit_arriving(self, word: int, nic: Nic) -> int:
-        for fault in self._faults:
-            word = fault.credit_arriving(word, nic)
-        return word
+    def posts(self) -> None:
+        for hooks in self._all:
+            hooks.posts()
 
-    def start_limit(self, flow: int, share: int, nic: Nic) -> int:
-        for fault in self._faults:
-            share = fault.start_limit(flow, share, nic)
-        return share
+    def raised(self, completions: int) -> None:
+        for hooks in self._all:
+            hooks.raised(completions)
 
-    def fits(self, flow: Flow, packet: Packet, nic: Nic) -> bool:
-        # Each of them has to see the packet, also when one has said yes.
-        answers = [fault.fits(flow, packet, nic) for fault in self._faults]
-        return any(answers)
+    def masks(self) -> bool:
+        return all(hooks.masks() for hooks in self._all)
 
-    def credit_unit(self, flow: int, unit: int, nic: Nic) -> int:
-        for fault in self._faults:
-            unit = fault.credit_unit(flow, unit, nic)
-        return unit
+    def enabling_ps(self) -> int:
+        return max(hooks.enabling_ps() for hooks in self._all)
 
-    def blocked(self, flow: Flow, nic: Nic) -> None:
-        for fault in self._faults:
-            fault.blocked(flow, nic)
-
-    def uncounted(self, nic: Nic, flow: Flow, sending: bool) -> Uncounted:
-        both = [fault.uncounted(nic, flow, sending) for fault in self._faults]
-        return max(first for first, _ in both), max(last for _, last in both)
-
-    def corrects_clock(self, nic: Nic) -> bool:
-        return all(fault.corrects_clock(nic) for fault in self._faults)
-
-    def resumed(self, words: int, rest: int, descriptor: Descriptor, nic: Nic) -> int:
-        for fault in self._faults:
-            skipped = fault.resumed(words, rest, descriptor, nic)
-            if skipped:
-                return skipped
-        return 0
-
-    def masks(self, nic: Nic) -> bool:
-        return all(fault.masks(nic) for fault in self._faults)
-
-    def enabling_ps(self, nic: Nic) -> int:
-        return max(fault.enabling_ps(nic) for fault in self._faults)
-
-    def looks_again(self, nic: Nic) -> bool:
-        return all(fault.looks_again(nic) for fault in self._faults)
-
-    def raised(self, nic: Nic) -> None:
-        for fault in self._faults:
-            fault.raised(nic)
-
-    def posts(self, nic: Nic, message: Message) -> None:
-        for fault in self._faults:
-            fault.posts(nic, message)
+    def looks_again(self, waiting: Sequence[Completion]) -> bool:
+        return all(hooks.looks_again(waiting) for hooks in self._all)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which fault strikes a pair of example cards in a run, when and where; drawn from a seed.
 //
-// The names and what they mean are those of the design's faults.md; the fields are the fault_* ports of
+// The names and what they mean are those of docs/faults.md; the fields are the fault_* ports of
 // ff_example_pair.v.
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * ff_switch: what the monitor of a switch counts: words a flow, words that stand in each crosspoint, cycles a packet takes through.
  *
- * Source: the switch monitor of the FORTH paper, section 2.8. Freestanding C99, no division.
+ * Source: the switch monitor of the FORTH paper, section 3.7. Freestanding C99, no division.
  */
 #ifndef FF_SWITCH_H
 #define FF_SWITCH_H

@@ -263,7 +263,7 @@ def test_a_stall_is_foretold_before_it_happens_to_a_factor_of_two(
     early.advance(asked_us * 1_000_000)
     freeze(Card(early, 0))
     assert early.run_until_frozen(4_000_000_000)
-    true_ps = link.nic.link.edge_ps(link._blocked) - early.now_ps
+    true_ps = link.link.edge_ps(link._blocked) - early.now_ps
     early.advance(3_000_000_000)  # the device sums its memories
     pull(early, tmp_path / "early.ff")
     result = CREDITS.run(CaptureView(CaptureFolder.open(tmp_path / "early.ff")))

@@ -67,14 +67,14 @@ class Watched:
         monkeypatch.setattr(owner, name, watching)
 
     def _block(self, link: TxLink, cycle: int, flow: Flow) -> None:
-        if link.nic.name == "A" and link._blocked is None:
+        if link is self.target.pair.nics[0].tx_link and link._blocked is None:
             critical = flow.sent.entered + link.queue[0].room - flow.limit
-            self._open["A"] = (link.nic.link.edge_ps(cycle), critical)
+            self._open["A"] = (link.link.edge_ps(cycle), critical)
 
     def _unblock(self, link: TxLink, cycle: int, flow: Flow) -> None:
-        if link.nic.name == "A" and link._blocked is not None:
+        if link is self.target.pair.nics[0].tx_link and link._blocked is not None:
             begin, critical = self._open.pop("A")
-            self.waits.append((begin, link.nic.link.edge_ps(cycle), flow.number, critical))
+            self.waits.append((begin, link.link.edge_ps(cycle), flow.number, critical))
 
     def freed_at(self, device: str, flow: int, count: int) -> int:
         """Return when the word that makes ``count`` had left the FIFO."""
@@ -302,7 +302,7 @@ def test_no_packets_and_a_unit_below_one_are_refused() -> None:
 def test_what_finer_credits_gain_by_the_estimate_they_gain_when_the_card_is_run_so(
     tmp_path: Path, seed: int, latency_ps: int, message: int
 ) -> None:
-    """FORTH 2.8: a finer estimate of free space, fewer back-pressure events, more throughput."""
+    """FORTH 4.3: a finer estimate of free space, fewer back-pressure events, more throughput."""
     runs = {}
     for unit in (512, 64):
         profile = varied_profile(
@@ -326,7 +326,7 @@ def test_what_finer_credits_gain_by_the_estimate_they_gain_when_the_card_is_run_
 
 
 def test_the_paper_s_gain_of_finer_credits_is_foretold_from_the_coarse_run(tmp_path: Path) -> None:
-    """FORTH 2.8: +10 to 15 %; here foretold from a capture with coarse credits, and found in one with finer ones."""
+    """FORTH 4.3: +10 to 15 %; here foretold from a capture with coarse credits, and found in one with finer ones."""
     coarse = streamed(tmp_path, "forth-coarse")
     fine = streamed(tmp_path, "forth-fine")
     before = THROUGHPUT.run(coarse).figure("A.out.throughput.mean").value

@@ -1,6 +1,6 @@
 """Faults of the host and its bus on the simulated board, in what was recorded and not in what is concluded of it.
 
-faults.md of the design: interrupt-storm, interrupt-lost, short-transfers, split-retry-mishandled; the events are those
+docs/faults.md: interrupt-storm, interrupt-lost, short-transfers, split-retry-mishandled; the events are those
 of docs/formats.md section 4. The place comes from the truth file.
 """
 

@@ -1,4 +1,4 @@
-"""Each fault as faults.md defines it: the freeze cause, the truth, and what the taps show of it, by comparing
+"""Each fault as docs/faults.md defines it: the freeze cause, the truth, and what the taps show of it, by comparing
 them here.
 """
 

@@ -1,4 +1,4 @@
-"""The faults that slow a pair down or let counts slip, as faults.md defines them: what the cards' own recordings
+"""The faults that slow a pair down or let counts slip, as docs/faults.md defines them: what the cards' own recordings
 show, read through registers only.
 """
 

@@ -16,24 +16,23 @@ from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from freezeframe.capture.registers.layouts import Cause, Domain, Memory
-from freezeframe.emulator.clocks import Clock
+from freezeframe.emulator.clocks import Clock, Clocks
+from freezeframe.emulator.config import Config
 from freezeframe.emulator.eventlog import EventLog
-from freezeframe.emulator.freeze import ARM_KEY, FREEZE_KEY, FreezeControl
+from freezeframe.emulator.freeze import ARM_KEY, FREEZE_KEY, FreezeControl, memory_domain
 from freezeframe.emulator.recorder import Recorder
-from freezeframe.emulator.register_values import _toggle
+from freezeframe.emulator.time_pairs import TimePairs
 from freezeframe.emulator.trigger import Trigger
 from tests.rtl.simulation import RTL, tool
 
 __all__ = ["Board", "Freeze", "Stimulus", "build", "follow", "simulate"]
 
 SOURCES = 6
-LINK = (Memory.TX_DEQ, Memory.RX_ENQ)
 
 Word = tuple[int, int]  # kind, data
 Event = tuple[int, int, int, int]  # kind, code, flow, value
@@ -260,45 +259,40 @@ class _Card:
     def __init__(self, board: Board, stimulus: Stimulus, zero_ps: tuple[int, int]) -> None:
         self.board, self.stimulus = board, stimulus
         periods = (board.bus_ps, board.link_ps)
-        clocks = [
-            Clock(name, 10**12 // period, 0, zero * 1000)
-            for name, period, zero in zip(("bus", "link"), periods, zero_ps, strict=True)
-        ]
-        assert [clock.period_fs for clock in clocks] == [1000 * period for period in periods]
-        self.bus, self.link = SimpleNamespace(clock=clocks[0]), clocks[1]
+        self.clocks = Clocks(
+            *(
+                Clock(name, 10**12 // period, 0, zero * 1000)
+                for name, period, zero in zip(("bus", "link"), periods, zero_ps, strict=True)
+            )
+        )
+        assert [clock.period_fs for clock in self.clocks] == [1000 * period for period in periods]
         self.now_ps = 0
         self.heap: list[tuple[int, int, int, Callable[[], None]]] = []
         self.serial = count()
-        self.profile = SimpleNamespace(
-            trace_cross_latency_cycles=board.cross_latency,
-            trace_sync_period_cycles=board.sync_period,
-        )
-        self.config = SimpleNamespace(cause_mask=stimulus.cause_mask)
-        self.tx_link = SimpleNamespace(watch_stall=lambda: None)
+        config = Config(0, 0, 0, cause_mask=stimulus.cause_mask)
         self.run = Run(zero_ps=zero_ps)
-        listener = SimpleNamespace(bus=self.bus, freeze=SimpleNamespace(raise_cause=self._heard))
-        self.machine = SimpleNamespace(
-            nics=[self, listener], apart=False, at=self.at, released=lambda: None
-        )
         self.memories: list[Any] = [Recorder(board.tap_depth, board.drain) for _ in range(4)]
         self.memories.append(EventLog(board.event_depth, board.places, board.drain))
         for memory, recorder in enumerate(self.memories):
             recorder.kinds, recorder.post = stimulus.kinds[memory], stimulus.post[memory]
-        self.freeze = FreezeControl(self)  # type: ignore[arg-type]  # has what it asks for
+        self.freeze = FreezeControl(
+            self,  # type: ignore[arg-type]  # has of a time what it asks for
+            self.clocks,
+            self.memories,
+            config,
+            board.cross_latency,
+            self,
+        )
+        self.freeze.cross = self._told
+        self.pairs = TimePairs(self.clocks, self.clocks.bus, board.sync_period, self.freeze)
         self.arms = 0
 
-    def clock(self, domain: Domain) -> Clock:
-        return self.bus.clock if domain == Domain.BUS else self.link
-
-    def memory_domain(self, memory: int) -> Domain:
-        return Domain.LINK if memory in LINK else Domain.BUS
-
-    def at(self, t_ps: int, action: Callable[[], None], order: int = 1) -> None:
+    def always_at(self, t_ps: int, action: Callable[[], None], order: int = 1) -> None:
         heappush(self.heap, (t_ps, order, next(self.serial), action))
 
     def play(self) -> Run:
         self._schedule()
-        end_ps = self.bus.clock.edge_ps(self.board.cycles - 2)  # when the bench ends
+        end_ps = self.clocks.bus.edge_ps(self.board.cycles - 2)  # when the bench ends
         while self.heap and self.heap[0][0] < end_ps:
             self.now_ps, _, _, action = heappop(self.heap)
             action()
@@ -306,22 +300,22 @@ class _Card:
 
     def _schedule(self) -> None:
         # What stands in a register in a cycle, then the causes of that cycle, then its arm: an arm forgets them.
-        bus = self.bus.clock
+        bus = self.clocks.bus
         end_ps = bus.edge_ps(self.board.cycles - 1)
 
         def at(clock: Clock, cycle: int, order: int, action: Callable[[], None]) -> None:
             if clock.edge_ps(cycle) < end_ps:
-                self.at(clock.edge_ps(cycle), action, order)
+                self.always_at(clock.edge_ps(cycle), action, order)
 
         for memory, words in self.stimulus.words.items():
-            clock = self.clock(self.memory_domain(memory))
+            clock = self.clocks[memory_domain(memory)]
             for cycle, (kind, data) in words.items():
                 at(clock, cycle, 0, partial(self._word, memory, cycle, kind, data))
         for cycle, lanes in self.stimulus.events.items():
             at(bus, cycle, 0, partial(self._events, cycle, lanes))
         for domain in Domain:
             for cycle, causes in self.stimulus.causes[domain].items():
-                at(self.clock(domain), cycle, 1, partial(self._causes, causes, domain))
+                at(self.clocks[domain], cycle, 1, partial(self._causes, causes, domain))
         for cycle in self.stimulus.crosses:
             seen = bus.crossed(bus.edge_ps(cycle))
             at(bus, seen, 1, partial(self.freeze.raise_cause, Cause.CROSS, Domain.BUS))
@@ -333,7 +327,7 @@ class _Card:
         recorder: Recorder = self.memories[memory]
         recorder.feed(cycle, kind, data)
         self.freeze.fed(memory)
-        trigger, domain = self.stimulus.trigger, self.memory_domain(memory)
+        trigger, domain = self.stimulus.trigger, memory_domain(memory)
         if trigger.tap != memory or not self.arms or cycle <= self.freeze.armed_cycle(domain):
             return
         fires = trigger.feed(cycle, np.array([kind], np.uint8), np.array([data], np.uint64))
@@ -341,8 +335,8 @@ class _Card:
         trigger.steps.clear()
         if fires is not None:
             arms = self.arms
-            self.at(
-                self.clock(domain).edge_ps(fires + 1),
+            self.always_at(
+                self.clocks[domain].edge_ps(fires + 1),
                 lambda: (
                     self.freeze.raise_cause(Cause.TRIGGER, domain) if self.arms == arms else None
                 ),
@@ -359,27 +353,27 @@ class _Card:
             if causes >> cause & 1:
                 self.freeze.raise_cause(cause, domain)
 
-    def _heard(self, cause: Cause, domain: Domain) -> None:
-        assert (cause, domain) == (Cause.CROSS, Domain.BUS)
-        self.run.crosses.append(
-            self.bus.clock.cycle_at(self.now_ps) - 3
-        )  # it left three cycles ago
+    def _told(self) -> None:
+        self.run.crosses.append(self.clocks.bus.cycle_at(self.now_ps))
+
+    def armed(self, was_frozen: bool) -> None:
+        """There is no link that could have stalled."""
 
     def arm_memories(self, now_ps: int) -> None:
         self.arms += 1
         for memory, recorder in enumerate(self.memories):
-            recorder.arm(self.freeze.armed_cycle(self.memory_domain(memory)))
+            recorder.arm(self.freeze.armed_cycle(memory_domain(memory)))
         self.stimulus.trigger.reset()
         self.run.arms.append(self.freeze.armed_cycle(Domain.BUS))
         self.run.arms_link.append(self.freeze.armed_cycle(Domain.LINK))
 
     def frozen(self, t_ps: int) -> None:
-        if self.bus.clock.cycle_at(t_ps) in self.stimulus.arms:
+        if self.clocks.bus.cycle_at(t_ps) in self.stimulus.arms:
             return  # an arm of that very cycle wins; here it comes just after
         freeze, counts, slots = self.freeze, [], []
         latched = [self.memories[0].causes, self.memories[1].causes]
         for memory, recorder in enumerate(self.memories):
-            recorder.advance(self.clock(self.memory_domain(memory)).cycle_at(t_ps))
+            recorder.advance(self.clocks[memory_domain(memory)].cycle_at(t_ps))
             ring = recorder.memory
             counts.append(
                 (ring.write_ptr, int(ring.wrapped), ring.stored, recorder.offered, recorder.lost)
@@ -389,9 +383,11 @@ class _Card:
             slots.append({slot: image[slot].tobytes() for slot in range(valid)})
         pairs = []
         for domain in Domain:
-            toggles = [_toggle(self, domain, which) for which in ("first", "last")]  # type: ignore[arg-type]  # has what it asks for
-            pairs.append(tuple(n for t in toggles for n in (int(t is not None), *(t or (0, 0)))))
-        cycle = self.bus.clock.cycle_at(t_ps)
+            first, last = self.pairs.pair(domain, t_ps) or (None, None)
+            pairs.append(
+                tuple(n for t in (first, last) for n in (int(t is not None), *(t or (0, 0))))
+            )
+        cycle = self.clocks.bus.cycle_at(t_ps)
         self.run.freezes.append(
             Freeze(
                 cycle,

@@ -1,5 +1,5 @@
 """The example network card, verilated as a pair with hosts in C++: packets arrive whole, and every fault strikes the
-hardware way and is called by its right name (faults.md of the design; docs/formats.md sections 1 to 4).
+hardware way and is called by its right name (docs/faults.md; docs/formats.md sections 1 to 4).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.rtl.simulation import elaborate, lint, tool
 from tests.rtl.verilated_pair import VerilatedPair, build
 
 A, B = 0, 1 << 24
-CAUSES = {  # first cause at the card that sees the fault: card, one of the causes (faults.md)
+CAUSES = {  # first cause at the card that sees the fault: card, one of the causes (docs/faults.md)
     "word-omitted": ("B", {Cause.PAY_CRC, Cause.LENGTH}),
     "word-duplicated": ("B", {Cause.PAY_CRC, Cause.LENGTH}),
     "sync-fifo-empty": ("B", {Cause.PAY_CRC, Cause.HDR_CRC}),
@@ -283,7 +283,7 @@ def test_a_fault_strikes_freezes_both_cards_and_is_called_by_its_name(
 def test_words_that_a_counter_leaves_out_are_missing_in_the_books_and_in_no_tap(
     bench: Path, tmp_path: Path, seed: int
 ) -> None:
-    # faults.md, header-miscounted: at A the FIFO of B overflows, at B A is left without credit.
+    # docs/faults.md, header-miscounted: at A the FIFO of B overflows, at B A is left without credit.
     with VerilatedPair(bench, "header-miscounted", seed, limit_us=8000) as pair:
         struck = pair.result
         assert struck["struck"] and struck["frozen"]
@@ -310,7 +310,7 @@ def test_words_that_a_counter_leaves_out_are_missing_in_the_books_and_in_no_tap(
 def test_credits_in_lumps_let_a_wait_while_b_is_nearly_empty(
     bench: Path, tmp_path: Path, seed: int
 ) -> None:
-    # faults.md, credit-too-coarse: nothing finds it, so the host freezes.
+    # docs/faults.md, credit-too-coarse: nothing finds it, so the host freezes.
     with VerilatedPair(bench, "credit-too-coarse", seed, limit_us=400) as pair:
         assert pair.result["struck"] and not pair.result["frozen"]
         assert pair.result["A"]["bad_words"] == pair.result["B"]["bad_words"] == 0

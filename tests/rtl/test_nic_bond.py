@@ -118,7 +118,7 @@ async def clocks_are_corrected_in_the_gaps_alone(dut: Any) -> None:
 
 @cocotb.test()
 async def without_correction_every_slot_is_read_once_however_full_the_fifos_are(dut: Any) -> None:
-    """faults.md, clock-drift: no idle is repeated or skipped; a late lane is still waited for."""
+    """docs/faults.md, clock-drift: no idle is repeated or skipped; a late lane is still waited for."""
     made = await bond(dut, correct=0)
     low, high = made.fill - 2, made.fill + 2
     for idle, levels, pop in (
@@ -147,7 +147,7 @@ async def slots_are_shown_as_they_are_read(dut: Any) -> None:
 async def the_fault_shuts_a_lanes_pointer_in_a_frame_until_it_ran_empty(
     dut: Any, lane: int
 ) -> None:
-    """faults.md, sync-fifo-empty: it strikes with the word whose half is repeated, and in a gap it is called off."""
+    """docs/faults.md, sync-fifo-empty: it strikes with the word whose half repeats, and in a gap it is called off."""
     made = await bond(dut)
     await made.slot(l_idle=3, fault_run=1, fault_lane=lane)
     assert (await made.slot(l_idle=3, fault_lane=lane))["l_stale"] == 0

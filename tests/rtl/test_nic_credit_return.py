@@ -148,7 +148,7 @@ async def the_count_begins_anew_at_two_to_the_width(dut: Any) -> None:
 async def one_flow_with_a_coarser_unit_is_due_with_that_and_the_others_with_their_own(
     dut: Any,
 ) -> None:
-    """faults.md, credit-too-coarse; it is told as long as a credit of the right unit is kept back."""
+    """docs/faults.md, credit-too-coarse; it is told as long as a credit of the right unit is kept back."""
     freed, unit = Freed(dut, 4), 37
     await freed.start()
     freed.ready = 1.0

@@ -1,5 +1,5 @@
 """ff_nic_credit_state: credit compared modulo the counters' width, and what a comparison that does not know of the wrap
-lets through (docs/formats.md section 3; faults.md, wrap-unhandled, credit-start-too-large, credit-too-optimistic).
+lets through (docs/formats.md section 3; docs/faults.md, wrap-unhandled, credit-start-too-large, credit-too-optimistic).
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ async def a_start_up_credit_larger_than_the_share_is_told_where_it_is_used(dut: 
 async def a_constant_added_to_the_free_space_is_told_where_it_is_used_and_nowhere_else(
     dut: Any,
 ) -> None:
-    """faults.md, credit-too-optimistic: the limit stays what it is, and so does the free space that is reported."""
+    """docs/faults.md, credit-too-optimistic: the limit stays what it is, and so does the reported free space."""
     flows, _ = await _start(dut, share=100)
     flow = flows - 1
     dut.fault_add.value, dut.fault_flow.value, dut.fault_limit.value = 1, flow, 300

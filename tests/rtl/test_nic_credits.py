@@ -1,5 +1,5 @@
 """ff_nic_credits: the books of a card's flow control, as its counters keep them and the read port tells them
-(docs/formats.md section 3; faults.md, header-miscounted and credit-too-coarse).
+(docs/formats.md section 3; docs/faults.md, header-miscounted and credit-too-coarse).
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ async def a_word_that_the_fifo_refuses_is_not_received_and_a_refused_header_stil
 async def a_counter_that_leaves_words_out_is_wrong_at_one_end_only_and_the_others_stay_right(
     dut: Any, outgoing: int, every: int, skipped: int
 ) -> None:
-    """faults.md: the words sent of every flow, or those received and freed of one, by the same rule of packets."""
+    """docs/faults.md: the words sent of every flow, or those received and freed of one, by the same rule of packets."""
     books = Books(dut, 4 + outgoing)
     flow = books.flows - 1
     await books.start(
@@ -328,7 +328,7 @@ async def a_counter_that_leaves_words_out_is_wrong_at_one_end_only_and_the_other
 
 @cocotb.test()
 async def a_credit_that_is_due_late_is_told_as_withheld_and_only_in_its_flow(dut: Any) -> None:
-    """faults.md, credit-too-coarse: fault_limit words between two credits."""
+    """docs/faults.md, credit-too-coarse: fault_limit words between two credits."""
     books, unit = Books(dut, 6), 37
     flow = books.flows - 1
     await books.start(fault_coarse=1, fault_flow=flow, fault_limit=unit)

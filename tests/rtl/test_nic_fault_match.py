@@ -1,4 +1,4 @@
-"""ff_nic_fault_match: the one word on which an injected fault strikes (faults.md)."""
+"""ff_nic_fault_match: the one word on which an injected fault strikes (docs/faults.md)."""
 
 from __future__ import annotations
 

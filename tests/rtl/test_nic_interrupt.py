@@ -1,6 +1,6 @@
 """ff_nic_interrupt: completions that wait, the line and its mask (formats.md section 4, events of the interrupt).
 
-Its faults are those of faults.md: interrupt-storm (the mask is not kept), interrupt-lost (no look at the enabling).
+Its faults (docs/faults.md): interrupt-storm (the mask is not kept), interrupt-lost (no look at the enabling).
 """
 
 from __future__ import annotations

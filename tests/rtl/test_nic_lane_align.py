@@ -1,4 +1,4 @@
-"""ff_nic_lane_align: where the halves of a lane begin in its bytes; found once, kept, lost with a slip (faults.md)."""
+"""ff_nic_lane_align: where the halves of a lane begin in its bytes: found once, lost by a slip (docs/faults.md)."""
 
 from __future__ import annotations
 

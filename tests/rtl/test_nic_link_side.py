@@ -1,5 +1,5 @@
 """ff_nic_link_side with its lanes led back to itself: what joining transmitter, receiver and books adds, and what the
-recorder is told of it (docs/formats.md sections 3 and 4; faults.md).
+recorder is told of it (docs/formats.md sections 3 and 4; docs/faults.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ff_nic_miscount: which words a miscounting counter leaves out (faults.md, header-miscounted)."""
+"""ff_nic_miscount: which words a miscounting counter leaves out (docs/faults.md, header-miscounted)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """ff_nic_rx_dma: packets leave the incoming FIFO for the host's memory, good ones whole, bad ones counted and dropped,
-and every word of either is freed (docs/formats.md section 3; faults.md).
+and every word of either is freed (docs/formats.md section 3; docs/faults.md).
 
 Beside it stand a FIFO whose words come when they like and a host bus that answers when it likes. What should come of a
 packet is worked out here from its words alone.
@@ -365,7 +365,7 @@ async def a_packet_that_lost_its_end_in_a_full_fifo_is_no_good_packet(dut: Any) 
 async def a_read_pointer_that_stands_still_for_a_word_repeats_it_and_the_next_packet_is_whole(
     dut: Any,
 ) -> None:
-    """faults.md, word-duplicated: any word, header and tail as well."""
+    """docs/faults.md, word-duplicated: any word, header and tail as well."""
     for at in range(7):
         one = await bench(dut, 10 + at)
         hit, behind = made(one.draw, 4, flags=NOTIFY_REMOTE), made(one.draw, 2, flags=NOTIFY_REMOTE)

@@ -1,4 +1,4 @@
-"""ff_nic_rx_fifo: words pass with their verdict while their packet is still coming; a full FIFO loses (faults.md)."""
+"""ff_nic_rx_fifo: words pass with their verdict while their packet still comes; a full FIFO loses (docs/faults.md)."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ async def into_a_full_fifo_no_word_goes_and_a_packet_without_a_word_has_no_end(d
 
 @cocotb.test()
 async def a_lost_write_enable_omits_a_word_and_a_held_pointer_repeats_one(dut: Any) -> None:
-    """faults.md: word-omitted, word-duplicated; where the first word is lost the next one has its mark."""
+    """docs/faults.md: word-omitted, word-duplicated; where the first word is lost the next one has its mark."""
     made = await fifo(dut, 4)
     for omit in (0, 2):
         made.stored.clear()

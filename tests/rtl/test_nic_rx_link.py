@@ -1,5 +1,5 @@
 """ff_nic_rx_link: two lanes of bytes at phases of their own and a clock of their own become checked words and credits
-(docs/formats.md section 3; faults.md, lane-misaligned, payload-bit-flip, header-corrupted, sync-fifo-empty,
+(docs/formats.md section 3; docs/faults.md, lane-misaligned, payload-bit-flip, header-corrupted, sync-fifo-empty,
 clock-drift).
 
 The far end (link_far_end.py) is written from the format.
@@ -171,7 +171,7 @@ async def the_machine_is_in_data_from_a_packets_first_word_to_its_last(dut: Any)
 
 @cocotb.test()
 async def flipped_bits_hit_one_word_of_the_packet_asked_for_and_nothing_else(dut: Any) -> None:
-    """faults.md, payload-bit-flip and header-corrupted: behind two that are long enough; a credit does not count."""
+    """docs/faults.md, payload-bit-flip and header-corrupted: after two that are long enough; no credit counts."""
     for place, mask, told in ((4, 1 << 63 | 1 << 5, PAYLOAD), (0, 1 << 36, HEADER)):
         one = await link(
             dut,
@@ -201,7 +201,7 @@ async def flipped_bits_hit_one_word_of_the_packet_asked_for_and_nothing_else(dut
 async def a_slip_turns_the_bytes_of_one_lane_from_the_next_word_on(
     dut: Any, lane: int, lost: int
 ) -> None:
-    """faults.md, lane-misaligned: the words up to the one asked for are right, the other lane's bytes all are."""
+    """docs/faults.md, lane-misaligned: the words up to the one asked for are right, the other lane's bytes all are."""
     one = await link(dut, 7, (1, 2), fault_slip=1, fault_word=3, fault_lane=lane, fault_bytes=lost)
     words = one.made(12, 0)
     one.frame(words)
@@ -224,7 +224,7 @@ async def a_slip_turns_the_bytes_of_one_lane_from_the_next_word_on(
 async def a_synchronization_fifo_run_empty_repeats_a_half_and_lags_until_the_packet_ends(
     dut: Any, lane: int
 ) -> None:
-    """faults.md, sync-fifo-empty: of one lane alone, told where; the next packet is aligned again."""
+    """docs/faults.md, sync-fifo-empty: of one lane alone, told where; the next packet is aligned again."""
     one = await link(dut, 8, (0, 1), fault_empty=1, fault_lane=lane, fault_word=4)
     first, second = one.made(40, 0), one.made(5, 1)
     one.frame(first)
@@ -255,7 +255,7 @@ async def a_synchronization_fifo_run_empty_repeats_a_half_and_lags_until_the_pac
 async def without_correction_both_lanes_slip_together_at_the_interval_of_the_clocks(
     dut: Any, faster: int
 ) -> None:
-    """faults.md, clock-drift: the FIFOs run empty, and a word comes twice, or full, and one is lost; told where."""
+    """docs/faults.md, clock-drift: the FIFOs run empty, a word comes twice, or full, one is lost; it says where."""
     period, off = 12_800, 400  # 31,250 ppm: a slip every 32 cycles, so that one frame has several
     clocks = (period - off, period) if faster else (period, period - off)
     one = await link(dut, 9, (2, 2), *clocks, fault_drift=1)

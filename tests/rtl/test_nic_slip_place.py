@@ -1,4 +1,4 @@
-"""ff_nic_slip_place: where a slip of both lanes did harm first (faults.md, clock-drift)."""
+"""ff_nic_slip_place: where a slip of both lanes did harm first (docs/faults.md, clock-drift)."""
 
 from __future__ import annotations
 

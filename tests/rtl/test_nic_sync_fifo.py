@@ -1,5 +1,5 @@
 """ff_nic_sync_fifo: 32-bit halves across two clocks of near the same rate; read while empty it repeats the last half
-and tells, written while full it counts what is lost (faults.md, sync-fifo-empty).
+and tells, written while full it counts what is lost (docs/faults.md, sync-fifo-empty).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ff_nic_tx_fifo: whole packets from the bus to the link domain, and the faults of its two pointers (faults.md)."""
+"""ff_nic_tx_fifo: whole packets from the bus to the link domain, the faults of its two pointers (docs/faults.md)."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ async def a_word_for_a_full_fifo_is_lost_and_told_and_so_is_room_for_packets(dut
 
 @cocotb.test()
 async def a_lost_write_enable_omits_a_word_and_a_held_pointer_repeats_one(dut: Any) -> None:
-    """faults.md: word-omitted, word-duplicated. Told is the length of the packet as it was meant."""
+    """docs/faults.md: word-omitted, word-duplicated. Told is the length of the packet as it was meant."""
     made = await fifo(dut, 4)
     packet, behind = made.packet(6), made.packet(3)
     await made.write(packet, omit=2)

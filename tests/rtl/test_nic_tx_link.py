@@ -1,5 +1,5 @@
 """ff_nic_tx_link: what may leave leaves: training, whole packets that fit their flow's credit, credits between them,
-gaps for the far end's clock (docs/formats.md section 3; faults.md, credit-corrupted and credit-lost).
+gaps for the far end's clock (docs/formats.md section 3; docs/faults.md, credit-corrupted and credit-lost).
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ async def the_machine_is_idle_with_nothing_to_send_and_stays_in_data_between_two
 async def one_credit_with_a_bit_changed_before_its_crc_is_sent_behind_count_good_ones(
     dut: Any,
 ) -> None:
-    """faults.md, credit-corrupted: the CRC is that of the changed word, so only the parity tells."""
+    """docs/faults.md, credit-corrupted: the CRC is that of the changed word, so only the parity tells."""
     one = await bench(dut, 7)
     await one.trained()
     dues = [one.due() for _ in range(6)]
@@ -315,7 +315,7 @@ async def one_credit_with_a_bit_changed_before_its_crc_is_sent_behind_count_good
 
 @cocotb.test()
 async def credits_of_one_flow_never_leave_while_the_fault_is_on_and_all_others_do(dut: Any) -> None:
-    """faults.md, credit-lost: the card believes it has sent them, and says so."""
+    """docs/faults.md, credit-lost: the card believes it has sent them, and says so."""
     one = await bench(dut, 8)
     await one.trained()
     dues = [(number % 3, 50 + number) for number in range(12)]

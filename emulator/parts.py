@@ -1,5 +1,4 @@
-"""What every stage of the emulated card is made of: the tap that watches words, the FIFO between two taps,
-the shared bus.
+"""What the stages of an emulated card are made of: the tap that watches words, the FIFO between two taps, the bus.
 
 Words move in runs of consecutive cycles, entered when the run begins; every question ("how full is it now") is answered
 for a moment in time, to the word. That is exact and costs one event of the simulation for a whole run.
@@ -25,7 +24,7 @@ Process = Generator[simpy.Event, Any, None]
 
 
 class Tap:
-    """A word tap: counts words and packets, and feeds the recorder behind it, if there is one."""
+    """A word tap: counts words and packets, and feeds its recorder, if there is one."""
 
     def __init__(
         self, index: int, clock: Clock, fed: Callable[[int, int, Kinds, Words], None]
@@ -70,7 +69,7 @@ class Tap:
 
 
 class Fifo:
-    """The words between two taps. ``wide`` counts what faults keep out of it or read twice."""
+    """The words between two taps."""
 
     def __init__(self, depth: int, entering: Tap, leaving: Tap) -> None:
         self.depth = depth
@@ -125,7 +124,7 @@ class Signal:
 
 
 class Bus:
-    """The bus that both DMA engines and the host share; counts who held it and what it carried."""
+    """The bus that both DMA engines and the host share; counts cycles of owners, of data, and of waiting for data."""
 
     def __init__(self, env: simpy.Environment, clock: Clock) -> None:
         self.env = env
@@ -133,6 +132,7 @@ class Bus:
         self.lock = simpy.Resource(env, capacity=1)
         self.owned = Tally()
         self.carried = Tally()
+        self.split_wait = Tally()  # cycles in which at least one split read waited
 
     def restart(self) -> None:
         """Forget owners and waiters; the counts stay."""
@@ -150,5 +150,5 @@ class Bus:
 
     def cut(self, cycle: int) -> None:
         """Take back what was counted for cycles after ``cycle``."""
-        self.owned.cut(cycle)
-        self.carried.cut(cycle)
+        for tally in (self.owned, self.carried, self.split_wait):
+            tally.cut(cycle)

@@ -9,18 +9,16 @@ no harm. A's and B's clocks stay within what a good crystal may do (100 ppm each
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freezeframe.emulator.faults.base import Fault, is_b
+from freezeframe.emulator.faults.base import B, Fault
 from freezeframe.emulator.faults.lanes import IDLE_BYTE
 from freezeframe.emulator.memory import Words
-from freezeframe.emulator.packet import HEAD_WORDS, header_of
-from freezeframe.emulator.stages import Process
-
-if TYPE_CHECKING:
-    from freezeframe.emulator.nic import Nic
+from freezeframe.emulator.packet import header_in
+from freezeframe.emulator.parts import Process
+from freezeframe.emulator.profile import Profile
+from freezeframe.emulator.traffic import Plan
 
 __all__ = ["ClockDrift"]
 
@@ -32,13 +30,8 @@ class ClockDrift(Fault):
     """Both lanes slip together, again and again, at the interval that the clocks' difference gives."""
 
     name = "clock-drift"
+    card = B
     lasting = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._first = 0  # link cycle of B in which the first slip comes
-        self._every = 0  # cycles from slip to slip; 0: B hears no other clock
-        self._underflow = False
 
     def link_ppb(self, card: int, ppb: int, seed: int) -> int:
         draw = random.Random(f"{seed}/{self.name}/clocks")
@@ -46,38 +39,38 @@ class ClockDrift(Fault):
         draw.shuffle(offsets)
         return offsets[card]
 
-    def corrects_clock(self, nic: Nic) -> bool:
-        return not is_b(nic)
+    def shape(self, plan: Plan, profile: Profile) -> None:
+        self._full_halves = 2 * profile.link_sync_fill_halves
 
-    def started(self, nic: Nic) -> None:
-        if not is_b(nic):
-            return
-        own_fs, far_fs = nic.link.period_fs, nic.peer.link.period_fs
+    def corrects_clock(self) -> bool:
+        return False
+
+    def started(self) -> None:
+        link, time = self.site.link, self.site.time
+        own_fs, far_fs = link.period_fs, self.site.far.period_fs
+        # Cycles from slip to slip; 0: B hears no other clock.
         self._every = far_fs // abs(own_fs - far_fs) if own_fs != far_fs else 0
         self._underflow = own_fs < far_fs  # B reads faster than A writes
-        self._first = nic.link.cycle_at(max(self.not_before_ps, nic.now_ps))
+        self._first = link.cycle_at(max(self.not_before_ps, time.now_ps))  # of the first slip
         if self._every:
-            nic.process(self._slips(nic))
+            time.process(self._slips())
 
-    def arriving(self, words: Words, nic: Nic) -> Words:
-        if not is_b(nic) or not self._every:
+    def arriving(self, words: Words) -> Words:
+        if not self._every:
             return words
-        cycle = nic.link.cycle_at(nic.now_ps)
+        cycle = self.site.link.cycle_at(self.site.time.now_ps)
         number = max(0, -(-(cycle + 1 - self._first) // self._every))
         place = self._first + number * self._every - cycle
         if place >= len(words):
             return words
-        slipped = self._slipped(words, place)
         if not self.done:
-            self.done = True
-            header = header_of(int(words[0]), int(words[1]))
-            word = place - HEAD_WORDS
-            self.tell(
-                nic, "rx_enq", header.flow, header.seq, word if 0 <= word < header.length else None,
-                nic.link.edge_ps(cycle + place), place=place,
+            header = header_in(words)
+            self.strike(
+                "rx_enq", header.flow, header.seq, header.payload_word(place),
+                self.link_edge_ps(place), place=place,
                 what="repeated" if self._underflow else "lost", every_cycles=self._every,
             )  # fmt: skip
-        return slipped
+        return self._slipped(words, place)
 
     def _slipped(self, words: Words, place: int) -> Words:
         slipped = words.copy()
@@ -88,13 +81,14 @@ class ClockDrift(Fault):
             slipped[-1] = np.uint64(_IDLE_WORD)
         return slipped
 
-    def _slips(self, nic: Nic) -> Process:
+    def _slips(self) -> Process:
         """Count the slips in both lanes; they come whether or not a packet is there."""
-        level = 0 if self._underflow else 2 * nic.profile.link_sync_fill_halves
+        time, link, lanes = self.site.time, self.site.link, self.site.lanes
+        level = 0 if self._underflow else self._full_halves
         cycle = self._first
         while True:
-            yield nic.env.timeout(max(0, nic.link.edge_ps(cycle + 1) - nic.now_ps))
-            nic.rx_link.sync_levels = [level, level]
+            yield time.env.timeout(max(0, link.edge_ps(cycle + 1) - time.now_ps))
+            lanes.levels = [level, level]
             for lane in (0, 1):
-                nic.rx_link.slip(lane, self._underflow)
+                lanes.slip(lane, self._underflow)
             cycle += self._every

@@ -1,0 +1,51 @@
+"""lane-misaligned: from some word on, one lane has lost 1 to 3 bytes, and stays so, for every packet and credit after.
+
+Each half of the lane begins that many bytes further down its stream: the upper bytes of its own half, then the first
+ones of the next. Nothing realigns bytes. After the last word of a packet the stream goes on with idle symbols.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freezeframe.emulator.faults.base import B, Fault
+from freezeframe.emulator.faults.lanes import slipped_from
+from freezeframe.emulator.memory import Words
+from freezeframe.emulator.packet import header_in
+
+__all__ = ["LaneMisaligned"]
+
+_MOST_LOST_B = 3
+
+
+class LaneMisaligned(Fault):
+    """One lane loses bytes and stays so."""
+
+    name = "lane-misaligned"
+    card = B
+
+    def prepare(self) -> None:
+        self._lane = self.draw.randrange(2)
+        self._lost_B = self.draw.randint(1, _MOST_LOST_B)
+
+    def arriving(self, words: Words) -> Words:
+        if self.done:
+            return slipped_from(words, self._lane, 0, self._lost_B)
+        # A good packet comes first: a lane that was wrong from its training on has no first bad word.
+        if not self.ready() or not self.site.received:
+            return words
+        header = header_in(words)
+        place = self.draw.randrange(len(words))
+        slipped = slipped_from(words, self._lane, place, self._lost_B)
+        if not header.length or slipped[place] == words[place]:
+            return words
+        self.strike(
+            "rx_enq", header.flow, header.seq, header.payload_word(place), self.link_edge_ps(place),
+            lane=self._lane, lost_B=self._lost_B, place=place,
+        )  # fmt: skip
+        return slipped
+
+    def credit_arriving(self, word: int) -> int:
+        if not self.done:
+            return word
+        return int(slipped_from(np.array([word], dtype=np.uint64), self._lane, 0, self._lost_B)[0])

@@ -1,0 +1,106 @@
+"""The places in a card's stages where a fault can take hold. These hooks leave every place as it is.
+
+A fault overrides the hooks it acts on; each card has the hooks of the faults that sit in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from freezeframe.emulator.credit import Flow
+from freezeframe.emulator.descriptor import Descriptor
+from freezeframe.emulator.incoming import Incoming, Reading
+from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.packet import Packet
+
+__all__ = ["Completion", "Hooks", "Uncounted"]
+
+Completion = tuple[int, int]
+"""Sequence number and flow of the packet that a remote notification tells of."""
+
+Uncounted = tuple[int, int]
+"""Words at the beginning and at the end of a packet that a counter does not count."""
+
+
+class Hooks:
+    """The hooks of a card without a fault."""
+
+    done = False  # a fault that strikes once has struck in this run
+
+    def started(self) -> None:
+        """The card has been brought up: the place to start what runs beside it."""
+
+    # -- flow control ----------------------------------------------------------------------------
+
+    def start_limit(self, flow: int, share: int) -> int:
+        """Return the start-up credit of a flow."""
+        return share
+
+    def credit_unit(self, flow: int, unit: int) -> int:
+        """Return the words that a receiver frees between two credits of a flow."""
+        return unit
+
+    def fits(self, flow: Flow, words: int) -> bool:
+        """Return whether the transmitter finds enough credit to start a packet."""
+        return flow.fits(words)
+
+    def blocked(self, flow: Flow) -> None:
+        """A packet has begun to wait for credit."""
+
+    def uncounted(self, flow: Flow, sending: bool) -> Uncounted:
+        """Return the words at a packet's beginning and end that the card's counters of the flow leave out."""
+        return 0, 0
+
+    def credit_leaving(self, word: int, flow: Flow) -> int | None:
+        """Return a credit word as it leaves the card, None when it never does."""
+        return word
+
+    def credit_arriving(self, word: int) -> int:
+        """Return what the receiver makes of a credit word."""
+        return word
+
+    # -- words -----------------------------------------------------------------------------------
+
+    def resumed(self, words: int, rest: int, descriptor: Descriptor) -> int:
+        """Return how many words too far a read goes on after a retry or disconnect.
+
+        Args:
+            words: payload words fetched already; ``rest``: those that are not.
+        """
+        return 0
+
+    def leaving(self, packet: Packet, flow: Flow) -> tuple[Words, Kinds]:
+        """Return what comes out of the outgoing FIFO."""
+        return packet.words, packet.kinds
+
+    def arriving(self, words: Words) -> Words:
+        """Return what the receiver makes of a packet's words, before rx_enq. Called in the first word's cycle."""
+        return words
+
+    def reading(self, incoming: Incoming) -> Reading | None:
+        """Return what the read side of the incoming FIFO does wrong with this packet."""
+        return None
+
+    def corrects_clock(self) -> bool:
+        """Return whether a receiver inserts and removes idles."""
+        return True
+
+    # -- the host --------------------------------------------------------------------------------
+
+    def posts(self) -> None:
+        """The host posts a message."""
+
+    def raised(self, completions: int) -> None:
+        """An interrupt has been raised while so many completions wait."""
+
+    def masks(self) -> bool:
+        """Return whether the interrupt handler masks the line when it begins."""
+        return True
+
+    def enabling_ps(self) -> int:
+        """Return the time between the handler's last look for completions and the line being enabled."""
+        return 0
+
+    def looks_again(self, waiting: Sequence[Completion]) -> bool:
+        """Return whether the handler looks for completions once more when the line is enabled."""
+        return True
