@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from freezeframe.capture.registers.layouts import Cause, Kind
 from freezeframe.capture.registers.map_table import MAP_SIZE, REGISTERS, WINDOWS
 from freezeframe.emulator.target import EmulatorTarget
 
@@ -17,17 +20,19 @@ __all__ = [
     "Packet",
     "Record",
     "arm",
+    "causes",
+    "evidence",
     "freeze",
     "packets_of",
     "pair",
     "profile_like_forth",
     "run_to_evidence",
     "run_to_freeze",
+    "truth",
 ]
 
 A, B = 0, 1
 TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
-HEAD, BODY, TAIL, TIME = 1, 2, 3, 15
 
 _BY_NAME = {info.name: info for info in REGISTERS}
 _WINDOW = {info.name: info.address for info in WINDOWS}
@@ -138,7 +143,7 @@ class Card:
         for slot in reversed(order):
             data, meta = struct.unpack("<QB", slot)
             kind, dt = meta & 15, meta >> 4
-            if kind == TIME:
+            if kind == Kind.TIME:
                 # Beside a dt of 15 the walk says only "15 or more".
                 assert cycle is None or cycle == data or found[-1].dt == 15
                 cycle = data
@@ -148,7 +153,11 @@ class Card:
         return found[::-1]
 
     def words(self, memory: int) -> list[Record]:
-        return [record for record in self.records(memory) if record.kind in (HEAD, BODY, TAIL)]
+        return [r for r in self.records(memory) if r.kind in (Kind.HEAD, Kind.BODY, Kind.TAIL)]
+
+    def events(self, kind: Kind, code: int | None = None) -> list[Record]:
+        """Return the events of a kind in the log, perhaps of one code only."""
+        return [r for r in self.records(4) if r.kind == kind and code in (None, r.code)]
 
 
 def packets_of(words: list[Record]) -> list[Packet]:
@@ -157,9 +166,9 @@ def packets_of(words: list[Record]) -> list[Packet]:
     begin: int | None = None
     for number, word in enumerate(words):
         # The first word of the memory may be a packet's second, so two in a row are asked for.
-        if [w.kind for w in words[number : number + 2]] == [HEAD, HEAD]:
+        if [w.kind for w in words[number : number + 2]] == [Kind.HEAD, Kind.HEAD]:
             begin = number
-        if word.kind == TAIL and begin is not None:
+        if word.kind == Kind.TAIL and begin is not None:
             data = [w.data for w in words[begin : number + 1]]
             packets.append(Packet(data[0], data[1], data[2:-1], data[-1], words[begin].cycle))
             begin = None
@@ -202,6 +211,24 @@ def run_to_evidence(
         freeze(a)
         assert target.run_until_frozen(3_000_000_000)
     return target, a, b
+
+
+@cache
+def evidence(fault: str, seed: int, load: str | None = None) -> tuple[Card, Card]:
+    """Return the cards of a run to its evidence, made once for all who only read them."""
+    return run_to_evidence(fault, seed, load)[1:]
+
+
+def causes(card: Card) -> set[Cause]:
+    mask = card.read("ctl.causes")
+    return {cause for cause in Cause if mask >> cause & 1}
+
+
+def truth(card: Card) -> dict[str, Any]:
+    """Return the one injection of a run."""
+    injections: list[dict[str, Any]] = card.target.pair.truth.to_json()["injections"]
+    (injection,) = injections
+    return injection
 
 
 def profile_like_forth(path: Path, **changes: tuple[str, str]) -> str:

@@ -6,6 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from freezeframe.capture.registers.layouts import (
+    DESC_VALUE_LENGTH_MASK,
+    DESC_VALUE_SEQ_LSB,
+    DESC_VALUE_SEQ_MASK,
+    DescCode,
+    Kind,
+)
 from tests.emulator.reading import Card, freeze, packets_of, pair
 from tests.emulator.test_clean_runs import checks_out
 
@@ -51,18 +58,15 @@ def test_packets_stay_whole_and_in_order_on_a_wild_bus(
 
 def assert_every_done_follows_its_own_request(card: Card) -> None:
     """Between a packet's first request and its end stand all of its DESC events, in their order."""
-    posted, requested, done = [], [], []
-    for record in card.records(4):
-        if record.kind != 5:
-            continue
-        seq, length = record.value >> 20 & 0xFFFF, record.value & 0x3FF
-        if record.code == 1:
-            posted.append(seq)
-        elif record.code == 7:
-            assert length > 0
-            requested.append(seq)
-        elif record.code == 3:
-            done.append(seq)
+    posted, requested, done = (
+        [
+            record.value >> DESC_VALUE_SEQ_LSB & DESC_VALUE_SEQ_MASK
+            for record in card.events(Kind.DESC, code)
+        ]
+        for code in (DescCode.POSTED, DescCode.REQUESTED, DescCode.DONE)
+    )
+    for record in card.events(Kind.DESC, DescCode.REQUESTED):
+        assert record.value & DESC_VALUE_LENGTH_MASK > 0
     assert done == sorted(done)
     assert posted == sorted(posted)
     first = list(dict.fromkeys(requested))
