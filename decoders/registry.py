@@ -52,25 +52,33 @@ class Registry:
             points: entry points of decoders.
             sigrok: whether the decoders of sigrok on this machine belong to it.
         """
-        self._loaded = dict(decoders or {})
+        self._added = dict(decoders or {})
+        self._of_points: dict[str, Decoder] = {}
+        self._of_sigrok: dict[str, Decoder] = {}
         self._broken = list(broken)
         self._points: dict[str, list[EntryPoint]] = {}  # not loaded yet
         for point in sorted(points, key=lambda p: (p.name, p.value)):
             self._points.setdefault(point.name, []).append(point)
-        self._own = tuple(self._points)
-        self._sigrok = sigrok  # still to be loaded
+        self._names = frozenset(self._points)
+        self._sigrok = sigrok  # not loaded yet
+
+    @property
+    def native(self) -> Mapping[str, Decoder]:
+        """All decoders by id but those of sigrok, which need not be loaded for them."""
+        return {**self._by_name(), **self._added}
 
     @property
     def decoders(self) -> Mapping[str, Decoder]:
-        """All decoders, by id: those of packages, those of sigrok, those that were added."""
-        self._load_all()
-        return self._loaded
+        """All decoders by id: those of packages, those of sigrok, those that were added."""
+        self._load_sigrok()
+        return {**self._by_name(), **self._of_sigrok, **self._added}
 
     @property
     def broken(self) -> tuple[BrokenDecoder, ...]:
-        """All entry points that gave no decoder."""
-        self._load_all()
-        return tuple(self._broken)
+        """All entry points that gave no decoder, those of sigrok last."""
+        self._by_name()
+        self._load_sigrok()
+        return tuple(sorted(self._broken, key=lambda b: (b.name.startswith(SIGROK), b.name)))
 
     def get(self, name: str) -> Decoder | None:
         """Return the decoder with this id; None where there is none, or it does not load."""
@@ -78,7 +86,10 @@ class Registry:
             self._load(point)
         if name.startswith(SIGROK):
             self._load_sigrok()
-        return self._loaded.get(name)
+        for decoders in (self._of_points, self._of_sigrok, self._added):
+            if name in decoders:
+                return decoders[name]
+        return None
 
     def find(self, name: str) -> Decoder:
         """Return the decoder with this id.
@@ -103,26 +114,18 @@ class Registry:
 
     def add(self, decoder: Decoder) -> None:
         """Take one more decoder; its id must be free."""
-        self._loaded[decoder.id] = decoder
+        self._added[decoder.id] = decoder
 
-    def _load_all(self) -> None:
-        if not (self._points or self._sigrok):
-            return
+    def _by_name(self) -> dict[str, Decoder]:
+        """Return the decoders of all entry points, sorted."""
         for name in list(self._points):
             self.get(name)
-        self._load_sigrok()
-        # Listed in one order, whichever was asked for first.
-        added = (n for n in self._loaded if n not in self._own and not n.startswith(SIGROK))
-        own = (n for n in self._own if n in self._loaded)
-        of_sigrok = (n for n in self._loaded if n.startswith(SIGROK))
-        names = dict.fromkeys((*own, *of_sigrok, *added))
-        self._loaded = {name: self._loaded[name] for name in names}
-        self._broken.sort(key=lambda broken: (broken.name.startswith(SIGROK), broken.name))
+        return dict(sorted(self._of_points.items()))
 
     def _load(self, point: EntryPoint) -> None:
         try:
             loaded = point.load()
-            problem = _problem(point, loaded, self._loaded)
+            problem = _problem(point, loaded, self._of_points)
         # Someone else's module can fail in any way, and whatever it is belongs in the list.
         except (Exception, SystemExit) as error:
             message = " ".join(str(error).split()) or "no message"
@@ -130,14 +133,14 @@ class Registry:
         if problem:
             self._broken.append(BrokenDecoder(point.name, _origin(point), problem))
         else:
-            self._loaded[point.name] = loaded
+            self._of_points[point.name] = loaded
 
     def _load_sigrok(self) -> None:
         if not self._sigrok:
             return
         self._sigrok = False
         decoders, broken = _sigrok_decoders()
-        self._loaded = {**decoders, **self._loaded}
+        self._of_sigrok = {n: d for n, d in decoders.items() if n not in self._names}
         self._broken += [BrokenDecoder(name, *why) for name, why in broken.items()]
 
 

@@ -1,4 +1,4 @@
-"""A decoder that may fit a capture, with the reasons; and what the rules get to find some."""
+"""A decoder that may fit a capture, with the reasons; and what the rules look at."""
 
 from __future__ import annotations
 
@@ -35,10 +35,6 @@ class Evidence:
     lines: Sequence[Line]
     probes: tuple[str, ...]
     registry: Registry
-
-    def decoder(self, name: str) -> Decoder | None:
-        """Return a decoder, None where it is not installed."""
-        return self.registry.decoders.get(name)
 
     def trial(
         self, decoder: Decoder, probes: Mapping[str, str], options: Mapping[str, OptionValue]

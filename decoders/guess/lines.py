@@ -85,12 +85,12 @@ def sampled(pieces: Iterable[Edges]) -> tuple[Edges, bool]:
         held.append(piece)
         count += len(piece)
         if count > MAX_EDGES:
-            found = join(held)
+            edges = join(held)
             return replace(
-                found,
-                sample=found.sample[:MAX_EDGES],
-                value=found.value[:MAX_EDGES],
-                end_sample=int(found.sample[MAX_EDGES]),
+                edges,
+                sample=edges.sample[:MAX_EDGES],
+                value=edges.value[:MAX_EDGES],
+                end_sample=int(edges.sample[MAX_EDGES]),
             ), False
     return join(held), True
 

@@ -34,14 +34,14 @@ def fitting_probes(decoder: Decoder, probes: Sequence[str]) -> dict[str, str] | 
 
     A probe with exactly the channel's name is taken before one that only contains it.
     """
-    found: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for channel in decoder.channels:
         called = {channel.id, *(alias.lower() for alias in channel.aliases)}
         exact = [p for p in probes if p.lower() in called]
         named = exact or [p for p in probes if is_named(decoder.id, channel.id, p)]
-        left = [probe for probe in named if probe not in found.values()]
+        left = [probe for probe in named if probe not in chosen.values()]
         if left:
-            found[channel.id] = left[0]
+            chosen[channel.id] = left[0]
         elif not channel.optional:
             return None
-    return found or None
+    return chosen or None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from freezeframe.capture.files.choice import OpenSource
@@ -28,15 +28,14 @@ _FLASH_MAKERS = frozenset(bytes.fromhex("01 1c 1f 20 37 62 68 85 89 8c 9d a1 bf 
 _FLASH_SIZES = range(16, 29)
 _FLASH_READS = ("READ", "FAST_READ", "READ4", "FAST_READ4")
 _DOUBT = "others fit as well: which chip it is, the signal does not say"
-_RULES: tuple[Callable[[Evidence], Iterator[Candidate]], ...] = (
-    serial_rules.i2c,
-    serial_rules.mdio,
-    serial_rules.spi,
-    serial_rules.jtag,
-    serial_rules.parallel,
-    uart_rule.uart,
-)
-_BY_RULE = ("i2c", "mdio", "spi", "jtag", "parallel", "uart")
+_RULES: Mapping[str, Callable[[Evidence, Decoder], Iterator[Candidate]]] = {
+    "i2c": serial_rules.i2c,
+    "mdio": serial_rules.mdio,
+    "spi": serial_rules.spi,
+    "jtag": serial_rules.jtag,
+    "parallel": serial_rules.parallel,
+    "uart": uart_rule.uart,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +57,20 @@ def guess(source: OpenSource, registry: Registry) -> Guess:
         InputError: the capture cannot be read, or has no channel.
     """
     probes = source.header.channels
-    own = {k: d for k, d in registry.decoders.items() if not k.startswith("srd-")}
-    known = Registry(own, registry.broken)
-    named = _named_first(probes, list(own.values()))[:_MOST_CHANNELS]
+    native = registry.native
+    named = _named_first(probes, list(native.values()))[:_MOST_CHANNELS]
     edges, whole = sampled(source.read(named))
     lines = lines_of(edges, named)
     moving = sorted((line for line in lines if len(line)), key=lambda line: -len(line))
-    evidence = Evidence(edges, moving, tuple(probes), known)
-    found = [candidate for rule in _RULES for candidate in rule(evidence)]
-    found += _by_name(evidence)
-    chosen = _ranked(found)
+    evidence = Evidence(edges, moving, tuple(probes), Registry(native))
+    candidates = [
+        candidate
+        for name, rule in _RULES.items()
+        if name in native
+        for candidate in rule(evidence, native[name])
+    ]
+    candidates += _by_name(evidence)
+    chosen = _ranked(candidates)
     return Guess(tuple(_with_stacks(chosen, evidence)), tuple(lines), len(edges), whole)
 
 
@@ -81,7 +84,7 @@ def _by_name(evidence: Evidence) -> Iterator[Candidate]:
     """Try every decoder without a rule of its own whose channels are all there by name."""
     there = evidence.edges.channels
     for decoder in evidence.registry.decoders.values():
-        if decoder.consumes != EDGES or decoder.id in _BY_RULE:
+        if decoder.consumes != EDGES or decoder.id in _RULES:
             continue
         probes = fitting_probes(decoder, there)
         if probes is None or named_share(decoder, probes)[0] < 1:
@@ -92,9 +95,9 @@ def _by_name(evidence: Evidence) -> Iterator[Candidate]:
             yield evidence.candidate(decoder, spec, probes, trial.quality, reasons)
 
 
-def _ranked(found: Sequence[Candidate]) -> list[Candidate]:
+def _ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the best first; what uses lines that a better one explains counts for less."""
-    left = sorted(found, key=lambda candidate: -candidate.score)
+    left = sorted(candidates, key=lambda candidate: -candidate.score)
     chosen: list[Candidate] = []
     explained: set[str] = set()
     while left:
@@ -115,7 +118,7 @@ def _ranked(found: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _with_stacks(chosen: Sequence[Candidate], evidence: Evidence) -> Iterator[Candidate]:
-    """Put behind each sure proposal what can be decoded on top of it with hardly an error."""
+    """Add after each sure proposal what can be decoded on top of it with hardly an error."""
     for candidate in chosen:
         yield candidate
         if candidate.score < _SURE:
@@ -127,22 +130,22 @@ def _with_stacks(chosen: Sequence[Candidate], evidence: Evidence) -> Iterator[Ca
         for decoder in above:
             spec = f"{candidate.spec}+{decoder.id}"
             trial = try_spec(spec, evidence.edges, evidence.registry)
-            told = _identified(decoder, trial)
-            few = not trial.bad and (bool(told) or _few_will_do(decoder, trial))
-            if told is False or not (trial.quality >= _STACKED or few):
+            identified = _identified(decoder, trial)
+            few = not trial.bad and (bool(identified) or _few_will_do(decoder, trial))
+            if identified is False or not (trial.quality >= _STACKED or few):
                 continue
             why = [f"on top of {name}: {sentence(trial.good, 'events', trial.bad)}"]
-            if told:
+            if identified:
                 why.append(_identity(decoder, trial))
             score = candidate.score * trial.quality
-            stacked.append((bool(told), Candidate(spec, score, candidate.probes, tuple(why))))
+            stacked.append((bool(identified), Candidate(spec, score, candidate.probes, tuple(why))))
         stacked.sort(key=lambda each: (not each[0], -each[1].score))
         if stacked and stacked[0][0]:
             # It cannot be the other kind of module too.
             others = {f"{candidate.spec}+{kind}" for kind in _IDENTIFIERS}
-            stacked = [(told, each) for told, each in stacked if told or each.spec not in others]
-        for told, each in stacked:
-            sure = told or len(stacked) == 1
+            stacked = [(known, each) for known, each in stacked if known or each.spec not in others]
+        for known, each in stacked:
+            sure = known or len(stacked) == 1
             yield each if sure else replace(each, reasons=(*each.reasons, _DOUBT))
 
 

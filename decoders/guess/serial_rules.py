@@ -14,7 +14,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.decoders.contract import OptionValue
+from freezeframe.decoders.contract import Decoder, OptionValue
 from freezeframe.decoders.guess.candidate import Candidate, Evidence, sentence
 from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.names import fitting_probes, is_named
@@ -28,23 +28,19 @@ _NO_CLOCK = 0.2  # what a parallel bus without a clock is worth
 _ALIGNED = 0.9  # data changes while the clock is at one level
 
 
-def i2c(evidence: Evidence) -> Iterator[Candidate]:
+def i2c(evidence: Evidence, decoder: Decoder) -> Iterator[Candidate]:
     """Two lines that idle high; data moves while the clock is low, but for START and STOP."""
-    decoder = evidence.decoder("i2c")
     for scl, sda in _pairs(evidence.lines):
         high = (scl.level_at(sda.sample) == 1) & (scl.level_at(sda.sample - 1) == 1)
         conditions = int(high.sum())
-        if decoder is None or len(scl) < 18 or not 1 <= conditions <= max(2, len(scl) // 8):
+        if len(scl) < 18 or not 1 <= conditions <= max(2, len(scl) // 8):
             continue
         probes = {"scl": scl.name, "sda": sda.name}
         spec, trial = evidence.trial(decoder, probes, {})
-        if not trial.tables:
-            continue
-        rows = trial.rows("i2c.bytes")
-        data = int(rows["kind"].isin(["address", "data"]).sum())
-        errors = int((rows["kind"] == "error").sum())
-        starts = int(rows["kind"].isin(["start", "repeated-start"]).sum())
-        stops = int((rows["kind"] == "stop").sum())
+        data = trial.count("i2c.bytes", "address", "data")
+        errors = trial.count("i2c.bytes", "error")
+        starts = trial.count("i2c.bytes", "start", "repeated-start")
+        stops = trial.count("i2c.bytes", "stop")
         reasons = [
             f"{starts} START and {stops} STOP: {sda.name} moves while {scl.name} is high "
             f"{conditions} times, and {len(sda) - conditions} times while it is low",
@@ -54,19 +50,17 @@ def i2c(evidence: Evidence) -> Iterator[Candidate]:
             yield evidence.candidate(decoder, spec, probes, data / (data + 4 * errors + 1), reasons)
 
 
-def mdio(evidence: Evidence) -> Iterator[Candidate]:
+def mdio(evidence: Evidence, decoder: Decoder) -> Iterator[Candidate]:
     """Frames after at least 17 ones; nothing else has those."""
-    decoder = evidence.decoder("mdio")
     for mdc, data in _pairs(evidence.lines):
-        if decoder is None or len(mdc) < 128 or len(data) > len(mdc):
+        if len(mdc) < 128 or len(data) > len(mdc):
             continue
         probes = {"mdc": mdc.name, "mdio": data.name}
         spec, trial = evidence.trial(decoder, probes, {})
-        if not trial.tables:
+        frames, errors = trial.count("mdio", "frame"), trial.count("mdio", "error")
+        if not frames:
             continue
         rows = trial.rows("mdio")
-        frames = int((rows["kind"] == "frame").sum())
-        errors = int((rows["kind"] == "error").sum())
         # A PHY that does not answer is no sign against MDIO.
         against = errors - int((rows["error"] == "bad-turnaround").sum())
         full = int(((rows["kind"] == "frame") & (rows["preamble"] >= 32)).sum())
@@ -76,16 +70,12 @@ def mdio(evidence: Evidence) -> Iterator[Candidate]:
             f"{full} of {frames} frames come after 32 ones or more",
             sentence(frames, "frames", errors),
         ]
-        if frames:
-            signal = frames / (frames + 4 * against + 1) * (0.5 + 0.5 * explained)
-            yield evidence.candidate(decoder, spec, probes, signal, reasons)
+        signal = frames / (frames + 4 * against + 1) * (0.5 + 0.5 * explained)
+        yield evidence.candidate(decoder, spec, probes, signal, reasons)
 
 
-def spi(evidence: Evidence) -> Iterator[Candidate]:
+def spi(evidence: Evidence, decoder: Decoder) -> Iterator[Candidate]:
     """Clocks in whole words while a chip select holds, data that moves at one of their edges."""
-    decoder = evidence.decoder("spi")
-    if decoder is None:
-        return
     for clk, cs in _pairs(evidence.lines):
         framing = _framing(clk, cs)
         if framing is None:
@@ -114,8 +104,7 @@ def spi(evidence: Evidence) -> Iterator[Candidate]:
         spec, trial = evidence.trial(decoder, probes, options)
         if not trial.tables:
             continue
-        rows = trial.rows("spi.words")
-        good, bad = (int((rows["kind"] == kind).sum()) for kind in ("word", "error"))
+        good, bad = trial.count("spi.words", "word"), trial.count("spi.words", "error")
         reasons = [
             f"{cs.name} frames {clk.name}: in {framing.whole} of {framing.frames} selections the "
             f"clocks are a multiple of {_WORD_BITS}",
@@ -128,11 +117,8 @@ def spi(evidence: Evidence) -> Iterator[Candidate]:
         yield evidence.candidate(decoder, spec, probes, signal, reasons)
 
 
-def jtag(evidence: Evidence) -> Iterator[Candidate]:
+def jtag(evidence: Evidence, decoder: Decoder) -> Iterator[Candidate]:
     """A mode line that steers a TAP: long stays in few states, scans between them."""
-    decoder = evidence.decoder("jtag")
-    if decoder is None:
-        return
     for tck, tms in _pairs(evidence.lines):
         share = _low_share(tck, tms, np.ones(len(tms), dtype=np.bool_))
         if len(tck) < 32 or len(tms) >= len(tck) or share is None or _aligned(share) < 0.95:
@@ -143,15 +129,14 @@ def jtag(evidence: Evidence) -> Iterator[Candidate]:
             named = [line.name for line in rest if is_named("jtag", role, line.name)]
             probes.update({role: named[0]} if named else {})
         spec, trial = evidence.trial(decoder, probes, {})
-        if not trial.tables:
+        bad = trial.count("jtag.scans", "error")
+        good = trial.count("jtag.scans") - bad
+        if not good:
             continue
-        states, scans = trial.rows("jtag.states"), trial.rows("jtag.scans")
-        good, bad = (int((scans["kind"] != "error").sum()), int((scans["kind"] == "error").sum()))
+        states = trial.rows("jtag.states")
         clocks = max(1, int(states["clocks"].sum()))
         stay = states["kind"].isin(["shift-dr", "shift-ir", "run-test/idle", "test-logic-reset"])
         useful = int(states.loc[stay, "clocks"].sum()) / clocks
-        if not good:
-            continue
         reasons = [
             f"{useful:.0%} of the clocks of {tck.name} are spent shifting, idle or in reset; a line "
             f"that is not TMS would walk through all states",
@@ -162,11 +147,10 @@ def jtag(evidence: Evidence) -> Iterator[Candidate]:
         yield evidence.candidate(decoder, spec, probes, signal, reasons)
 
 
-def parallel(evidence: Evidence) -> Iterator[Candidate]:
+def parallel(evidence: Evidence, decoder: Decoder) -> Iterator[Candidate]:
     """Data lines by name that move at one edge of a clock; any lines could be such a bus."""
-    decoder = evidence.decoder("parallel")
-    probes = None if decoder is None else fitting_probes(decoder, evidence.edges.channels)
-    if decoder is None or probes is None:
+    probes = fitting_probes(decoder, evidence.edges.channels)
+    if probes is None:
         return
     data = [probe for channel, probe in probes.items() if channel not in ("clk", "enable")]
     moving = {line.name: line for line in evidence.lines}

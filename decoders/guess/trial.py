@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+import pandas as pd
+import pyarrow as pa
 
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.files.edges import Edges
@@ -29,13 +31,25 @@ class Trial:
         """0 to 1: the share of good rows, and low where there are too few to tell."""
         return self.good / (self.good + self.bad + 1) if self.good else 0.0
 
-    def rows(self, kind: str) -> Any:
-        """Return the table of this kind as a pandas DataFrame."""
+    def table(self, kind: str) -> pa.Table:
+        """Return the table of this kind."""
         name = kind.partition(".")[2]
         for decoded in self.tables:
             if len(self.tables) == 1 or decoded.name.endswith(f".{name}"):
-                return decoded.table.to_pandas()
+                return decoded.table
         raise KeyError(kind)
+
+    def rows(self, kind: str) -> pd.DataFrame:
+        """Return the table of this kind as a pandas DataFrame."""
+        frame: pd.DataFrame = self.table(kind).to_pandas()
+        return frame
+
+    def count(self, kind: str, *row_kinds: str) -> int:
+        """Return how many rows of these kinds a table has, or rows at all; 0 where nothing came."""
+        if not self.tables:
+            return 0
+        kinds = self.table(kind).column("kind").to_pylist()
+        return sum(map(kinds.count, row_kinds)) if row_kinds else len(kinds)
 
 
 def spec_text(
@@ -44,17 +58,17 @@ def spec_text(
     options: Mapping[str, OptionValue],
     all_probes: tuple[str, ...],
 ) -> str:
-    """Return the shortest spec that means this: probes found by name are not said again."""
+    """Return the shortest spec that means this: probes found by name are left out."""
     try:
         by_name = match_channels(decoder, {}, all_probes)
     except FreezeframeError:
         by_name = tuple(None for _ in decoder.channels)
     wanted = tuple(probes.get(channel.id) for channel in decoder.channels)
-    said = []
+    settings = []
     if by_name != wanted:
-        said = [f"{channel}={_escaped(probe)}" for channel, probe in probes.items()]
-    said += [f"{name}={_shown(value)}" for name, value in options.items()]
-    return f"{decoder.id}:{','.join(said)}" if said else decoder.id
+        settings = [f"{channel}={_escaped(probe)}" for channel, probe in probes.items()]
+    settings += [f"{name}={_shown(value)}" for name, value in options.items()]
+    return f"{decoder.id}:{','.join(settings)}" if settings else decoder.id
 
 
 def try_spec(spec: str, edges: Edges, registry: Registry) -> Trial:

@@ -21,25 +21,18 @@ _FRAMES: tuple[tuple[int, str], ...] = ((8, "none"), (8, "even"), (8, "odd"), (7
 _FRAMES += ((7, "odd"), (7, "none"), (9, "none"), (5, "none"), (6, "none"))
 
 
-def uart(evidence: Evidence) -> Iterator[Candidate]:
+def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Candidate]:
     """One line at a time: find the bit, then the frame with the fewest errors."""
-    decoder = evidence.decoder("uart")
-    if decoder is None:
-        return
     for line in evidence.lines:
         # The first pulse has the level after the first change; start bits are what is not idle.
         start_first = line.first == line.idle
-        found = bit_times(line.widths[:_MOST_EDGES], start_first, line.samplerate_hz)
-        if not found or line.clock_hz:
+        bits = bit_times(line.widths[:_MOST_EDGES], start_first, line.samplerate_hz)
+        if not bits or line.clock_hz:
             continue
         probes = {"rx": line.name}
-        tried = [_best_frame(evidence, decoder, probes, line, bit) for bit in found]
-        bit, (_, spec, trial, options) = min(zip(found, tried, strict=True), key=lambda t: t[1][0])
-        if not trial.tables:
-            continue
-        rows = trial.rows("uart")
-        frames = int((rows["kind"] == "frame").sum())
-        errors = int((rows["kind"] == "error").sum())
+        tried = [_best_frame(evidence, decoder, probes, line, bit) for bit in bits]
+        bit, (_, spec, trial, options) = min(zip(bits, tried, strict=True), key=lambda t: t[1][0])
+        frames, errors = trial.count("uart", "frame"), trial.count("uart", "error")
         if frames < 2:
             continue
         parity = str(options.get("parity", "none"))[0].upper()
@@ -60,7 +53,7 @@ def _best_frame(
     evidence: Evidence, decoder: Decoder, probes: dict[str, str], line: Line, bit: BitTime
 ) -> tuple[float, str, Trial, dict[str, OptionValue]]:
     """Return the errors for each good row, and how the line was read for them."""
-    found: list[tuple[float, int, str, Trial, dict[str, OptionValue]]] = []
+    tried: list[tuple[float, int, str, Trial, dict[str, OptionValue]]] = []
     for place, (bits, parity) in enumerate(_FRAMES):
         options: dict[str, OptionValue] = {"baud": bit.standard_baud or bit.baud}
         options |= {"bits": bits} if bits != 8 else {}
@@ -68,9 +61,9 @@ def _best_frame(
         options |= {"invert": True} if not line.idle else {}
         spec, trial = evidence.trial(decoder, probes, options)
         errors = trial.bad / max(1, trial.good)
-        found.append((errors, place, spec, trial, options))
+        tried.append((errors, place, spec, trial, options))
         # Nothing later in the list can be better, only equal.
         if trial.good >= 2 and not trial.bad:
             break
-    share, _, spec, trial, options = min(found, key=lambda each: each[:2])
+    share, _, spec, trial, options = min(tried, key=lambda each: each[:2])
     return share, spec, trial, options
