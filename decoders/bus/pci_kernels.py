@@ -1,394 +1,324 @@
-"""Kernel of PCI: clocks of the bus to phases and transactions.
+"""Kernel of PCI and PCI-X: clocks of the bus to phases and transactions.
 
-Source: PCI Local Bus Specification 3.0, chapter 3; the clause stands beside each rule.
+Both are one machine: address phases, data phases, what is wrong with them. PCI-X has an attribute phase
+too and other rules for a clock of a data phase (`pcix_rules` in place of `pci_rules`).
+
+Source: PCI Local Bus Specification 3.0, chapter 3; PCI-X Addendum to it 1.0b, chapter 2.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+from numba import njit
 
 from freezeframe.capture.files.plane_kernels import count_ones
+from freezeframe.decoders.bus import pci_rules, pcix_rules
 from freezeframe.decoders.bus import pci_signals as at
-from freezeframe.decoders.bus.pci_burst_kernels import CONTROLS, TRANSFER, burst
-from freezeframe.decoders.bus.pci_lines import (
-    BAD,
-    UNKNOWN,
-    ad,
-    ad_high,
-    asserted,
-    cbe,
-    cbe_high,
-    high_parity,
-    parities,
-    parity,
+from freezeframe.decoders.bus.pci_lines import BAD, ad, ad_high, asserted, cbe, cbe_high, parities
+from freezeframe.decoders.bus.pci_names import error
+from freezeframe.decoders.bus.pci_phases import (
+    CONTROLS,
+    INVALIDATE,
+    TRANSFER,
+    burst,
     put_data,
     put_phase,
 )
-from freezeframe.decoders.bus.pci_row_kernels import (
-    abandon,
-    begin,
-    finish,
-    next_phase,
-    outside,
-    tell,
-    tell_parity,
+from freezeframe.decoders.bus.pci_retries import not_repeated
+from freezeframe.decoders.bus.pci_row_kernels import abandon, outside, tell, tell_parity
+from freezeframe.decoders.bus.pci_rows import (
+    ATTRIBUTE,
+    DATA,
+    IDLE,
+    ROWS,
+    ROWS_A_CLOCK,
+    SECOND_ADDRESS,
+    SYNC,
 )
-from freezeframe.decoders.bus.pci_rows import COMMANDS, DEVSELS, PHASES, TERMINATIONS, error
+from freezeframe.decoders.bus.pcix_splits import unanswered
 
-__all__ = ["ROWS_A_CLOCK", "transactions"]
+__all__ = ["close", "transactions"]
 
-ROWS_A_CLOCK = 16  # more than one clock can give
+_DUAL = 13
+_ONE, _FOUR, _32 = np.uint64(1), np.uint64(4), np.uint64(32)
+_NOTHING, _HEADER, _DATA = range(3)  # what a clock writes down
 
-_SYNC, _IDLE, _SECOND_ADDRESS, _DATA = 0, 1, 2, 3
-_SPECIAL, _DUAL, _INVALIDATE = 1, 13, 15
-# Bit c: command c is reserved, reads, is of memory (3.1.1).
-_RESERVED, _READS, _MEMORY = 0x0330, 0x5445, 0xD0C0
-
-_KIND, _NO_COMMAND = PHASES.index("data"), len(COMMANDS)
-_TO_PERR = 2  # clocks from a data phase to its PERR# (3.7.4.1)
-
-_COMPLETION = TERMINATIONS.index("completion")
-_RETRY = TERMINATIONS.index("retry")
-_WITH_DATA = TERMINATIONS.index("disconnect-with-data")
-_WITHOUT_DATA = TERMINATIONS.index("disconnect-without-data")
-_TARGET_ABORT = TERMINATIONS.index("target-abort")
-_MASTER_ABORT = TERMINATIONS.index("master-abort")
-_SUBTRACTIVE = DEVSELS.index("subtractive")
-
-_INITIAL_CLOCKS = 16  # 3.5.1.1
-_CLOCKS = 8  # 3.5.1.2, 3.5.2
-
+_CUT = error("cut-transaction")
 _RESET = error("reset-transaction")
 _BROKEN = error("broken-transaction")
 _ADDRESS_PARITY = error("address-parity")
+_ATTRIBUTE_PARITY = error("attribute-parity")
 _DATA_PARITY = error("data-parity")
 _REPORTED = error("parity-reported")
 _IRDY_WITHOUT_FRAME = error("irdy-without-frame")
 _IRDY_IN_ADDRESS = error("irdy-in-address")
-_FRAME_WITHOUT_IRDY = error("frame-without-irdy")
-_FRAME_AGAIN = error("frame-again")
-_FRAME_CHANGED = error("frame-changed")
-_FRAME_STAYS = error("frame-stays")
-_IRDY_DROPPED = error("irdy-dropped")
-_TRDY_WITHOUT_DEVSEL = error("trdy-without-devsel")
-_STOP_WITHOUT_DEVSEL = error("stop-without-devsel")
-_DEVSEL_DROPPED = error("devsel-dropped")
-_TRDY_DROPPED = error("trdy-dropped")
-_STOP_DROPPED = error("stop-dropped")
-_NO_TURNAROUND = error("no-turnaround")
-_LATE_DEVSEL = error("late-devsel")
-_EARLY_ABORT = error("early-abort")
-_INITIATOR_LATENCY = error("initiator-latency")
-_TARGET_INITIAL = error("target-initial-latency")
-_TARGET_LATENCY = error("target-latency")
 _TARGET_IDLE = error("target-idle")
-_RESERVED_COMMAND = error("reserved-command")
-_RESERVED_ORDER = error("reserved-order")
 _CUT_DUAL = error("cut-dual-address")
-_ACK64 = error("ack64-without-req64")
+_CUT_HEADER = error("cut-header")
 _PARTIAL_LINE = error("partial-line")
 
 
-@numba.njit(cache=True, nogil=True)
-def transactions(
-    clocks: Any, first: int, stop: int, bus: Any, state: Any, filled: Any, room: Any
-) -> tuple[int, int, int, int]:
+@njit(cache=True, nogil=True)
+def transactions(clocks: Any, machine: Any, phases: Any, first: int, stop: int) -> int:
     """Decode the clocks ``[first, stop)`` until they or the room for rows are used up.
 
     Args:
-        clocks: sample, low and high channels; one entry more than ``stop`` says where the last
-            phase ends, and a second one has its PERR#.
-        bus: lines that must be taken as 1, whether it is wide, whether PAR and PAR64 are there, and
-            how many entries of ``clocks`` are real clocks.
-        state: the records of STATE, TRANSACTION_ROW and PENDING.
-        filled: phases and data phases so far.
-        room: transactions, ``(m,)``, m at least ROWS_A_CLOCK; `PhaseColumns`, one for each clock.
+        clocks: sample, low and high channels; after ``stop`` there are so many more as PERR# comes
+            after its data phase.
+        machine: of `new_machine`; whoever calls takes its rows and its splits that ended.
+        phases: `Phases`, with an entry for each clock.
     Returns:
-        Clocks consumed, transactions filled, phases and data phases filled.
+        The first clock that is not decoded.
     """
     sample, low, high = clocks
-    absent, wide, has_par, has_par64, real = bus
-    s = state[0][0]
-    current = state[1]
-    t = current[0]
-    pending = state[2]
-    rows, phases = room
-    made, taken = filled
-    count = 0
-    steady = False
-    last = s.last
-    zero = np.uint64(0)
-    following = first
-    while following < stop and count + ROWS_A_CLOCK <= len(rows):
-        if steady:
-            # The usual clocks of a burst: data goes over as at the clock before.
-            lanes = np.uint64(0xFF if t.wide else 0xF)
-            run, disabled_B = burst(
-                clocks,
-                (following, min(stop, real - _TO_PERR)),
-                (absent, t.wide, has_par, has_par64),
-                (lanes, lanes if t.command == _INVALIDATE else zero, _TO_PERR, _KIND, _NO_COMMAND),
-                t.number,
-                phases,
-                (made, taken),
-            )
+    m = machine[0]
+    s, bus, clock = m.state, m.bus, m.clock
+    s.steady = 0
+    i = first
+    while i < stop and s.rows + ROWS_A_CLOCK <= ROWS:
+        if s.steady:
+            # The usual clocks of a burst, in which data goes over as at the clock before.
+            limit = min(stop, bus.real - bus.to_perr)
+            if bus.extended:
+                # There is more to do at the last data phase.
+                limit = min(limit, i + s.needed - 1 - m.current.data_phases)
+            run, disabled_B = burst(clocks, (i, limit), phases, m)
             if run > 0:
-                following += run
-                made += run
-                taken += run
-                s.clock += run
-                s.phase_clock = s.clock
-                s.phase_at = sample[following]
-                s.data_phases += run
-                t.data_phases += run
-                t.size_B += run * (8 if t.wide else 4) - disabled_B
-                last = low[following - 1] | absent
-                if following == stop:
+                i += run
+                _after_burst(m, run, disabled_B)
+                s.phase_at = sample[i]
+                clock.low = low[i - 1] | bus.absent
+                if i == stop:
                     break
-        i = following
-        following += 1
-        now = low[i] | absent
-        top = high[i] if wide else zero
-        frame = asserted(now, at.FRAME)
-        irdy = asserted(now, at.IRDY)
-        before = last
-        last = now
-        transfer = steady and now & CONTROLS == TRANSFER
-        if transfer:
-            s.clock += 1
+        clock.sample, clock.end, clock.parity_end = sample[i], sample[i + 1], sample[i + 2]
+        clock.before = clock.low
+        clock.low = low[i] | bus.absent
+        if bus.wide:
+            clock.high = high[i]
+        clock.has_after = i + 1 < bus.real
+        if clock.has_after:
+            clock.after = low[i + 1] | bus.absent
+        clock.perr_end = sample[i + bus.to_perr]
+        clock.perr = 0
+        if i + bus.to_perr < bus.real:
+            clock.perr = asserted(low[i + bus.to_perr] | bus.absent, at.PERR)
+        written = _decode_clock(m)
+        if written:
+            put_phase(phases, np.uint64(s.phases), m.phase)
+            s.phases += 1
+            if written == _DATA:
+                put_data(phases, np.uint64(s.data_phases), m.phase.value, m.phase.enables)
+                s.data_phases += 1
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _after_burst(m: Any, run: int, disabled_B: int) -> None:
+    """Count so many data phases of a burst."""
+    s, t = m.state, m.current
+    s.clock += run
+    s.phase_clock = s.clock
+    s.phases += run
+    s.data_phases += run
+    t.data_phases += run
+    if m.bus.extended:
+        pcix_rules.set_size(t)
+    else:
+        t.size_B += run * (8 if t.wide else 4) - disabled_B
+
+
+@njit(cache=True, nogil=True)
+def _decode_clock(m: Any) -> int:
+    """Decode a clock; return what it writes down."""
+    s, clock, extended = m.state, m.clock, m.bus.extended
+    if s.steady and clock.low & CONTROLS == TRANSFER:
+        s.clock += 1
+        data = True
+    else:
+        s.steady = 0
+        if asserted(clock.low, at.RST):
+            if s.mode >= SECOND_ADDRESS:
+                abandon(m, clock.sample, _RESET)
+            s.mode = SYNC
+            return _NOTHING
+        if s.mode <= IDLE and not _begins(m):
+            return _NOTHING
+        if extended:
+            m.current.serr |= asserted(clock.low, at.SERR)
+        if s.mode != DATA:
+            return _header(m)
+        data = pcix_rules.data_clock(m) if extended else pci_rules.data_clock(m)
+    if data:
+        _data(m)
+    if extended:
+        s.steady = data and pcix_rules.end_phase(m)
+    else:
+        s.steady = s.phase_done and pci_rules.end_phase(m)
+    return _DATA if data else _NOTHING
+
+
+@njit(cache=True, nogil=True)
+def _begins(m: Any) -> bool:
+    """Follow a clock outside transactions; return whether one begins, and then begin it."""
+    s, now, extended = m.state, m.clock.low, m.bus.extended
+    span = m.clock.sample, m.clock.end
+    frame, irdy = asserted(now, at.FRAME), asserted(now, at.IRDY)
+    if s.mode == SYNC:
+        if not frame and not irdy:
+            s.mode = IDLE
+    elif frame:
+        _begin(m)
+        if irdy and not extended:
+            tell(m, span, _IRDY_IN_ADDRESS)
+        return True
+    elif irdy:
+        # 3.3.3.1: IRDY# is deasserted in the clock after the last data phase.
+        outside(m, span, _IRDY_WITHOUT_FRAME)
+        s.mode = SYNC
+    elif not extended:
+        # 3.3.1: driven inactive in the clock after the last data phase.
+        driven = asserted(now, at.DEVSEL) or asserted(now, at.TRDY) or asserted(now, at.STOP)
+        if driven and not s.told_idle:
+            outside(m, span, _TARGET_IDLE)
+        s.told_idle = driven
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _begin(m: Any) -> None:
+    """Begin a transaction with its address phase."""
+    now = m.clock.low
+    m.current = m.blank
+    s, t = m.state, m.current
+    t.number = t.first_try = s.transactions
+    s.transactions += 1
+    t.sample = t.end_sample = m.clock.sample
+    t.command = np.int64(cbe(now))
+    t.address = np.int64(ad(now))
+    t.idsel = np.int64(now >> np.uint64(at.IDSEL) & _ONE)
+    s.req64 = asserted(now, at.REQ64)
+    s.clock = s.phase_clock = s.initiator_waits = s.target_waits = 0
+    s.phase_done = s.frame_gone = s.asked = s.stopped = s.selected = s.answered = s.over = 0
+    s.told_initiator = s.told_target = s.told_idle = s.low_data = 0
+    s.needed = 1
+    s.enables = -1
+
+
+@njit(cache=True, nogil=True)
+def _header(m: Any) -> int:
+    """Take an address or attribute phase, each of one clock; return what it writes down."""
+    s, t, clock, bus, phase = m.state, m.current, m.clock, m.bus, m.phase
+    now = clock.low
+    attribute = s.mode == ATTRIBUTE
+    span = clock.sample, clock.end
+    if not asserted(now, at.FRAME):
+        tell(m, span, _CUT_HEADER if bus.extended else _CUT_DUAL)
+        abandon(m, clock.sample, _BROKEN)
+        s.mode = SYNC
+        return _NOTHING
+    if s.mode == SECOND_ADDRESS and not bus.extended:
+        _second_address(t, now)
+    phase.sample, phase.end_sample = span
+    phase.value = ad(now)
+    phase.transaction = t.number
+    phase.initiator_waits = phase.target_waits = phase.wide = 0
+    phase.kind = attribute
+    phase.command = bus.no_command if attribute else np.int64(cbe(now))
+    phase.enables = cbe(now) if bus.extended else np.uint64(0)
+    _judge_parity(
+        m, clock.sample, s.req64 != 0, _ATTRIBUTE_PARITY if attribute else _ADDRESS_PARITY
+    )
+    if not bus.extended:
+        t.serr |= asserted(now, at.SERR)
+        s.phase_at = clock.end
+        if s.mode == IDLE and t.command == _DUAL:
+            s.mode = SECOND_ADDRESS
         else:
-            steady = False
-            if asserted(now, at.RST):
-                if s.mode >= _SECOND_ADDRESS:
-                    count = abandon(current, sample[i], _RESET, rows, count)
-                s.mode = _SYNC
-                continue
-            if s.mode == _IDLE and not frame and not irdy:
-                if asserted(now, at.DEVSEL) or asserted(now, at.TRDY) or asserted(now, at.STOP):
-                    # 3.3.1: driven inactive in the clock after the last data phase.
-                    if not s.told_idle:
-                        count = outside(sample[i], sample[i + 1], _TARGET_IDLE, rows, count)
-                    s.told_idle = 1
-                else:
-                    s.told_idle = 0
-                continue
-            if s.mode == _SYNC:
-                if not frame and not irdy:
-                    s.mode = _IDLE
-                continue
-            if s.mode == _IDLE:
-                if not frame:
-                    # 3.3.3.1: IRDY# is deasserted in the clock after the last data phase.
-                    count = outside(sample[i], sample[i + 1], _IRDY_WITHOUT_FRAME, rows, count)
-                    s.mode = _SYNC
-                    continue
-                begin(s, t, sample[i], now)
-                if irdy:
-                    count = tell(current, sample[i], sample[i + 1], _IRDY_IN_ADDRESS, rows, count)
-            elif s.mode == _SECOND_ADDRESS:
-                if not frame:
-                    count = tell(current, sample[i], sample[i + 1], _CUT_DUAL, rows, count)
-                    count = abandon(current, sample[i], _BROKEN, rows, count)
-                    s.mode = _SYNC
-                    continue
-                t.dual = 1
-                t.command = np.int64(cbe(now))
-                # 3.9: the upper half comes second.
-                t.address = t.address & 0xFFFF_FFFF | np.int64(ad(now) << np.uint64(32))
-            if s.mode != _DATA:
-                # An address phase.
-                verdict = UNKNOWN
-                if i + 1 < real:
-                    after = low[i + 1] | absent
-                    if has_par:
-                        verdict = parity(now, after)
-                    if wide and has_par64 and s.req64:
-                        verdict = max(verdict, high_parity(now, top, after))
-                put_phase(
-                    phases,
-                    made,
-                    (sample[i], sample[i + 1]),
-                    ad(now),
-                    t.number,
-                    (0, 0),
-                    (0, np.int64(cbe(now)), verdict),
-                    (0, 0),
-                )
-                made += 1
-                if verdict == BAD:
-                    t.parity_errors += 1
-                    known = has_par, wide and has_par64 and s.req64 != 0
-                    said = parities(now, top, after, known)
-                    span = sample[i], sample[i + 2]
-                    count = tell_parity(current, span, _ADDRESS_PARITY, said, rows, count)
-                t.serr |= asserted(now, at.SERR)
-                s.phase_at = sample[i + 1]
-                if s.mode == _IDLE and t.command == _DUAL:
-                    s.mode = _SECOND_ADDRESS
-                    continue
-                s.mode = _DATA
-                if _RESERVED >> t.command & 1 or t.command == _DUAL:
-                    count = tell(current, sample[i], sample[i + 1], _RESERVED_COMMAND, rows, count)
-                elif _MEMORY >> t.command & 1 and t.address & 1:
-                    count = tell(current, sample[i], sample[i + 1], _RESERVED_ORDER, rows, count)
-                continue
+            s.mode = DATA
+            pci_rules.check_command(m, span)
+    elif attribute:
+        pcix_rules.attributes(m, clock.sample, ad(now), cbe(now))
+        s.mode = DATA
+    elif s.mode == SECOND_ADDRESS:
+        _second_address(t, now)
+        s.mode = ATTRIBUTE
+    else:
+        s.mode = SECOND_ADDRESS if t.command == _DUAL else ATTRIBUTE
+    return _HEADER
 
-            # A clock of a data phase.
-            s.clock += 1
-            clock = s.clock
-            since = clock - s.phase_clock
-            trdy = asserted(now, at.TRDY)
-            stopping = asserted(now, at.STOP)
-            devsel = asserted(now, at.DEVSEL)
-            special = t.command == _SPECIAL
-            frame_before = asserted(before, at.FRAME)
-            irdy_before = asserted(before, at.IRDY)
-            waiting = s.phase_done == 0 and clock > 1  # the phase was open at the clock before
-            t.serr |= asserted(now, at.SERR)
-            if clock == 1:
-                t.locked = asserted(now, at.LOCK)
-            if not frame and not irdy:
-                # Idle, without a last data phase.
-                if not frame_before and irdy_before and not s.selected:
-                    if clock < _SUBTRACTIVE + 1:  # 3.3.3.1: four clocks to be selected
-                        count = tell(current, sample[i], sample[i + 1], _EARLY_ABORT, rows, count)
-                    t.termination = _COMPLETION if special else _MASTER_ABORT
-                    t.preempted = 0
-                    t.serr |= asserted(now, at.SERR)
-                    count = finish(s, current, sample[i], pending, rows, count)
-                    s.mode = _IDLE
-                else:
-                    if frame_before:  # 3.3.1 rule 3
-                        count = tell(
-                            current, sample[i], sample[i + 1], _FRAME_WITHOUT_IRDY, rows, count
-                        )
-                    count = abandon(current, sample[i], _BROKEN, rows, count)
-                    s.mode = _IDLE
-                continue
-            if not frame:
-                if not s.frame_gone:
-                    t.preempted = not asserted(before, at.GNT)
-                    if waiting and irdy_before and frame_before and s.selected:  # rule 4
-                        count = tell(current, sample[i], sample[i + 1], _FRAME_CHANGED, rows, count)
-                s.frame_gone = 1
-            elif s.frame_gone and not frame_before:  # rule 2
-                count = tell(current, sample[i], sample[i + 1], _FRAME_AGAIN, rows, count)
-            if waiting and irdy_before and not irdy:  # rule 4
-                count = tell(current, sample[i], sample[i + 1], _IRDY_DROPPED, rows, count)
-            if waiting and asserted(before, at.TRDY) and not trdy:  # 3.3.1, target rules
-                count = tell(current, sample[i], sample[i + 1], _TRDY_DROPPED, rows, count)
-            if (
-                clock > 1 and frame_before and asserted(before, at.STOP) and not stopping
-            ):  # 3.3.3.2.1
-                count = tell(current, sample[i], sample[i + 1], _STOP_DROPPED, rows, count)
-            if devsel and not s.selected:
-                s.selected = 1
-                t.devsel = min(clock, _SUBTRACTIVE)  # 3.6.1
-                if clock > _SUBTRACTIVE:
-                    count = tell(current, sample[i], sample[i + 1], _LATE_DEVSEL, rows, count)
-                t.wide = wide and asserted(now, at.ACK64)
-                if t.wide and not s.req64:
-                    t.wide = 0
-                    count = tell(current, sample[i], sample[i + 1], _ACK64, rows, count)
-            elif not devsel and s.selected and not stopping and asserted(before, at.DEVSEL):
-                count = tell(current, sample[i], sample[i + 1], _DEVSEL_DROPPED, rows, count)
-            if trdy and not devsel and not (waiting and asserted(before, at.TRDY)):
-                count = tell(current, sample[i], sample[i + 1], _TRDY_WITHOUT_DEVSEL, rows, count)
-            if trdy and clock == 1 and _READS >> t.command & 1:  # 3.3.1: turnaround of AD
-                count = tell(current, sample[i], sample[i + 1], _NO_TURNAROUND, rows, count)
-            if stopping and not devsel and s.stop != _TARGET_ABORT:  # 3.3.3.2.1
-                if not s.selected:
-                    count = tell(
-                        current, sample[i], sample[i + 1], _STOP_WITHOUT_DEVSEL, rows, count
-                    )
-                s.stop = _TARGET_ABORT
 
-            if not irdy:
-                s.initiator_waits += 1
-                if since == _CLOCKS and not s.told_initiator:  # 3.5.2
-                    s.told_initiator = 1
-                    count = tell(current, sample[i], sample[i + 1], _INITIATOR_LATENCY, rows, count)
-            if not trdy and not stopping:
-                s.target_waits += 1
-                if s.selected and not s.told_target:
-                    if t.data_phases == 0 and clock + t.dual == _INITIAL_CLOCKS:
-                        s.told_target = 1
-                        count = tell(
-                            current, sample[i], sample[i + 1], _TARGET_INITIAL, rows, count
-                        )
-                    elif t.data_phases > 0 and since == _CLOCKS:
-                        s.told_target = 1
-                        count = tell(
-                            current, sample[i], sample[i + 1], _TARGET_LATENCY, rows, count
-                        )
-            if s.enables < 0 and (irdy or stopping):
-                # 3.3.3.2.2: a transaction is repeated with the byte enables of its first data phase.
-                s.enables = np.int64(cbe(now))
-            message = special and irdy and t.data_phases == 0
-            s.phase_done = irdy and (trdy or stopping)
-            ending = s.phase_done or message
-            transfer = ending and (trdy or message)
-            if ending and stopping:
-                if s.stop == 0:
-                    s.stop = _WITH_DATA if trdy else _WITHOUT_DATA
-                s.stopped += 1
-                if s.stopped > 1 and frame:
-                    count = tell(current, sample[i], sample[i + 1], _FRAME_STAYS, rows, count)
-        if transfer:
-            verdict = UNKNOWN
-            after = low[i + 1] | absent if i + 1 < real else zero
-            if has_par and i + 1 < real:
-                verdict = parity(now, after)
-            enables = ~cbe(now) & np.uint64(0xF)
-            value = ad(now)
-            if t.wide:
-                if has_par64 and i + 1 < real:
-                    verdict = max(verdict, high_parity(now, top, after))
-                enables |= (~cbe_high(now) & np.uint64(0xF)) << np.uint64(4)
-                value |= ad_high(now, top) << np.uint64(32)
-            put_phase(
-                phases,
-                made,
-                (s.phase_at, sample[i + 1]),
-                value,
-                t.number,
-                (s.initiator_waits, s.target_waits),
-                (_KIND, _NO_COMMAND, verdict),
-                (enables, t.wide),
-            )
-            put_data(phases, taken, value, enables)
-            made += 1
-            taken += 1
-            if t.data_phases == 0:
-                t.data_sample = sample[i]
-            t.data_phases += 1
-            s.data_phases += 1
-            t.size_B += count_ones(enables)
-            if verdict == BAD:
-                t.parity_errors += 1
-                said = parities(now, top, after, (has_par, t.wide != 0 and has_par64))
-                span = s.phase_at, sample[i + 2]
-                count = tell_parity(current, span, _DATA_PARITY, said, rows, count)
-            if i + _TO_PERR < real and asserted(low[i + _TO_PERR] | absent, at.PERR):
-                t.perr = 1
-                count = tell(current, s.phase_at, sample[i + 2], _REPORTED, rows, count)
-            full = np.uint64(0xFF if t.wide else 0xF)
-            if t.command == _INVALIDATE and enables != full:  # 3.1.1
-                count = tell(current, s.phase_at, sample[i + 1], _PARTIAL_LINE, rows, count)
-        if s.phase_done:
-            next_phase(s, t, sample[i + 1])
-            if not frame:
-                if s.stop == _WITHOUT_DATA and t.data_phases == 0:
-                    s.stop = _RETRY
-                t.termination = s.stop if s.stop else _COMPLETION
-                t.preempted &= t.termination == _COMPLETION
-                if i + 1 < real:
-                    t.serr |= asserted(low[i + 1] | absent, at.SERR)
-                count = finish(s, current, sample[i + 1], pending, rows, count)
-                s.mode = _IDLE
-            steady = frame and s.stop == 0
-    s.last = last
-    return following, count, made, taken
+@njit(cache=True, nogil=True)
+def _second_address(t: Any, now: Any) -> None:
+    """Take the upper half of the address, which comes second (3.9), and the command with it."""
+    t.dual = 1
+    t.command = np.int64(cbe(now))
+    t.address = t.address & 0xFFFF_FFFF | np.int64(ad(now) << _32)
+
+
+@njit(cache=True, nogil=True)
+def _data(m: Any) -> None:
+    """Take a data phase in which data goes over, with its parity and its PERR#."""
+    s, t, clock, bus, phase = m.state, m.current, m.clock, m.bus, m.phase
+    now = clock.low
+    # A phase of PCI begins with its first wait; of PCI-X it is one clock.
+    begin = clock.sample if bus.extended else s.phase_at
+    levels = cbe(now)
+    value = ad(now)
+    lanes = np.uint64(0xF)
+    if t.wide:
+        lanes = np.uint64(0xFF)
+        levels |= cbe_high(now) << _FOUR
+        value |= ad_high(now, clock.high) << _32
+    phase.sample, phase.end_sample = begin, clock.end
+    phase.value = value
+    phase.transaction = t.number
+    phase.initiator_waits, phase.target_waits = s.initiator_waits, s.target_waits
+    phase.kind, phase.command = bus.data_kind, bus.no_command
+    phase.enables = levels if bus.extended else levels ^ lanes
+    phase.wide = t.wide
+    if t.data_phases == 0:
+        t.data_sample = clock.sample
+        s.low_data = np.int64(ad(now))
+    t.data_phases += 1
+    if bus.extended:
+        pcix_rules.set_size(t)
+    else:
+        t.size_B += count_ones(phase.enables)
+    _judge_parity(m, begin, t.wide != 0, _DATA_PARITY)
+    if clock.perr:
+        t.perr = 1
+        tell(m, (begin, clock.perr_end), _REPORTED)
+    if not bus.extended and t.command == INVALIDATE and phase.enables != lanes:  # 3.1.1
+        tell(m, (begin, clock.end), _PARTIAL_LINE)
+
+
+@njit(cache=True, nogil=True)
+def _judge_parity(m: Any, begin: int, wide: bool, what: int) -> None:
+    """Judge the phase of this clock by the PAR of the next; tell error ``what`` where it is wrong."""
+    clock, bus = m.clock, m.bus
+    known = (
+        clock.has_after and bus.has_par,
+        clock.has_after and bus.wide and bus.has_par64 and wide,
+    )
+    expected, seen, m.phase.parity = parities(clock.low, clock.high, clock.after, known)
+    if m.phase.parity == BAD:
+        m.current.parity_errors += 1
+        tell_parity(m, (begin, clock.parity_end), what, expected, seen)
+
+
+@njit(cache=True, nogil=True)
+def close(machine: Any, end: int) -> None:
+    """End what is open at the end of the capture: the transaction, retries and splits."""
+    m = machine[0]
+    s = m.state
+    if s.mode >= SECOND_ADDRESS:
+        abandon(m, end, _CUT)
+        s.mode = SYNC
+    for place in range(s.retries):
+        not_repeated(m, place)
+    s.retries = 0
+    while s.splits > 0:
+        unanswered(m)

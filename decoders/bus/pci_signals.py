@@ -5,14 +5,10 @@ Source: PCI Local Bus Specification 3.0, 2.2 (signal definition), 3.8 (64-bit ex
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from freezeframe.capture.errors import InputError
-from freezeframe.decoders.contract import Channel
-
-if TYPE_CHECKING:
-    from freezeframe.capture.files.edges import Edges
-    from freezeframe.capture.files.samples import Samples
+from freezeframe.decoders.contract import Channel, Option
 
 __all__ = [
     "ACK64",
@@ -35,6 +31,7 @@ __all__ = [
     "RST",
     "SERR",
     "STOP",
+    "TAKE",
     "TRDY",
     "absent_lines",
     "is_wide",
@@ -87,21 +84,28 @@ CHANNELS: tuple[Channel, ...] = (
     *(_ad(bit, optional=True) for bit in range(32, 64)),
 )
 
+TAKE = Option(
+    "take",
+    "before",
+    "the signals that stand in the sample before the rising edge of the clock, or with it",
+    choices=("before", "with"),
+)
 
-def absent_lines(piece: Edges | Samples) -> int:
+
+def absent_lines(channels: Sequence[str]) -> int:
     """Return the bits that must be set where an active-low signal was not captured."""
-    return sum(1 << place for place in _ACTIVE_LOW if not piece.channels[place])
+    return sum(1 << place for place in _ACTIVE_LOW if not channels[place])
 
 
-def is_wide(piece: Edges | Samples, decoder: str) -> bool:
+def is_wide(channels: Sequence[str], decoder: str) -> bool:
     """Return whether the 64-bit extension was captured.
 
     Raises:
         InputError: only a part of it was, so that it cannot be told what a data phase carries.
     """
     needed = (REQ64, ACK64, *range(CBE_HIGH, AD_HIGH + 32))
-    missing = [place for place in needed if not piece.channels[place]]
-    if any(piece.channels[CBE_HIGH:]) and missing:
+    missing = [place for place in needed if not channels[place]]
+    if any(channels[CBE_HIGH:]) and missing:
         raise InputError(
             f"decoder {decoder}: of the 64-bit extension {CHANNELS[missing[0]].id} has no probe; "
             "it needs req64, ack64, cbe4 to cbe7 and ad32 to ad63, or none of cbe4.. and ad32.."

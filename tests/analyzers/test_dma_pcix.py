@@ -8,7 +8,8 @@ import pytest
 
 from freezeframe.analyzers.dma.pcix import BusUseAnalyzer, pcix_use
 from freezeframe.capture.errors import InputError
-from freezeframe.decoders.bus.pcix import PCIX, decode_pcix
+from freezeframe.decoders.bus.pci_code import decode_pci as decode_pcix
+from freezeframe.decoders.bus.pcix import PCIX
 from tests.decoders.bus.lines import RATE_HZ, Capture
 from tests.decoders.bus.pcix_model import SPLIT_COMPLETION, PcixBus, Plan, function, random_traffic
 

@@ -13,7 +13,9 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.bus import pci_stream
-from freezeframe.decoders.bus.pci import PCI, decode_pci, pci_texts
+from freezeframe.decoders.bus.pci import PCI
+from freezeframe.decoders.bus.pci_code import decode_pci
+from freezeframe.decoders.bus.pci_tables import pci_texts
 from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pci_model import Answer, PciBus, Request, Truth, random_traffic
 

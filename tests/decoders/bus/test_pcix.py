@@ -12,7 +12,9 @@ import pytest
 
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.bus import pci_stream
-from freezeframe.decoders.bus.pcix import PCIX, decode_pcix, pcix_texts
+from freezeframe.decoders.bus.pci_code import decode_pci as decode_pcix
+from freezeframe.decoders.bus.pcix import PCIX
+from freezeframe.decoders.bus.pcix_tables import pcix_texts
 from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pcix_model import PcixBus, Plan, Split, Truth, random_traffic
 
