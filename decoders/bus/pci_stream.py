@@ -116,7 +116,11 @@ class PhaseColumns:
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """Return a column of the phases that were written."""
-        arrays = self.arrays.longs, self.arrays.codes, self.arrays.small
+        arrays: tuple[npt.NDArray[Any], ...] = (
+            self.arrays.longs,
+            self.arrays.codes,
+            self.arrays.small,
+        )
         for names, rows in zip((_LONG, _CODES, _SMALL), arrays, strict=True):
             if name in names:
                 return self._kept(rows[names.index(name)][: self.phases])
