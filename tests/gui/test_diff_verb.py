@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.analyzers.test_run_diff import workload
+from tests.analyzers.run_diff.test_run_diff import workload
 from tests.gui.cli import run_inside
 
 

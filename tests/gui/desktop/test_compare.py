@@ -20,7 +20,7 @@ from freezeframe.gui.desktop.sources.opened import Place
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SliceTrack, Track
 from freezeframe.gui.desktop.window import MainWindow
 from tests.analyzers.bench_pair import Pair
-from tests.analyzers.test_run_diff import workload
+from tests.analyzers.run_diff.test_run_diff import workload
 from tests.gui.desktop.conftest import WAIT_MS, click, settle, wait_loaded
 
 SHIFT = 0xFFF5 - 100  # of the second run's sequence numbers

@@ -12,7 +12,7 @@ from freezeframe.analyzers.credits.flow_history import flow_history
 from freezeframe.analyzers.credits.ledger import CreditLedger, departures
 from tests.analyzers.bench_pair import BUS_PS, Crossing, Pair
 from tests.analyzers.conftest import Explain, View
-from tests.analyzers.test_word_faults import candidates, only, said
+from tests.analyzers.diagnosis.test_word_faults import candidates, only, said
 
 PARITY = {"A": ["credit-parity"], "B": ["cross"]}
 STALL = {"A": ["credit-stall"], "B": ["cross"]}

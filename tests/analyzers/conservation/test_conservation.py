@@ -25,7 +25,7 @@ from tests.analyzers.emulated import pulled, varied_profile
 from tests.board.boards import running
 from tests.capture.console.printed import dump, line, record
 
-_FORTH = Path(__file__).parents[2] / "emulator" / "profiles" / "forth.toml"
+_FORTH = Path(__file__).parents[3] / "emulator" / "profiles" / "forth.toml"
 
 
 @pytest.fixture(scope="module")
@@ -310,5 +310,5 @@ def test_a_balance_that_is_no_sum_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("law", CARD_LAWS, ids=lambda law: law.name)
 def test_the_page_on_check_has_every_law_with_its_balance(law: CardLaw) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "analyzers-check.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "analyzers-check.md").read_text()
     assert f"| {law.name} | {law.scope} | {law.text} | `{law.balance}`" in page

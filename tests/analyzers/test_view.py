@@ -17,8 +17,8 @@ from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.conftest import Explain, View
 from tests.analyzers.cutting import ALL, cut
-from tests.analyzers.test_credit_faults import T0, US, waiting
-from tests.analyzers.test_word_faults import only
+from tests.analyzers.diagnosis.test_credit_faults import T0, US, waiting
+from tests.analyzers.diagnosis.test_word_faults import only
 
 
 def rewired(path: Path, seed: int, fault: str = "none") -> CaptureFolder:

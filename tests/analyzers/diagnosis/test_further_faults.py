@@ -9,8 +9,8 @@ import pytest
 
 from tests.analyzers.bench_pair import BODY, BUS_PS, TAIL, Crossing, Pair, tail, words_of
 from tests.analyzers.conftest import Explain
-from tests.analyzers.test_credit_faults import OVERFLOW, STALL, T0, US, sending
-from tests.analyzers.test_word_faults import LEN, busy, candidates, only, said
+from tests.analyzers.diagnosis.test_credit_faults import OVERFLOW, STALL, T0, US, sending
+from tests.analyzers.diagnosis.test_word_faults import LEN, busy, candidates, only, said
 
 HOST = {"A": ["host"], "B": ["host"]}
 HOST_SOURCE, RX_DMA = 0, 4

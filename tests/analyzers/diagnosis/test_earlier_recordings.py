@@ -10,9 +10,9 @@ import pytest
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import alter, duplicate, lag
-from tests.analyzers.test_credit_faults import T0, waiting
-from tests.analyzers.test_hard_captures import counting
-from tests.analyzers.test_word_faults import HDR, LEN, PAY, busy, candidates, only, said
+from tests.analyzers.diagnosis.test_credit_faults import T0, waiting
+from tests.analyzers.diagnosis.test_hard_captures import counting
+from tests.analyzers.diagnosis.test_word_faults import HDR, LEN, PAY, busy, candidates, only, said
 
 
 def second_generation(pair: Pair, underflows: int) -> None:

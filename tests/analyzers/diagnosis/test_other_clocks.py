@@ -20,8 +20,8 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.bench_pair import BUS_PS, Pair
 from tests.analyzers.conftest import Explain, View
-from tests.analyzers.test_credit_faults import STALL, waiting
-from tests.analyzers.test_word_faults import candidates, only
+from tests.analyzers.diagnosis.test_credit_faults import STALL, waiting
+from tests.analyzers.diagnosis.test_word_faults import candidates, only
 
 US = 1_000_000
 T0 = 60 * US

@@ -19,9 +19,9 @@ from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.bench_pair import Pair, words_of
 from tests.analyzers.conftest import Explain, View
 from tests.analyzers.damage import alter, omit
-from tests.analyzers.test_credit_faults import T0, US, across_the_wrap, sending
-from tests.analyzers.test_further_faults import HOST, interrupted, miscounted, write_all
-from tests.analyzers.test_word_faults import PAY, only, said
+from tests.analyzers.diagnosis.test_credit_faults import T0, US, across_the_wrap, sending
+from tests.analyzers.diagnosis.test_further_faults import HOST, interrupted, miscounted, write_all
+from tests.analyzers.diagnosis.test_word_faults import PAY, only, said
 
 IDLE, DATA = 0, 3
 TX_LINK = 2

@@ -10,8 +10,8 @@ import pytest
 from tests.analyzers.bench_pair import BUS_PS, Crossing, Pair
 from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import lag, slip
-from tests.analyzers.test_credit_faults import US
-from tests.analyzers.test_word_faults import HDR, LEN, PAY, busy, only, said
+from tests.analyzers.diagnosis.test_credit_faults import US
+from tests.analyzers.diagnosis.test_word_faults import HDR, LEN, PAY, busy, only, said
 
 RX_LINK = 3
 SLIP_PS = 70 * US

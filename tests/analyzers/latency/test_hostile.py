@@ -18,7 +18,7 @@ from freezeframe.analyzers.latency.analysis_code import latency
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter
 from tests.analyzers.bench_pair import Pair
-from tests.analyzers.test_latency import post
+from tests.analyzers.latency.test_latency import post
 
 Records = npt.NDArray[np.uint8]
 Damage = Callable[[Records, random.Random], Records]

@@ -18,8 +18,8 @@ from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.bench_pair import BODY, HEAD, TAIL, Crossing, Pair
 from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import alter, omit
-from tests.analyzers.test_credit_faults import waiting
-from tests.analyzers.test_word_faults import LEN, PAY, busy, only, said
+from tests.analyzers.diagnosis.test_credit_faults import waiting
+from tests.analyzers.diagnosis.test_word_faults import LEN, PAY, busy, only, said
 
 TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
 ALL = 0xFFFF

@@ -14,7 +14,7 @@ from freezeframe.capture.folder import CaptureFolder, MemoryImage, RegisterImage
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import after, alter, duplicate, lag, misalign, omit
-from tests.analyzers.test_word_faults import HDR, LEN, PAY, busy, candidates, only, said
+from tests.analyzers.diagnosis.test_word_faults import HDR, LEN, PAY, busy, candidates, only, said
 
 # -- what is not in the recording ----------------------------------------------------------------
 
