@@ -1,20 +1,25 @@
-"""How much of a recording the event logs hold, as a verdict of no fault states it.
+"""How much of a recording the event logs hold, as a verdict of no fault states it; what explaining runs through.
 
 Source: docs/diagnosis.md, "What the event logs hold".
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+import freezeframe.analyzers
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.bench_pair import BUS_PS, Pair
 from tests.analyzers.conftest import Explain
+from tests.analyzers.damage import omit
+from tests.analyzers.diagnosis.test_word_faults import LEN, busy
 
 MS = 1_000_000_000
 EVENT_LOG = 4
@@ -76,3 +81,27 @@ def test_the_share_of_an_emulated_run_is_that_of_its_clock(tmp_path: Path, seed:
             len(device.memories["event_log"].slots_in_order())
         )
         assert not reach.whole and 0 < reach.held_ps < reach.run_ps
+
+
+def test_explaining_a_capture_runs_through_few_files(tmp_path: Path) -> None:
+    """What a reader must open to follow one explanation: files of ours in which a function is called."""
+    pair, hit = busy()
+    omit(hit, "tx_deq", 7)
+    pair.causes = LEN
+    folder = pair.write(tmp_path / "pair.ff")
+    explain(folder)
+    rooms = Path(freezeframe.analyzers.__file__).resolve().parents[1]
+    files: set[Path] = set()
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            files.add(Path(frame.f_code.co_filename))
+
+    sys.setprofile(note)
+    try:
+        explain(folder)
+    finally:
+        sys.setprofile(None)
+    own = sorted({str(path.resolve().relative_to(rooms)) for path in files if rooms in path.resolve().parents})
+    assert len([path for path in own if path.startswith("analyzers")]) <= 24, own
+    assert len(own) <= 46, own
