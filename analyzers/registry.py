@@ -55,7 +55,9 @@ def load_analyses(points: Iterable[EntryPoint] | None = None) -> AnalysisRegistr
         except (Exception, SystemExit) as error:
             broken[point.name] = f"{point.value}: {type(error).__name__}: {_line(error)}"
             if isinstance(error, ImportError) and (error.name or "").startswith("freezeframe."):
-                broken[point.name] += f" (this is Freezeframe {__version__}; was it written for 0.1?)"
+                broken[point.name] += (
+                    f" (this is Freezeframe {__version__}; was it written for 0.1?)"
+                )
             continue
         if not isinstance(loaded, Analysis):
             broken[point.name] = f"{point.value} is a {type(loaded).__name__}, not an Analysis"
