@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 
-from freezeframe import __version__
 from freezeframe.analyzers.contract import Analysis
 from freezeframe.capture.errors import InputError
 
@@ -55,9 +54,7 @@ def load_analyses(points: Iterable[EntryPoint] | None = None) -> AnalysisRegistr
         except (Exception, SystemExit) as error:
             broken[point.name] = f"{point.value}: {type(error).__name__}: {_line(error)}"
             if isinstance(error, ImportError) and (error.name or "").startswith("freezeframe."):
-                broken[point.name] += (
-                    f" (this is Freezeframe {__version__}; was it written for 0.1?)"
-                )
+                broken[point.name] += " (was it written for Freezeframe 0.1?)"
             continue
         if not isinstance(loaded, Analysis):
             broken[point.name] = f"{point.value} is a {type(loaded).__name__}, not an Analysis"

@@ -16,11 +16,11 @@ BROKEN = {
     "written for 0.1": (
         "from freezeframe.analyzers.analysis import AnalysisResult, Material\n",
         r"ImportError: cannot import name 'Material' from 'freezeframe.analyzers.analysis' .*"
-        r"\(this is Freezeframe \S+; was it written for 0\.1\?\)$",
+        r"\(was it written for Freezeframe 0\.1\?\)$",
     ),
     "a module that is gone": (
         "import freezeframe.analyzers.diagnosis.interrupts\n",
-        r"ModuleNotFoundError: No module named .* was it written for 0\.1\?\)$",
+        r"ModuleNotFoundError: No module named .* was it written for Freezeframe 0\.1\?\)$",
     ),
     "not installed": ("import no_such_module\n", r"No module named 'no_such_module'$"),
     "ends the program": ("raise SystemExit(3)\n", "SystemExit: 3$"),
