@@ -1,8 +1,10 @@
-"""The decoder in docs/adding-a-decoder.md is installed as a package and does what the page says."""
+"""What docs/adding-a-decoder.md says, done: the file, its test, the package, the commands."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,24 +18,29 @@ from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-decoder.md"
 
 
-def block(language: str) -> str:
-    found = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    assert len(found) == 1, f"{len(found)} {language} blocks in {PAGE.name}"
-    return str(found[0])
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+
+
+WHOLE_FILE, ITS_TEST, DECLARATION = blocks("python")
+(ENTRY_POINT,) = blocks("toml")
 
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Install the page's package: the module, and the metadata an installer writes for it."""
+    """Install the page's package: its two modules, and the metadata an installer writes for it."""
     site = tmp_path / "site"
     metadata = site / "phylink-1.0.dist-info"
     metadata.mkdir(parents=True)
-    (site / "phylink.py").write_text(block("python"))
+    (site / "phylink.py").write_text(DECLARATION)
+    (site / "phylink_code.py").write_text(WHOLE_FILE.partition("PHYLINK = Decoder(")[0])
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: phylink\nVersion: 1.0\n")
-    section, point = block("toml").splitlines()
+    section, point = ENTRY_POINT.splitlines()
     group = section.removeprefix('[project.entry-points."').removesuffix('"]')
     (metadata / "entry_points.txt").write_text(f"[{group}]\n{point.replace(chr(34), '')}\n")
     monkeypatch.syspath_prepend(str(site))
+    for name in ("phylink", "phylink_code"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     return tmp_path
 
 
@@ -44,6 +51,28 @@ def write_bus(path: Path) -> Path:
     frames.append(MdioFrame(22, "read", 1, 1, 0xFFFB, ta=0b11))  # nothing answered
     write_sr(encode_frames(frames, samplerate_hz=10_000_000), path)
     return path
+
+
+def test_the_test_of_the_page_passes(tmp_path: Path) -> None:
+    (tmp_path / "phylink.py").write_text(WHOLE_FILE)
+    (tmp_path / "test_phylink.py").write_text(ITS_TEST)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_phylink.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout
+
+
+def test_both_forms_of_the_page_declare_the_same() -> None:
+    declared: list[dict[str, object]] = [{}, {}]
+    for text, names in zip((WHOLE_FILE, DECLARATION), declared, strict=True):
+        exec(text, names)
+    one, two = (names["PHYLINK"] for names in declared)
+    assert (one.id, one.name, one.doc, one.options) == (two.id, two.name, two.doc, two.options)  # type: ignore[attr-defined]
 
 
 def test_the_decoder_of_the_page_is_found(installed: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.blame import blamed
 from freezeframe.decoders.plugin import load_with_plugins
-from tests.decoders.test_adding_a_decoder import PAGE, block, write_bus
+from tests.decoders.test_adding_a_decoder import PAGE, WHOLE_FILE, write_bus
 from tests.gui.cli import run_inside
 
 DECLARATION = """
@@ -28,7 +28,7 @@ def decode(piece, options, state, last):
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
     path = tmp_path / "phylink.py"
-    path.write_text(block("python"))
+    path.write_text(WHOLE_FILE)
     return path
 
 

@@ -179,7 +179,7 @@ def test_the_address_of_a_clause_45_device_is_followed_as_sigrok_follows_it(tmp_
     ]
 
 
-# Where we differ, and why (docs/adding-a-decoder.md, "MDIO beside sigrok").
+# Where we differ, and why (docs/decoders-serial.md, "Beside sigrok: MDIO and UART").
 
 
 def drawn(*frames: str) -> bytes:
