@@ -15,11 +15,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyarrow.types as kinds
+
 from freezeframe.capture.errors import CaptureFormatError, InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
+    import pandas as pd  # 0.2 s that no writer of tables need wait
 
 __all__ = ["WORD_COLUMNS", "read_table", "write_batches", "write_table"]
 
@@ -65,8 +68,6 @@ def write_batches(
     Raises:
         ValueError, InputError: as `write_table`.
     """
-    import pyarrow.parquet as pq
-
     for field in schema:
         if str(field.type) == "uint64":
             raise ValueError(
@@ -106,9 +107,6 @@ def read_table(path: str | Path) -> pa.Table:
     Raises:
         CaptureFormatError: there is no such file, it is not Parquet, or a page is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         # memory_map off: a file cut under a map ends the process instead of raising.
         return pq.read_table(path, page_checksum_verification=True, memory_map=False)
@@ -121,8 +119,6 @@ def read_table(path: str | Path) -> pa.Table:
 
 
 def _as_table(table: Any, schema: pa.Schema | None) -> pa.Table:
-    import pyarrow as pa
-
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     elif not isinstance(table, pa.Table):
@@ -135,8 +131,6 @@ def _as_table(table: Any, schema: pa.Schema | None) -> pa.Table:
 
 
 def _encodings(schema: pa.Schema, words: Collection[str]) -> tuple[dict[str, str], list[str]]:
-    import pyarrow.types as kinds
-
     encodings: dict[str, str] = {}
     dictionaries: list[str] = []
     for field in schema:

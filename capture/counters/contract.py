@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.laws import Law
-    from freezeframe.capture.recorder.state import RecorderState
+from freezeframe.capture.recorder.recorder_state import RecorderState
 
-__all__ = ["Counter", "CounterSource", "Kind", "Labels", "Sample"]
+__all__ = ["Counter", "CounterSource", "Kind", "Labels", "Law", "Sample"]
 
 Kind = Literal["counter", "gauge"]
 """A counter only grows, until its device starts anew; a gauge goes up and down."""
@@ -46,6 +44,24 @@ class Sample:
     values: Mapping[str, int]
     facts: Mapping[str, str] = field(default_factory=dict)
     recorders: tuple[RecorderState, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """``least <= sum(into) - sum(out_of) <= most``, all of them counters of one sample."""
+
+    name: str
+    into: tuple[str, ...]
+    out_of: tuple[str, ...]
+    least: int
+    most: int
+
+    def balance(self, values: Mapping[str, int]) -> int | None:
+        """Return ``sum(into) - sum(out_of)``, None where a counter is not in the sample."""
+        try:
+            return sum(values[key] for key in self.into) - sum(values[key] for key in self.out_of)
+        except KeyError:
+            return None
 
 
 class CounterSource(Protocol):

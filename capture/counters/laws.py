@@ -8,36 +8,14 @@ move, some slack is allowed; when nothing has moved from one sample to the next,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from freezeframe.capture.counters.contract import Law, Sample
 from freezeframe.capture.counters.law_table import CARD_LAWS, LIVE_BOUNDS, CardLaw, split_terms
-
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.contract import Sample
 
 __all__ = ["Law", "LawWatch", "card_laws"]
 
 _SLACK_WORDS = 64  # a dozen cycles of synchronizing, with room
 _TIMES = 2  # samples in a row, with one alone a card that was just restarted would be accused
-
-
-@dataclass(frozen=True, slots=True)
-class Law:
-    """``least <= sum(into) - sum(out_of) <= most``, all of them counters of one sample."""
-
-    name: str
-    into: tuple[str, ...]
-    out_of: tuple[str, ...]
-    least: int
-    most: int
-
-    def balance(self, values: Mapping[str, int]) -> int | None:
-        """Return ``sum(into) - sum(out_of)``, None where a counter is not in the sample."""
-        try:
-            return sum(values[key] for key in self.into) - sum(values[key] for key in self.out_of)
-        except KeyError:
-            return None
 
 
 def card_laws(device: str, tx_fifo_words: int, rx_fifo_words: int) -> list[Law]:

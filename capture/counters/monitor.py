@@ -9,16 +9,14 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from freezeframe.capture.counters.alarms import Alarm
+from freezeframe.capture.counters.contract import CounterSource, Sample
 from freezeframe.capture.counters.history import History
 from freezeframe.capture.counters.laws import LawWatch
-
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.alarms import Alarm
-    from freezeframe.capture.counters.contract import CounterSource, Sample
-    from freezeframe.capture.counters.reader import SourceReader
-    from freezeframe.capture.recorder.state import RecorderState
+from freezeframe.capture.counters.reader import SourceReader
+from freezeframe.capture.recorder.recorder_state import RecorderState
 
 __all__ = ["Event", "EventKind", "Monitor", "Watched"]
 

@@ -10,12 +10,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from freezeframe.capture.counters.contract import CounterSource, Sample
 from freezeframe.capture.errors import FreezeframeError
-
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.contract import CounterSource, Sample
 
 __all__ = ["Answer", "SourceReader"]
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from freezeframe.capture.code import code
+from freezeframe.capture.counters.contract import CounterSource
+from freezeframe.capture.counters.tree import Tree
 from freezeframe.capture.errors import InputError
-
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.contract import CounterSource
 
 __all__ = ["SOURCES_HELP", "open_source"]
 
 SOURCES_HELP = "a card (etherbone://192.0.2.7 and others), netdev:eth0, rdma:mlx5_0/1"
+
+_netdev: Callable[..., CounterSource] = code("freezeframe.capture.counters.netdev:NetdevSource")
+_rdma: Callable[..., CounterSource] = code("freezeframe.capture.counters.rdma:RdmaSource")
+_card: Callable[..., CounterSource] = code("freezeframe.capture.counters.card:CardSource")
+_target_schemes: Callable[[], dict[str, str]] = code(
+    "freezeframe.capture.targets.base:target_schemes"
+)
 
 
 def open_source(name: str, root: Path | None = None) -> CounterSource:
@@ -28,21 +35,11 @@ def open_source(name: str, root: Path | None = None) -> CounterSource:
     if root is not None and not root.is_dir():
         raise InputError(f"{root}: no folder with a recorded sys and proc")
     if scheme == "netdev" and colon:
-        from freezeframe.capture.counters.netdev import NetdevSource
-        from freezeframe.capture.counters.tree import Tree
-
-        return NetdevSource(rest, Tree(root or "/"), live=root is None)
+        return _netdev(rest, Tree(root or "/"), live=root is None)
     if scheme == "rdma" and colon:
-        from freezeframe.capture.counters.rdma import RdmaSource
-        from freezeframe.capture.counters.tree import Tree
-
-        return RdmaSource(rest, Tree(root or "/"))
+        return _rdma(rest, Tree(root or "/"))
     if scheme == "file" and colon:
         raise InputError(f"{name}: is a recording and holds no live counters")
-    from freezeframe.capture.targets.base import target_schemes
-
-    if not colon or scheme not in target_schemes():
+    if not colon or scheme not in _target_schemes():
         raise InputError(f"{name!r}: not a source of counters; write {SOURCES_HELP}")
-    from freezeframe.capture.counters.card import CardSource
-
-    return CardSource(name)
+    return _card(name)

@@ -12,15 +12,13 @@ from __future__ import annotations
 import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Self, TypeVar
+from typing import IO, Self, TypeVar
 
 from isal import isal_zlib
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 __all__ = ["ZipMembers"]
 
@@ -101,8 +99,6 @@ class ZipMembers:
         """
         if not names:
             return
-        from concurrent.futures import ThreadPoolExecutor
-
         waiting: deque[tuple[str, Future[list[_T]] | None]] = deque()
         todo = deque(names)
         with ThreadPoolExecutor(_THREADS) as pool:

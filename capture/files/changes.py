@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.files._change_kernels import CHANGE_STATE, apply_changes
 from freezeframe.capture.files.edges import Bus, Edges
 
 __all__ = ["ChangeMerger"]
@@ -22,8 +23,6 @@ class ChangeMerger:
     def __init__(
         self, channels: Sequence[str], samplerate_hz: int, buses: Sequence[Bus] = ()
     ) -> None:
-        from freezeframe.capture.files._change_kernels import CHANGE_STATE
-
         self._channels = tuple(channels)
         self._rate_hz = samplerate_hz
         self._buses = tuple(bus for bus in buses if set(bus.channels) <= set(channels))
@@ -41,8 +40,6 @@ class ChangeMerger:
         Raises:
             ValueError: a change is earlier than the one before; ``args[1]`` is its place.
         """
-        from freezeframe.capture.files._change_kernels import apply_changes
-
         if not len(sample):
             return
         edge = np.empty(len(sample), dtype=np.int64)

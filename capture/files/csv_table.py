@@ -14,10 +14,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import csv
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.changes import ChangeMerger
@@ -31,9 +33,6 @@ from freezeframe.capture.files.source import (
     check_samples,
 )
 from freezeframe.capture.files.threshold import Thresholder
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["first_lines", "read_edges", "read_header", "record_batches"]
 
@@ -172,9 +171,6 @@ def record_batches(
     Raises:
         CaptureFormatError: a cell has not the type of its column, or a row not all columns.
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
     try:
         with csv.open_csv(
             path,
@@ -216,8 +212,6 @@ def _opened(path: str | Path) -> Iterator[IO[bytes]]:
 def _batches(
     path: str | Path, table: _Table, wanted: Sequence[_Column]
 ) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
     types: dict[str, Any] = {
         column.name: pa.float64() if column.analog else pa.uint64() for column in wanted
     }

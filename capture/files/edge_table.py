@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.edges import Bus, Edges, join, samples_to_ps
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from freezeframe.capture.parquet import write_batches
 
 __all__ = ["edge_schema", "read_edge_table", "write_edge_table"]
 
@@ -27,8 +27,6 @@ _KEY = "freezeframe"
 
 def edge_schema() -> pa.Schema:
     """Return the columns: a row an edge; bit i of ``value`` is channel i as the metadata has them."""
-    import pyarrow as pa
-
     name = pa.dictionary(pa.int32(), pa.string())
     return pa.schema(
         [
@@ -51,8 +49,6 @@ def write_edge_table(pieces: Iterable[Edges], path: Path, *, source: str, digest
         ValueError: there are more than 64 channels.
         InputError: the file cannot be written, or a piece cannot be read.
     """
-    from freezeframe.capture.parquet import write_batches
-
     last: Edges | None = None
 
     def tables() -> Iterator[pa.Table]:
@@ -86,9 +82,6 @@ def read_edge_table(
     Raises:
         CaptureFormatError: a page is damaged; when it is reached.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         file = pq.ParquetFile(path, page_checksum_verification=True, memory_map=False)
         about = json.loads(file.metadata.metadata[_KEY.encode()])
@@ -102,8 +95,6 @@ def read_edge_table(
 
 
 def _pieces(path: Path, file: Any, about: dict[str, Any], probes: Sequence[str]) -> Iterator[Edges]:
-    import pyarrow as pa
-
     channels = tuple(about["channels"])
     buses = tuple(Bus(name, tuple(members)) for name, members in about["buses"])
     begin = 0
@@ -143,8 +134,6 @@ def _gathered(pieces: Iterable[Edges]) -> Iterator[Edges]:
 
 
 def _table(piece: Edges, source: str) -> pa.Table:
-    import pyarrow as pa
-
     def name(text: str) -> pa.Array:
         codes = pa.array(np.zeros(len(piece), dtype=np.int32))
         return pa.DictionaryArray.from_arrays(codes, pa.array([text], pa.string()))

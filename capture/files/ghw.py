@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import marshal
 import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,9 +61,6 @@ class GhwWave:
         yield from parts
 
     def _run(self, keys: Sequence[str]) -> Iterator[Any]:
-        import subprocess  # with tempfile 15 ms, which every reader would pay
-        import tempfile
-
         command = [sys.executable, str(_CHILD), str(self._path), *keys]
         with (
             tempfile.TemporaryFile() as said,

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.changes import ChangeMerger
@@ -185,9 +187,6 @@ def _json(
 def _csv(
     path: str | Path, signals: Sequence[Signal], wanted: Sequence[Signal]
 ) -> Iterator[tuple[list[npt.NDArray[np.uint64]], int]]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     names = [*(signal.name for signal in signals), " "]
     types = {signal.name: pa.string() for signal in wanted}
     rows = 0

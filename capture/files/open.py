@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.files import fst_sections, ghw, litescope, saleae
 from freezeframe.capture.files.edges import Edges
-from freezeframe.capture.files.source import CaptureHeader, ReadSettings, check_probes, listed
-
-if TYPE_CHECKING:
-    from freezeframe.capture.files.samples import Samples
+from freezeframe.capture.files.samples import Samples
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
+from freezeframe.capture.files.waveform import is_waveform
+from freezeframe.capture.folder.samples import is_sample_folder
 
 __all__ = [
     "FORMATS",
@@ -42,6 +43,7 @@ FORMATS: Mapping[str, str] = {
 }
 _HEAD_B = 1 << 12
 _MODULES = {  # of the formats that are not read by the module of their name
+    "sr": "sigrok_session",
     "ghw": "fst",
     "csv": "csv_table",
     "binary": "raw_binary",
@@ -72,11 +74,7 @@ def is_samples(path: str | Path) -> bool:
     place = Path(path)
     if not place.is_dir():
         return place.is_file()
-    from freezeframe.capture.files.saleae import channel_files
-    from freezeframe.capture.files.waveform import is_waveform
-    from freezeframe.capture.folder.samples import is_sample_folder
-
-    return is_sample_folder(place) or is_waveform(place) or bool(channel_files(place))
+    return is_sample_folder(place) or is_waveform(place) or bool(saleae.channel_files(place))
 
 
 def find_format(path: str | Path) -> str:
@@ -87,10 +85,6 @@ def find_format(path: str | Path) -> str:
     """
     place = Path(path)
     if place.is_dir():
-        from freezeframe.capture.files import saleae
-        from freezeframe.capture.files.waveform import is_waveform
-        from freezeframe.capture.folder.samples import is_sample_folder
-
         if is_sample_folder(place):
             return "folder"
         if is_waveform(place):
@@ -106,13 +100,6 @@ def find_format(path: str | Path) -> str:
     by_name = _BY_NAME.get(place.suffix.lower())
     if head.startswith(b"PK\x03\x04"):
         return "sr"
-    from freezeframe.capture.files import (
-        fst_sections,
-        ghw,
-        litescope,
-        saleae,
-    )  # 20 ms that a session file need not wait
-
     if head.startswith(saleae.MAGIC):
         return "saleae"
     if head.startswith(ghw.MAGIC):
@@ -213,91 +200,6 @@ def _reader(path: str | Path, format: str | None) -> _Format:
     name = find_format(path) if format is None else format
     if name not in FORMATS:
         raise InputError(f"--format {name}: not known; there is {', '.join(FORMATS)}")
-    if name == "sr":
-        return _Session()
-    # Only the one: all of them are a third of the start of a verb.
+    # Only the one: not every reader's library is needed.
     reader: _Format = import_module(f"freezeframe.capture.files.{_MODULES.get(name, name)}")
     return reader
-
-
-class _Session:
-    """The reader of sigrok sessions, in the form of the others."""
-
-    def read_header(self, path: str | Path, settings: ReadSettings) -> CaptureHeader:
-        from freezeframe.capture.files import sigrok_sr
-
-        header = sigrok_sr.read_header(path)
-        volts = settings.thresholds
-        analog = [n for n, parts in header.analog.items() if parts and (n in volts or "" in volts)]
-        return CaptureHeader(
-            "sr",
-            (*header.channels, *analog),
-            settings.samplerate_hz or header.samplerate_hz,
-            refused={
-                name: f"it is analog; give --threshold {name}=HIGH/LOW in volts"
-                if parts
-                else "it is analog, and there is no voltage of it"
-                for name, parts in header.analog.items()
-                if name not in analog
-            },
-            analog=tuple(analog),
-        )
-
-    def read_edges(
-        self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
-    ) -> Iterator[Edges]:
-        from freezeframe.capture.files.samples import Samples, edges_of
-
-        pieces = self.read_samples(path, probes, replace(settings, few_changes=0))
-        if pieces is None:
-            return self._with_analog(path, probes, settings)
-        return edges_of(piece for piece in pieces if isinstance(piece, Samples))
-
-    def _with_analog(
-        self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
-    ) -> Iterator[Edges]:
-        """Yield logic and thresholded channels, each read for itself and laid over the others."""
-        from freezeframe.capture.files import sigrok_analog, sigrok_sr
-        from freezeframe.capture.files.merge import Alignment, merge
-
-        whole = self.read_header(path, settings)
-        chosen = check_probes(path, whole, probes)
-        if whole.samplerate_hz is None:
-            raise CaptureFormatError(
-                f"{path}: metadata: there is no sample rate; give it with --samplerate, for "
-                "example --samplerate 12MHz"
-            )
-        header = sigrok_sr.read_header(path)
-        most = settings.max_samples or sigrok_sr.DEFAULT_MAX_SAMPLES
-        logic = [name for name in chosen if name in header.channels]
-        streams = [
-            sigrok_analog.read_analog(path, header, name, whole.samplerate_hz, settings, most)
-            for name in chosen
-            if name in header.analog
-        ]
-        if logic:
-            streams.insert(0, self.read_edges(path, logic, settings))
-        merged = streams[0]
-        for stream in streams[1:]:
-            merged = merge(merged, stream, Alignment(0))
-        for piece in merged:
-            yield piece.select(chosen)
-
-    def read_samples(
-        self, path: str | Path, probes: Sequence[str] | None, settings: ReadSettings
-    ) -> Iterator[Samples | Edges] | None:
-        """Yield the logic samples; None where an analog channel is asked for."""
-        from freezeframe.capture.files import sigrok_sr
-
-        settings.only("sr", ())
-        chosen = check_probes(path, self.read_header(path, settings), probes)
-        if set(chosen) - set(sigrok_sr.read_header(path).channels):
-            return None
-        return sigrok_sr.read_pieces(
-            path,
-            probes=chosen,
-            samplerate_hz=settings.samplerate_hz,
-            max_samples=settings.max_samples or sigrok_sr.DEFAULT_MAX_SAMPLES,
-            progress=settings.progress,
-            few_changes=settings.few_changes,
-        )

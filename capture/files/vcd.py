@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.files._vcd_kernels import VCD_ERRORS, VCD_STATE, read_changes
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.source import (
@@ -108,8 +109,6 @@ def _body(
     levels: tuple[np.uint64, np.uint64],
     settings: ReadSettings,
 ) -> Iterator[Edges]:
-    from freezeframe.capture.files._vcd_kernels import VCD_ERRORS, VCD_STATE, read_changes
-
     times, over = 1, 1
     if dump.tick_fs is not None and settings.samplerate_hz is None:
         _, times, over = tick_rate(dump.tick_fs)

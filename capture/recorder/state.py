@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.folder.manifest import cause_names
+from freezeframe.capture.recorder.recorder_state import MemoryState, RecorderState
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, STATE_NAMES
@@ -35,49 +34,6 @@ _STEADY = (
     "ctl.cause_cycle_hi",
 )
 _MEMORY = ("write_ptr", "status", "stored", "offered", "lost")
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryState:
-    """How far one trace memory is; it still moves unless the recorder is frozen."""
-
-    write_ptr: int
-    wrapped: bool
-    closed: bool
-    chunks_done: int
-    stored: int
-    offered: int
-    lost: int
-
-
-@dataclass(frozen=True, slots=True)
-class RecorderState:
-    """One reading of a recorder. ``cause_cycle`` is a bus cycle, void without causes."""
-
-    device: str
-    state: str
-    causes: tuple[str, ...]
-    generation: int
-    nonce: int
-    cause_cycle: int
-    held: bool
-    memories: dict[str, MemoryState]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the state as JSON values, the nonce in hexadecimal."""
-        return {
-            "device": self.device,
-            "state": self.state,
-            "causes": list(self.causes),
-            "generation": self.generation,
-            "boot_nonce": f"{self.nonce:#010x}",
-            "cause_cycle": self.cause_cycle if self.causes else None,
-            "held": self.held,
-            "memories": {
-                name: {field: getattr(memory, field) for field in MemoryState.__slots__}
-                for name, memory in self.memories.items()
-            },
-        }
 
 
 def read_state(device: Device) -> RecorderState:
