@@ -1,13 +1,19 @@
-"""Picoseconds as people read them."""
+"""Picoseconds as people read and write them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from fractions import Fraction
 
-__all__ = ["format_ps", "times_like"]
+from freezeframe.capture.errors import InputError
 
-# Unit, picoseconds, and the digits behind the point.
+__all__ = ["format_ps", "parse_span", "parse_time", "plain_time", "times_like"]
+
+# Unit, picoseconds, and the digits after the point.
 _UNITS = (("s", 10**12, 12), ("ms", 10**9, 9), ("µs", 10**6, 6), ("ns", 10**3, 3), ("ps", 1, 0))
+
+_UNITS_PS = {unit: ps for unit, ps, _ in _UNITS}
 
 
 def format_ps(t_ps: int, like_ps: int = 0) -> str:
@@ -39,3 +45,41 @@ def times_like(like_ps: int) -> Callable[[int], str]:
 
     ending = f" {unit}"
     return text
+
+
+def plain_time(t_ps: int) -> str:
+    """Return a time as options take it, without the commas and the µ of `format_ps`: ``1.5 us``."""
+    return format_ps(t_ps).replace(",", "").replace("µ", "u")
+
+
+def parse_span(text: str) -> tuple[int, int | None]:
+    """Return begin and end in picoseconds from ``1.5ms..2ms``; either may be left out.
+
+    Raises:
+        InputError: it is not of that form, or a time is no whole number of picoseconds.
+    """
+    begin, dots, end = text.partition("..")
+    if not dots:
+        raise InputError(f"--cut {text!r}: not BEGIN..END, for instance 1.5ms..2ms")
+    where = f"--cut {text!r}"
+    return (
+        parse_time(where, begin) if begin.strip() else 0,
+        parse_time(where, end) if end.strip() else None,
+    )
+
+
+def parse_time(where: str, text: str) -> int:
+    """Return a time in picoseconds from ``1.5ms`` or ``0``; ``where`` is how a message begins.
+
+    Raises:
+        InputError: it is no time with a unit, or no whole number of picoseconds.
+    """
+    if re.fullmatch(r"\s*0+(?:\.0+)?\s*", text):
+        return 0
+    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(s|ms|us|µs|ns|ps)\s*", text)
+    if not match:
+        raise InputError(f"{where}: {text!r} is not a time with s, ms, us, ns or ps")
+    time_ps = Fraction(match[1]) * _UNITS_PS[match[2].replace("us", "µs")]
+    if time_ps.denominator != 1:
+        raise InputError(f"{where}: {text!r} is not a whole number of picoseconds")
+    return int(time_ps)

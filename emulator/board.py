@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.listen import listen_address
 
 __all__ = ["TOP", "board_program", "cache_folder", "check_address", "hooks_folder"]
 
@@ -92,16 +93,10 @@ def check_address(listen: str) -> None:
         InputError: that is no address.
         TargetError: it cannot be served at, as it is taken or not of this machine.
     """
-    host, _, port = listen.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit()) or int(port) > 65535:
-        raise InputError(
-            f"listen address {listen!r}: write HOST:PORT, port 0..65535 (0: any free one)"
-        )
-    if len(host) > 2 and host[0] == "[" and host[-1] == "]":
-        host = host[1:-1]
+    host, port = listen_address(listen)
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
-            host, int(port), type=socket.SOCK_DGRAM, flags=socket.AI_PASSIVE
+            host, port, type=socket.SOCK_DGRAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.socket(family, kind, protocol) as udp:
             udp.bind(address)

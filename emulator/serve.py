@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.listen import listen_address
 from freezeframe.capture.targets.base import Target
 from freezeframe.capture.targets.server import EtherboneServer, poll_any
 from freezeframe.emulator.apart import cards_apart
@@ -111,7 +112,7 @@ def emulate(
         InputError: ``listen`` is not HOST:PORT, or as `EmulatorTarget` raises.
         TargetError: the address cannot be listened at.
     """
-    host, port = _host_and_port(listen)
+    host, port = listen_address(listen)
     if speed is not None and speed <= 0:
         raise InputError(f"speed {speed}: simulated seconds a second must be above 0")
     target = EmulatorTarget(
@@ -163,13 +164,3 @@ def _stopping(stop: Callable[[], bool] | None) -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _host_and_port(listen: str) -> tuple[str, int]:
-    host, colon, port = listen.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not colon or not host or not (port.isascii() and port.isdigit()) or int(port) > 65535:
-        raise InputError(
-            f"listen address {listen!r}: write HOST:PORT, port 0..65535 (0: any free one)"
-        )
-    return host, int(port)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.changes import ChangeMerger
-from freezeframe.capture.files.cut import time_text
 from freezeframe.capture.files.edges import PS_PER_S, Edges
+from freezeframe.capture.time_text import plain_time
 
 __all__ = ["MOST_EDGES", "Alignment", "estimate", "merge", "merged_names"]
 
@@ -103,7 +103,7 @@ def _outside(start: int, second: _Stream, end: int, rate_hz: int) -> str:
     """Say what of the second capture lies outside the first; empty where nothing does."""
     said = []
     if start < 0:
-        said.append(f"begins {time_text(-start * PS_PER_S // rate_hz)} before the first")
+        said.append(f"begins {plain_time(-start * PS_PER_S // rate_hz)} before the first")
     if second.last_end > end + 1 or second.fetch():
         said.append("goes on after the end of the first")
     if not said:
@@ -143,7 +143,7 @@ def estimate(first: Edges, second: Edges, channel: str, other: str | None = None
     if not scores:
         raise InputError(
             f"merge: {channel} has {len(ours)} edges in the first capture and {len(theirs)} in the "
-            f"second, in steps of {time_text(stamped[0])} and {time_text(stamped[1])}, and no "
+            f"second, in steps of {plain_time(stamped[0])} and {plain_time(stamped[1])}, and no "
             f"{_MIN_SHARED} intervals in a row agree to the end; give the offset"
         )
     scores.sort()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.cut import parse_time
 from freezeframe.capture.files.edges import PS_PER_S
 from freezeframe.capture.files.importer import ImportFile, import_captures
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES, parse_samplerate
@@ -23,6 +22,7 @@ from freezeframe.capture.instruments.waveform import (
     WaveformRequest,
     capture_waveforms,
 )
+from freezeframe.capture.time_text import parse_time
 from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.cli.work.import_files import folder_text

@@ -8,10 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.cut import parse_time, time_text
 from freezeframe.capture.files.importer import Imported, ImportFile, import_captures
 from freezeframe.capture.files.merge import Alignment
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.time_text import parse_time, plain_time
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
 from freezeframe.gui.cli.reading import Reading
@@ -137,14 +137,14 @@ def _alignments(files: Sequence[ImportFile], done: Imported) -> list[str]:
     for file, at in zip(files[1:], done.placements, strict=True):
         if not at.shared:
             lines.append(
-                f"  {file.path}: at {time_text(at.offset_ps)}, drift "
+                f"  {file.path}: at {plain_time(at.offset_ps)}, drift "
                 f"{float(at.drift_ppm):g} ppm, as given"
             )
             continue
         lines.append(
-            f"  {file.path}: at {time_text(at.offset_ps)} ± {time_text(at.offset_unc_ps)}, "
+            f"  {file.path}: at {plain_time(at.offset_ps)} ± {plain_time(at.offset_unc_ps)}, "
             f"drift {float(at.drift_ppm):.6g} ppm ± {float(at.drift_unc_ppm):.2g} ppm, from "
-            f"{at.shared} edges of {file.shared}, the worst {time_text(at.worst_ps)} off"
+            f"{at.shared} edges of {file.shared}, the worst {plain_time(at.worst_ps)} off"
         )
     return lines
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
-from freezeframe.capture.files.cut import parse_span
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.sigrok_sr import parse_samplerate
+from freezeframe.capture.time_text import parse_span
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.places import is_capture
 from freezeframe.gui.text import printable

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from freezeframe.capture.errors import InputError
+from freezeframe.capture.listen import listen_address
 from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.metrics.http import MetricsServer, read_token
 from freezeframe.gui.text import printable
@@ -29,7 +29,7 @@ def serve(
         InputError: an argument that cannot be used, or the address is taken.
         TargetError: a card cannot be reached.
     """
-    host, port = _host_and_port(listen)
+    host, port = listen_address(listen, name="--listen", hint="for instance 127.0.0.1:9464")
     check_period(every_s)
     token = None if token_file is None else read_token(token_file)
     with (
@@ -57,11 +57,3 @@ def _run_until_interrupted(server: MetricsServer) -> None:
     ended.wait()
     server.shutdown()
     thread.join()
-
-
-def _host_and_port(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not (colon and host and port.isascii() and port.isdigit() and int(port) < 1 << 16):
-        raise InputError(f"--listen {text!r}: write HOST:PORT, for instance 127.0.0.1:9464")
-    return host, int(port)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.cut import cut, parse_span, ps_to_sample, time_text
+from freezeframe.capture.files.cut import cut, ps_to_sample
 from freezeframe.capture.files.edges import Edges, join
+from freezeframe.capture.time_text import parse_span, plain_time
 from tests.capture.files.test_vcd import pairs
 
 US = 1_000_000  # picoseconds; a sample of these captures
@@ -112,4 +113,4 @@ def test_a_begin_of_nothing_needs_no_unit() -> None:
     ],
 )
 def test_a_time_is_shown_exactly_in_its_largest_unit(t_ps: int, text: str) -> None:
-    assert time_text(t_ps) == text
+    assert plain_time(t_ps) == text
