@@ -28,7 +28,7 @@ JTAG = Decoder(
         ),
     ),
     decode=code("freezeframe.decoders.serial.jtag_code:decode_jtag"),
-    decode_samples=code("freezeframe.decoders.serial.jtag_code:decode_jtag_samples"),
+    decode_samples=code("freezeframe.decoders.serial.jtag_code:decode_jtag"),
     new_state=code("freezeframe.decoders.serial.jtag_code:JtagState"),
     channels=(
         Channel("tck", "clock"),

@@ -5,7 +5,7 @@ Source: IEEE 1149.1-2013, figure 6-1 (TAP controller), 6.1.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.files._edge_kernels import count_changes
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.capture.files.samples import Samples
+from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import (
     by_column,
     end_to_end,
@@ -31,22 +31,22 @@ from freezeframe.decoders.serial.jtag_kernels import (
     SCAN_ROW,
     STATE_ROW,
     STATES,
+    TRST,
     close,
     new_state,
     scans,
 )
-from freezeframe.decoders.serial.jtag_sample_kernels import scans_of_samples
 
 __all__ = [
     "JtagState",
     "decode_jtag",
-    "decode_jtag_samples",
     "jtag_texts",
     "scan_schema",
     "state_schema",
 ]
 
 _ROWS_AT_ONCE = 1 << 15
+_TCK = 1  # the mask of tck
 _TDI, _TDO, _TRST = 2, 3, 4  # places of channels
 _SHOWN_B = 16  # of a long scan, in a normal text
 
@@ -100,24 +100,26 @@ class JtagState:
     """What is carried from piece to piece: the kernel's record, and the bits of an open scan."""
 
     def __init__(self, options: OptionValues) -> None:
-        self.record = new_state(STATES.index(options.text("start")))
+        self.clocked = Clocked()
+        self.record = new_state(STATES.index(options.text("start")))[0]
         self.rows = np.empty(_ROWS_AT_ONCE, STATE_ROW), np.empty(_ROWS_AT_ONCE, SCAN_ROW)
         self.shifted = (np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.uint8))
 
-    def make_room(self, edges: int) -> None:
-        """Let the bits of so many edges fit, and the bytes that they begin."""
-        s = self.record[0]
-        # Each scan takes at least five edges, and begins a byte.
-        needed = (int(s["bits"]) + 7) // 8 + edges // 8 + edges // 4 + 2
+    def make_room(self, clocks: int) -> None:
+        """Let the bits of so many clocks fit, and the bytes that they begin."""
+        # Each scan takes at least five clocks, and begins a byte.
+        used = int(self.record["first_byte"]) + (int(self.record["bits"]) + 7) // 8
+        needed = used + clocks // 8 + clocks // 4 + 2
         if len(self.shifted[0]) < needed:
+            room = np.zeros(needed, dtype=np.uint8)
             self.shifted = (
-                np.concatenate([self.shifted[0], np.zeros(needed, dtype=np.uint8)]),
-                np.concatenate([self.shifted[1], np.zeros(needed, dtype=np.uint8)]),
+                np.concatenate([self.shifted[0], room]),
+                np.concatenate([self.shifted[1], room]),
             )
 
     def forget(self) -> None:
         """Move the bits of the open scan to the front; those before it are in the table."""
-        s = self.record[0]
+        s = self.record
         first, size = int(s["first_byte"]), (int(s["bits"]) + 7) // 8
         for line in self.shifted:
             line[:size] = line[first : first + size].copy()
@@ -125,64 +127,31 @@ class JtagState:
 
 
 def decode_jtag(
-    edges: Edges, options: OptionValues, state: JtagState, last: bool
+    piece: Edges | Samples, options: OptionValues, state: JtagState, last: bool
 ) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the channels tck, tms, tdi, tdo, ntrst."""
-    has_trst = bool(edges.channels[_TRST])
-    state.make_room(len(edges))
-
-    def step(done: int) -> tuple[int, int, int]:
-        left = edges.sample[done:], edges.value[done:]
-        return scans(left, has_trst, state.record, state.shifted, state.rows)
-
-    return _decoded(edges, step, state, last)
-
-
-def decode_jtag_samples(
-    samples: Samples, options: OptionValues, state: JtagState, last: bool
-) -> dict[str, pa.Table]:
-    """Decode a piece of a capture, as `decode_jtag` does, straight from its samples."""
-    masks = samples.masks()
-    state.make_room(count_changes(samples.data, masks[0], np.uint64(0)) + 1)
-
-    def step(done: int) -> tuple[int, int, int]:
-        left = samples.data[done:], samples.begin_sample + done
-        return scans_of_samples(left, masks, state.record, state.shifted, state.rows)
-
-    return _decoded(samples, step, state, last)
-
-
-def _decoded(
-    piece: Edges | Samples,
-    step: Callable[[int], tuple[int, int, int]],
-    state: JtagState,
-    last: bool,
-) -> dict[str, pa.Table]:
-    """Take steps until the piece is used up, and make the tables.
-
-    Args:
-        step: decodes from an edge or sample on; returns how many it consumed, and the states and
-            scans in ``state.rows``.
-    """
-    states = []
-    found = [np.empty(0, dtype=SCAN_ROW)]
-    done = 0
-    while done < len(piece):
-        consumed, stays, ended = step(done)
-        done += consumed
-        states.append(by_column(state.rows[0][:stays]))
-        found.append(state.rows[1][:ended].copy())
+    """Decode a piece of a capture with the channels tck, tms, tdi, tdo, ntrst."""
+    has_trst = bool(piece.channels[_TRST])
+    states: list[Mapping[str, npt.NDArray[np.int64]]] = []
+    ended_scans = [np.empty(0, dtype=SCAN_ROW)]
+    for clocks in state.clocked.parts(piece, clocking(_TCK, marked=TRST if has_trst else 0)):
+        state.make_room(len(clocks.sample))
+        left = clocks
+        while len(left.sample):
+            consumed, stays, ended = scans(left, has_trst, state.record, state.shifted, state.rows)
+            left = left.cut(consumed)
+            states.append(by_column(state.rows[0][:stays]))
+            ended_scans.append(state.rows[1][:ended].copy())
     if last or not states:
         rows = np.empty(1, STATE_ROW), np.empty(1, SCAN_ROW)
         stays, ended = close(piece.end_sample, state.record, rows) if last else (0, 0)
         states.append(by_column(rows[0][:stays]))
-        found.append(rows[1][:ended])
-    made = {
+        ended_scans.append(rows[1][:ended])
+    tables = {
         "jtag.states": _state_table(end_to_end(states), piece),
-        "jtag.scans": _scan_table(np.concatenate(found), state, piece),
+        "jtag.scans": _scan_table(np.concatenate(ended_scans), state, piece),
     }
     state.forget()
-    return made
+    return tables
 
 
 def jtag_texts(row: Mapping[str, Any]) -> Texts:

@@ -1,4 +1,4 @@
-"""Kernels of JTAG: rising edges of TCK to states of the TAP controller and scans.
+"""Kernels of JTAG: clocks to states of the TAP controller and scans.
 
 Source: IEEE 1149.1-2013, figure 6-1 (TAP controller), 6.1.1, 4.5 (TRST).
 """
@@ -7,25 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
-__all__ = [
-    "ERRORS",
-    "IDLE",
-    "LONGEST_IR",
-    "RESET",
-    "SCAN_ROW",
-    "SHIFT_DR",
-    "SHIFT_IR",
-    "STATES",
-    "STATE_ROW",
-    "close",
-    "new_state",
-    "scans",
-    "take_clock",
-]
+from freezeframe.decoders.clocked import MARK, STILL
+
+__all__ = ["ERRORS", "SCAN_ROW", "STATES", "STATE_ROW", "TRST", "close", "new_state", "scans"]
 
 STATES = (
     "test-logic-reset",
@@ -45,8 +33,8 @@ STATES = (
     "exit2-ir",
     "update-ir",
 )
-RESET, IDLE = 0, 1
-SHIFT_DR, _EXIT1_DR, _UPDATE_DR, SHIFT_IR, _EXIT1_IR, _UPDATE_IR = 4, 5, 8, 11, 12, 15
+_RESET = 0
+_SHIFT_DR, _EXIT1_DR, _UPDATE_DR, _SHIFT_IR, _EXIT1_IR, _UPDATE_IR = 4, 5, 8, 11, 12, 15
 
 # The state that follows with TMS 0 and 1.
 _NEXT = np.array(
@@ -73,8 +61,10 @@ _NEXT = np.array(
 ERRORS = ("", "cut-scan", "reset-scan")
 _CUT, _RESET_SCAN = 1, 2
 
-_TCK, _TMS, _TRST = np.uint64(1), np.uint64(2), np.uint64(16)
-LONGEST_IR = 63  # bits of an instruction that int64 holds
+TRST = 1 << 4  # among the levels, as TCK, TMS, TDI and TDO are bits 0 to 3
+_TCK, _TMS, _TRST = np.uint64(1), np.uint64(2), np.uint64(TRST)
+_ONE = np.uint64(1)
+_LONGEST_IR = 63  # bits of an instruction that int64 holds
 
 STATE_ROW = np.dtype(
     [(name, np.int64) for name in ("state", "sample", "last_sample", "end_sample", "clocks")]
@@ -98,8 +88,6 @@ SCAN_ROW = np.dtype(
 
 _STATE = np.dtype(
     [
-        ("value", np.uint64),
-        ("started", np.int64),
         ("state", np.int64),
         ("clocked", np.int64),  # whether the state has a beginning yet
         ("state_at", np.int64),
@@ -108,7 +96,6 @@ _STATE = np.dtype(
         ("bits", np.int64),  # of the scan so far
         ("scan_at", np.int64),
         ("first_byte", np.int64),
-        ("low_bits", np.int64),  # the first bits to TDI, for an instruction
         ("instruction", np.int64),  # -1 when it is not known
     ]
 )
@@ -122,99 +109,98 @@ def new_state(state: int) -> npt.NDArray[np.void]:
     return record
 
 
-@numba.njit(cache=True, nogil=True)
-def scans(edges: Any, has_trst: bool, state: Any, shifted: Any, rows: Any) -> tuple[int, int, int]:
-    """Decode edges until they or the room for rows are used up.
+@njit(cache=True, nogil=True)
+def scans(clocks: Any, has_trst: bool, s: Any, shifted: Any, rows: Any) -> tuple[int, int, int]:
+    """Take clocks until they or the room for rows are used up.
 
     Args:
-        edges: samples and values with TCK, TMS, TDI, TDO, TRST as bits 0 to 4.
-        state: from `new_state`, changed.
-        shifted: bytes of TDI and of TDO; those of the open scan begin at ``state.first_byte``, and
-            there is room for all bits of the edges in bytes, and one byte a scan.
+        clocks: `Clocks` of TCK, TMS, TDI, TDO and TRST, the last being marked when it is there.
+        s: of `new_state`, changed.
+        shifted: bytes of TDI and of TDO; those of the open scan begin at ``s.first_byte``, and there
+            is room for all bits of the clocks in bytes, and one byte a scan.
         rows: states, ``(m,)`` of STATE_ROW, and scans, ``(m,)`` of SCAN_ROW; m at least 8.
     Returns:
-        Edges consumed, states filled, scans filled.
+        Clocks consumed, states filled, scans filled.
     """
-    sample, value = edges
-    tdi, tdo = shifted
-    states, found = rows
-    s = state[0]
+    sample, levels, _ = clocks
+    states, ended_scans = rows
     state_count = 0
     scan_count = 0
-    if s.started == 0 and len(sample):
-        s.started = 1
-        # Reset from the first sample on, when TRST says so: as if it had just fallen.
-        s.value = value[0] | _TRST
-    last = s.value
-    shifting = s.state in (SHIFT_DR, SHIFT_IR)
-    bits = s.bits
-    for i in range(len(sample)):
-        now = value[i]
-        changed = now ^ last
-        last = now
-        in_reset = has_trst and now & _TRST == 0
-        if changed & now & _TCK == 0 and not (in_reset and changed & _TRST):
-            continue
-        if shifting and bits > 0 and now & _TMS == 0 and not in_reset:
-            # The usual case of a long scan: one bit more, the state stays.
-            _put_bit(s, bits, now, tdi, tdo)
-            bits += 1
-            s.clocks += 1
-            s.last_at = sample[i]
-            continue
-        # One edge ends one state and one scan; TRST the same.
-        if state_count + 1 > len(states) or scan_count + 1 > len(found):
-            last = now ^ changed
-            s.value = last
-            s.bits = bits
+    i = 0
+    while i < len(sample):
+        if s.bits > 0 and s.state in (_SHIFT_DR, _SHIFT_IR):
+            i = _shift(clocks, i, s, shifted)
+            if i == len(sample):
+                break
+        # One clock ends one state and one scan; TRST the same.
+        if state_count + 1 > len(states) or scan_count + 1 > len(ended_scans):
             return i, state_count, scan_count
-        s.bits = bits
-        if in_reset:
-            if changed & _TRST:
-                scan_count += _end_scan(s, sample[i], _RESET_SCAN, found[scan_count])
-                if s.state != RESET:
-                    state_count += _end_state(s, sample[i], states[state_count])
-                    _begin_state(s, sample[i])
-                s.state = RESET
+        at, now = sample[i], levels[i]
+        i += 1
+        rises = now & MARK == 0 or (now & STILL == 0 and now & _TCK != 0)
+        if has_trst and now & _TRST == 0:
+            if now & MARK:
+                scan_count += _end_scan(s, at, _RESET_SCAN, ended_scans[scan_count])
+                if s.state != _RESET:
+                    state_count += _end_state(s, at, states[state_count])
+                    _begin_state(s, at)
+                s.state = _RESET
                 s.instruction = -1
-            if changed & now & _TCK:
-                s.last_at = sample[i]
+            if rises:
+                s.last_at = at
                 s.clocks += 1
-        else:
-            ended_state, ended_scan = take_clock(
-                s, (sample[i], now), shifted, states[state_count], found[scan_count]
+        elif rises:
+            ended_state, ended_scan = _take_clock(
+                s, (at, now), shifted, states[state_count], ended_scans[scan_count]
             )
             state_count += ended_state
             scan_count += ended_scan
-        bits = s.bits
-        shifting = s.state in (SHIFT_DR, SHIFT_IR)
-    s.value = last
-    s.bits = bits
-    return len(sample), state_count, scan_count
+    return i, state_count, scan_count
 
 
-@numba.njit(cache=True, nogil=True)
-def take_clock(s: Any, edge: Any, shifted: Any, state_row: Any, scan_row: Any) -> tuple[int, int]:
+@njit(cache=True, nogil=True)
+def _shift(clocks: Any, first: int, s: Any, shifted: Any) -> int:
+    """Take the bits of a scan from clock ``first`` on while the state stays; return the clock after.
+
+    Indices are unsigned: numba looks whether a signed one counts from the end.
+    """
+    sample, levels, _ = clocks
+    i = np.uint64(first)
+    bits = np.uint64(s.bits)
+    first_byte = np.uint64(s.first_byte)
+    while i < np.uint64(len(levels)) and levels[i] & (_TMS | MARK) == 0:
+        _put_bit(first_byte, bits, levels[i], shifted)
+        bits += _ONE
+        i += _ONE
+    taken = np.int64(i) - first
+    if taken:
+        s.bits += taken
+        s.clocks += taken
+        s.last_at = sample[i - _ONE]
+    return np.int64(i)  # type: ignore[return-value]  # numba's int64 is an int
+
+
+@njit(cache=True, nogil=True)
+def _take_clock(s: Any, clock: Any, shifted: Any, state_row: Any, scan_row: Any) -> tuple[int, int]:
     """Take a rising edge of TCK; return the states and scans that it ends."""
-    sample, now = edge
+    sample, now = clock
     ended_state = 0
     ended_scan = 0
     before = s.state
     after = _NEXT[before, np.int64(now >> np.uint64(1)) & 1]
-    if before in (SHIFT_DR, SHIFT_IR):
+    if before in (_SHIFT_DR, _SHIFT_IR):
         if s.bits == 0:
             s.scan_at = sample
-            s.low_bits = 0
-        _put_bit(s, s.bits, now, shifted[0], shifted[1])
+        _put_bit(np.uint64(s.first_byte), np.uint64(s.bits), now, shifted)
         s.bits += 1
     elif before in (_EXIT1_DR, _EXIT1_IR) and s.bits == 0:
         # A scan without a bit.
         s.scan_at = sample
     if after in (_UPDATE_DR, _UPDATE_IR):
         if after == _UPDATE_IR:
-            s.instruction = s.low_bits if 0 < s.bits <= LONGEST_IR else -1
+            s.instruction = _instruction(s, shifted[0])
         ended_scan = _end_scan(s, sample, 0, scan_row)
-    elif after == RESET:
+    elif after == _RESET:
         s.instruction = -1
     if s.clocked == 0 or after != before:
         ended_state = _end_state(s, sample, state_row)
@@ -225,33 +211,38 @@ def take_clock(s: Any, edge: Any, shifted: Any, state_row: Any, scan_row: Any) -
     return ended_state, ended_scan
 
 
-@numba.njit(cache=True, nogil=True)
-def close(end_sample: int, state: Any, rows: Any) -> tuple[int, int]:
+@njit(cache=True, nogil=True)
+def close(end_sample: int, s: Any, rows: Any) -> tuple[int, int]:
     """Write what the end of the capture cut off; return states and scans (at most 1 each)."""
-    states, found = rows
-    s = state[0]
-    scan_count = _end_scan(s, end_sample, _CUT, found[0])
+    states, ended_scans = rows
+    scan_count = _end_scan(s, end_sample, _CUT, ended_scans[0])
     return _end_state(s, end_sample, states[0]), scan_count
 
 
-@numba.njit(cache=True, nogil=True)
-def _put_bit(s: Any, bits: int, now: Any, tdi: Any, tdo: Any) -> None:
+@njit(cache=True, nogil=True)
+def _put_bit(first_byte: Any, bits: Any, now: Any, shifted: Any) -> None:
     """Keep the bit that comes after so many."""
-    at = s.first_byte + (bits >> 3)
-    place = bits & 7
-    to_chip = np.int64(now >> np.uint64(2)) & 1
-    from_chip = np.int64(now >> np.uint64(3)) & 1
-    if place == 0:
-        tdi[at] = to_chip
-        tdo[at] = from_chip
-    else:
-        tdi[at] |= to_chip << place
-        tdo[at] |= from_chip << place
-    if bits < LONGEST_IR:
-        s.low_bits |= to_chip << bits
+    tdi, tdo = shifted
+    at = first_byte + (bits >> np.uint64(3))
+    place = bits & np.uint64(7)
+    to_chip = np.uint8((now >> np.uint64(2) & _ONE) << place)
+    from_chip = np.uint8((now >> np.uint64(3) & _ONE) << place)
+    tdi[at] = tdi[at] | to_chip if place else to_chip
+    tdo[at] = tdo[at] | from_chip if place else from_chip
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
+def _instruction(s: Any, tdi: Any) -> int:
+    """Return what was shifted in, -1 for nothing or more than fits."""
+    if not 0 < s.bits <= _LONGEST_IR:
+        return -1
+    instruction = np.int64(0)
+    for byte in range((s.bits + 7) // 8):
+        instruction |= np.int64(tdi[s.first_byte + byte]) << (8 * byte)
+    return instruction  # type: ignore[return-value]  # numba's int64 is an int
+
+
+@njit(cache=True, nogil=True)
 def _begin_state(s: Any, sample: int) -> None:
     s.clocked = 1
     s.state_at = sample
@@ -259,7 +250,7 @@ def _begin_state(s: Any, sample: int) -> None:
     s.clocks = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _end_scan(s: Any, sample: int, error: int, row: Any) -> int:
     """Write the scan that is open; one that an error ends counts only with bits."""
     if error and s.bits == 0:
@@ -273,11 +264,10 @@ def _end_scan(s: Any, sample: int, error: int, row: Any) -> int:
     row.instruction = s.instruction
     s.first_byte += (s.bits + 7) >> 3
     s.bits = 0
-    s.low_bits = 0
     return 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _end_state(s: Any, sample: int, row: Any) -> int:
     if s.clocked == 0:
         return 0
