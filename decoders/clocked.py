@@ -37,6 +37,7 @@ CLOCKING = np.dtype(
         ("falling", np.uint64),  # those of which the falling edge counts
         ("both", np.uint64),  # those of which any change does
         ("marked", np.uint64),  # those of them that are not the clock
+        ("gated", np.uint64),  # 1: a marked change counts only while the clock is high
         ("before", np.uint64),  # 1: the lines are read right before the edge, 0: with it
     ]
 )
@@ -62,7 +63,13 @@ class Clocks(NamedTuple):
 
 
 def clocking(
-    watch: int, *, falling: bool = False, both: bool = False, before: bool = False, marked: int = 0
+    watch: int,
+    *,
+    falling: bool = False,
+    both: bool = False,
+    before: bool = False,
+    marked: int = 0,
+    gated: bool = False,
 ) -> npt.NDArray[np.void]:
     """Return which edges are active, a record of CLOCKING.
 
@@ -72,6 +79,7 @@ def clocking(
         before: read the lines right before the edge.
         marked: other lines, among the low 62 channels, any change of which is wanted too. The first
             sample of the capture is then one.
+        gated: of those only changes while the clock is high.
     """
     record = np.zeros(1, dtype=CLOCKING)
     low = watch & (1 << PLANE_CHANNELS) - 1
@@ -81,6 +89,7 @@ def clocking(
     record["both"] = (low if both else 0) | marked
     record["marked"] = marked
     record["before"] = before
+    record["gated"] = gated
     return record
 
 
@@ -166,29 +175,39 @@ def _from_edges(edges: Any, how: Any, s: Any, clocks: Any) -> int:
     wide = len(value_high) > 0
     if len(sample) == 0:
         return 0
-    watch, watch_high, falling, both = how.watch, how.watch_high, how.falling, how.both
-    marked, before = how.marked, how.before
+    rule = how.watch & ~how.marked, how.falling, how.both, how.marked, how.gated != 0
+    watch_high, before = how.watch_high, how.before
     count = _begin(sample[0], value[0], value_high[0] if wide else _NONE, how, s, clocks)
     last, last_high = s.low, s.high
     for i in range(len(sample)):
         now = value[i]
-        changed = now ^ last
-        active = changed & watch & ((now ^ falling) | both)
+        active, marks = _active(now ^ last, now, rule)
         # Written always and counted when it is a clock: no branch to predict.
         at[count] = sample[i]
-        low_at[count] = last if before else now
+        low_at[count] = (last if before else now) | marks
         if wide:
             now_high = value_high[i]
             active |= (now_high ^ last_high) & watch_high
             high_at[count] = last_high if before else now_high
             last_high = now_high
-        if changed & marked:
-            low_at[count] |= _marks(changed, watch & ~marked)
         count += active != 0
         last = now
     s.low = last
     s.high = last_high
     return count
+
+
+@njit(inline="always")
+def _active(changed: Any, now: Any, rule: Any) -> tuple[Any, Any]:
+    """Return the lines of which an edge is active, and the marks of this sample."""
+    clock, falling, both, marked, gated = rule
+    moved = changed & marked
+    if gated and now & clock == 0:
+        moved = _NONE
+    marks = _NONE
+    if moved:
+        marks = MARK if changed & clock else MARK | STILL
+    return changed & clock & ((now ^ falling) | both) | moved, marks
 
 
 @njit(cache=True, nogil=True)
@@ -201,15 +220,14 @@ def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, cl
     low, high = _together(data[0], lines.low), _together(data[0], lines.high)
     first = np.uint64(_begin(begin_sample, low, high, how, s, clocks))
     # The first sample against the one before it, as from edges.
-    changed = low ^ s.low
+    rule = how.watch & ~how.marked, how.falling, how.both, how.marked, how.gated != 0
+    hit, marks = _active(low ^ s.low, low, rule)
     count = first
-    if changed & how.watch & ((low ^ how.falling) | how.both) or (high ^ s.high) & how.watch_high:
+    if hit | (high ^ s.high) & how.watch_high:
         at[count] = begin_sample
-        low_at[count] = s.low if how.before else low
+        low_at[count] = (s.low if how.before else low) | marks
         if len(high_at):
             high_at[count] = s.high if how.before else high
-        if changed & how.marked:
-            low_at[count] |= _marks(changed, how.watch & ~how.marked)
         count += _ONE
     both = bool(how.both & ~how.marked) or how.watch_high != 0
     falling = _ALL if how.falling else _NONE
@@ -219,22 +237,24 @@ def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, cl
     right, mask, left = runs[0, 0], runs[0, 1], runs[0, 2]
     right_2, mask_2, left_2 = runs[1, 0], runs[1, 1], runs[1, 2]
     level = np.uint64(np.uint64(data[0]) & lines.clock != 0)
-    back = how.before
+    gated, back = how.gated != 0, how.before
     i: Any = _NONE
     while i < length:
-        marked = _NONE
+        marked = levels = _NONE
         if i == 0 or i + np.uint64(LANES) > length:
-            active, marked = _clocks_of_few(data, i, lines, both, falling)
-            level = np.uint64(np.uint64(data[min(i + np.uint64(LANES), length) - _ONE]) & lines.clock != 0)  # fmt: skip
+            active, marked, levels = _planes_of_few(data, i, lines, both, falling)
         else:
-            if both:
+            if both and not gated:
                 active = moves(data, i, lines.clock)
             else:
                 levels = differs(data, i, lines.clock, _NONE)
-                active = (levels ^ (levels << _ONE | level)) & (levels ^ falling)
-                level = levels >> np.uint64(LANES - 1)
+                active = levels ^ (levels << _ONE | level)
+                active &= _ALL if both else levels ^ falling
             if lines.marked:
                 marked = moves(data, i, lines.marked)
+        level = levels >> np.uint64(LANES - 1)
+        if gated:
+            marked &= levels
         wanted = active | marked
         here = count
         while wanted:
@@ -278,25 +298,23 @@ def _begin(sample: int, low: Any, high: Any, how: Any, s: Any, clocks: Any) -> i
     return 1
 
 
-@njit(inline="always")
-def _marks(changed: Any, clock: Any) -> Any:
-    return MARK if changed & clock else MARK | STILL
-
-
 @njit(cache=True, nogil=True)
-def _clocks_of_few(data: Any, first: Any, lines: Any, both: bool, falling: Any) -> tuple[Any, Any]:
-    """Return the planes of active edges and of marked changes of up to 64 samples, one by one; the
-    very first sample is in none."""
-    active = marked = _NONE
-    for i in range(max(first, _ONE), min(first + np.uint64(LANES), np.uint64(len(data)))):
+def _planes_of_few(
+    data: Any, first: Any, lines: Any, both: bool, falling: Any
+) -> tuple[Any, Any, Any]:
+    """Return the planes of active edges, of marked changes and of the clock in up to 64 samples, one by
+    one; the very first sample is no change."""
+    active = marked = levels = _NONE
+    for i in range(first, min(first + np.uint64(LANES), np.uint64(len(data)))):
         place = _ONE << (i - first)
-        changed = np.uint64(data[i] ^ data[i - _ONE])
-        rises = np.uint64(data[i]) & lines.clock != 0
-        if changed & lines.clock and (both or rises == (falling == 0)):
+        high = np.uint64(data[i]) & lines.clock != 0
+        levels |= place if high else _NONE
+        changed = np.uint64(data[i] ^ data[i - _ONE]) if i else _NONE
+        if changed & lines.clock and (both or high == (falling == 0)):
             active |= place
         if changed & lines.marked:
             marked |= place
-    return active, marked
+    return active, marked, levels
 
 
 @njit(inline="always")

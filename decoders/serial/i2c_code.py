@@ -6,6 +6,7 @@ Source: NXP UM10204 rev. 7.0, 3.1.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.files._edge_kernels import count_changes
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import (
     by_column,
     event_schema,
@@ -39,19 +40,19 @@ from freezeframe.decoders.serial.i2c_kernels import (
     new_transfer,
     transfers,
 )
-from freezeframe.decoders.serial.i2c_sample_kernels import events_of_samples
 
 __all__ = [
     "I2cState",
     "byte_schema",
     "decode_i2c",
-    "decode_i2c_samples",
     "i2c_texts",
     "transfer_schema",
 ]
 
 _MORE_ROWS = 8  # for what began in the piece before, and what the end cuts
 _NS_PER_S = 10**9
+_SCL, _SDA = 1, 2  # masks of channels
+_CHANGES = clocking(_SCL, both=True, marked=_SDA, gated=True)
 
 
 @cache
@@ -117,9 +118,10 @@ class I2cState:
     is open."""
 
     def __init__(self, options: OptionValues) -> None:
-        self.record = new_state()
+        self.clocked = Clocked()
+        self.record = new_state()[0]
         self.filter = new_filter()
-        self.transfer = new_transfer()
+        self.transfer = new_transfer()[0]
         self.transfers = 0  # given so far
         # Room that is kept: to get it anew for each piece costs as much as decoding.
         self.rows = np.empty(0, dtype=ROW)
@@ -129,81 +131,65 @@ class I2cState:
             np.empty(0, dtype=np.int64),
         )
 
-    def room_for_rows(self, changes: int) -> npt.NDArray[np.void]:
-        """Return room for the rows that so many changes can make, and let their bytes fit."""
+    def make_room(self, rows: int, clocks: int) -> None:
+        """Let the rows of so many clocks fit after those that there are."""
         # Two changes of SDA while SCL is high make three rows: a START, an error, a STOP.
-        rows = 2 * changes + _MORE_ROWS
-        if len(self.rows) < rows:
-            self.rows = np.empty(rows, dtype=self.rows.dtype)
-        # SCL changes 16 times in a byte; up to one is carried in.
-        size = int(self.transfer["bytes"][0])
-        needed = size + changes // 15 + 2
-        if len(self.data[0]) < needed:
-            held = self.data
-            self.data = (
-                np.empty(2 * needed, dtype=np.uint8),
-                np.empty(2 * needed, dtype=np.int64),
-                np.empty(2 * needed, dtype=np.int64),
-            )
-            for place in range(3):
-                self.data[place][:size] = held[place][:size]
-        return self.rows
+        needed = rows + 2 * clocks + _MORE_ROWS
+        if len(self.rows) < needed:
+            self.rows = _longer(self.rows, rows, 2 * needed)
+
+    def make_room_for_bytes(self, rows: int) -> None:
+        """Let the bytes of so many rows fit after those of the transfer that is open."""
+        size = int(self.transfer["bytes"])
+        if len(self.data[0]) < size + rows:
+            byte, begin, end = (_longer(column, size, 2 * (size + rows)) for column in self.data)
+            self.data = byte, begin, end
 
     def forget(self) -> None:
         """Move the bytes of the open transfer to the front; those before are in the table."""
-        first, size = (int(self.transfer[name][0]) for name in ("first_byte", "bytes"))
+        first, size = (int(self.transfer[name]) for name in ("first_byte", "bytes"))
         for column in self.data:
             column[:size] = column[first : first + size].copy()
         self.transfer["first_byte"] = 0
 
 
 def decode_i2c(
-    edges: Edges, options: OptionValues, state: I2cState, last: bool
+    piece: Edges | Samples, options: OptionValues, state: I2cState, last: bool
 ) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the channels SCL and SDA, in this order."""
-    sample, value = edges.sample, edges.value
-    glitch_samples = -(-options.integer("glitch_ns") * edges.samplerate_hz // _NS_PER_S)
+    """Decode a piece of a capture with the channels SCL and SDA, in this order."""
+    glitch_samples = -(-options.integer("glitch_ns") * piece.samplerate_hz // _NS_PER_S)
     if glitch_samples:
+        edges = piece if isinstance(piece, Edges) else piece.edges()
         # What has not changed back by the end of the capture stays.
         until = edges.end_sample + (glitch_samples if last else 0)
-        sample, value = without_glitches(sample, value, glitch_samples, until, state.filter)
-    rows = state.room_for_rows(len(sample))
-    count = events((sample, value), options.text("address_bits") == "auto", state.record, rows)
-    return _decoded(edges, rows, count, state, last)
-
-
-def decode_i2c_samples(
-    samples: Samples, options: OptionValues, state: I2cState, last: bool
-) -> dict[str, pa.Table]:
-    """Decode a piece of a capture, as `decode_i2c` does, straight from its samples."""
-    if options.integer("glitch_ns"):
-        return decode_i2c(samples.edges(), options, state, last)
-    masks = samples.masks()
-    # Two changes at the most beyond those that are counted: at the first sample.
-    changes = count_changes(samples.data, masks[0] | masks[1], np.uint64(0)) + 2
-    rows = state.room_for_rows(changes)
+        sample, value = without_glitches(
+            edges.sample, edges.value, glitch_samples, until, state.filter
+        )
+        piece = replace(edges, sample=sample, value=value)
     ten_bit = options.text("address_bits") == "auto"
-    count = events_of_samples(
-        (samples.data, samples.begin_sample), masks, ten_bit, state.record, rows
-    )
-    return _decoded(samples, rows, count, state, last)
-
-
-def _decoded(
-    piece: Edges | Samples, rows: npt.NDArray[np.void], count: int, state: I2cState, last: bool
-) -> dict[str, pa.Table]:
-    """Make the tables of a piece from its first ``count`` rows; there is room for those of the end."""
+    count = 0
+    for clocks in state.clocked.parts(piece, _CHANGES):
+        state.make_room(count, len(clocks.sample))
+        count += events(clocks, ten_bit, state.record, state.rows[count:])
+    state.make_room(count, 0)
     if last:
-        count += close(piece.end_sample, state.record, rows[count:])
-    rows = rows[:count]
-    found = np.empty(count + 1, dtype=TRANSFER_ROW)
-    found = found[: transfers(rows, state.transfer, state.data, found)]
-    made = {
+        count += close(piece.end_sample, state.record, state.rows[count:])
+    rows = state.rows[:count]
+    state.make_room_for_bytes(count)
+    ended = np.empty(count + 1, dtype=TRANSFER_ROW)
+    ended = ended[: transfers(rows, state.transfer, state.data, ended)]
+    tables = {
         "i2c.bytes": _byte_table(rows, piece),
-        "i2c.transfers": _transfer_table(found, state, piece),
+        "i2c.transfers": _transfer_table(ended, state, piece),
     }
     state.forget()
-    return made
+    return tables
+
+
+def _longer(column: npt.NDArray[Any], used: int, size: int) -> npt.NDArray[Any]:
+    longer = np.empty(size, column.dtype)
+    longer[:used] = column[:used]
+    return longer
 
 
 def i2c_texts(row: Mapping[str, Any]) -> Texts:
@@ -241,14 +227,14 @@ _ERROR_TEXTS = {
 
 
 def _byte_table(records: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Table:
-    schema = byte_schema()
     rows = by_column(records)
+    schema = byte_schema()
     columns: dict[str, Any] = {name: rows[name] for name in schema.names if name in rows}
     low_ps = samples_to_ps(np.maximum(rows["low_samples"], 0), piece.samplerate_hz)
     columns.update(
         t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
         t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
-        source=one_name(piece.channels[1], len(records)),
+        source=one_name(piece.channels[1], len(rows["sample"])),
         kind=names(rows["kind"], KINDS),
         error=names(rows["error"], ERRORS),
         read=verdicts(rows["read"]),

@@ -1,4 +1,4 @@
-"""Kernels of I2C: edges of SCL and SDA to conditions, bytes, errors and transfers.
+"""Kernels of I2C: changes of SCL, and of SDA while SCL is high, to conditions, bytes, errors and transfers.
 
 Source: NXP UM10204 rev. 7.0, 3.1 (START, STOP, acknowledge, 10-bit address).
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
+
+from freezeframe.decoders.clocked import MARK, STILL
 
 __all__ = [
     "ADDRESS",
@@ -18,7 +20,6 @@ __all__ = [
     "DATA",
     "ERROR",
     "ERRORS",
-    "IN_BYTES",
     "KINDS",
     "REPEATED",
     "ROW",
@@ -29,7 +30,6 @@ __all__ = [
     "events",
     "new_state",
     "new_transfer",
-    "take_bit",
     "transfers",
 ]
 
@@ -66,7 +66,6 @@ ROW = np.dtype(
 
 _STATE = np.dtype(
     [
-        ("value", np.uint64),
         ("started", np.int64),
         ("phase", np.int64),
         ("repeated", np.int64),  # a START before, and no STOP since
@@ -86,7 +85,7 @@ _STATE = np.dtype(
         ("low_samples", np.int64),  # the longest so far in this byte
     ]
 )
-_IDLE, IN_BYTES = 0, 1
+_IDLE, _IN_BYTES = 0, 1
 _SEVEN, _LOW_NEXT, _TEN = 0, 1, 2
 
 # The bytes of data stand from first_byte on, in columns beside this one.
@@ -124,58 +123,92 @@ def new_transfer() -> npt.NDArray[np.void]:
     return np.zeros(1, dtype=TRANSFER_ROW)
 
 
-@numba.njit(cache=True, nogil=True)
-def events(edges: Any, ten_bit: bool, state: Any, rows: Any) -> int:
-    """Decode edges to rows.
+@njit(cache=True, nogil=True)
+def events(clocks: Any, ten_bit: bool, s: Any, rows: Any) -> int:
+    """Take clocks, and return the rows filled.
 
     Args:
-        edges: samples and values, bit 0 SCL and bit 1 SDA.
-        ten_bit: whether 1111 0xx begins a 10-bit address.
-        state: from `new_state`, changed.
-        rows: ``(m,)`` of ROW, to be filled; m at least twice the edges and 8.
-    Returns:
-        Rows filled.
+        clocks: `Clocks` of SCL and SDA: both edges of SCL, SDA being marked while SCL is high.
+        ten_bit: take 1111 0xx for the beginning of a 10-bit address.
+        s: of `new_state`, changed.
+        rows: ``(m,)`` of ROW, to be filled; m at least twice the clocks, and 8.
     """
-    sample, value = edges
-    s = state[0]
+    sample, levels, _ = clocks
     count = 0
+    i = 0
     if s.started == 0 and len(sample):
         s.started = 1
-        s.value = value[0]
-        if value[0] & _SCL == 0:
+        if levels[0] & _SCL == 0:
             s.low_at = sample[0]
-    last = s.value
-    for i in range(len(sample)):
-        now = value[i]
-        changed = now ^ last
-        last = now
-        if changed & _SCL:
+        i = 1
+    while i < len(sample):
+        if s.phase == _IN_BYTES and s.bits < 8:
+            i = _bits(clocks, i, s)
+            if i == len(sample):
+                break
+        at, now = sample[i], levels[i]
+        i += 1
+        if now & STILL == 0:
             if now & _SCL == 0:
-                s.low_at = sample[i]
+                s.low_at = at
                 continue
             if s.low_at >= 0:
-                s.low_samples = max(s.low_samples, sample[i] - s.low_at)
+                s.low_samples = max(s.low_samples, at - s.low_at)
                 s.low_at = -1
-            if s.phase == IN_BYTES:
-                count += take_bit(s, sample[i], int(now >> np.uint64(1)) & 1, ten_bit, rows[count])
+            if s.phase == _IN_BYTES:
+                count += _acknowledge(s, at, int(now & _SDA != 0), ten_bit, rows[count])
                 continue
         # SCL high and SDA changes. While no byte runs, SCL may have risen in this very sample.
-        if changed & _SDA and now & _SCL:
+        if now & MARK:
             if now & _SDA == 0:
-                count += _cut_byte(s, sample[i], True, rows[count:])
-                count += _start(s, sample[i], rows[count])
-            elif s.phase == IN_BYTES:
-                count += _cut_byte(s, sample[i], True, rows[count:])
-                count += _stop(s, sample[i], rows[count:])
-    s.value = last
+                count += _cut_byte(s, at, True, rows[count:])
+                count += _start(s, at, rows[count])
+            elif s.phase == _IN_BYTES:
+                count += _cut_byte(s, at, True, rows[count:])
+                count += _stop(s, at, rows[count:])
     return count
 
 
-@numba.njit(cache=True, nogil=True)
-def close(end_sample: int, state: Any, rows: Any) -> int:
+@njit(cache=True, nogil=True)
+def _bits(clocks: Any, first: int, s: Any) -> int:
+    """Take the bits of a byte from clock ``first`` on; return where it is whole, or where SDA changes
+    while SCL stays high.
+
+    Indices are unsigned: numba looks whether a signed one counts from the end.
+    """
+    sample, levels, _ = clocks
+    i = np.uint64(first)
+    bits, shift, low_at, low_samples = s.bits, s.shift, s.low_at, s.low_samples
+    byte_at, bit_at, bit_before = s.byte_at, s.bit_at, s.bit_before
+    while i < np.uint64(len(levels)) and bits < 8:
+        at, now = sample[i], levels[i]
+        if now & STILL:
+            break
+        i += np.uint64(1)
+        if now & _SCL == 0:
+            low_at = at
+            continue
+        if low_at >= 0:
+            low_samples = max(low_samples, at - low_at)
+            low_at = np.int64(-1)
+        if bits == 0:
+            byte_at = at
+            shift = np.int64(0)
+        shift = shift << 1 | np.int64(now >> np.uint64(1) & np.uint64(1))
+        bits += 1
+        bit_before = bit_at
+        bit_at = at
+    s.bits, s.shift, s.low_at, s.low_samples = bits, shift, low_at, low_samples
+    s.byte_at, s.bit_at, s.bit_before = byte_at, bit_at, bit_before
+    if bits == 8:
+        s.width = bit_at - bit_before
+    return np.int64(i)  # type: ignore[return-value]  # numba's int64 is an int
+
+
+@njit(cache=True, nogil=True)
+def close(end_sample: int, s: Any, rows: Any) -> int:
     """Write what the end of the capture cut off, and count it (at most 3 rows)."""
-    s = state[0]
-    if s.phase != IN_BYTES:
+    if s.phase != _IN_BYTES:
         return 0
     count = _cut_byte(s, end_sample, False, rows)
     _clear(rows[count])
@@ -188,21 +221,20 @@ def close(end_sample: int, state: Any, rows: Any) -> int:
     return count + 1
 
 
-@numba.njit(cache=True, nogil=True)
-def transfers(rows: Any, state: Any, data: Any, found: Any) -> int:
+@njit(cache=True, nogil=True)
+def transfers(rows: Any, t: Any, data: Any, ended: Any) -> int:
     """Put rows together to transfers.
 
     Args:
         rows: what `events` and `close` gave.
-        state: from `new_transfer`, changed: the transfer that is open.
+        t: of `new_transfer`, changed: the transfer that is open.
         data: columns of the bytes, their begin and their end samples; those of the open transfer
             are in their place, and there is room for one byte a row.
-        found: ``(m,)`` of TRANSFER_ROW, to be filled; m above the number of rows.
+        ended: ``(m,)`` of TRANSFER_ROW, to be filled; m above the number of rows.
     Returns:
         Transfers filled.
     """
     byte, begin, end = data
-    t = state[0]
     count = 0
     for i in range(len(rows)):
         row = rows[i]
@@ -229,7 +261,7 @@ def transfers(rows: Any, state: Any, data: Any, found: Any) -> int:
                 t.end_sample = row.end_sample
                 t.stopped = kind == STOP
                 t.error = row.error
-                found[count] = t
+                ended[count] = t
                 count += 1
                 t.first_byte += t.bytes
             t.open = 0
@@ -246,20 +278,9 @@ def transfers(rows: Any, state: Any, data: Any, found: Any) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
-def take_bit(s: Any, sample: int, level: int, ten_bit: bool, row: Any) -> int:
-    """Take a bit where SCL rises; the ninth makes a row."""
-    if s.bits == 0:
-        s.byte_at = sample
-        s.shift = 0
-    if s.bits < 8:
-        s.shift = s.shift << 1 | level
-        s.bits += 1
-        s.bit_before = s.bit_at
-        s.bit_at = sample
-        if s.bits == 8:
-            s.width = sample - s.bit_before
-        return 0
+@njit(cache=True, nogil=True)
+def _acknowledge(s: Any, sample: int, level: int, ten_bit: bool, row: Any) -> int:
+    """Take the ninth bit, which makes a row."""
     _byte(s, ten_bit, row)
     row.ack_sample = sample
     row.end_sample = sample + s.width
@@ -271,7 +292,7 @@ def take_bit(s: Any, sample: int, level: int, ten_bit: bool, row: Any) -> int:
     return 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _byte(s: Any, ten_bit: bool, row: Any) -> None:
     """Fill in a byte of which all 8 bits are there, and what it means for those that follow."""
     _clear(row)
@@ -310,14 +331,14 @@ def _byte(s: Any, ten_bit: bool, row: Any) -> None:
     row.read = s.read
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _cut_byte(s: Any, sample: int, condition: bool, rows: Any) -> int:
     """Write what a START, a STOP or the end of the capture cuts: at most 2 rows."""
     # SCL has to rise for a condition: that edge was no bit, as SDA changed after it.
     bits = s.bits - condition
     shift = s.shift >> np.int64(condition)
     s.bits = 0
-    if s.phase != IN_BYTES or bits <= 0:
+    if s.phase != _IN_BYTES or bits <= 0:
         return 0
     count = 0
     if bits == 8:
@@ -336,13 +357,13 @@ def _cut_byte(s: Any, sample: int, condition: bool, rows: Any) -> int:
     return count + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _start(s: Any, sample: int, row: Any) -> int:
     _clear(row)
     row.kind = REPEATED if s.repeated else START
     row.sample = sample
     row.end_sample = sample
-    s.phase = IN_BYTES
+    s.phase = _IN_BYTES
     s.repeated = 1
     s.start_at = sample
     s.bytes = 0
@@ -353,7 +374,7 @@ def _start(s: Any, sample: int, row: Any) -> int:
     return 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _stop(s: Any, sample: int, rows: Any) -> int:
     count = 0
     if s.bytes == 0:
@@ -376,7 +397,7 @@ def _stop(s: Any, sample: int, rows: Any) -> int:
     return count + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _clear(row: Any) -> None:
     row.kind = 0
     row.error = 0
