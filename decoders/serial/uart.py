@@ -21,7 +21,7 @@ UART = Decoder(
         ),
     ),
     decode=code("freezeframe.decoders.serial.uart_code:decode_uart"),
-    decode_samples=code("freezeframe.decoders.serial.uart_code:decode_uart_samples"),
+    decode_samples=code("freezeframe.decoders.serial.uart_code:decode_uart"),
     new_state=code("freezeframe.decoders.serial.uart_code:UartState"),
     channels=(Channel("rx", "the line"),),
     options=(

@@ -5,7 +5,7 @@ Source: the asynchronous frame of ITU-T V.4 and TIA-232.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -27,6 +27,7 @@ from freezeframe.decoders.columns import (
     verdicts,
 )
 from freezeframe.decoders.contract import OptionValues, Texts
+from freezeframe.decoders.cursor import line_of
 from freezeframe.decoders.serial.uart_baud import (
     LEAST_PULSES,
     MIN_SAMPLES_A_BIT,
@@ -42,9 +43,8 @@ from freezeframe.decoders.serial.uart_kernels import (
     frames,
     new_state,
 )
-from freezeframe.decoders.serial.uart_sample_kernels import frames_of_samples
 
-__all__ = ["UartState", "decode_uart", "decode_uart_samples", "uart_schema", "uart_texts"]
+__all__ = ["UartState", "decode_uart", "uart_schema", "uart_texts"]
 
 _ROWS_AT_ONCE = 4096
 _SAMPLES_AT_ONCE = 1 << 18  # that are looked at for pulses, until the rate is measured
@@ -75,12 +75,12 @@ def uart_schema() -> pa.Schema:
 
 
 class UartState:
-    """A line between pieces: the state of its kernel, and its rate or what to measure it by."""
+    """A line between pieces: the kernel's record, and its rate or what to measure it by."""
 
     def __init__(self, options: OptionValues) -> None:
-        self.kernel = new_state()
+        self.record = new_state()[0]
         self.baud = options.integer("baud")  # 0 until it is measured
-        self.told: pa.Table | None = None  # the row that tells what was measured, until it is given
+        self.rate_row: pa.Table | None = None  # says what was measured, until it is given
         self.meter: PulseMeter | None = None
         self.held: list[Edges] = []
         if not self.baud:
@@ -107,55 +107,46 @@ class UartState:
             rates = [rates[shares.index(min(shares))]]
         if rates:
             self.baud = rates[0]
-            self.told = _fact(whole, 0, (0, meter.first_change), self.baud)
+            self.rate_row = _fact(whole, 0, (0, meter.first_change), self.baud)
         elif meter.changes:
             code = ERRORS.index("few-pulses" if meter.changes <= LEAST_PULSES else "no-baud")
-            self.told = _fact(whole, code, (meter.first_change, meter.last_change), -1)
+            self.rate_row = _fact(whole, code, (meter.first_change, meter.last_change), -1)
         return whole
 
 
-def decode_uart(edges: Edges, options: OptionValues, line: UartState, last: bool) -> pa.Table:
-    """Decode a piece of a capture; ``edges`` has the one channel of the line.
-
-    Raises:
-        InputError: the baud rate leaves fewer than 3 samples a bit.
-    """
-    if line.baud:
-        return _of_edges(edges, options, line, last)
-    return _joined(_measured(edges, options, line, last), edges)
-
-
-def decode_uart_samples(
-    samples: Samples, options: OptionValues, line: UartState, last: bool
+def decode_uart(
+    piece: Edges | Samples, options: OptionValues, state: UartState, last: bool
 ) -> pa.Table:
-    """Decode a piece of a capture, as `decode_uart` does, straight from its samples.
+    """Decode a piece of a capture, which has the one channel of the line.
 
     Raises:
         InputError: the baud rate leaves fewer than 3 samples a bit.
     """
-    if line.baud:
-        return _of_samples(samples, options, line, last)
+    if state.baud:
+        return _frame_table(piece, options, state, last)
+    if isinstance(piece, Edges):
+        return _joined(_measured(piece, options, state, last), piece)
     # As edges, of which a line that is slow has few: samples would have to be held until it is known.
     done = 0
     tables: list[pa.Table] = []
-    while line.meter is not None and done < len(samples):
-        part = samples.cut(done, done + _SAMPLES_AT_ONCE)
+    while state.meter is not None and done < len(piece):
+        part = piece.cut(done, done + _SAMPLES_AT_ONCE)
         done += len(part)
-        tables += _measured(part.edges(), options, line, last and done == len(samples))
-    if line.baud and done < len(samples):
-        tables.append(_of_samples(samples.cut(done, len(samples)), options, line, last))
-    elif not len(samples):
-        tables += _measured(samples.edges(), options, line, last)
-    return _joined(tables, samples)
+        tables += _measured(part.edges(), options, state, last and done == len(piece))
+    if state.baud and done < len(piece):
+        tables.append(_frame_table(piece.cut(done, len(piece)), options, state, last))
+    elif not len(piece):
+        tables += _measured(piece.edges(), options, state, last)
+    return _joined(tables, piece)
 
 
-def _measured(edges: Edges, options: OptionValues, line: UartState, last: bool) -> list[pa.Table]:
+def _measured(edges: Edges, options: OptionValues, state: UartState, last: bool) -> list[pa.Table]:
     """Take a piece of a line whose rate is not known; return what it tells, and its rows when it is."""
-    whole = line.measured(edges, options, last)
-    told, line.told = line.told, None
-    tables = [] if told is None else [told]
-    if line.baud and whole is not None:
-        tables.append(_of_edges(whole, options, line, last))
+    whole = state.measured(edges, options, last)
+    rate_row, state.rate_row = state.rate_row, None
+    tables = [] if rate_row is None else [rate_row]
+    if state.baud and whole is not None:
+        tables.append(_frame_table(whole, options, state, last))
     return tables
 
 
@@ -165,52 +156,28 @@ def _joined(tables: list[pa.Table], piece: Edges | Samples) -> pa.Table:
     return tables[0] if tables else _table(_rows(0), piece, -1)
 
 
-def _of_edges(edges: Edges, options: OptionValues, line: UartState, last: bool) -> pa.Table:
-    settings = _settings(edges.samplerate_hz, options, line.baud)
-
-    def step(done: int, rows: Any) -> tuple[int, int]:
-        left = (edges.sample[done:], edges.value[done:])
-        return frames(left, edges.end_sample, settings, line.kernel, rows)
-
-    # One step beyond the last edge, for what ends between it and the end of the piece.
-    return _decoded(edges, step, len(edges) + 1, settings, line, last)
-
-
-def _of_samples(samples: Samples, options: OptionValues, line: UartState, last: bool) -> pa.Table:
-    settings = _settings(samples.samplerate_hz, options, line.baud)
-    masks = samples.masks()
-
-    def step(done: int, rows: Any) -> tuple[int, int]:
-        left = samples.data[done:], samples.begin_sample + done
-        return frames_of_samples(left, masks, settings, line.kernel, rows)
-
-    return _decoded(samples, step, len(samples), settings, line, last)
-
-
-def _decoded(
-    piece: Edges | Samples,
-    step: Callable[[int, Any], tuple[int, int]],
-    steps: int,
-    settings: npt.NDArray[np.void],
-    line: UartState,
-    last: bool,
+def _frame_table(
+    piece: Edges | Samples, options: OptionValues, state: UartState, last: bool
 ) -> pa.Table:
-    """Take steps until ``steps`` edges or samples are used up, and make the table.
+    option = _settings(piece.samplerate_hz, options, state.baud)
+    columns = [by_column(rows) for rows in _frame_rows(piece, option, state.record)]
+    if last or not columns:
+        rows = np.empty(2, dtype=ROW)
+        count = close(piece.end_sample, option, state.record, rows) if last else 0
+        columns.append(by_column(rows[:count]))
+    return _table(end_to_end(columns), piece, state.baud)
 
-    Args:
-        step: decodes from an edge or sample on, into rows; returns how many it consumed and filled.
-    """
+
+def _frame_rows(
+    piece: Edges | Samples, option: np.void, record: np.void
+) -> Iterator[npt.NDArray[np.void]]:
+    """Give the rows of a piece, some at a time; they are overwritten by the next."""
     rows = np.empty(_ROWS_AT_ONCE, dtype=ROW)
-    found = []
-    done = 0
-    while done < steps:
-        consumed, count = step(done, rows)
-        done += consumed
-        found.append(by_column(rows[:count]))
-    if last or not found:
-        count = close(piece.end_sample, settings, line.kernel, rows) if last else 0
-        found.append(by_column(rows[:count]))
-    return _table(end_to_end(found), piece, line.baud)
+    line = line_of(piece, invert=bool(option["invert"]), before=int(record["level"]))
+    place = 0 if line.before < 0 else -1
+    while place < len(piece):
+        place, count = frames(line, place, option, record, rows)
+        yield rows[:count]
 
 
 def _rows(count: int) -> Mapping[str, npt.NDArray[np.int64]]:
@@ -236,14 +203,9 @@ def _until(edges: Edges, last_change: int) -> Edges:
 def _wrong_share(edges: Edges, options: OptionValues, baud: int) -> float:
     """Return how many frames of a hundred are wrong at this rate, and starts that are none."""
     settings = _settings(edges.samplerate_hz, options, baud)
-    state, rows = new_state(), np.empty(_ROWS_AT_ONCE, dtype=ROW)
     counts = np.zeros(len(ERRORS), dtype=np.int64)
-    done = 0
-    while done <= len(edges):
-        left = (edges.sample[done:], edges.value[done:])
-        consumed, count = frames(left, edges.end_sample, settings, state, rows)
-        done += consumed
-        counts += np.bincount(rows["error"][:count], minlength=len(ERRORS))
+    for rows in _frame_rows(edges, settings, new_state()[0]):
+        counts += np.bincount(rows["error"], minlength=len(ERRORS))
     # One more wrong than there are: of two rates without an error the first is taken.
     return 100 * float(counts[1:].sum() + 1) / (float(counts[0]) + 1)
 
@@ -287,7 +249,7 @@ _ERROR_TEXTS = {
 }
 
 
-def _settings(samplerate_hz: int, options: OptionValues, baud: int) -> npt.NDArray[np.void]:
+def _settings(samplerate_hz: int, options: OptionValues, baud: int) -> np.void:
     if samplerate_hz < MIN_SAMPLES_A_BIT * baud:
         raise InputError(
             f"decoder uart: option baud={baud}: {samplerate_hz} samples a second are "
@@ -304,9 +266,11 @@ def _settings(samplerate_hz: int, options: OptionValues, baud: int) -> npt.NDArr
     settings["bits"] = options.integer("bits")
     settings["parity"] = PARITIES.index(parity)
     settings["break_samples"] = -(-halves * samplerate_hz // (2 * baud))
+    settings["half_down"] = samplerate_hz // (2 * baud)
+    settings["half_up"] = -(-samplerate_hz // (2 * baud))
     settings["msb_first"] = options.text("order") == "msb-first"
     settings["invert"] = options.flag("invert")
-    return settings
+    return settings[0]  # type: ignore[no-any-return]  # numpy says Any of an element
 
 
 def _table(

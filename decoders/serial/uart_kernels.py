@@ -1,4 +1,4 @@
-"""Kernel of the UART: edges of one line to frames and errors.
+"""Kernel of the UART: one line, as edges or as samples, to frames and errors.
 
 Source: the asynchronous frame of ITU-T V.4 and TIA-232: a start bit of 0, data, parity, a stop bit
 of 1; each bit is taken in its middle, counted from the falling edge of the start bit.
@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from freezeframe.capture.files.plane_kernels import count_ones
+from freezeframe.decoders.cursor import (
+    level_at,
+    level_since,
+    next_change,
+    place_at,
+    sample_at,
+)
 
 __all__ = [
     "ERRORS",
     "PARITIES",
     "ROW",
     "SETTINGS",
-    "bit_around",
-    "bit_point",
     "close",
     "frames",
     "new_state",
@@ -33,6 +38,7 @@ _BAD_START, _BAD_PARITY, _BAD_STOP, _BREAK, _CUT = 1, 2, 3, 4, 5
 
 PARITIES = ("none", "odd", "even", "zero", "one", "ignore")
 _NONE, _ODD, _EVEN, _ZERO, _ONE = 0, 1, 2, 3, 4
+_MOST_BITS = 12  # start, 9 of data, parity, stop
 
 # Places are sample indices; -1 where there is none or it is not known.
 ROW = np.dtype(
@@ -61,6 +67,8 @@ SETTINGS = np.dtype(
             "bits",
             "parity",  # index of PARITIES
             "break_samples",  # low for so long is a break
+            "half_down",  # samples of half a bit, rounded down and up
+            "half_up",
             "msb_first",
             "invert",
         )
@@ -69,8 +77,8 @@ SETTINGS = np.dtype(
 
 _STATE = np.dtype(
     [
-        ("level", np.int64),  # of the line after inversion, -1 before the first sample
-        ("low_at", np.int64),  # where it fell, -1 while it is high
+        ("level", np.int64),  # at the end of a piece, after inversion; -1 before the capture
+        ("low_at", np.int64),  # where the line fell, -1 where it is high or that is not known
         ("bit", np.int64),  # number of the bit that is next, -1 while waiting for a start
         ("start", np.int64),
         ("data", np.int64),
@@ -86,56 +94,81 @@ def new_state() -> npt.NDArray[np.void]:
     return state
 
 
-@numba.njit(cache=True, nogil=True)
-def frames(edges: Any, end_sample: int, settings: Any, state: Any, rows: Any) -> tuple[int, int]:
-    """Decode edges until they or the room for rows are used up.
+@njit(cache=True, nogil=True)
+def frames(line: Any, place: int, option: Any, s: Any, rows: Any) -> tuple[int, int]:
+    """Go along a piece of the line until it or the room for rows is used up.
 
     Args:
-        edges: samples and values, bit 0 being the line.
-        end_sample: the first sample after the piece.
-        settings: ``(1,)`` of SETTINGS.
-        state: from `new_state`, changed.
+        line: `EdgeLine` or `SampleLine`.
+        place: where to go on: -1 at the begin of a piece, 0 at that of a capture.
+        option: of SETTINGS.
+        s: of `new_state`, changed.
         rows: ``(m,)`` of ROW, to be filled; m at least 8.
     Returns:
-        Edges consumed (one more than there are when all is done), rows filled.
+        The place to go on from, behind the last one when all is done; rows filled.
     """
-    sample, value = edges
-    s, option = state[0], settings[0]
+    middles = _middles(option)
+    bits = option.bits
+    # Of bit 1 the place is the first or the last of the data.
+    first_place, step = (bits, -1) if option.msb_first else (-1, 1)
+    stop_bit = bits + 1 + (option.parity != _NONE)
+    may_break = middles[stop_bit] >= option.break_samples
     count = 0
-    for i in range(len(sample) + 1):
-        # An edge can end one frame with two errors, and a break; a bad start is a row alone.
-        if count + 5 > len(rows):
-            return i, count
-        until = end_sample if i == len(sample) else sample[i]
-        while s.bit >= 0 and bit_point(s, option, s.bit) < until:
-            count += _take_bit(s, option, rows[count : count + 4])
-        if i == len(sample):
-            break
-        level = np.int64(value[i] & np.uint64(1)) ^ option.invert
-        if level == s.level:
+    while count + 4 <= len(rows):
+        if s.bit < 0:
+            place = next_change(line, place)
+            if place == len(line.value):
+                _leave(line, s)
+                return place, count
+            at = sample_at(line, place)
+            if level_at(line, place) == 0:
+                s.bit = 0
+                s.start = s.low_at = at
+            else:
+                count += _end_low(s, option, at, rows[count])
             continue
-        if level == 0:
-            if s.level == 1:
-                s.low_at = until
-                if s.bit < 0:
-                    s.bit = 0
-                    s.start = until
+        start = s.start
+        last = stop_bit  # that the piece has
+        while last >= s.bit and start + middles[last] >= line.end_sample:
+            last -= 1
+        if s.bit == 0 and last >= 0:
+            place = place_at(line, place, start + middles[0])
+            if level_at(line, place) == 1:
+                count += _bad_start(s, option, middles[0], rows[count])
+                continue
+            s.data = 0
+            s.parity = -1
+        data = s.data
+        for bit in range(np.uint64(max(s.bit, 1)), np.uint64(min(last, bits) + 1)):
+            place = place_at(line, place, start + middles[bit])
+            data |= level_at(line, place) << (first_place + step * np.int64(bit))
+        s.data = data
+        if option.parity != _NONE and s.bit <= bits + 1 <= last:
+            place = place_at(line, place, start + middles[bits + 1])
+            s.parity = level_at(line, place)
+        if last < stop_bit:
+            # The frame goes on after the piece.
+            s.bit = last + 1
+            _leave(line, s)
+            return len(line.value), count
+        place = place_at(line, place, start + middles[stop_bit])
+        stop = level_at(line, place)
+        if stop == 0 or may_break:
+            count += _follow_low(line, place, option, s, rows[count])
         else:
-            if s.low_at >= 0 and until - s.low_at >= option.break_samples:
-                _clear(rows[count])
-                rows[count].error = _BREAK
-                rows[count].sample = s.low_at
-                rows[count].end_sample = until
-                count += 1
             s.low_at = -1
-        s.level = level
-    return len(sample) + 1, count
+        _put_frame(s, option, middles, stop, rows[count])
+        wrong = stop == 0 or rows[count].parity_ok == 0
+        count += 1
+        if wrong:
+            count += _errors_of_frame(s, option, middles, rows, count)
+        s.bit = -1
+    return place, count
 
 
-@numba.njit(cache=True, nogil=True)
-def close(end_sample: int, settings: Any, state: Any, rows: Any) -> int:
+@njit(cache=True, nogil=True)
+def close(end_sample: int, option: Any, s: Any, rows: Any) -> int:
     """Write what the end of the capture cut off, and count it (at most 2 rows)."""
-    s, option = state[0], settings[0]
     count = 0
     if s.bit >= 0:
         _clear(rows[0])
@@ -143,75 +176,109 @@ def close(end_sample: int, settings: Any, state: Any, rows: Any) -> int:
         rows[0].sample = s.start
         rows[0].end_sample = end_sample
         count = 1
-    if s.low_at >= 0 and end_sample - s.low_at >= option.break_samples:
-        _clear(rows[count])
-        rows[count].error = _BREAK
-        rows[count].sample = s.low_at
-        rows[count].end_sample = end_sample
-        count += 1
-    return count
+    return count + _end_low(s, option, end_sample, rows[count])
 
 
-@numba.njit(cache=True, nogil=True)
-def bit_point(s: Any, option: Any, bit: int) -> int:
-    """Return the sample in the middle of a bit: start + (w - 1) / 2 + bit * w, rounded up.
+@njit(cache=True, nogil=True)
+def _bad_start(s: Any, option: Any, middle: int, row: Any) -> int:
+    """Write that there is no start bit where the line fell; return 1."""
+    _clear(row)
+    row.error = _BAD_START
+    row.sample, row.end_sample = _around(s, option, middle)
+    s.bit = s.low_at = -1
+    return 1
+
+
+@njit(cache=True, nogil=True)
+def _middles(option: Any) -> Any:
+    """Return the samples from the start to where each bit is taken: (w - 1) / 2 + bit * w, rounded up.
 
     Exact: w = samplerate_hz / baud is no whole number, and a sum of rounded ones would drift.
     """
-    twice = option.samplerate_hz * (2 * bit + 1) - option.baud
-    return int(s.start - (-twice) // (2 * option.baud))
+    middles = np.empty(_MOST_BITS, dtype=np.int64)
+    for bit in range(_MOST_BITS):
+        twice = option.samplerate_hz * (2 * bit + 1) - option.baud
+        middles[bit] = -(-twice // (2 * option.baud))
+    return middles
 
 
-@numba.njit(cache=True, nogil=True)
-def _take_bit(s: Any, option: Any, rows: Any) -> int:
-    """Take the next bit from the line as it is; return the rows this completes."""
-    bit, level = s.bit, s.level
-    s.bit += 1
-    if bit == 0:
-        s.data = 0
-        s.parity = -1
-        if level == 0:
-            return 0
-        _clear(rows[0])
-        rows[0].error = _BAD_START
-        rows[0].sample, rows[0].end_sample = bit_around(s, option, 0)
-        s.bit = -1
-        return 1
-    if bit <= option.bits:
-        place = option.bits - bit if option.msb_first else bit - 1
-        s.data |= level << place
+@njit(cache=True, nogil=True)
+def _end_low(s: Any, option: Any, at: int, row: Any) -> int:
+    """Take the end of the time in which the line is low, if it is; return 1 where that was a break."""
+    begin, s.low_at = s.low_at, -1
+    if begin < 0 or at - begin < option.break_samples:
         return 0
-    if bit == option.bits + 1 and option.parity != _NONE:
-        s.parity = level
+    _clear(row)
+    row.error = _BREAK
+    row.sample = begin
+    row.end_sample = at
+    return 1
+
+
+@njit(cache=True, nogil=True)
+def _follow_low(line: Any, place: int, option: Any, s: Any, row: Any) -> int:
+    """See since when the line is low at the stop bit; return 1 for a break that ends with it.
+
+    In a frame a break is as long only where the stop bit is half a bit: then the line rises in the very
+    sample where that is taken.
+    """
+    if level_at(line, place) == 0:
+        begin = level_since(line, place)
+        if begin >= 0:
+            s.low_at = begin
         return 0
-    count = _finish(s, option, level, rows)
-    s.bit = -1
+    rise = s.start + option.break_samples
+    count = 0
+    if place >= 0 and sample_at(line, place) == rise and level_since(line, place) == rise:
+        begin = level_since(line, place - 1)
+        if begin >= 0:
+            s.low_at = begin
+        count = _end_low(s, option, rise, row)
+    s.low_at = -1
     return count
 
 
-@numba.njit(cache=True, nogil=True)
-def _finish(s: Any, option: Any, stop: int, rows: Any) -> int:
-    frame = rows[0]
-    _clear(frame)
-    frame.sample = s.start
-    frame.data_sample = bit_around(s, option, 1)[0]
-    frame.data_end_sample = bit_around(s, option, option.bits)[1]
-    stop_bit = option.bits + 1 + (option.parity != _NONE)
-    frame.end_sample = bit_around(s, option, stop_bit)[1]
-    frame.data = s.data
-    frame.parity = s.parity
-    frame.stop_ok = stop
-    if s.parity >= 0:
-        frame.parity_ok = parity_verdict(s.data, s.parity, option.parity)
-    count = 1
+@njit(cache=True, nogil=True)
+def _leave(line: Any, s: Any) -> None:
+    """Keep what the line is at the end of a piece."""
+    last = len(line.value) - 1
+    s.level = level_at(line, last)
+    begin = level_since(line, last) if s.level == 0 else -1
+    if s.level == 1 or begin >= 0:
+        s.low_at = begin
+
+
+@njit(cache=True, nogil=True)
+def _put_frame(s: Any, option: Any, middles: Any, stop: int, row: Any) -> None:
+    last_bit = option.bits + (option.parity != _NONE)
+    row.error = 0
+    row.sample = s.start
+    row.data_sample = _around(s, option, middles[1])[0]
+    row.data_end_sample = _around(s, option, middles[option.bits])[1]
+    row.end_sample = _around(s, option, middles[last_bit + 1])[1]
+    row.data = s.data
+    row.parity = s.parity
+    row.parity_ok = parity_verdict(s.data, s.parity, option.parity) if s.parity >= 0 else -1
+    row.stop_ok = stop
+
+
+@njit(cache=True, nogil=True)
+def _errors_of_frame(s: Any, option: Any, middles: Any, rows: Any, count: int) -> int:
+    """Write what is wrong with the frame before row ``count``; return how many rows that takes."""
+    frame = rows[count - 1]
+    last_bit = option.bits + (option.parity != _NONE)
+    errors = 0
     if frame.parity_ok == 0:
-        count = _error(rows, count, _BAD_PARITY, bit_around(s, option, option.bits + 1))
-    if stop == 0:
-        count = _error(rows, count, _BAD_STOP, bit_around(s, option, stop_bit))
-    return count
+        _put_error(rows[count], frame, _BAD_PARITY, _around(s, option, middles[last_bit]))
+        errors = 1
+    if frame.stop_ok == 0:
+        place = _around(s, option, middles[last_bit + 1])
+        _put_error(rows[count + errors], frame, _BAD_STOP, place)
+        errors += 1
+    return errors
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def parity_verdict(data: int, bit: int, parity: int) -> int:
     """Return 1 when the parity bit is that of the data; ``parity`` is an index of PARITIES."""
     if parity == _ZERO:
@@ -224,19 +291,16 @@ def parity_verdict(data: int, bit: int, parity: int) -> int:
     return int(ones & 1 == (parity == _ODD))
 
 
-@numba.njit(cache=True, nogil=True)
-def bit_around(s: Any, option: Any, bit: int) -> tuple[int, int]:
+@njit(cache=True, nogil=True)
+def _around(s: Any, option: Any, middle: int) -> tuple[int, int]:
     """Return the samples of a bit: half a bit to both sides of its middle."""
-    point = bit_point(s, option, bit)
-    half_down = option.samplerate_hz // (2 * option.baud)
-    half_up = -(-option.samplerate_hz // (2 * option.baud))
-    return point - half_down, point + half_up
+    point = s.start + middle
+    return point - option.half_down, point + option.half_up
 
 
-@numba.njit(cache=True, nogil=True)
-def _error(rows: Any, count: int, error: int, place: tuple[int, int]) -> int:
-    """Add an error about the frame in ``rows[0]``, with its values and a place of its own."""
-    row, frame = rows[count], rows[0]
+@njit(cache=True, nogil=True)
+def _put_error(row: Any, frame: Any, error: int, place: tuple[int, int]) -> None:
+    """Write an error about a frame, with its values and a place of its own."""
     _clear(row)
     row.error = error
     row.sample, row.end_sample = place
@@ -244,10 +308,9 @@ def _error(rows: Any, count: int, error: int, place: tuple[int, int]) -> int:
     row.parity = frame.parity
     row.parity_ok = frame.parity_ok
     row.stop_ok = frame.stop_ok
-    return count + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _clear(row: Any) -> None:
     row.error = 0
     row.sample = -1

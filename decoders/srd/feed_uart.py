@@ -77,8 +77,8 @@ class UartRows:
         # A frame is there with its last bit, the others with their end.
         place = np.where(rows[:, 0] == _FRAME, rows[:, -1], rows[:, 2])
         rows = by_place(rows, place, idle, idle[:, 2])
-        if last and int(state.kernel["bit"][0]) > 0:
-            rows = np.concatenate([rows, self._cut_row(piece, state.kernel)])
+        if last and int(state.record["bit"]) > 0:
+            rows = np.concatenate([rows, self._cut_row(piece, state.record)])
         return rows
 
     def _event_rows(self, piece: Edges, table: pa.Table) -> npt.NDArray[np.int64]:
@@ -148,12 +148,12 @@ class UartRows:
             self._idle_from = int(found[-1][-1])
         return rows
 
-    def _cut_row(self, piece: Edges, kernel: Any) -> npt.NDArray[np.int64]:
+    def _cut_row(self, piece: Edges, record: Any) -> npt.NDArray[np.int64]:
         """Return what is known of the frame that the end of the capture cuts."""
         row = self._room(1)
-        taken = int(kernel["bit"][0])  # bits, with the start bit
-        data, parity = int(kernel["data"][0]), int(kernel["parity"][0])
-        row[0, :5] = _CUT, kernel["start"][0], taken, data, parity
+        taken = int(record["bit"])  # bits, with the start bit
+        data, parity = int(record["data"]), int(record["parity"])
+        row[0, :5] = _CUT, record["start"], taken, data, parity
         row[0, 5] = parity_verdict(data, parity, self._parity_kind)
         self._bit_places(row, piece.samplerate_hz)
         return row

@@ -19,7 +19,7 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.uart import UART
-from freezeframe.decoders.serial.uart_code import decode_uart, decode_uart_samples, uart_texts
+from freezeframe.decoders.serial.uart_code import decode_uart, uart_texts
 from freezeframe.decoders.serial.uart_hint import uart_hint
 from tests.capture.files.captures import metadata, real_capture, write_session
 
@@ -88,8 +88,7 @@ def rows_of(
     state = UART.new_state(values)
     tables = []
     for piece in pieces:
-        decode: Any = decode_uart_samples if isinstance(piece, Samples) else decode_uart
-        tables.append(decode(piece, values, state, piece is pieces[-1]))
+        tables.append(decode_uart(piece, values, state, piece is pieces[-1]))
     return list(pa.concat_tables(tables).unify_dictionaries().to_pylist())
 
 
