@@ -26,16 +26,14 @@ class CardTarget:
 
     @property
     def url(self) -> str:
-        """The URL of the pair; a card alone cannot be opened by one."""
+        """The URL of the pair; a card alone cannot be opened by a URL."""
         return self._pair.url
 
     def read(self, addresses: Words | Sequence[int]) -> Words:
         """Return the word at each address of this card; outside its map 0xFFFFFFFF."""
-        asked = np.asarray(addresses, dtype=np.int64)
-        inside = asked < MAP_SIZE
-        # What lies outside must not reach the other card: it goes where the pair has none.
-        places = np.where(inside, asked + self._index * MAP_SIZE, 2 * MAP_SIZE)
-        return self._pair.read(places)
+        own = np.asarray(addresses, dtype=np.int64)
+        # An address outside must not reach the other card: it goes where the pair has none.
+        return self._pair.read(np.where(own < MAP_SIZE, own + self._index * MAP_SIZE, 2 * MAP_SIZE))
 
     def write(self, address: int, words: Sequence[int] | Words) -> None:
         """Write words to consecutive addresses of this card; those outside its map are refused."""
@@ -50,7 +48,7 @@ class CardTarget:
 
 
 def cards_apart(pair: EmulatorTarget) -> tuple[CardTarget, CardTarget]:
-    """Return both cards of a pair that was made with ``apart``, as targets.
+    """Return both cards of a pair with ``apart``, as targets.
 
     Raises:
         ValueError: its cards say that they belong together.

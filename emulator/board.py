@@ -55,7 +55,7 @@ def board_program(say: Callable[[str], None] = lambda line: None) -> Path:
     Args:
         say: called with a line before work that takes long.
     Raises:
-        InputError: a tool is missing, or the build fails; the message says which and what it said.
+        InputError: a tool is missing, or the build fails; the message says which, or gives its reason.
     """
     hooks = hooks_folder()
     verilog, program = _sources(hooks)
@@ -66,8 +66,8 @@ def board_program(say: Callable[[str], None] = lambda line: None) -> Path:
             f"apt-get install {' '.join(missing)}"
         )
     cache = cache_folder()
-    place = cache / _key(hooks, verilog + program)
-    built = place / TOP
+    folder = cache / _key(hooks, verilog + program)
+    built = folder / TOP
     if built.is_file():
         return built
     try:
@@ -81,8 +81,8 @@ def board_program(say: Callable[[str], None] = lambda line: None) -> Path:
             say(
                 f"building the simulated board with {_version('verilator')} (once; a minute or two)"
             )
-            _build(hooks, verilog, program, place)
-            _forget_old(cache, place)
+            _build(hooks, verilog, program, folder)
+            _forget_old(cache, folder)
     return built
 
 
@@ -122,20 +122,20 @@ def _key(hooks: Path, sources: list[Path]) -> str:
 
 
 def _version(tool: str) -> str:
-    said = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
-    return said.splitlines()[0] if said else tool
+    answer = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
+    return answer.splitlines()[0] if answer else tool
 
 
-def _build(hooks: Path, verilog: list[Path], program: list[Path], place: Path) -> None:
-    """Build in a folder of its own and move it into place whole, so that an interrupted build leaves nothing."""
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".build-") as name:
+def _build(hooks: Path, verilog: list[Path], program: list[Path], folder: Path) -> None:
+    """Build in a temporary folder and rename it at the end, so that an interrupted build leaves nothing."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".build-") as name:
         work = Path(name)
         modules = {path.stem for path in verilog}
         if TOP not in modules:
             raise InputError(f"{hooks}: there is no module {TOP}")
         command = [
             "verilator", "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "fast", "--x-initial", "fast",
-            "--noassert", "-Wno-fatal", "--top-module", TOP, "--Mdir", str(work / "made"), "-o", TOP,
+            "--noassert", "-Wno-fatal", "--top-module", TOP, "--Mdir", str(work / "build"), "-o", TOP,
             "-CFLAGS", f"-std=c++17 -O3 -march=native -I{hooks / _BOARD}", "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O1",
             *(str(path) for path in verilog if path.stem.startswith("ff_")),
             *(str(path) for path in program),
@@ -147,8 +147,8 @@ def _build(hooks: Path, verilog: list[Path], program: list[Path], place: Path) -
                 f"the simulated board could not be built: {(lines or ['no reason given'])[0]}"
             )
         (work / "done").mkdir()
-        shutil.move(work / "made" / TOP, work / "done" / TOP)
-        (work / "done").rename(place)
+        shutil.move(work / "build" / TOP, work / "done" / TOP)
+        (work / "done").rename(folder)
 
 
 def _forget_old(cache: Path, keep: Path) -> None:

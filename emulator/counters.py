@@ -44,7 +44,7 @@ class Snapshots:
         self._time.env.process(self._run(self._starts))
 
     def _run(self, start: int) -> Process:
-        """Copy all counters every 2^snapshot_log2 bus cycles, until started anew."""
+        """Copy all counters every 2^snapshot_log2 bus cycles, until started again."""
         time, clock = self._time, self._clock
         while True:
             step = 1 << self._config.snapshot_log2
@@ -93,7 +93,7 @@ class Sampler:
         self._time.env.process(self._run(self._starts))
 
     def _run(self, start: int) -> Process:
-        """Take a sample every sample_period bus cycles from now on while the recorder is armed, until started anew."""
+        """Take a sample every sample_period bus cycles from now on while the recorder is armed, until started again."""
         time, clock = self._time, self._clocks.bus
         while step := self._config.sample_period:
             cycle = clock.cycle_at(time.now_ps) + step

@@ -2,7 +2,7 @@
 
 The driver puts each credit that its card sent or took at the beginning of the payload of the next message it posts,
 oldest first; the message is as much longer. A copy is the credit word with bits 40-47 set to 0x43, flags 1 (sent) or 2
-(taken), parity and CRC made again.
+(taken), with new parity and CRC.
 
 Source: FORTH, section 3.5 ("inject credits into the payload of the packets"); docs/formats.md section 3 (credit word).
 """
@@ -41,7 +41,7 @@ class CreditCopies:
             self._words.append(low | crc16_ibm3740(words_to_bytes((low,))[:6]) << 48)
 
     def before(self, payload: Words, most_words: int) -> Words:
-        """Return the payload behind as many copies as fit ``most_words``; each is handed out once."""
+        """Return the payload after as many copies as fit ``most_words``; each copy is used once."""
         if not self._words:
             return payload
         count = min(len(self._words), most_words - len(payload))

@@ -120,7 +120,7 @@ class TxDma(Stage):
         return max(0, length - self._fetched_words - max(0, running))
 
     def run(self) -> Process:
-        """Send one descriptor after the other, for ever."""
+        """Send the descriptors in their order, for ever."""
         while True:
             while not self.queue:
                 self.events.enter(Machine.TX_DMA, MachineState.IDLE)
@@ -160,7 +160,7 @@ class TxDma(Stage):
         yield self.bus.until(cycle + len(packet.words))
 
     def _finish(self, descriptor: Descriptor, packet: Packet) -> None:
-        """The packet stands whole in the outgoing FIFO."""
+        """The whole packet is in the outgoing FIFO."""
         self.tell(DescCode.DONE, descriptor)
         self._working = None
         packet.ready_ps = self.time.now_ps

@@ -173,7 +173,7 @@ class NoteWriter(Stage):
     """Writes notifications into host memory, one word over the bus each."""
 
     complete: Callable[[Completion], None]
-    """Called when a remote notification has been written; connected when the host has been made."""
+    """Called when a remote notification has been written; connected when the host exists."""
 
     def __init__(self, plane: Backplane) -> None:
         super().__init__(plane)

@@ -32,7 +32,7 @@ class _State:
     level: int = 0  # records in the FIFO at the end of that cycle
     previous: int | None = None  # cycle of the previous record that entered the FIFO
     timed: bool = True
-    due: int = 0  # events lost and not yet told by a LOSS
+    due: int = 0  # events lost that no LOSS has reported yet
     lost: int = 0
     offered: int = 0
     cause_cycle: int | None = None
@@ -50,7 +50,7 @@ class EventLog:
     """
 
     def __init__(self, depth: int, places: int = 32, drain_cycles: int = 1024) -> None:
-        """Make a log of ``depth`` records behind a FIFO of ``places`` (even, at least 4)."""
+        """Make a log of ``depth`` records after a FIFO of ``places`` (even, at least 4)."""
         self.memory = Memory(depth)
         self.kinds = ALL_KINDS
         self.post = 64

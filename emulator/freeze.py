@@ -1,7 +1,7 @@
 """The freeze controller of one device: states, causes, keyed arm and freeze, and the moment everything stands still.
 
-A cause acts at once in the clock domain where it arises and crosses to the other in 2 to 3 cycles of that
-one; each domain latches its first cause. The bus domain's latch is the device's (`causes`, `cause_cycle`) and
+A cause acts at once in the clock domain where it arises and crosses to the other in 2 to 3 of that domain's
+cycles; each domain latches its first cause. The bus domain's latch is the device's (`causes`, `cause_cycle`) and
 is what the other device hears of, `cross_latency` bus cycles later. A cross-freeze is not passed on.
 
 Source: docs/formats.md sections 1.1 and 2.
@@ -63,7 +63,7 @@ class FreezeControl:
         self.armed_ps = 0
         self.frozen_ps: int | None = None
         self._latched: list[int | None] = [None, None]  # cycle of the first cause, by domain
-        self._told = False  # the other device has been told, or will be
+        self._crossing = False  # the other device hears of it, or will
         self._armed = [0, 0]  # cycle of the last arm, by domain
         self._closing: list[int | None] = []  # when each memory is seen closed, as it looks now
         self._plan = 0  # number of the present plan for the moment of freezing
@@ -89,7 +89,7 @@ class FreezeControl:
         self.armed_ps = now
         self.frozen_ps = None
         self._latched = [None, None]
-        self._told = False
+        self._crossing = False
         self._armed = [self._clocks.bus.cycle_at(now), self._clocks.link.crossed(now)]
         self._plan += 1
         self._card.arm_memories(now)
@@ -167,13 +167,13 @@ class FreezeControl:
             self.causes |= mask
             self.cause_cycle = cycle
             self.state = State.TRIGGERED
-            if not self._told and mask != 1 << Cause.CROSS:
-                self._told = True
-                self._tell_the_others(cycle)
+            if not self._crossing and mask != 1 << Cause.CROSS:
+                self._crossing = True
+                self._cross_later(cycle)
         self._replan()
         return True
 
-    def _tell_the_others(self, cycle: int) -> None:
+    def _cross_later(self, cycle: int) -> None:
         generation = self.generation
 
         def leave() -> None:

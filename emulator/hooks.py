@@ -1,4 +1,4 @@
-"""The places in a card's stages where a fault can take hold. These hooks leave every place as it is.
+"""The points in a card's stages where a fault can take hold. These hooks change nothing.
 
 A fault overrides the hooks it acts on; each card has the hooks of the faults that sit in it.
 """

@@ -1,7 +1,7 @@
 """What the kernel of an emulated card's computer would trace: register writes and interrupt handlers.
 
 Written as ``trace-cmd report`` prints it, by a clock of the computer's own, so that the host tools have to find
-out how it stands to the card's. Nothing of it reaches the card.
+out how it relates to the card's. Nothing of it reaches the card.
 
 Source: Linux, Documentation/trace/ftrace.rst; trace events ``rwmmio_write``, ``irq_handler_entry`` and ``_exit``.
 """
@@ -28,7 +28,7 @@ _S = 10**9  # nanoseconds
 
 
 class HostLog:
-    """What a host does, for whoever writes it down; this one does not."""
+    """What a host does, event by event. Nothing is written here."""
 
     def posts(self, now_ps: int, descriptor: Descriptor) -> None:
         """The driver stores the four words of a descriptor."""
@@ -47,7 +47,7 @@ class HostTraceFile(HostLog):
     """Writes the trace of one computer, a line for each event, as it happens."""
 
     def __init__(self, path: Path, name: str, seed: int) -> None:
-        """Begin a file; the seed decides how the computer's clock stands to the simulation's.
+        """Begin a file; the seed decides how the computer's clock relates to the simulation's.
 
         Raises:
             InputError: the file cannot be written.

@@ -1,6 +1,6 @@
 """The link's transmitter: flow control, and words put on the wire.
 
-The transmitter starts a packet when it stands whole in the outgoing FIFO and fits the credit of its flow;
+The transmitter starts a packet when the whole of it is in the outgoing FIFO and fits the credit of its flow;
 credits go between packets and first. Packets are followed word by word in time but handled as runs.
 """
 
@@ -35,7 +35,7 @@ class TxLink(Stage):
     """The transmitter: whole packets and credits onto the wire, one word a link cycle."""
 
     wire: Wire
-    """To the other end; connected when both ends have been made."""
+    """To the other end; connected when both ends exist."""
 
     def __init__(
         self, plane: Backplane, tap: Tap, flows: Flows, notes: Notes, copies: CreditCopies
@@ -57,7 +57,7 @@ class TxLink(Stage):
         self._active: tuple[int, int, Incoming] | None = None
 
     def push(self, packet: Packet) -> None:
-        """A whole packet stands in the outgoing FIFO."""
+        """A whole packet is in the outgoing FIFO."""
         self.queue.append(packet)
         self._wake.give()
 

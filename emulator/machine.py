@@ -123,12 +123,7 @@ class Pair:
 
     def run_until_frozen(self, limit_ps: int) -> bool:
         """Run until every card is frozen, at most ``limit_ps`` more; return whether they are."""
-        env, end_ps = self.env, self.env.now + limit_ps
-        while not self.frozen and env.peek() <= end_ps:
-            env.step()
-        if not self.frozen:
-            self.advance(int(end_ps - env.now))
-        return self.frozen
+        return self._run(limit_ps, until_evident=False)
 
     def run_until_evident(self, limit_ps: int) -> bool:
         """Run until every card is frozen, or until a fault that no hardware check finds has had time to show.
@@ -136,9 +131,12 @@ class Pair:
         Returns:
             Whether either came within ``limit_ps``. In the second case the host has to freeze.
         """
+        return self._run(limit_ps, until_evident=True)
+
+    def _run(self, limit_ps: int, until_evident: bool) -> bool:
         env, end_ps = self.env, self.env.now + limit_ps
         while not self.frozen and env.peek() <= end_ps:
-            evident_ps = self.fault.evident_ps
+            evident_ps = self.fault.evident_ps if until_evident else None
             if evident_ps is not None and env.peek() > evident_ps:
                 self.advance(max(0, evident_ps - self.now_ps))
                 return True
@@ -148,7 +146,7 @@ class Pair:
         return self.frozen
 
     def released(self) -> None:
-        """A frozen card has been armed again. When none is frozen any more, a pair that was held starts anew.
+        """A frozen card has been armed again. When none is frozen any more, a pair that was held starts again.
 
         Until then a card that was held stays so. Cards that went on while frozen (no hold) just go on.
         """
@@ -158,7 +156,7 @@ class Pair:
             self._start()
 
     def rewire(self) -> None:
-        """The link's wiring was changed by a register: the pair starts anew, a held one when it is released."""
+        """The link's wiring was changed by a register: the pair starts again, a held pair when it is released."""
         wanted = any(nic.config.loopback for nic in self.nics)
         if wanted != self.loopback and not any(nic.time.held for nic in self.nics):
             self._start()

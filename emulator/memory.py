@@ -1,4 +1,4 @@
-"""A trace memory: a ring of 9-byte records, filled by runs and looked at when it stands still.
+"""A trace memory: a ring of 9-byte records, filled by runs and read when it is at rest.
 
 Source: docs/formats.md section 2, rule 7.
 """

@@ -42,12 +42,12 @@ from freezeframe.emulator.truth import Stop
 
 __all__ = ["Identity", "Nic", "Owner"]
 
-_OUTSIDE = 127  # number of the flow that stands for all outside the map
+_OUTSIDE = 127  # number of the flow for all that are outside the map
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a card says of itself: its boot nonce, and its place among the devices of its target."""
+    """A card's boot nonce, and which device of its target it is."""
 
     nonce: int
     index: int
@@ -69,7 +69,7 @@ class Owner(Protocol):
 
 
 class Nic:
-    """A card with its recorder. The recorder lives as long as the card; the stages are made anew for each run."""
+    """A card with its recorder. The recorder lives as long as the card; each run has new stages."""
 
     def __init__(
         self,
@@ -274,6 +274,6 @@ class Nic:
         return self.rx_link.next_seq != 0
 
     def withheld(self, number: int) -> int:
-        """Return the words freed of a flow that no credit has told of."""
+        """Return the words freed of a flow that no credit has reported."""
         flow = self.flows[number]
         return flow.freed.at(self.clocks.bus.cycle_at(self.now_ps)) - flow.reported & flow.mask

@@ -63,7 +63,7 @@ _frames: dict[int, Kinds] = {}
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The fields of a header word, as found, with the verdict on its CRC."""
+    """The fields of a header word, with the verdict on its CRC."""
 
     type: int
     flags: int
@@ -102,7 +102,7 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the checks of one receiver stage say of a packet.
+    """The result of one receiver stage's checks of a packet.
 
     Attributes:
         header: None when the packet has no two HEAD words.
@@ -167,7 +167,7 @@ def raw_packet(words: Sequence[int]) -> Packet:
 
 
 def leave_out(packet: Packet, first: int, words: int) -> None:
-    """Take payload words out of a packet, from ``first`` on: the header stays, the CRC of the payload is made anew."""
+    """Take payload words out of a packet, from ``first`` on: the header stays, the payload gets a new CRC."""
     payload = np.delete(packet.words[HEAD_WORDS:-1], np.s_[first : first + words])
     tail = np.array([zlib.crc32(payload.tobytes())], dtype=np.uint64)
     packet.words = np.concatenate([packet.words[:HEAD_WORDS], payload, tail])
@@ -200,7 +200,7 @@ def flipped(words: Words, place: int, bits: Sequence[int]) -> Words:
 
 def inspect(words: Words, kinds: Kinds) -> Verdict:
     """Check a packet as the hardware does: the header CRC at the second HEAD, then payload CRC and length at the TAIL
-    or, when no TAIL stands there, where the header says it should.
+    or, when there is no TAIL, where the header says it should.
 
     After a bad header nothing else is judged: its length cannot be believed.
     """

@@ -29,7 +29,7 @@ class Tap:
     def __init__(
         self, index: int, clock: Clock, fed: Callable[[int, int, Kinds, Words], None]
     ) -> None:
-        """Make a tap. ``fed(index, cycle, kinds, words)`` is told of every run after it was recorded."""
+        """Make a tap. ``fed(index, cycle, kinds, words)`` is called with every run after it was recorded."""
         self.index = index
         self.clock = clock
         self.words = Tally()
@@ -103,7 +103,7 @@ class Fifo:
 
 
 class Signal:
-    """Something processes wait for again and again: one waits, others `give`."""
+    """Something that processes wait for again and again: they `wait`, others `give`."""
 
     __slots__ = ("_env", "_event")
 

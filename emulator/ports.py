@@ -1,6 +1,6 @@
 """The ports of an emulated card: all that a stage knows of the card it is plugged into and of its neighbours.
 
-No stage is imported here, and no stage imports another: whoever builds a card puts its stages together.
+No stage is imported here, and no stage imports another: the file of a card puts its stages together.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Values = dict[tuple[str, tuple[int, ...]], int]
 
 
 class Time(Protocol):
-    """The simulation, as one card sees it: what is planned for the card ends when it is held or brought up anew."""
+    """The simulation, as one card sees it: what is planned for the card ends when it is held or brought up again."""
 
     env: simpy.Environment
     held: bool
@@ -65,13 +65,13 @@ class Time(Protocol):
     def now_ps(self) -> int: ...
 
     def at(self, t_ps: int, action: Callable[[], None]) -> None:
-        """Do something later, unless the card has been held or brought up anew by then."""
+        """Do something later, unless the card has been held or brought up again by then."""
 
     def always_at(self, t_ps: int, action: Callable[[], None]) -> None:
         """Do something later, whatever has happened to the card by then."""
 
     def process(self, steps: Process) -> None:
-        """Run steps until the card is held or brought up anew."""
+        """Run steps until the card is held or brought up again."""
 
 
 class Events(Protocol):
@@ -118,7 +118,7 @@ class Transmitter(Protocol):
     """A run has begun to leave the outgoing FIFO."""
 
     def push(self, packet: Packet) -> None:
-        """A whole packet stands in the outgoing FIFO."""
+        """A whole packet is in the outgoing FIFO."""
 
     def credit_due(self, flow: Flow) -> None:
         """A credit for this flow is to be sent."""
@@ -215,7 +215,7 @@ class Site(Protocol):
         """A good packet has arrived since bring-up."""
 
     def withheld(self, flow: int) -> int:
-        """Return the words freed of a flow that no credit has told of."""
+        """Return the words freed of a flow that no credit has reported."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,8 @@ __all__ = ["ALL_KINDS", "Recorder", "mark_data"]
 ALL_KINDS = 0xFFFF
 _TAP_KINDS = 1 << Kind.HEAD | 1 << Kind.BODY | 1 << Kind.TAIL
 _WORD = (1 << 64) - 1
-_KEPT_RUNS = (
-    64  # runs remembered while closed, so that an arm in the middle of one records its rest
-)
+_KEPT_RUNS = 64
+"""Runs remembered while closed, so that an arm in the middle of a run records its rest."""
 
 
 def mark_data(causes: int, since_cycles: int) -> int:
@@ -56,7 +55,7 @@ class _Clockwork:
         return None if self.timed or self.previous is None else self.previous + 14
 
     def idle(self, until: int) -> int | None:
-        """Let cycles up to ``until`` pass without a word. Return the cycle of the TIME made in them, if any.
+        """Let cycles up to ``until`` pass without a word. Return the cycle of the TIME that this makes, if any.
 
         Call again after a TIME: nothing more comes of it, and the clockwork stands at ``until`` or is shut.
         """
@@ -181,7 +180,7 @@ class Recorder:
                 self._pending.appendleft((cycle + 1, kinds[gone:], data[gone:]))
 
     def feed(self, cycle: int, kind: int, data: int) -> None:
-        """Offer one word that stands in the tap register in ``cycle``."""
+        """Offer the word of the tap register in ``cycle``."""
         self.feed_run(cycle, np.array([kind], np.uint8), np.array([data & _WORD], np.uint64))
 
     def feed_run(self, cycle: int, kinds: Kinds, data: Words) -> None:
@@ -192,9 +191,7 @@ class Recorder:
         Raises:
             ValueError: the cycle is committed already, or a word was fed for it.
         """
-        if (
-            cycle <= self._armed_at
-        ):  # an arm may have been stamped a few cycles ahead of what is fed
+        if cycle <= self._armed_at:  # the arm's cycle may be a few ahead of what is fed
             kinds, data = kinds[self._armed_at + 1 - cycle :], data[self._armed_at + 1 - cycle :]
             cycle = self._armed_at + 1
         if not len(data):

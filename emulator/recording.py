@@ -69,7 +69,9 @@ class Recording:
         self.trigger = Trigger()
         self._events_lost_before = 0
         self.states = [MachineState.IDLE] * 4
-        self._plan = 0  # number of the present watch of the trigger; what another one saw is void
+        self._plan = (
+            0  # number of the present watch of the trigger; what an earlier watch saw is void
+        )
         self.freeze = FreezeControl(
             time, clocks, self.memories, config, profile.trace_cross_latency_cycles, card
         )
@@ -183,7 +185,7 @@ class Recording:
     # -- the trigger ---------------------------------------------------------------------------
 
     def reset_trigger(self) -> None:
-        """The trigger's configuration changed, or the recorder was armed: begin to watch anew."""
+        """The trigger's configuration changed, or the recorder was armed: watch from the beginning."""
         self.trigger.reset()
         self._plan += 1
         tap = self.taps[self.trigger.tap]

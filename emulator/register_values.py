@@ -263,9 +263,9 @@ def _recording(nic: Nic) -> dict[str, Reader]:
         "memory.lost": of_memory(lambda recorder: recorder.lost),
         "pair.status": lambda domain: 3 if _toggles(nic, domain) else 0,
     }
-    for place, which in enumerate(("first", "last")):
+    for end, which in enumerate(("first", "last")):
         for part, number, shift in (("number", 0, 0), ("lo", 1, 0), ("hi", 1, 32)):
-            made[f"pair.{which}_{part}"] = partial(_pair, nic, place, number, shift)
+            made[f"pair.{which}_{part}"] = partial(_pair, nic, end, number, shift)
     return made
 
 
@@ -290,9 +290,9 @@ def _toggles(nic: Nic, domain: int) -> tuple[Toggle, Toggle] | None:
     return nic.time_pairs.pair(Domain(domain), nic.now_ps)
 
 
-def _pair(nic: Nic, place: int, number: int, shift: int, domain: int) -> int:
+def _pair(nic: Nic, end: int, number: int, shift: int, domain: int) -> int:
     toggles = _toggles(nic, domain)
-    return 0 if toggles is None else toggles[place][number] >> shift
+    return 0 if toggles is None else toggles[end][number] >> shift
 
 
 def _snapshot(nic: Nic, counter: str, shift: int, bank: int) -> int:

@@ -63,10 +63,10 @@ class RegisterFile:
         """Return the word at ``offset``, None for an error answer."""
         place = _places().get(offset)
         if place is None:
-            found = self.window(offset)
-            if found is None:
+            window = self.window(offset)
+            if window is None:
                 return None
-            start, words = found
+            start, words = window
             index = (offset - start) // 4
             return int(words[index]) if index < len(words) else None
         if "r" not in place.register.access:
@@ -98,7 +98,7 @@ class RegisterFile:
         self.bus_error_addr = address & _WORD
 
     def window(self, offset: int) -> tuple[int, U32] | None:
-        """Return the start of the window at ``offset`` and its words as they stand.
+        """Return the start of the window at ``offset`` and its present words.
 
         None where there is no window, or it may be read only when frozen and is not. There may be fewer words than
         the map has room for: the others do not exist.
@@ -120,7 +120,7 @@ class RegisterFile:
         return None if words is None else (info.address, words)
 
     def _crc_table(self, bank: Bank, offset: int) -> U32:
-        """Return the table up to the last entry of the memory that ``offset`` asks for: what lies behind does
+        """Return the table up to the last entry of the memory that ``offset`` asks for: what follows does
         not exist.
         """
         memory = (offset - _window("crc_table").address) // 4 // _ENTRIES_PER_MEMORY

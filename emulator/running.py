@@ -1,4 +1,4 @@
-"""What one card does in simulated time, from its bring-up until it is held or brought up anew."""
+"""What one card does in simulated time, from its bring-up until it is held or brought up again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Running:
     def always_at(self, t_ps: int, action: Callable[[], None]) -> None:
         """Do something at a time that is not over, whatever has happened to the card by then."""
         event = self.env.timeout(t_ps - self.env.now)
-        event.callbacks = [lambda _: action()]  # nobody else can have come to an event this new
+        event.callbacks = [lambda _: action()]  # no other callback can wait for a new event
 
     def process(self, steps: Process) -> None:
         """Run steps until this run is over."""

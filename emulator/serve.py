@@ -1,4 +1,4 @@
-"""The emulated pair behind a UDP Etherbone server: one thread that simulates a little, answers, and so on.
+"""The emulated pair on a UDP Etherbone server: one thread that simulates a little, answers, and so on.
 
 The simulation runs at a fixed fraction of real time, so that traffic can be watched, a fault comes within
 seconds, and a pair that runs for ever costs a part of one core. Once both cards are frozen and held, the
@@ -29,15 +29,13 @@ second or two.
 """
 
 _SLICE_S = 0.001  # of work between two looks at the socket, so that answers stay prompt
-_LAG_S = 0.05  # further behind than this, time is given up instead of caught up with
+_LAG_S = 0.05  # a greater lag is dropped instead of made up
 _NAP_S = 0.002
 _IDLE_S = 0.2  # how long a frozen pair may sleep before it looks whether it is to stop
-_SETTLE_PS = (
-    2_000_000_000  # after a freeze: until the CRC table is ready and the last signals have crossed
-)
-_REQUEST_PS = (
-    2_000_000  # what a request costs a pair that stands still, so that its clocks are seen to run
-)
+# After a freeze: until the CRC table is ready and the last signals have crossed.
+_SETTLE_PS = 2_000_000_000
+# The cost of a request while the pair is held, so that its clocks are seen to run.
+_REQUEST_PS = 2_000_000
 _STEP_PS = 1_000_000
 
 
@@ -65,11 +63,10 @@ class Pacer:
             self._anchor()
         return 0.0 if self._target.now_ps < due_ps else _NAP_S
 
-    def stand_still(self, settled: bool, requests: int) -> bool:
-        """Both cards are held: let the device finish once, then only requests take time. Return True."""
+    def stand_still(self, settled: bool, requests: int) -> None:
+        """Both cards are held: let the device finish once, then only requests take time."""
         self._target.advance(_REQUEST_PS * requests if settled else _SETTLE_PS)
         self._anchor()
-        return True
 
     def _anchor(self) -> None:
         self._began_s = time.monotonic()
@@ -123,8 +120,8 @@ def emulate(
     with ExitStack() as closing:
         closing.callback(target.close)
         servers = []
-        for number, one in enumerate(served):
-            server = EtherboneServer(one, host, port + number if port else 0)
+        for number, device in enumerate(served):
+            server = EtherboneServer(device, host, port + number if port else 0)
             closing.callback(server.close)
             servers.append(server)
         with _stopping(stop) as stopped:
@@ -143,7 +140,8 @@ def _serve(
     settled, requests = False, 0
     while not stopped():
         if target.pair.stands_still:
-            settled = pacer.stand_still(settled, requests)
+            pacer.stand_still(settled, requests)
+            settled = True
             requests = poll_any(servers, _IDLE_S)
         else:
             settled = False

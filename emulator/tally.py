@@ -26,7 +26,7 @@ class Tally:
         """Enter ``words`` words of consecutive cycles, the first in ``cycle``; runs come in order."""
         if words:
             runs = self._runs
-            # Nobody asks for a time so far behind the newest run; a card that runs for ever must not grow.
+            # No question goes so far back from the newest run; a card that runs for ever must not grow.
             while runs and runs[0][0] + runs[0][1] < cycle - _KEPT_CYCLES:
                 self._whole += runs.popleft()[1]
             runs.append((cycle, words))

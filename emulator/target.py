@@ -1,6 +1,6 @@
-"""The target ``emu:``: the emulated pair in this process, behind the same protocol as hardware.
+"""The target ``emu:``: the emulated pair in this process, by the same protocol as hardware.
 
-Each call lets a fixed time pass in the simulation before it is answered, so that whoever polls sees time go
+Each call lets a fixed time pass in the simulation before it is answered, so that a poll sees time go
 by, and the same calls always see the same bits.
 """
 
@@ -177,10 +177,10 @@ class EmulatorTarget:
         device, offset = divmod(low, MAP_SIZE)
         if device >= len(self._files):
             return None
-        found = self._files[device].window(offset)
-        if found is None:
+        window = self._files[device].window(offset)
+        if window is None:
             return None
-        start, words = found
+        start, words = window
         if high - device * MAP_SIZE >= start + 4 * len(words):
             return None
         return words[(asked - device * MAP_SIZE - start) // 4]

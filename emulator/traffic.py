@@ -80,7 +80,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Updates:
-    """Queue pointers written as messages of their own: a share of all messages, of one word or two."""
+    """Queue pointers written as separate messages of one word or two: a share of all messages."""
 
     share: float
     addresses: tuple[int, ...]

@@ -43,7 +43,7 @@ class Trigger:
     fired: bool = False
     steps: list[int] = field(
         default_factory=list
-    )  # cycles in which a sequence began, until someone takes them
+    )  # cycles in which a sequence began; not yet taken
     _before: list[bool] = field(default_factory=lambda: [False, False])
     _since: int | None = None
     _matches: int = 0

@@ -102,7 +102,7 @@ class Truth:
 
     def _write(self) -> None:
         if self.path is None:
-            return  # nobody wants it
+            return
         text = json.dumps(self.to_json(), indent=1) + "\n"
         try:
             handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")

@@ -1,4 +1,4 @@
-"""Workloads by name: what both hosts do to have one number measured, in place of traffic drawn by the seed.
+"""Workloads by name: what both hosts do to have a number measured, instead of traffic drawn by the seed.
 
 Hosts never stop and never pause. Nothing but the payload, and the moment within a microsecond at which a single
 message is posted, comes from the seed.
@@ -119,7 +119,7 @@ def _bursts(host: _Script, together: int, words: int) -> Gaps:
 
 
 def _block_io(a: _Script, b: _Script, pointers: bool) -> None:
-    """The queue's pointer, or else the message itself, notifies whoever has to look."""
+    """The queue's pointer, or else the message itself, notifies the receiver."""
 
     def queued(host: _Script, words: int) -> list[Message]:
         entry = _message(host, words, _QUEUE, notify=not pointers)
