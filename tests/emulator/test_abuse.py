@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from freezeframe.capture.registers.layouts import Kind
 from freezeframe.emulator.faults.registry import FAULTS
 from tests.emulator.reading import Card, arm, freeze, pair
 
@@ -49,7 +50,7 @@ ACTIONS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_no_sequence_of_writes_breaks_the_pair(seed: int) -> None:
     draw = random.Random(seed)
     target, *cards = pair(draw.choice(list(FAULTS)), draw.randrange(1000))
@@ -62,4 +63,4 @@ def test_no_sequence_of_writes_breaks_the_pair(seed: int) -> None:
         for card in cards:
             if card.state == FROZEN:
                 for memory in range(5):
-                    assert [r.kind for r in card.records(memory)[-2:]] == [13, 15]
+                    assert [r.kind for r in card.records(memory)[-2:]] == [Kind.MARK, Kind.TIME]
