@@ -2,7 +2,7 @@
 
 Reads are repeated until every word is there or the time is up. Each request has an id that its
 answer must carry; an answer to a request that is no longer open, a second answer, and whatever is
-not exactly an answer is dropped and counted. What a network alters inside a data word, behind the
+not exactly an answer is dropped and counted. What a network alters inside a data word, unseen by the
 UDP checksum, cannot be seen here: for that memories have CRCs in the device, and a pull reads every
 register until two readings agree.
 
@@ -36,7 +36,7 @@ from freezeframe.capture.targets.etherbone_codec import (
     is_probe_reply,
 )
 
-__all__ = ["DEFAULT_PORT", "EtherboneStats", "EtherboneTarget", "open_etherbone"]
+__all__ = ["DEFAULT_PORT", "Clock", "EtherboneStats", "EtherboneTarget", "open_etherbone"]
 
 DEFAULT_PORT = 1234
 """LiteX's port."""
@@ -55,6 +55,18 @@ _LEAST_RETRY_S = 0.02  # a busy host answers late by scheduling alone
 _MOST_RETRY_S = 1.0
 _AT_ONCE = 256  # datagrams looked at before the clock is
 _ID_STEP = 0x9E3779B1  # odd, so all 2**32 ids come before one comes again; neighbours are far apart
+
+
+class Clock:
+    """The time that a client goes by, and its waiting for an answer."""
+
+    def now_s(self) -> float:
+        """Return seconds since some moment."""
+        return time.monotonic()
+
+    def wait(self, poll: select.poll, seconds: float) -> None:
+        """Return when an answer is there, or after so many seconds."""
+        poll.poll(max(0.0, seconds) * 1000 + 1)
 
 
 @dataclass(slots=True)
@@ -79,9 +91,11 @@ class _Request:
     tries: int = 1
 
 
-def open_etherbone(url: str) -> EtherboneTarget:
+def open_etherbone(url: str, clock: Clock | None = None) -> EtherboneTarget:
     """Open ``etherbone://host[:port]``; the options are those of OPTIONS.
 
+    Args:
+        clock: for a test; by default the machine's.
     Raises:
         InputError: the URL is wrong.
         TargetError: the host is unknown, its port closed, or the local port taken.
@@ -99,6 +113,7 @@ def open_etherbone(url: str) -> EtherboneTarget:
         deadline_s=parsed.seconds("deadline"),
         base=parsed.count("base"),
         url=url,
+        clock=clock,
     )
 
 
@@ -117,6 +132,7 @@ class EtherboneTarget:
         deadline_s: float = 120.0,
         base: int = 0,
         url: str | None = None,
+        clock: Clock | None = None,
     ) -> None:
         """Connect and probe. The arguments are those of OPTIONS; raises as ``open_etherbone``."""
         self.url = url or f"etherbone://{f'[{host}]' if ':' in host else host}:{port}"
@@ -132,6 +148,7 @@ class EtherboneTarget:
         self._rtt_spread_s = 0.0
         self._buffer = bytearray(1 << 16)
         self._trouble: OSError | None = None
+        self._clock = clock or Clock()
         self._socket: socket.socket | None = _connect(self.url, host, port, bind)
         self._poll = select.poll()
         self._poll.register(self._socket, select.POLLIN)
@@ -167,7 +184,9 @@ class EtherboneTarget:
             self._learn_burst(sock)
         for number, packet in enumerate(encode_writes(first, data, self._burst or 1), 1):
             if not self._send(sock, packet):
-                self._poll.poll(1)  # a full send buffer or a passing refusal: once more
+                self._clock.wait(
+                    self._poll, 0
+                )  # a full send buffer or a passing refusal: once more
                 self._send(sock, packet)
             if number % self._most_window == 0:
                 self._probe(sock)
@@ -201,12 +220,12 @@ class EtherboneTarget:
         id_list: list[int] = ids.tolist()
         result = np.empty(len(asked), np.uint32)
         flying: dict[int, _Request] = {}
-        begun_s = heard_s = time.monotonic()
+        begun_s = heard_s = self._clock.now_s()
         sent = done = 0
         self._trouble = None
         self.stats.requests += total
         while done < total:
-            now_s = time.monotonic()
+            now_s = self._clock.now_s()
             while sent < total and len(flying) < int(self._window):
                 if not self._send(sock, packets[sent]):
                     break
@@ -234,7 +253,7 @@ class EtherboneTarget:
             self._send_again(sock, packets, flying, now_s)
             wake_s = min((r.sent_s + r.wait_s for r in flying.values()), default=now_s + 0.01)
             wake_s = min(wake_s, heard_s + self._timeout_s + 0.001)
-            self._poll.poll(max(0.0, wake_s - time.monotonic()) * 1000 + 1)
+            self._clock.wait(self._poll, wake_s - self._clock.now_s())
         return result
 
     def _accept(
@@ -328,15 +347,15 @@ class EtherboneTarget:
             self.stats.refused += 1
 
     def _probe(self, sock: socket.socket, *, opening: bool = False) -> None:
-        begun_s = time.monotonic()
+        begun_s = self._clock.now_s()
         wait_s = _FIRST_RETRY_S
         self._trouble = None
         strange = self.stats.unmatched + self.stats.malformed
-        while (now_s := time.monotonic()) - begun_s < self._timeout_s:
+        while (now_s := self._clock.now_s()) - begun_s < self._timeout_s:
             self._send(sock, PROBE)
             until_s = min(now_s + wait_s, begun_s + self._timeout_s)
-            while (left_s := until_s - time.monotonic()) > 0:
-                self._poll.poll(left_s * 1000 + 1)
+            while (left_s := until_s - self._clock.now_s()) > 0:
+                self._clock.wait(self._poll, left_s)
                 length_B = self._receive(sock)
                 if length_B and is_probe_reply(memoryview(self._buffer)[:length_B]):
                     return

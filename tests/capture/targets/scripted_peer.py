@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -18,12 +17,11 @@ Script = Callable[[bytes, int], list[bytes]]
 
 
 class Peer:
-    """What the peer heard: every datagram, in order, and when (monotonic seconds)."""
+    """What the peer heard: every datagram, in order."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.heard: list[bytes] = []
-        self.heard_s: list[float] = []
         self.clients: set[tuple[str, int]] = set()
 
     @property
@@ -49,7 +47,6 @@ def scripted(
             except TimeoutError:
                 continue
             peer.heard.append(packet)
-            peer.heard_s.append(time.monotonic())
             peer.clients.add(client)
             if packet == PROBE:
                 answers = [probe_answer] if answer_probes else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 import time
@@ -14,7 +15,7 @@ import pytest
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
-from freezeframe.capture.targets.etherbone import EtherboneTarget, open_etherbone
+from freezeframe.capture.targets.etherbone import Clock, EtherboneTarget, open_etherbone
 from freezeframe.capture.targets.etherbone_codec import PROBE, PROBE_REPLY, decode_request
 from freezeframe.capture.targets.server import EtherboneServer
 from tests.capture.targets.fake_device import FakeTarget
@@ -28,9 +29,28 @@ TRACE = (0x40000 + 4 * np.arange(2048)).astype(np.uint32)
 FRZF = 0x46525A46
 
 
-def opened(url: str, **options: float) -> EtherboneTarget:
+class SteppedClock(Clock):
+    """A clock that stands still, but for waits that end without an answer; each look takes ``look_s``."""
+
+    def __init__(self, look_s: float = 0.0) -> None:
+        self.time_s = 0.0
+        self.look_s = look_s
+        self.waits_s: list[float] = []
+        self.patience_ms = 2000  # that a peer which answers may really need
+
+    def now_s(self) -> float:
+        self.time_s += self.look_s
+        return self.time_s
+
+    def wait(self, poll: select.poll, seconds: float) -> None:
+        self.waits_s.append(seconds)
+        if not poll.poll(self.patience_ms):
+            self.time_s += max(0.0, seconds) + 0.001
+
+
+def opened(url: str, clock: Clock | None = None, **options: float) -> EtherboneTarget:
     query = "&".join(f"{name}={value}" for name, value in options.items())
-    return open_etherbone(f"{url}?{query}" if query else url)
+    return open_etherbone(f"{url}?{query}" if query else url, clock)
 
 
 def addresses_of(packet: bytes) -> list[int]:
@@ -114,10 +134,11 @@ def test_base_is_added_to_every_address() -> None:
 
 def test_a_write_is_sent_once_and_not_waited_for() -> None:
     with scripted(lambda packet, _: []) as peer:
-        target = opened(peer.url, burst=255)
-        begun_s = time.monotonic()
+        clock = SteppedClock()
+        target = opened(peer.url, clock, burst=255)
+        clock.waits_s.clear()
         target.write(0x20, [0x11223344])
-        assert time.monotonic() - begun_s < 0.05
+        assert clock.waits_s == []
         time.sleep(0.3)
         assert peer.requests == [bytes.fromhex("4e6f104400000000 000f0100 00000020 11223344")]
 
@@ -158,12 +179,17 @@ def test_a_lost_request_or_answer_is_asked_for_again() -> None:
 
 def test_a_request_that_is_repeated_waits_longer_each_time() -> None:
     with scripted(lambda packet, _: []) as peer:
-        target = opened(peer.url, timeout=1.2)
+        clock = SteppedClock()
+        target = opened(peer.url, clock, timeout=1.2)
+        clock.waits_s.clear()
+        clock.patience_ms = 1
         with pytest.raises(TargetTimeout):
             target.read([0])
-        gaps_s = [b - a for a, b in pairwise(peer.heard_s[1:])]
-        assert len(gaps_s) >= 3
-        assert all(later > 1.5 * sooner for sooner, later in pairwise(gaps_s[:3]))
+        waits_s = clock.waits_s[:-1]  # the last is what is left of the timeout
+        assert len(waits_s) >= 3
+        assert [round(later / sooner) for sooner, later in pairwise(waits_s)] == [2] * (
+            len(waits_s) - 1
+        )
         assert len(set(peer.requests)) == 1
 
 
@@ -322,10 +348,10 @@ def test_a_closed_port_is_a_clear_error_at_once() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    begun_s = time.monotonic()
+    clock = SteppedClock()
     with pytest.raises(TargetError, match="nothing listens on this UDP port"):
-        opened(f"etherbone://127.0.0.1:{port}")
-    assert time.monotonic() - begun_s < 1
+        opened(f"etherbone://127.0.0.1:{port}", clock)
+    assert clock.time_s < 1
 
 
 def test_no_answer_to_the_probe_is_a_clear_error_when_the_time_is_up() -> None:
@@ -369,15 +395,16 @@ def test_a_flood_of_no_answers_does_not_stop_the_clock() -> None:
 
         probing = threading.Thread(target=answer_the_probe)
         probing.start()
-        target = opened(f"etherbone://127.0.0.1:{port}", timeout=0.3)
+        clock = SteppedClock(look_s=0.001)
+        target = opened(f"etherbone://127.0.0.1:{port}", clock, timeout=0.3)
         probing.join()
         flooder = threading.Thread(target=flood, args=(client, port))
         flooder.start()
         try:
-            begun_s = time.monotonic()
+            begun_s = clock.time_s
             with pytest.raises(TargetTimeout, match="1 of 1 words"):
                 target.read([0])
-            assert time.monotonic() - begun_s < 2
+            assert clock.time_s - begun_s < 2
             assert target.stats.malformed > 100
         finally:
             flooding.set()
@@ -385,16 +412,13 @@ def test_a_flood_of_no_answers_does_not_stop_the_clock() -> None:
 
 
 def test_a_peer_that_answers_a_word_now_and_then_is_given_up_at_the_deadline() -> None:
-    def slow(packet: bytes, number: int) -> list[bytes]:
-        time.sleep(0.1)
-        return [ANSWER(packet)]
-
-    with scripted(slow) as peer:
-        target = opened(peer.url, burst=1, deadline=0.5)
-        begun_s = time.monotonic()
+    with scripted(lambda packet, _: [ANSWER(packet)]) as peer:
+        clock = SteppedClock(look_s=0.02)
+        target = opened(peer.url, clock, burst=1, window=1, deadline=0.5)
+        begun_s = clock.time_s
         with pytest.raises(TargetTimeout, match="did not come in"):
             target.read(TRACE[:100])
-        assert time.monotonic() - begun_s < 2
+        assert clock.time_s - begun_s < 2
 
 
 def test_a_server_that_goes_away_is_a_timeout_and_one_that_comes_back_is_read_again() -> None:
