@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pyarrow.types as kinds
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.folder.durable import sync_directory
 
 if TYPE_CHECKING:
     import pandas as pd  # 0.2 s that no writer of tables need wait
@@ -94,7 +95,7 @@ def write_batches(
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
-        _sync_folder(target.parent)
+        sync_directory(target.parent)
     except OSError as error:
         raise _cannot_write(target, error) from None
     finally:
@@ -143,14 +144,6 @@ def _encodings(schema: pa.Schema, words: Collection[str]) -> tuple[dict[str, str
         elif kinds.is_floating(field.type):
             encodings[field.name] = "BYTE_STREAM_SPLIT"
     return encodings, dictionaries
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _cannot_write(path: Path, error: OSError) -> InputError:

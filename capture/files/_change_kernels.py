@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 __all__ = ["CHANGE_STATE", "apply_changes"]
 
@@ -12,7 +12,7 @@ __all__ = ["CHANGE_STATE", "apply_changes"]
 CHANGE_STATE = np.dtype([("stage", "i8"), ("time", "i8"), ("word", "u8"), ("written", "u8")])
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def apply_changes(
     changes: tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]],
     state: npt.NDArray[np.void],

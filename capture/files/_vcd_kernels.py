@@ -5,9 +5,9 @@ Source: IEEE 1364-2005 clause 18.2 (four-state VCD), 18.2.3.4 table 18-5 (left-e
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 __all__ = ["VCD_ERRORS", "VCD_STATE", "read_changes"]
 
@@ -60,7 +60,7 @@ _COMMENT_KEY = np.uint64(int.from_bytes(b"$comment"))
 _END_KEY = np.uint64(int.from_bytes(b"$end"))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def read_changes(
     data: npt.NDArray[np.uint8],
     state: npt.NDArray[np.void],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,9 @@ import numpy.typing as npt
 from freezeframe.capture.files._change_kernels import CHANGE_STATE, apply_changes
 from freezeframe.capture.files.edges import Bus, Edges
 
-__all__ = ["ChangeMerger"]
+__all__ = ["BlockChanges", "ChangeMerger", "merge_blocks"]
+
+_NEVER = int(np.iinfo(np.int64).max)
 
 
 class ChangeMerger:
@@ -70,3 +73,74 @@ class ChangeMerger:
     ) -> Edges:
         begin, self._begin = self._begin, end
         return Edges(sample, value, self._channels, self._rate_hz, begin, end, self._buses)
+
+
+class BlockChanges(ABC):
+    """The changes of one source of signals, read in blocks.
+
+    Attributes:
+        sample: of the changes that are here, rising; ``value`` what the signals are there, in the
+            bits of ``mask``.
+        newest: the sample up to which all changes have been here.
+    """
+
+    def __init__(self, mask: int) -> None:
+        self.mask = np.uint64(mask)
+        self.sample = np.empty(0, dtype=np.int64)
+        self.value = np.empty(0, dtype=np.uint64)
+        self.newest = -1
+
+    @property
+    @abstractmethod
+    def unread(self) -> bool:
+        """Whether there is more to read."""
+
+    @abstractmethod
+    def read_block(self) -> None:
+        """Read the next block into ``sample``, ``value`` and ``newest``; it may hold no change."""
+
+    @property
+    def left(self) -> bool:
+        """Whether there is a change that was not taken yet."""
+        return self.unread or bool(len(self.sample))
+
+    @property
+    def horizon(self) -> int:
+        """The sample up to which all changes are here."""
+        return self.newest if self.unread else _NEVER
+
+    def fill(self) -> None:
+        """Read blocks until there is a change here."""
+        while not len(self.sample) and self.unread:
+            self.read_block()
+
+    def take(
+        self, horizon: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """Return and forget the changes up to ``horizon``: sample, mask, value."""
+        count = int(np.searchsorted(self.sample, horizon, side="right"))
+        sample, self.sample = self.sample[:count], self.sample[count:]
+        value, self.value = self.value[:count], self.value[count:]
+        return sample, np.full(count, self.mask), value
+
+
+def merge_blocks(
+    sources: Sequence[BlockChanges],
+    merger: ChangeMerger,
+    end: int,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Edges]:
+    """Yield the changes of several sources as edges, in the memory of a block of each; ``end`` is the
+    end of the capture."""
+    while any(source.left for source in sources):
+        for source in sources:
+            source.fill()
+        # Up to here nothing can come any more that is not yet here.
+        horizon = min(source.horizon for source in sources)
+        parts = [source.take(horizon) for source in sources]
+        sample, mask, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.argsort(sample, kind="stable")
+        yield from merger.feed(sample[order], mask[order], value[order])
+        if progress is not None:
+            progress(min(horizon, end), end)
+    yield from merger.finish(end)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
-from freezeframe.capture.files.changes import ChangeMerger
+from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_blocks
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, PS_PER_S, Edges
 from freezeframe.capture.files.source import (
     CaptureHeader,
@@ -36,7 +36,6 @@ _FILE = re.compile(r"(digital|analog)_(\d{1,4})\.bin")
 _AT_ONCE = 1 << 16  # times or voltages of a file
 _LAST_S = 9_000_000.0  # int64 picoseconds hold 106 days
 _MAX_CHUNKS = 1 << 16
-_NEVER = np.iinfo(np.int64).max
 # By version and type: level, [rate,] begin, end, count; begin, [trigger,] rate, downsample, count.
 _LAYOUTS = {(0, 0): "<IddQ", (1, 0): "<IdddQ", (0, 1): "<dQQQ", (1, 1): "<dddQQ"}
 
@@ -116,25 +115,10 @@ def read_edges(
         )
         for bit, name in enumerate(chosen)
     ]
-    # Up to `horizon` nothing can come any more that is not yet here.
-    while any(source.left for source in sources):
-        for source in sources:
-            source.fill()
-        horizon = min(source.last for source in sources)
-        parts = [source.take(horizon) for source in sources]
-        sample = np.concatenate([part[0] for part in parts])
-        order = np.argsort(sample, kind="stable")
-        yield from merger.feed(
-            sample[order],
-            np.concatenate([part[1] for part in parts])[order],
-            np.concatenate([part[2] for part in parts])[order],
-        )
-        if settings.progress is not None:
-            settings.progress(min(horizon, end), end)
-    yield from merger.finish(end)
+    yield from merge_blocks(sources, merger, end, settings.progress)
 
 
-class _Changes:
+class _Changes(BlockChanges):
     """The changes of one channel, read in blocks."""
 
     def __init__(
@@ -146,8 +130,8 @@ class _Changes:
         thresholder: Thresholder | None,
         settings: ReadSettings,
     ) -> None:
+        super().__init__(1 << bit)
         self._file = file
-        self._mask = np.uint64(1 << bit)
         self._bit = np.uint64(bit)
         self._begin_s = begin_s
         self._rate_hz = rate_hz
@@ -156,51 +140,38 @@ class _Changes:
         self._chunk = 0
         self._done = -1  # numbers read of the chunk; -1 before its first value
         self._level = 0
-        self._sample = np.empty(0, dtype=np.int64)
-        self._value = np.empty(0, dtype=np.uint64)
-        self._newest = -1
         self._previous_s = 0.0
 
     @property
-    def left(self) -> bool:
-        return self._chunk < len(self._file.chunks) or bool(len(self._sample))
+    def unread(self) -> bool:
+        return self._chunk < len(self._file.chunks)
 
-    @property
-    def last(self) -> int:
-        """The sample up to which all changes are here."""
-        return self._newest if self._chunk < len(self._file.chunks) else _NEVER
+    def read_block(self) -> None:
+        chunk = self._file.chunks[self._chunk]
+        if self._done < 0:
+            self._begin_chunk(chunk)
+            return
+        count = min(_AT_ONCE, chunk.count - self._done)
+        if count:
+            kind = "<f4" if self._file.analog else "<f8"
+            at_B = chunk.at_B + self._done * np.dtype(kind).itemsize
+            numbers = np.fromfile(self._file.path, kind, count, offset=at_B)
+            if len(numbers) < count:
+                raise CaptureFormatError(f"{self._file.path}: became shorter while it was read")
+            if self._thresholder is not None:
+                self._voltages(self._thresholder, chunk, numbers)
+            else:
+                self._times(chunk, numbers, at_B)
+            self._done += count
+        if self._done == chunk.count:
+            self._chunk += 1
+            self._done = -1
 
     def take(
         self, horizon: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """Return and forget what is here up to ``horizon``: sample, mask, value."""
-        count = int(np.searchsorted(self._sample, horizon, side="right"))
-        sample, self._sample = self._sample[:count], self._sample[count:]
-        value, self._value = self._value[:count], self._value[count:]
-        return sample, np.full(count, self._mask), value << self._bit
-
-    def fill(self) -> None:
-        """Read a block if nothing is here."""
-        while not len(self._sample) and self._chunk < len(self._file.chunks):
-            chunk = self._file.chunks[self._chunk]
-            if self._done < 0:
-                self._begin_chunk(chunk)
-                continue
-            count = min(_AT_ONCE, chunk.count - self._done)
-            if count:
-                kind = "<f4" if self._file.analog else "<f8"
-                at_B = chunk.at_B + self._done * np.dtype(kind).itemsize
-                numbers = np.fromfile(self._file.path, kind, count, offset=at_B)
-                if len(numbers) < count:
-                    raise CaptureFormatError(f"{self._file.path}: became shorter while it was read")
-                if self._thresholder is not None:
-                    self._voltages(self._thresholder, chunk, numbers)
-                else:
-                    self._times(chunk, numbers, at_B)
-                self._done += count
-            if self._done == chunk.count:
-                self._chunk += 1
-                self._done = -1
+        sample, mask, level = super().take(horizon)
+        return sample, mask, level << self._bit
 
     def _begin_chunk(self, chunk: _Chunk) -> None:
         at = 0
@@ -213,9 +184,9 @@ class _Changes:
             )
         if self._thresholder is None:
             self._level = chunk.level
-            self._sample = np.array([at], dtype=np.int64)
-            self._value = np.array([chunk.level], dtype=np.uint64)
-        self._newest = max(self._newest, at)
+            self.sample = np.array([at], dtype=np.int64)
+            self.value = np.array([chunk.level], dtype=np.uint64)
+        self.newest = max(self.newest, at)
         self._done = 0
 
     def _times(self, chunk: _Chunk, time_s: npt.NDArray[np.float64], at_B: int) -> None:
@@ -230,11 +201,11 @@ class _Changes:
                 "the file is damaged, export it again"
             )
         self._previous_s = float(time_s[-1])
-        self._sample = _samples(time_s - self._begin_s, self._rate_hz)
+        self.sample = _samples(time_s - self._begin_s, self._rate_hz)
         flips = np.arange(1, len(time_s) + 1, dtype=np.uint64) & np.uint64(1)
-        self._value = flips ^ np.uint64(self._level)
-        self._level = int(self._value[-1])
-        self._newest = int(self._sample[-1])
+        self.value = flips ^ np.uint64(self._level)
+        self._level = int(self.value[-1])
+        self.newest = int(self.sample[-1])
 
     def _voltages(
         self, thresholder: Thresholder, chunk: _Chunk, volts: npt.NDArray[np.float32]
@@ -244,8 +215,8 @@ class _Changes:
         sample = _samples(chunk.begin_s - self._begin_s + index * chunk.spacing_s, self._rate_hz)
         keep = np.ones(len(level), dtype=np.bool_)
         keep[1:] = level[1:] != level[:-1]
-        self._sample, self._value = sample[keep], level[keep]
-        self._newest = int(sample[-1])
+        self.sample, self.value = sample[keep], level[keep]
+        self.newest = int(sample[-1])
 
 
 def _threshold(settings: ReadSettings, file: _File, name: str) -> Thresholder | None:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.files.changes import ChangeMerger
+from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_blocks
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, PS_PER_S, Edges
 from freezeframe.capture.files.source import (
     CaptureHeader,
@@ -88,24 +88,10 @@ def read_edges(
     merger = ChangeMerger(chosen, rate_hz)
     # All traces are gone through in the same stretches of time, so that memory is bounded.
     parts = [_Changes(trace, chosen, zero_s, rate_hz, settings) for trace in used]
-    while any(part.left for part in parts):
-        for part in parts:
-            part.fill()
-        horizon = min(part.until for part in parts)
-        taken = [part.take(horizon) for part in parts]
-        sample = np.concatenate([each[0] for each in taken])
-        order = np.argsort(sample, kind="stable")
-        yield from merger.feed(
-            sample[order],
-            np.concatenate([each[1] for each in taken])[order],
-            np.concatenate([each[2] for each in taken])[order],
-        )
-        if settings.progress is not None:
-            settings.progress(min(horizon, int(max(ends))), int(max(ends)))
-    yield from merger.finish(int(max(ends)))
+    yield from merge_blocks(parts, merger, int(max(ends)), settings.progress)
 
 
-class _Changes:
+class _Changes(BlockChanges):
     """The changes of one trace, read in blocks."""
 
     def __init__(
@@ -119,52 +105,33 @@ class _Changes:
         self._trace, self._zero_s, self._rate_hz = trace, zero_s, rate_hz
         places = [(bit, chosen.index(c)) for bit, c in enumerate(trace.channels) if c in chosen]
         self._bits = [(np.uint64(bit), np.uint64(to)) for bit, to in places]
-        self._mask = np.uint64(sum(1 << to for _, to in places))
+        super().__init__(sum(1 << to for _, to in places))
         volts = settings.thresholds
         name = trace.channels[0]
         self._level = Thresholder(volts.get(name) or volts[""]) if trace.analog else None
         self._done = 0
         self._last: int | None = None
-        self._sample = np.empty(0, dtype=np.int64)
-        self._value = np.empty(0, dtype=np.uint64)
-        self._newest = -1
 
     @property
-    def left(self) -> bool:
-        return self._done < self._trace.points or bool(len(self._sample))
+    def unread(self) -> bool:
+        return self._done < self._trace.points
 
-    @property
-    def until(self) -> int:
-        """The sample up to which all changes are here."""
-        return self._newest if self._done < self._trace.points else int(np.iinfo(np.int64).max)
-
-    def take(
-        self, horizon: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """Return and forget what is here up to ``horizon``: sample, mask, value."""
-        count = int(np.searchsorted(self._sample, horizon, side="right"))
-        sample, self._sample = self._sample[:count], self._sample[count:]
-        value, self._value = self._value[:count], self._value[count:]
-        return sample, np.full(count, self._mask), value
-
-    def fill(self) -> None:
-        """Read a block if nothing is here."""
-        while not len(self._sample) and self._done < self._trace.points:
-            count = min(_POINTS_AT_ONCE, self._trace.points - self._done)
-            raw = np.fromfile(self._trace.file, np.uint8, count, offset=self._done)
-            if len(raw) < count:
-                raise CaptureFormatError(f"{self._trace.file}: became shorter while it was read")
-            value = self._word(raw)
-            keep = np.ones(count, dtype=np.bool_)
-            keep[1:] = value[1:] != value[:-1]
-            keep[0] = self._last is None or int(value[0]) != self._last
-            self._last = int(value[-1])
-            index = np.arange(self._done, self._done + count)
-            self._sample = _sample(self._trace, self._zero_s, self._rate_hz, index[keep])
-            self._value = value[keep]
-            self._done += count
-            end = _sample(self._trace, self._zero_s, self._rate_hz, index[-1:])
-            self._newest = int(end[0])
+    def read_block(self) -> None:
+        count = min(_POINTS_AT_ONCE, self._trace.points - self._done)
+        raw = np.fromfile(self._trace.file, np.uint8, count, offset=self._done)
+        if len(raw) < count:
+            raise CaptureFormatError(f"{self._trace.file}: became shorter while it was read")
+        value = self._word(raw)
+        keep = np.ones(count, dtype=np.bool_)
+        keep[1:] = value[1:] != value[:-1]
+        keep[0] = self._last is None or int(value[0]) != self._last
+        self._last = int(value[-1])
+        index = np.arange(self._done, self._done + count)
+        self.sample = _sample(self._trace, self._zero_s, self._rate_hz, index[keep])
+        self.value = value[keep]
+        self._done += count
+        end = _sample(self._trace, self._zero_s, self._rate_hz, index[-1:])
+        self.newest = int(end[0])
 
     def _word(self, raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
         if self._level is not None:

@@ -76,7 +76,7 @@ def write_folder(path: Path, files: Mapping[str, Content], *, overwrite: bool, m
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)  # the first error is the one to report
             raise
-        _sync_directory(path.parent)
+        sync_directory(path.parent)
     except OSError as error:
         raise _refused(path, error, needed_B) from error
 
@@ -113,7 +113,7 @@ def _write_tree(root: Path, files: Mapping[str, Content]) -> None:
             content(file)
             _sync_file(file)
     for directory in directories:
-        _sync_directory(directory)
+        sync_directory(directory)
 
 
 def _write_file(path: Path, content: bytes) -> None:
@@ -135,7 +135,8 @@ def _sync_file(path: Path) -> None:
         os.close(descriptor)
 
 
-def _sync_directory(path: Path) -> None:
+def sync_directory(path: Path) -> None:
+    """Let the names in a directory reach the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -62,15 +62,6 @@ def map_table(device: Map, version: tuple[int, int]) -> str:
 
 def layouts(formats: Formats) -> str:
     """Return the text of layouts.py."""
-    names = [layout.name.upper() for layout in formats.layouts]
-    plain = [
-        f"{layout.name}_{field}_{part}".upper()
-        for layout in formats.layouts
-        for field in layout.fields
-        for part in ("LSB", "MASK")
-    ]
-    tuples = [f"{enum.name.upper()}_NAMES" for enum in formats.enums if enum.dense]
-    classes = [_camel(enum.name) for enum in formats.enums]
     lines = [
         LICENCE,
         f'"""Layouts and codes that cross between a device and a host. {NOTE}',
@@ -86,10 +77,6 @@ def layouts(formats: Formats) -> str:
         "from enum import IntEnum",
         "",
         "from freezeframe.capture.registers.layout import Layout",
-        "",
-        "__all__ = [",
-        *(f'    "{name}",' for name in sorted(names + plain + tuples + classes)),
-        "]",
     ]
     for layout in formats.layouts:
         lines += [
