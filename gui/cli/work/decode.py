@@ -16,6 +16,7 @@ from freezeframe.decoders.plugin import load_with_plugins
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded, decode_file
 from freezeframe.gui.cli.compiling import compile_notice
+from freezeframe.gui.cli.lean import decode_lean
 from freezeframe.gui.cli.output import progress_bar
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.cli.work.events import print_json, print_text, top_of
@@ -55,6 +56,7 @@ def decode(
     registry = load_with_plugins(plugins)
     if output is not None:
         check_place(output, file, specs, force=force, registry=registry)
+    decode_lean()
     with compile_notice(), progress_bar("decode", "read") as update:
         decoded = decode_file(
             file,

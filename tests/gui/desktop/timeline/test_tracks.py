@@ -39,7 +39,6 @@ def test_tracks_can_be_used_where_there_is_no_qt() -> None:
         "import freezeframe.gui.desktop.timeline.tracks, freezeframe.gui.desktop.timeline.palette\n"
         "import freezeframe.gui.desktop.timeline.lanes, freezeframe.gui.desktop.timeline.prepared\n"
         "import freezeframe.gui.plots.pyramid, freezeframe.gui.plots.slices\n"
-        "assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
