@@ -1,8 +1,8 @@
 """What a decoder is: inputs, outputs, channels, options as data, and one function over columns.
 
 The command line's help, a desktop's panel and the docs are made from a `Decoder` without running
-it. Importing this module, or one that declares a decoder, must stay cheap: numba and pyarrow are
-imported inside the functions.
+it. Importing this module, or one that declares a decoder, must stay cheap: a declaration names its
+code by a string (`freezeframe.capture.code`), and the code's module imports numba and pyarrow.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from freezeframe.capture.errors import InputError
 
@@ -31,6 +31,7 @@ EDGES = "edges"  # input: freezeframe.capture.files.edges.Edges, bit i = channel
 CAPTURE = "capture"  # input: freezeframe.capture.folder.CaptureFolder, handed over whole
 
 OptionValue = bool | int | float | str
+_Value = TypeVar("_Value", bool, int, float, str)
 
 _ID = re.compile(r"[a-z][a-z0-9_-]*")
 _DECODER_ID = re.compile(r"[0-9]*[a-z][a-z0-9_-]*")  # as in 8b10b
@@ -191,30 +192,24 @@ class OptionValues(Mapping[str, OptionValue]):
 
     def integer(self, name: str) -> int:
         """Return an option that was declared with a whole number."""
-        value = self._values[name]
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"option {name} is {type(value).__name__}, not int")
-        return value
+        return self._of_type(name, int)
 
     def number(self, name: str) -> float:
         """Return an option that was declared with a float."""
-        value = self._values[name]
-        if not isinstance(value, float):
-            raise TypeError(f"option {name} is {type(value).__name__}, not float")
-        return value
+        return self._of_type(name, float)
 
     def text(self, name: str) -> str:
         """Return an option that was declared with a text."""
-        value = self._values[name]
-        if not isinstance(value, str):
-            raise TypeError(f"option {name} is {type(value).__name__}, not str")
-        return value
+        return self._of_type(name, str)
 
     def flag(self, name: str) -> bool:
         """Return an option that was declared with True or False."""
+        return self._of_type(name, bool)
+
+    def _of_type(self, name: str, wanted: type[_Value]) -> _Value:
         value = self._values[name]
-        if not isinstance(value, bool):
-            raise TypeError(f"option {name} is {type(value).__name__}, not bool")
+        if type(value) is not wanted:
+            raise TypeError(f"option {name} is {type(value).__name__}, not {wanted.__name__}")
         return value
 
 
@@ -246,10 +241,12 @@ def _no_state(options: OptionValues) -> None:
 class Decoder:
     """A decoder, as data, with its one function.
 
+    Each function may be given as it is, or by its name with `freezeframe.capture.code.code`.
+
     ``decode(piece, options, state, last)`` gets the next piece of the input: `Edges` with exactly
     the declared channels for ``edges`` (an optional channel that is not there has the name ``""``
     and stays 0), a `CaptureFolder` for ``capture``, a pyarrow Table for the kind of another
-    decoder. ``state`` is what ``new_state(options)`` made and is changed in place, so a stream
+    decoder. ``state`` is what ``new_state(options)`` returned and is changed in place, so a stream
     can be fed in pieces of any size and gives the same rows; ``last`` is true once, with the last
     piece (which may be empty), for what is still open. It returns a pyarrow Table or RecordBatch
     of the declared schema, or with more than one output a mapping kind -> Table. It never raises

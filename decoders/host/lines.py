@@ -56,7 +56,7 @@ _MMIO = re.compile(
 _MMIO_OTHER = re.compile(
     r"(?:VERSION|PCIDEV|LSPCI|MAP|UNMAP|MARK|UNKNOWN)\b(?:\s+(?P<s>\d{1,12})\.(?P<f>\d{3,9}))?.*"
 )
-# With -x a facility and a level stand before the time, with -d the time since the line before behind it.
+# With -x a facility and a level stand before the time, with -d the time since the line before after it.
 _DMESG = re.compile(
     r"(?:<\d+>|\w+\s*:\w+\s*:\s)?"
     r"\[\s*(?P<s>\d{1,12})\.(?P<f>\d{3,9})(?:\s+<\s*\d+\.\d+>)?\]\s?(?P<text>.*)"

@@ -2,14 +2,14 @@
 
 A handler is entered after the card raised the line, and before the card notes that the handler masked it; a
 descriptor's last word is written by the host before the card notes it. Which entry belongs to which interrupt
-is told by their order, where only one order is possible at all; which write is which descriptor by runs of
+follows from their order, where only one order is possible at all; which write is which descriptor from runs of
 lengths, flags and flows that occur once on either side.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,15 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.capture.clock_relation import MOST_DRIFT_PPM, Bound, Relation, relate
-from freezeframe.capture.registers.layouts import (
-    DESCRIPTOR_FLAGS_LSB,
-    DESCRIPTOR_FLAGS_MASK,
-    DESCRIPTOR_FLOW_LSB,
-    DESCRIPTOR_FLOW_MASK,
-    DESCRIPTOR_LENGTH_LSB,
-    DESCRIPTOR_LENGTH_MASK,
-    Kind,
-)
+from freezeframe.capture.registers.layouts import DESCRIPTOR, Kind
 from freezeframe.capture.timebase import UNKNOWN_PS
 from freezeframe.decoders.host.lines import HostLine
 from freezeframe.decoders.trace.views import descriptors
@@ -65,17 +57,17 @@ def relate_host(lines: Sequence[HostLine], events: pd.DataFrame, device: str) ->
         events: the table ``events`` of the capture.
         device: the card in that host.
     """
-    mine = events[(events["device"] == device).to_numpy() & (events["t_unc_ps"] != UNKNOWN_PS)]
-    written = list(_written(lines, mine))
-    interrupts = _interrupts(mine)
+    own = events[(events["device"] == device).to_numpy() & (events["t_unc_ps"] != UNKNOWN_PS)]
+    written = _written(lines, own)
+    interrupts = _interrupts(own)
     best: tuple[Relation, int, int] | None = None
     most = 0
     for irq in sorted({line.irq for line in lines if line.kind == "irq_handler_entry"}):
         entries = [x for x in lines if x.kind == "irq_handler_entry" and x.irq == irq]
         most = max(most, len(entries))
-        found = _by_order(entries, interrupts, written)
-        if found is not None and (best is None or found[0].offset_unc_ps < best[0].offset_unc_ps):
-            best = found[0], irq, found[1]
+        fit = _by_order(entries, interrupts, written)
+        if fit is not None and (best is None or fit[0].offset_unc_ps < best[0].offset_unc_ps):
+            best = fit[0], irq, fit[1]
     if best is None:
         return HostClock(None, -1, _why_not(written, interrupts, most, device))
     relation, irq, ahead = best
@@ -126,50 +118,37 @@ class _Interrupt(NamedTuple):
 
 
 def _interrupts(events: pd.DataFrame) -> list[_Interrupt]:
-    found: list[_Interrupt] = []
-    mine = events[events["kind"] == Kind.IRQ.name]
-    for code, t_ps, unc_ps in zip(mine["code"], mine["t_ps"], mine["t_unc_ps"], strict=True):
+    interrupts: list[_Interrupt] = []
+    log = events[events["kind"] == Kind.IRQ.name]
+    for code, t_ps, unc_ps in zip(log["code"], log["t_ps"], log["t_unc_ps"], strict=True):
         if code == "raised":
-            found.append(_Interrupt(int(t_ps) - int(unc_ps), None))
-        elif code == "masked" and found and found[-1].masked_ps is None:
-            found[-1] = found[-1]._replace(masked_ps=int(t_ps) + int(unc_ps))
-    return found
+            interrupts.append(_Interrupt(int(t_ps) - int(unc_ps), None))
+        elif code == "masked" and interrupts and interrupts[-1].masked_ps is None:
+            interrupts[-1] = interrupts[-1]._replace(masked_ps=int(t_ps) + int(unc_ps))
+    return interrupts
 
 
-def _written(lines: Sequence[HostLine], events: pd.DataFrame) -> Iterator[Bound]:
-    """Yield a bound for each descriptor whose last write the host's trace holds."""
+def _written(lines: Sequence[HostLine], events: pd.DataFrame) -> list[Bound]:
+    """Return a bound for each descriptor whose last write the host's trace holds."""
     posted = descriptors(events)
     posted = posted[posted["code"] == "posted"]
-    theirs = list(
-        zip(
-            posted["length"].tolist(),
-            posted["flags"].tolist(),
-            posted["flow"].tolist(),
-            strict=True,
-        )
-    )
+    theirs = list(posted[["length", "flags", "flow"]].itertuples(index=False, name=None))
     latest = (posted["t_ps"] + posted["t_unc_ps"]).tolist()
     by_address: dict[int, list[HostLine]] = {}
     for line in lines:
         if line.kind == "write" and line.own_ps >= 0:
             by_address.setdefault(line.address, []).append(line)
-    found: list[Bound] = []
+    most: list[Bound] = []
     for writes in by_address.values():
         pairs = _same_runs([_control(line.value) for line in writes], theirs)
         bounds = [Bound(writes[i].own_ps, latest[j], at_most=True) for i, j in pairs]
-        found = max(found, bounds, key=len)
-    yield from found
+        most = max(most, bounds, key=len)
+    return most
 
 
 def _control(word: int) -> tuple[int, int, int]:
-    def field(lsb: int, mask: int) -> int:
-        return word >> lsb - _CONTROL_LSB & mask
-
-    return (
-        field(DESCRIPTOR_LENGTH_LSB, DESCRIPTOR_LENGTH_MASK),
-        field(DESCRIPTOR_FLAGS_LSB, DESCRIPTOR_FLAGS_MASK),
-        field(DESCRIPTOR_FLOW_LSB, DESCRIPTOR_FLOW_MASK),
-    )
+    fields = DESCRIPTOR.unpack((word & 0xFFFFFFFF) << _CONTROL_LSB)
+    return fields["length"], fields["flags"], fields["flow"]
 
 
 def _same_runs(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> list[tuple[int, int]]:
@@ -197,24 +176,24 @@ def _by_order(
 ) -> tuple[Relation, int] | None:
     """Return the one relation in which handler entries follow interrupts one to one, and by how many entries
     the trace is ahead; None without one, or with several."""
-    found: list[tuple[Relation, int]] = []
+    fits: list[tuple[Relation, int]] = []
     for shift in _shifts(entries, interrupts, written):
         first, last = max(0, -shift), min(len(interrupts), len(entries) - shift)
         bounds = list(written)
-        for one, entry in zip(
+        for interrupt, entry in zip(
             interrupts[first:last], entries[first + shift : last + shift], strict=True
         ):
             # The latest instant that the digits allow: an entry is not before the interrupt even then.
-            bounds.append(Bound(entry.own_ps + entry.unc_ps, one.raised_ps, at_most=False))
-            if one.masked_ps is not None:
-                bounds.append(Bound(entry.own_ps, one.masked_ps, at_most=True))
+            bounds.append(Bound(entry.own_ps + entry.unc_ps, interrupt.raised_ps, at_most=False))
+            if interrupt.masked_ps is not None:
+                bounds.append(Bound(entry.own_ps, interrupt.masked_ps, at_most=True))
         try:
             relation = relate(bounds)
         except ValueError:
             continue
         if relation is not None:
-            found.append((relation, shift))
-    return found[0] if len(found) == 1 else None
+            fits.append((relation, shift))
+    return fits[0] if len(fits) == 1 else None
 
 
 def _shifts(
@@ -238,12 +217,12 @@ def _shifts(
     slack = 2 * span * MOST_DRIFT_PPM // 10**6 + 1000 + entries[0].unc_ps
     most = min((b.reference_ps - b.own_ps + zero_ps for b in written), default=_NEVER_PS)
     wanted = max(_ENOUGH, 3 * min(len(own), len(raised)) // 4)
-    found = []
+    shifts = []
     for shift in range(-len(raised) + wanted, len(own) - wanted + 1):
         first, last = max(0, -shift), min(len(raised), len(own) - shift)
         at = own[first + shift : last + shift]
         low = int((raised[first:last] - at).max())
         high = min(most, int((masked[first:last] - at).min()))
         if low <= high + slack:
-            found.append(shift)
-    return found[:_TRIES]
+            shifts.append(shift)
+    return shifts[:_TRIES]

@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layouts import (
     CAUSE_NAMES,
+    EVENT,
     EVENT_SOURCE_NAMES,
+    LOSS,
     MACHINE_NAMES,
+    MARK,
     CreditCode,
     DescCode,
     IrqCode,
@@ -27,8 +29,15 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.trace.checks import Mark
+from freezeframe.decoders.trace.fields import field_of, name_of
 from freezeframe.decoders.trace.memory import Reading
-from freezeframe.decoders.trace.schema import ERROR, EVENT_KINDS, categories, make_frame
+from freezeframe.decoders.trace.schema import (
+    ERROR,
+    EVENT_KINDS,
+    categories,
+    column_types,
+    make_frame,
+)
 from freezeframe.decoders.trace.times import times_of
 
 __all__ = ["events_table"]
@@ -48,19 +57,7 @@ _CODES: dict[Kind, type[IntEnum]] = {
 _WITH_FLOW = (Kind.DESC, Kind.NOTE, Kind.CREDIT, Kind.PRESSURE, Kind.USER)
 _LOG_KINDS = (*_CODES, Kind.STATE, Kind.USER, Kind.LOSS)
 _RECORDER = "recorder"
-_NUMBERS = (
-    "t_ps",
-    "kind",
-    "t_unc_ps",
-    "cycle",
-    "slot",
-    "flow",
-    "value",
-    "data",
-    "source",
-    "device",
-)
-_TEXTS = ("code", "event_source")
+_COLUMNS = (*column_types("events"), "order")
 
 
 def events_table(
@@ -81,7 +78,7 @@ def events_table(
             parts.append(_errors(reading, marked, timebase, devices))
     joined: Rows = {
         name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, np.int64)
-        for name in (*_NUMBERS, *_TEXTS, "order")
+        for name in _COLUMNS
     }
     order = np.lexsort((joined["order"], joined["source"], joined["t_ps"]))
     return make_frame("events", {name: rows[order] for name, rows in joined.items()}, devices)
@@ -140,30 +137,26 @@ def _meaning(kind: Kind, data: Int64) -> Rows:
         "flow": np.full(n, -1),
     }
     if kind is Kind.LOSS:
-        rows["value"] = _field(data, layouts.LOSS_LOST_LSB, layouts.LOSS_LOST_MASK)
+        rows["value"] = field_of(LOSS, "lost", data)
     elif kind is Kind.MARK:
-        causes = _field(data, layouts.MARK_CAUSES_LSB, layouts.MARK_CAUSES_MASK)
+        causes = field_of(MARK, "causes", data)
         rows["code"] = _each(causes, _cause_text)
-        rows["value"] = _field(data, layouts.MARK_SINCE_CYCLES_LSB, layouts.MARK_SINCE_CYCLES_MASK)
+        rows["value"] = field_of(MARK, "since_cycles", data)
     elif kind is not Kind.TIME:
-        code = _field(data, layouts.EVENT_CODE_LSB, layouts.EVENT_CODE_MASK)
-        source = _field(data, layouts.EVENT_SOURCE_LSB, layouts.EVENT_SOURCE_MASK)
+        code = field_of(EVENT, "code", data)
+        source = field_of(EVENT, "source", data)
         rows["code"] = _each(code, lambda number: _code_text(kind, number))
-        rows["event_source"] = _each(source, lambda number: _listed(EVENT_SOURCE_NAMES, number))
-        rows["value"] = _field(data, layouts.EVENT_VALUE_LSB, layouts.EVENT_VALUE_MASK)
+        rows["event_source"] = _each(source, lambda number: name_of(EVENT_SOURCE_NAMES, number))
+        rows["value"] = field_of(EVENT, "value", data)
         if kind in _WITH_FLOW:
-            rows["flow"] = _field(data, layouts.EVENT_FLOW_LSB, layouts.EVENT_FLOW_MASK)
+            rows["flow"] = field_of(EVENT, "flow", data)
     return rows
 
 
-def _field(data: Int64, lsb: int, mask: int) -> Int64:
-    return data >> np.int64(lsb) & np.int64(mask)
-
-
 def _objects(texts: Sequence[str]) -> Texts:
-    made = np.empty(len(texts), dtype=np.object_)
-    made[:] = texts
-    return made
+    objects = np.empty(len(texts), dtype=np.object_)
+    objects[:] = texts
+    return objects
 
 
 def _each(numbers: Int64, text: Callable[[int], str]) -> Texts:
@@ -173,18 +166,14 @@ def _each(numbers: Int64, text: Callable[[int], str]) -> Texts:
 
 def _code_text(kind: Kind, number: int) -> str:
     if kind is Kind.STATE:
-        return _listed(MACHINE_NAMES, number)
+        return name_of(MACHINE_NAMES, number)
     if kind is Kind.USER:
         return str(number)
     names = {int(code): code.name.lower() for code in _CODES[kind]}
     return names.get(number, f"unknown-{number}")
 
 
-def _listed(names: Sequence[str], number: int) -> str:
-    return names[number] if number < len(names) else f"unknown-{number}"
-
-
 def _cause_text(causes: int) -> str:
     return "+".join(
-        _listed(CAUSE_NAMES, bit) for bit in range(causes.bit_length()) if causes >> bit & 1
+        name_of(CAUSE_NAMES, bit) for bit in range(causes.bit_length()) if causes >> bit & 1
     )

@@ -5,14 +5,18 @@ Source: docs/formats.md sections 3 and 4.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from freezeframe.capture.registers import layouts
-from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES, Kind, PacketType
+from freezeframe.capture.registers.layouts import (
+    CREDIT,
+    DESC_VALUE,
+    MACHINE_STATE_NAMES,
+    STATE_VALUE,
+    Kind,
+    PacketType,
+)
+from freezeframe.decoders.trace.fields import field_of, name_of
 
 __all__ = ["credits", "descriptors", "states"]
 
@@ -28,7 +32,7 @@ def credits(events: pd.DataFrame) -> pd.DataFrame:
     rows = _of_kind(events, Kind.CREDIT)
     value = rows["value"].to_numpy()
     view = rows[[*_COMMON, "flow", "code"]].copy()
-    view["freed"] = _field(value, layouts.CREDIT_FREED_LSB, layouts.CREDIT_FREED_MASK)
+    view["freed"] = field_of(CREDIT, "freed", value)
     view["parity_ok"] = (np.bitwise_count(value) & 1).astype(np.bool_)
     return view
 
@@ -41,12 +45,11 @@ def descriptors(events: pd.DataFrame) -> pd.DataFrame:
     rows = _of_kind(events, Kind.DESC)
     value = rows["value"].to_numpy()
     view = rows[[*_COMMON, "flow", "code"]].copy()
-    kinds = _field(value, layouts.DESC_VALUE_TYPE_LSB, layouts.DESC_VALUE_TYPE_MASK)
+    kinds = field_of(DESC_VALUE, "type", value)
     known = {int(kind): kind.name for kind in PacketType}
     view["type"] = [known.get(number, "unknown") for number in kinds.tolist()]
-    view["length"] = _field(value, layouts.DESC_VALUE_LENGTH_LSB, layouts.DESC_VALUE_LENGTH_MASK)
-    view["flags"] = _field(value, layouts.DESC_VALUE_FLAGS_LSB, layouts.DESC_VALUE_FLAGS_MASK)
-    view["seq"] = _field(value, layouts.DESC_VALUE_SEQ_LSB, layouts.DESC_VALUE_SEQ_MASK)
+    for name in ("length", "flags", "seq"):
+        view[name] = field_of(DESC_VALUE, name, value)
     return view
 
 
@@ -56,21 +59,11 @@ def states(events: pd.DataFrame) -> pd.DataFrame:
     value = rows["value"].to_numpy()
     view = rows[_COMMON].copy()
     view["machine"] = rows["code"]
-    for name, lsb, mask in (
-        ("old", layouts.STATE_VALUE_OLD_LSB, layouts.STATE_VALUE_OLD_MASK),
-        ("new", layouts.STATE_VALUE_NEW_LSB, layouts.STATE_VALUE_NEW_MASK),
-    ):
-        view[name] = [_listed(MACHINE_STATE_NAMES, n) for n in _field(value, lsb, mask).tolist()]
+    for name in ("old", "new"):
+        numbers = field_of(STATE_VALUE, name, value).tolist()
+        view[name] = [name_of(MACHINE_STATE_NAMES, number) for number in numbers]
     return view
 
 
 def _of_kind(events: pd.DataFrame, kind: Kind) -> pd.DataFrame:
     return events[events["kind"] == kind.name]
-
-
-def _field(value: npt.NDArray[np.int64], lsb: int, mask: int) -> npt.NDArray[np.int64]:
-    return value >> np.int64(lsb) & np.int64(mask)
-
-
-def _listed(names: Sequence[str], number: int) -> str:
-    return names[number] if number < len(names) else f"unknown-{number}"

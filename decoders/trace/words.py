@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from freezeframe.capture.registers import layouts
-from freezeframe.capture.registers.layouts import Kind, Memory, PacketType
+from freezeframe.capture.registers.layouts import HEADER, Kind, Memory, PacketType
 from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.trace.fields import field_of
 from freezeframe.decoders.trace.framing import Packets, frame_records
 from freezeframe.decoders.trace.memory import Reading
 from freezeframe.decoders.trace.schema import (
@@ -49,12 +49,12 @@ def words_and_packets(
     for reading in readings:
         if reading.is_log:
             continue
-        found = frame_records(reading.records, np.flatnonzero(reading.missing).tolist())
-        words.append(_words(reading, found, timebase, devices, packet_rows))
+        framed = frame_records(reading.records, np.flatnonzero(reading.missing).tolist())
+        words.append(_words(reading, framed, timebase, devices, packet_rows))
         peer = peers.get(reading.device, "?")
-        packets.append(_packets(reading, found, timebase, devices, peer, word_rows))
+        packets.append(_packets(reading, framed, timebase, devices, peer, word_rows))
         word_rows += len(words[-1]["t_ps"])
-        packet_rows += len(found)
+        packet_rows += len(framed)
     return (
         make_frame("words", _joined("words", words), devices),
         make_frame("packets", _joined("packets", packets), devices),
@@ -71,7 +71,7 @@ def _joined(table: str, parts: list[Columns]) -> Columns:
 
 def _words(
     reading: Reading,
-    found: Packets,
+    framed: Packets,
     timebase: TimeBase,
     devices: tuple[str, ...],
     first_packet: int,
@@ -81,12 +81,12 @@ def _words(
     n = len(rows)
     t_ps, t_unc_ps = times_of(timebase, reading, rows)
     packet = np.full(n, -1, dtype=np.int64)
-    lengths = (found["end_word"] - found["first_word"]).astype(np.int64)
+    lengths = (framed["end_word"] - framed["first_word"]).astype(np.int64)
     # Packets follow one another without a word between them, from the first word to the last.
-    packet[: int(lengths.sum())] = np.repeat(np.arange(len(found)) + first_packet, lengths)
+    packet[: int(lengths.sum())] = np.repeat(np.arange(len(framed)) + first_packet, lengths)
     body = kind[rows] == Kind.BODY
     bodies_before = np.cumsum(body) - body
-    starts = found["first_word"].astype(np.int64)
+    starts = framed["first_word"].astype(np.int64)
     index = bodies_before - np.repeat(bodies_before[starts], lengths)
     return {
         "t_ps": t_ps,
@@ -103,24 +103,27 @@ def _words(
 
 def _packets(
     reading: Reading,
-    found: Packets,
+    framed: Packets,
     timebase: TimeBase,
     devices: tuple[str, ...],
     peer: str,
     first_word: int,
 ) -> Columns:
-    n = len(found)
-    first = found["first_record"].astype(np.int64)
+    n = len(framed)
+    first = framed["first_record"].astype(np.int64)
     t_ps, t_unc_ps = times_of(timebase, reading, first)
-    t_end_ps, _ = times_of(timebase, reading, found["last_record"].astype(np.int64), after_cycles=1)
-    read = found["header_read"] == 1
-    header = found["header"]
+    t_end_ps, _ = times_of(
+        timebase, reading, framed["last_record"].astype(np.int64), after_cycles=1
+    )
+    read = framed["header_read"] == 1
+    header, address = (
+        framed[name].astype(np.uint64).view(np.int64) for name in ("header", "address")
+    )
 
-    def field(lsb: int, mask: int) -> Int64:
-        value = (header >> np.uint64(lsb) & np.uint64(mask)).astype(np.int64)
-        return np.where(read, value, -1)
+    def field(name: str) -> Int64:
+        return np.where(read, field_of(HEADER, name, header), -1)
 
-    packet_type = field(layouts.HEADER_TYPE_LSB, layouts.HEADER_TYPE_MASK)
+    packet_type = field("type")
     known = (packet_type >= PacketType.RDMA_WRITE) & (packet_type <= PacketType.CREDIT)
     device = reading.device
     sends = reading.tap in (Memory.TX_ENQ, Memory.TX_DEQ)
@@ -135,20 +138,18 @@ def _packets(
         "device": _code("packets", "device", device, devices, n),
         "tap": np.full(n, int(reading.tap)),
         "direction": _code("packets", "direction", direction, devices, n),
-        "flow": field(layouts.HEADER_FLOW_LSB, layouts.HEADER_FLOW_MASK),
-        "seq": field(layouts.HEADER_SEQ_LSB, layouts.HEADER_SEQ_MASK),
-        "length": field(layouts.HEADER_LENGTH_LSB, layouts.HEADER_LENGTH_MASK),
-        "body_words": found["body_words"],
-        "flags": field(layouts.HEADER_FLAGS_LSB, layouts.HEADER_FLAGS_MASK),
-        "dest": np.where(found["address_read"] == 1, found["address"].view(np.int64), -1)
-        if n
-        else np.empty(0, np.int64),
-        "header_ok": found["header_ok"],
-        "payload_ok": found["payload_ok"],
-        "length_ok": found["length_ok"],
-        "whole": found["whole"],
-        "first_row": found["first_word"].astype(np.int64) + first_word,
-        "end_row": found["end_word"].astype(np.int64) + first_word,
+        "flow": field("flow"),
+        "seq": field("seq"),
+        "length": field("length"),
+        "body_words": framed["body_words"],
+        "flags": field("flags"),
+        "dest": np.where(framed["address_read"] == 1, address, -1),
+        "header_ok": framed["header_ok"],
+        "payload_ok": framed["payload_ok"],
+        "length_ok": framed["length_ok"],
+        "whole": framed["whole"],
+        "first_row": framed["first_word"].astype(np.int64) + first_word,
+        "end_row": framed["end_word"].astype(np.int64) + first_word,
     }
 
 
