@@ -76,7 +76,7 @@ def match_channels(
             could be meant, or one probe stands for two channels.
     """
     named = {probe for name in given.values() for probe in _called(name, probes)}
-    found: list[str | None] = []
+    chosen: list[str | None] = []
     for channel in decoder.channels:
         what = f"decoder {decoder.id}: channel {channel.id}"
         wanted = given.get(channel.id, channel.id)
@@ -97,15 +97,15 @@ def match_channels(
             raise InputError(
                 f"{what} ({channel.doc}) has no probe; say {channel.id}=PROBE; {_there(probes)}"
             )
-        found.append(same[0] if same else None)
-    for number, probe in enumerate(found):
-        if probe is not None and probe in found[:number]:
-            other = decoder.channels[found.index(probe)].id
+        chosen.append(same[0] if same else None)
+    for number, probe in enumerate(chosen):
+        if probe is not None and probe in chosen[:number]:
+            other = decoder.channels[chosen.index(probe)].id
             this = decoder.channels[number].id
             raise InputError(
                 f"decoder {decoder.id}: channels {other} and {this} both stand on probe {probe}"
             )
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _there(probes: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Serial EEPROM behind I2C (24-series): operations, their data, and the time that writes take.
+"""Serial EEPROM on I2C (24-series): operations, their data, and the time that writes take.
 
 Source: Microchip DS20001203, 5.0 to 8.0 (device addressing, write, acknowledge polling, read), for
 the operations that 24-series parts share.

@@ -1,4 +1,4 @@
-"""ENC28J60: the operations on an Ethernet controller behind SPI, and the frames they move.
+"""ENC28J60: the operations on an Ethernet controller on SPI, and the frames they move.
 
 Source: Microchip DS39662E, 4.2 (SPI instruction set), table 4-1.
 """

@@ -1,4 +1,4 @@
-"""What is asked of a memory behind I2C: writes that begin with an address, reads that go on from it.
+"""What is asked of a memory on I2C: writes that begin with an address, reads that go on from it.
 
 Memories and the management pages of pluggable modules share this: a write sets the address counter
 of the device, and may go on with data; a read begins where the counter stands. A read after a

@@ -44,8 +44,8 @@ class Memory:
     def get(self, page: str, address: int, length_B: int) -> bytes | None:
         """Return bytes, or None while one of them is not known."""
         known = self._bytes.get(page, {})
-        found = [known.get(address + number, -1) for number in range(length_B)]
-        return None if -1 in found else bytes(found)
+        values = [known.get(address + number, -1) for number in range(length_B)]
+        return None if -1 in values else bytes(values)
 
 
 class Reading(NamedTuple):
@@ -89,10 +89,10 @@ def bits(names: Sequence[str], none: str = "none") -> Meaning:
 
     def meaning(raw: bytes, memory: Memory) -> Reading:
         value, places = int.from_bytes(raw, "big"), 8 * len(raw)
-        said = [
+        words = [
             name for place, name in enumerate(names) if name and value >> (places - 1 - place) & 1
         ]
-        return Reading(value if places <= 16 else None, "", ", ".join(said) or none)
+        return Reading(value if places <= 16 else None, "", ", ".join(words) or none)
 
     return meaning
 
@@ -130,9 +130,9 @@ def power(raw: bytes, memory: Memory) -> Reading:
 
 def text(raw: bytes, memory: Memory) -> Reading:
     r"""Read ASCII that is filled up with spaces (or zeros, against the standards); else ``\x1b``."""
-    said = raw.rstrip(b" \0")
-    wrong = "not-ascii" if any(not 0x20 <= byte < 0x7F for byte in said) else ""
-    shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}" for byte in said)
+    words = raw.rstrip(b" \0")
+    wrong = "not-ascii" if any(not 0x20 <= byte < 0x7F for byte in words) else ""
+    shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}" for byte in words)
     return Reading(None, "", shown.strip(), wrong)
 
 

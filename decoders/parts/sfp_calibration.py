@@ -55,8 +55,8 @@ def measured(quantity: Quantity) -> Meaning:
             return _reading(quantity, float(steps), "internal")
         calibrated = _calibrated(quantity, steps, memory)
         if calibrated is None:
-            told = f"{raw.hex()}, calibration constants are not known"
-            return Reading(None, quantity.unit, told, calibration="external")
+            words = f"{raw.hex()}, calibration constants are not known"
+            return Reading(None, quantity.unit, words, calibration="external")
         return _reading(quantity, calibrated, "external")
 
     return meaning
@@ -76,12 +76,12 @@ def fixed_point(raw: bytes, memory: Memory) -> Reading:
 
 def _reading(quantity: Quantity, steps: float, calibration: str) -> Reading:
     value = steps * quantity.step
-    told = (
+    words = (
         power_text(value)
         if quantity.unit == "mW"
         else f"{value:.{quantity.digits}f} {quantity.unit}"
     )
-    return Reading(value, quantity.unit, told, calibration=calibration)
+    return Reading(value, quantity.unit, words, calibration=calibration)
 
 
 def _calibrated(quantity: Quantity, steps: int, memory: Memory) -> float | None:

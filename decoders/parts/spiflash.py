@@ -1,4 +1,4 @@
-"""Serial NOR flash behind SPI: commands, addresses, data, and how long the part was busy.
+"""Serial NOR flash on SPI: commands, addresses, data, and how long the part was busy.
 
 Source: JEDEC JESD216F (opcodes, 4-byte addressing, status polling); JEDEC JEP106 (identification).
 """

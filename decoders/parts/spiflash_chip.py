@@ -82,25 +82,25 @@ class Flash:
 
     def errors(self, command: Command, parts: Parts) -> list[str]:
         """Return what is wrong with a command in this state."""
-        found = []
+        broken_rules = []
         if self._down and command.name != "RDP":
-            found.append("in-power-down")
+            broken_rules.append("in-power-down")
         elif self._busy == "yes" and command.name not in _WHILE_BUSY:
-            found.append("while-busy")
+            broken_rules.append("while-busy")
         volatile = self._enabled_volatile and command.name.startswith("WRSR")
         if command.needs_enable and self._enabled is False and not volatile:
-            found.append("not-enabled")
+            broken_rules.append("not-enabled")
         if command.name == "RST" and self._before != _RESET_ENABLE:
-            found.append("reset-not-enabled")
+            broken_rules.append("reset-not-enabled")
         if _wrong_length(command, parts):
-            found.append("bad-length")
+            broken_rules.append("bad-length")
         if command.erase_B > 0 and parts.address % command.erase_B:
-            found.append("unaligned")
+            broken_rules.append("unaligned")
         if command.data == "write" and command.address and parts.address >= 0:
             end = parts.address % self._page_B + parts.length_B
             if end > self._page_B:
-                found.append("page-wrap")
-        return found
+                broken_rules.append("page-wrap")
+        return broken_rules
 
     def take(self, command: Command, t_end_ps: int, errors: list[str]) -> None:
         """Do what the command does, unless the part ignores it."""

@@ -186,18 +186,18 @@ _ENHANCED = (
 
 
 def _extended_identifier(raw: bytes, memory: Memory) -> Reading:
-    said = [f"power level {(raw[0] >> 6) + 1}"]
-    said += ["no CDR" if raw[0] & 0x20 else "CDR"]
-    said += [] if raw[0] & 0x10 else ["TX reference clock required"]
-    said += ["CLEI code"] if raw[0] & 0x08 else []
-    return Reading(raw[0], "", ", ".join(said))
+    words = [f"power level {(raw[0] >> 6) + 1}"]
+    words += ["no CDR" if raw[0] & 0x20 else "CDR"]
+    words += [] if raw[0] & 0x10 else ["TX reference clock required"]
+    words += ["CLEI code"] if raw[0] & 0x08 else []
+    return Reading(raw[0], "", ", ".join(words))
 
 
 def _technology(raw: bytes, memory: Memory) -> Reading:
     kind = raw[0] >> 4
-    said = [_TRANSMITTERS[kind] if kind < len(_TRANSMITTERS) else "reserved transmitter"]
-    said += [pair[raw[0] >> 3 - n & 1] for n, pair in enumerate(_TECHNOLOGY)]
-    return Reading(raw[0], "", ", ".join(said))
+    words = [_TRANSMITTERS[kind] if kind < len(_TRANSMITTERS) else "reserved transmitter"]
+    words += [pair[raw[0] >> 3 - n & 1] for n, pair in enumerate(_TECHNOLOGY)]
+    return Reading(raw[0], "", ", ".join(words))
 
 
 def _two(upper: float, lower: float, names: tuple[str, str]) -> Meaning:

@@ -81,9 +81,9 @@ def read_catalogue(location: SrdLocation, *, cache: Path | None = None) -> Catal
     kept = _kept(file)
     if kept is not None:
         return kept
-    made = _load_all(location)
-    _keep(file, made)
-    return made
+    loaded = _load_all(location)
+    _keep(file, loaded)
+    return loaded
 
 
 def _load_all(location: SrdLocation) -> Catalogue:
@@ -95,11 +95,11 @@ def _load_all(location: SrdLocation) -> Catalogue:
         try:
             while left:
                 name = left.pop(0)
-                said = worker.describe(name)
-                if "error" in said:
-                    broken[name] = " ".join(str(said["error"]).split())
+                described = worker.describe(name)
+                if "error" in described:
+                    broken[name] = " ".join(str(described["error"]).split())
                 else:
-                    decoders[name] = _description(said)
+                    decoders[name] = _description(described)
             return Catalogue(worker.version, decoders, broken)
         # It took its worker along; the others get a new one.
         except FreezeframeError as error:
@@ -110,19 +110,22 @@ def _load_all(location: SrdLocation) -> Catalogue:
             worker.close()
 
 
-def _description(said: Mapping[str, Any]) -> SrdDescription:
+def _description(described: Mapping[str, Any]) -> SrdDescription:
     return SrdDescription(
-        id=said["id"],
-        name=said["name"],
-        doc=said["doc"],
-        inputs=tuple(said["inputs"]),
-        outputs=tuple(said["outputs"]),
-        channels=tuple(SrdChannel(c["id"], c["desc"], c["optional"]) for c in said["channels"]),
-        options=tuple(
-            SrdOption(o["id"], o["desc"], o["default"], tuple(o["values"])) for o in said["options"]
+        id=described["id"],
+        name=described["name"],
+        doc=described["doc"],
+        inputs=tuple(described["inputs"]),
+        outputs=tuple(described["outputs"]),
+        channels=tuple(
+            SrdChannel(c["id"], c["desc"], c["optional"]) for c in described["channels"]
         ),
-        classes=tuple(said["classes"]),
-        rows=tuple((name, tuple(classes)) for name, classes in said["rows"]),
+        options=tuple(
+            SrdOption(o["id"], o["desc"], o["default"], tuple(o["values"]))
+            for o in described["options"]
+        ),
+        classes=tuple(described["classes"]),
+        rows=tuple((name, tuple(classes)) for name, classes in described["rows"]),
     )
 
 
@@ -144,7 +147,7 @@ def _kept(file: Path) -> Catalogue | None:
         document = json.loads(file.read_bytes())
         return Catalogue(
             document["version"],
-            {name: _description(said) for name, said in document["decoders"].items()},
+            {name: _description(described) for name, described in document["decoders"].items()},
             document["broken"],
         )
     # Whatever is wrong with the cache, the decoders themselves say it again.

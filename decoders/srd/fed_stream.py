@@ -38,7 +38,7 @@ class _Rows(Protocol):
     def settings(self) -> dict[str, Any]: ...
 
     def rows(
-        self, piece: Edges, made: Mapping[str, pa.Table], state: Any, *, last: bool
+        self, piece: Edges, tables: Mapping[str, pa.Table], state: Any, *, last: bool
     ) -> npt.NDArray[np.int64]: ...
 
 
@@ -115,8 +115,8 @@ class FedStream(SrdStream):
 
     def _fill(self, piece: Edges, *, last: bool) -> None:
         with blamed(self._native, self._native.decode):
-            made = self._native.decode(piece, self._options, self._state, last)
-        tables = made if isinstance(made, Mapping) else {self._native.produces[0].kind: made}
+            result = self._native.decode(piece, self._options, self._state, last)
+        tables = result if isinstance(result, Mapping) else {self._native.produces[0].kind: result}
         rows = self._source.rows(piece, tables, self._state, last=last)
         most = CHUNK_B // _NUMBER_B // rows.shape[1]
         for first in range(0, len(rows), most):

@@ -41,7 +41,7 @@ class I2cRows:
         return {}
 
     def rows(
-        self, piece: Edges, made: Mapping[str, pa.Table], state: Any, *, last: bool
+        self, piece: Edges, tables: Mapping[str, pa.Table], state: Any, *, last: bool
     ) -> npt.NDArray[np.int64]:
         """Return what a piece adds, ``(n, w)`` int64, in the order of sigrok's objects."""
         sample, value = piece.sample, piece.value
@@ -53,7 +53,7 @@ class I2cRows:
         place, level = self._clock.changes_of(sample, value, 0)
         risen = np.concatenate([self._risen, place[level == 1]])
         self._risen = risen[-_BITS - 1 :]  # with the acknowledge, a byte that is open has no more
-        table = made["i2c.bytes"]
+        table = tables["i2c.bytes"]
         kind = kinds_of(table.column("kind"), _KINDS)
         chosen = kind >= 0
         rows = np.full((int(chosen.sum()), 1 + len(_COLUMNS) + _BITS), -1, dtype=np.int64)

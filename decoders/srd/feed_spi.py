@@ -49,7 +49,7 @@ class SpiRows:
         }
 
     def rows(
-        self, piece: Edges, made: Mapping[str, pa.Table], state: Any, *, last: bool
+        self, piece: Edges, tables: Mapping[str, pa.Table], state: Any, *, last: bool
     ) -> npt.NDArray[np.int64]:
         """Return what a piece adds, ``(n, w)`` int64, in the order of sigrok's objects."""
         number = next(
@@ -57,7 +57,7 @@ class SpiRows:
             -1,
         )
         selects = self._select_rows(piece, number)
-        words = self._word_rows(piece, made["spi.words"], number)
+        words = self._word_rows(piece, tables["spi.words"], number)
         # A word is there with its last bit; a select in that sample comes first.
         return by_place(selects, selects[:, 1], words, words[:, -1])
 

@@ -53,7 +53,7 @@ class UartRows:
         }
 
     def rows(
-        self, piece: Edges, made: Mapping[str, pa.Table], state: Any, *, last: bool
+        self, piece: Edges, tables: Mapping[str, pa.Table], state: Any, *, last: bool
     ) -> npt.NDArray[np.int64]:
         """Return what a piece adds, ``(n, w)`` int64, in the order of sigrok's objects.
 
@@ -61,7 +61,7 @@ class UartRows:
             InputError: the baud rate was to be measured and cannot be.
         """
 
-        table = made["uart"]
+        table = tables["uart"]
         self._baud = state.baud
         if not self._baud:
             self._held.append(piece)
@@ -134,18 +134,18 @@ class UartRows:
         long = np.flatnonzero(end - begin > length)
         # A frame's last bit may be before the line rises, and after it: the frame counts in both.
         frame = starts[np.searchsorted(starts, end[long]) - 1]
-        found = []
+        idle_ends = []
         since = np.maximum(begin[long], np.where(frame >= 0, frame + length, -1))
-        for one, until in zip(since.tolist(), end[long].tolist(), strict=True):
-            found.append(np.arange(one + length, until, length))
-        ends = np.concatenate([*found, np.zeros(0, dtype=np.int64)])
+        for start, until in zip(since.tolist(), end[long].tolist(), strict=True):
+            idle_ends.append(np.arange(start + length, until, length))
+        ends = np.concatenate([*idle_ends, np.zeros(0, dtype=np.int64)])
         rows = self._room(len(ends))
         rows[:, 0] = _IDLE
         rows[:, 1] = ends - length
         rows[:, 2] = ends
         self._idle_from = int(begin[-1]) if is_open else -1
-        if is_open and len(long) and long[-1] == len(begin) - 1 and len(found[-1]):
-            self._idle_from = int(found[-1][-1])
+        if is_open and len(long) and long[-1] == len(begin) - 1 and len(idle_ends[-1]):
+            self._idle_from = int(idle_ends[-1][-1])
         return rows
 
     def _cut_row(self, piece: Edges, record: Any) -> npt.NDArray[np.int64]:

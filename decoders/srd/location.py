@@ -100,13 +100,13 @@ def _python(library: Path) -> str:
     if needs is None or needs[1].decode() == version:
         return sys.executable
     name = f"python{needs[1].decode()}"
-    found = shutil.which(name)
-    if found is None:
+    program = shutil.which(name)
+    if program is None:
         raise FreezeframeError(
             f"{library} is built for {name}, and this is Python {version}: there is no {name} on "
             f"PATH; install it (Debian: apt-get install {name}-minimal)"
         )
-    return found
+    return program
 
 
 def _text(path: Path) -> str:

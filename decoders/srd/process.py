@@ -68,7 +68,7 @@ class SrdWorker:
         self._timeout_s = default_timeout_s() if timeout_s is None else timeout_s
         self._frames = FrameReader()
         self._asked: list[str] = []
-        self._said = _memory_file()
+        self._printed = _memory_file()
         self._memory = _memory_file() if memory_B else None
         pass_fds = []
         if self._memory is not None:
@@ -80,7 +80,7 @@ class SrdWorker:
                 [location.python, "-I", "-S", worker],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._said,
+                stderr=self._printed,
                 pass_fds=pass_fds,
                 # Ctrl-C is for the host, which then ends the worker.
                 start_new_session=True,
@@ -89,7 +89,7 @@ class SrdWorker:
             raise FreezeframeError(f"{what}: {location.python} does not start: {error}") from error
         self._stdin, self._stdout = _pipes(self._process)
         _widen(self._stdout)
-        files = (self._stdin, self._stdout, self._said, self._memory)
+        files = (self._stdin, self._stdout, self._printed, self._memory)
         self._finalizer = weakref.finalize(self, _end, self._process, *files)
         self.ask(
             {
@@ -162,14 +162,14 @@ class SrdWorker:
         deadline = time.monotonic() + self._timeout_s
         while True:
             try:
-                found = self._frames.next()
+                message = self._frames.next()
             except ValueError as error:
                 self.close()
                 raise FreezeframeError(
                     f"{self._what}: the worker answers nonsense: {error}"
                 ) from error
-            if found is not None:
-                return found
+            if message is not None:
+                return message
             left_s = deadline - time.monotonic()
             if left_s <= 0 or not select.select([fd], [], [], left_s)[0]:
                 doing = self._asked[0]
@@ -188,13 +188,13 @@ class SrdWorker:
             code = self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
             code = 0
-        size_B = os.fstat(self._said.fileno()).st_size
+        size_B = os.fstat(self._printed.fileno()).st_size
         begin = max(0, size_B - _KEPT_B)
-        said = os.pread(self._said.fileno(), _KEPT_B, begin).decode("utf-8", "replace")
+        printed = os.pread(self._printed.fileno(), _KEPT_B, begin).decode("utf-8", "replace")
         doing = self._asked[0] if self._asked else "starting"
         self.close()
         how = f"died of {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-        last = [line.strip() for line in said.splitlines() if line.strip()][-1:]
+        last = [line.strip() for line in printed.splitlines() if line.strip()][-1:]
         return FreezeframeError(
             f"{self._what}: {doing}: the worker process {how}"
             + (f"; it said last: {last[0][:300]}" if last else "")
@@ -228,7 +228,7 @@ def _end(
     process: subprocess.Popen[bytes],
     stdin: IO[bytes],
     stdout: IO[bytes],
-    said: IO[bytes],
+    printed: IO[bytes],
     memory: IO[bytes] | None,
 ) -> None:
     """Close standard input, which ends a worker that is well; kill the others; reap."""
@@ -240,5 +240,5 @@ def _end(
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    for file in (stdout, said, *([memory] if memory else [])):
+    for file in (stdout, printed, *([memory] if memory else [])):
         file.close()

@@ -23,15 +23,15 @@ def joined(stack: Stack) -> Stack:
     if count < 2:
         return stack
     inside = steps[first:count]
-    made = [
+    srd_steps = [
         step.decoder.decode.step(step.options)
         for step in inside
         if isinstance(step.decoder.decode, SrdDecode)
     ]
     top = inside[-1]
     decoder = (
-        fed_decoder(lowest.decoder, lowest.options, made, top.decoder)
+        fed_decoder(lowest.decoder, lowest.options, srd_steps, top.decoder)
         if native
-        else joined_decoder(lowest.decoder, made, top.decoder)
+        else joined_decoder(lowest.decoder, srd_steps, top.decoder)
     )
     return replace(stack, steps=(Step(decoder, top.options, lowest.probes), *steps[count:]))

@@ -213,7 +213,7 @@ class SrdStream(WorkerState):
             np.concatenate(columns) for columns in zip(empty, *self._parts, strict=True)
         )
         ends = np.array(self._ends, dtype=np.int32)
-        found = Annotations(start, end, ann_class, text, self._texts, ends)
+        given = Annotations(start, end, ann_class, text, self._texts, ends)
         self._parts = []
         # Texts that the worker has forgotten are not named again.
         if self._base:
@@ -221,4 +221,4 @@ class SrdStream(WorkerState):
             self._texts = self._texts[forgotten:]
             self._ends = [end - forgotten for end in self._ends[self._base :]]
         self._base = 0
-        return found
+        return given

@@ -166,8 +166,8 @@ def _check_times(reading: Reading, notes: _Notes) -> None:
 
     rows = np.flatnonzero(flags & kernels.BAD_TIME)
     if len(rows):
-        said = int(data[rows[0]]) & (1 << 64) - 1
-        text = f"TIME says cycle {said:#018x}, which no counter reaches ({len(rows)} such)"
+        claimed = int(data[rows[0]]) & (1 << 64) - 1
+        text = f"TIME says cycle {claimed:#018x}, which no counter reaches ({len(rows)} such)"
         notes.records(ProblemCode.BAD_TIME, rows, 0, text)
 
     rows = np.flatnonzero(flags & kernels.BROKEN_WALK)

@@ -45,26 +45,26 @@ def intervals_table(
     A begin without its end runs to the next begin or to the end of the event log, and is open there;
     an end without its begin runs from the previous end or the beginning of the log, and is open there.
     """
-    found = [
+    rows = [
         interval
         for reading in readings
         if reading.is_log and len(reading)
         for interval in _of_log(events, reading, timebase)
     ]
-    found.sort(key=lambda i: (i.start.t_ps, i.source, i.flow, i.end.t_ps))
+    rows.sort(key=lambda i: (i.start.t_ps, i.source, i.flow, i.end.t_ps))
     sources = categories("intervals", "source", devices)
     return make_frame(
         "intervals",
         {
-            "t_ps": np.array([i.start.t_ps for i in found], dtype=np.int64),
-            "source": np.array([sources.index(i.source) for i in found], dtype=np.int64),
-            "kind": np.zeros(len(found), dtype=np.int64),
-            "t_end_ps": np.array([i.end.t_ps for i in found], dtype=np.int64),
-            "t_unc_ps": np.array([_worse(i.start, i.end) for i in found], dtype=np.int64),
-            "device": np.array([devices.index(i.device) for i in found], dtype=np.int64),
-            "flow": np.array([i.flow for i in found], dtype=np.int64),
-            "open_start": np.array([i.open_start for i in found], dtype=np.bool_),
-            "open_end": np.array([i.open_end for i in found], dtype=np.bool_),
+            "t_ps": np.array([i.start.t_ps for i in rows], dtype=np.int64),
+            "source": np.array([sources.index(i.source) for i in rows], dtype=np.int64),
+            "kind": np.zeros(len(rows), dtype=np.int64),
+            "t_end_ps": np.array([i.end.t_ps for i in rows], dtype=np.int64),
+            "t_unc_ps": np.array([_worse(i.start, i.end) for i in rows], dtype=np.int64),
+            "device": np.array([devices.index(i.device) for i in rows], dtype=np.int64),
+            "flow": np.array([i.flow for i in rows], dtype=np.int64),
+            "open_start": np.array([i.open_start for i in rows], dtype=np.bool_),
+            "open_end": np.array([i.open_end for i in rows], dtype=np.bool_),
         },
         devices,
     )

@@ -103,9 +103,9 @@ def _tap(device: DeviceCapture, memory: str) -> Memory:
 def _skipped(gaps: list[Gap], slots: Int64, read: npt.NDArray[np.bool_]) -> tuple[Skipped, ...]:
     edges = np.flatnonzero(np.diff(np.concatenate([[True], read, [True]]).astype(np.int8)))
     rows_before = np.cumsum(read)
-    found = []
+    gaps_met = []
     for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         slot = int(slots[start])
         reason = next(g.reason for g in gaps if g.first_slot <= slot < g.first_slot + g.slots)
-        found.append(Skipped(int(rows_before[start]), slot, end - start, reason))
-    return tuple(found)
+        gaps_met.append(Skipped(int(rows_before[start]), slot, end - start, reason))
+    return tuple(gaps_met)

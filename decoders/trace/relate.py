@@ -1,8 +1,8 @@
 """How the time lines of several targets in one capture relate: from the link's own packets and credits, or given pairs.
 
 A packet that left one card at tx_deq cannot have reached the other's rx_enq before, nor a credit. Which packet
-is which is told by its header words, address and tail word, a credit by its flow and count, and only those that
-are found once at either end count. A freeze that came over a wire from the other card came after its cause.
+is which shows in its header words, address and tail word, a credit by its flow and count, and only those that
+occur once at either end count. A freeze that came over a wire from the other card came after its cause.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
     api_version = 3
     id = "freezeframe_i2c"
     name = longname = "I2C of Freezeframe"
-    desc = "What Freezeframe's I2C decoder has found."
+    desc = "What Freezeframe's I2C decoder found."
     license = "gplv3+"
     inputs: ClassVar = ["logic"]
     outputs: ClassVar = ["i2c"]
@@ -30,7 +30,7 @@ class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
     options: Any = ()
 
     def reset(self) -> None:
-        """Begin anew; a row says all there is to it."""
+        """Begin again; a row says all there is to it."""
 
     def start(self) -> None:
         """Declare the output."""

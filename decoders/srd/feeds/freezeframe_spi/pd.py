@@ -24,7 +24,7 @@ class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
     api_version = 3
     id = "freezeframe_spi"
     name = longname = "SPI of Freezeframe"
-    desc = "What Freezeframe's SPI decoder has found."
+    desc = "What Freezeframe's SPI decoder found."
     license = "gplv3+"
     inputs: ClassVar = ["logic"]
     outputs: ClassVar = ["spi"]
@@ -43,7 +43,7 @@ class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         self._begun = -1  # sample of the transfer that is open
         self._mosi: list[Data] = []
         self._miso: list[Data] = []

@@ -22,7 +22,7 @@ class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
     api_version = 3
     id = "freezeframe_uart"
     name = longname = "UART of Freezeframe"
-    desc = "What Freezeframe's UART decoder has found."
+    desc = "What Freezeframe's UART decoder found."
     license = "gplv3+"
     inputs: ClassVar = ["logic"]
     outputs: ClassVar = ["uart"]
@@ -39,7 +39,7 @@ class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
     )
 
     def reset(self) -> None:
-        """Begin anew; a row says all there is to it."""
+        """Begin again; a row says all there is to it."""
 
     def start(self) -> None:
         """Declare the output."""
