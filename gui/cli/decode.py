@@ -18,6 +18,7 @@ from freezeframe.gui.cli.reading import (
     Reading,
     SamplesOption,
     ThresholdOption,
+    refuse_missing,
 )
 
 __all__ = ["run"]
@@ -65,6 +66,7 @@ def run(
       freezeframe decode sim.vcd -d mdio --channel mdc=top.phy.clk --cut 1ms..2ms
       freezeframe decode raw.bin -d uart:rx=0 --format binary:channels=8,rate=1000000
     """
+    refuse_missing(file)
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
     if decoder:
         from freezeframe.gui.cli.work.decode import decode

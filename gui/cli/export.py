@@ -17,6 +17,7 @@ from freezeframe.gui.cli.reading import (
     Reading,
     SamplesOption,
     ThresholdOption,
+    refuse_missing,
 )
 
 __all__ = ["run"]
@@ -90,6 +91,7 @@ def run(
       freezeframe export fault.ff --to perfetto -o fault.pftrace
       freezeframe export fault.ff --to parquet -o fault.parquet
     """
+    refuse_missing(file)
     from freezeframe.gui.cli.work.export import export
 
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)

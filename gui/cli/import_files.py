@@ -16,6 +16,7 @@ from freezeframe.gui.cli.reading import (
     Reading,
     SamplesOption,
     ThresholdOption,
+    refuse_missing,
 )
 
 __all__ = ["OutputOption", "run"]
@@ -94,6 +95,7 @@ def run(
       freezeframe import left.sr right.vcd --align SYNC=top.sync -o both.ff
       freezeframe import left.sr right.sr --offset 1.25ms --drift -3.2 -o both.ff
     """
+    refuse_missing(*files)
     from freezeframe.gui.cli.work.import_files import import_files
 
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)

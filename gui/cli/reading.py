@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
+from freezeframe.capture.errors import InputError
+
 __all__ = [
     "ChannelOption", "CutOption", "DecoderOption", "FileArgument", "FormatOption", "RateOption", "Reading",
-    "SamplesOption", "ThresholdOption",
+    "SamplesOption", "ThresholdOption", "refuse_missing",
 ]  # fmt: skip
 
 FileArgument = Annotated[
@@ -88,6 +90,13 @@ CutOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def refuse_missing(*paths: Path) -> None:
+    """Raise InputError where there is nothing at a path: a mistyped name need not wait for numpy."""
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file or folder")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,10 @@ HEAVY = ("numpy", "pandas", "numba", "pyarrow", "rich", "typer", "simpy", "seria
 QT = ("PyQt6", "textual")
 
 
-def modules_after(*arguments: str) -> set[str]:
-    """Return the names of all top-level modules that a run of the command line has imported."""
-    code = (
+def modules_after(*arguments: str, code: int = 0) -> set[str]:
+    """Return the names of all top-level modules that a run of the command line has imported, which
+    ends with this code."""
+    program = (
         "import sys\n"
         "from freezeframe.gui.cli.main import main\n"
         "try:\n"
@@ -35,12 +36,13 @@ def modules_after(*arguments: str) -> set[str]:
         "    print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         env=process_environment(),
     )
+    assert done.returncode == code, done.stderr
     return set(done.stderr.split())
 
 
@@ -52,6 +54,12 @@ def test_help_imports_nothing_heavy_not_even_typer() -> None:
 def test_the_help_of_a_verb_imports_no_numbers_no_tables_and_no_window_system(verb: str) -> None:
     heavy = set(HEAVY) - {"typer", "email"}
     assert modules_after(verb, "--help").isdisjoint(heavy | set(QT))
+
+
+@pytest.mark.parametrize("verb", ["decode", "export --to vcd -o x.vcd", "import -o x.ff"])
+def test_a_capture_that_is_not_there_is_refused_before_anything_large_is_loaded(verb: str) -> None:
+    loaded = modules_after(*verb.split(), "no-such-file.sr", code=2)
+    assert loaded.isdisjoint({"numpy", "pandas", "numba", "pyarrow", *QT})
 
 
 def test_help_takes_at_most_six_times_what_python_takes_to_do_nothing() -> None:
