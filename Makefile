@@ -11,7 +11,7 @@ DEV    := $(VENV)/.dev-ready
 ROOM   :=
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order of the folders: no long file comes last
 
-.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-oracles timing area pictures registers lock links system clean
+.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-oracles timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -29,6 +29,7 @@ help:
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
 	@echo "make area           what the recorder costs in LUTs, flip-flops and block RAMs (about ten minutes)"
+	@echo "make proofs         prove and synthesize anew what tests/rtl/recorded.json holds (five minutes)"
 	@echo "make pictures       the pictures in docs/images: desktop (a real window under Xvfb), dashboard, report"
 	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
 	@echo "make lock           pin the newest versions of all dependencies"
@@ -109,7 +110,10 @@ timing: $(DEV)
 	@$(BIN)/python -m tests.rtl.timing --write
 
 area: system $(DEV)
-	@$(BIN)/python -m tests.rtl.area
+	@FREEZEFRAME_PROOFS=anew $(BIN)/python -m tests.rtl.area
+
+proofs: system $(DEV)
+	@FREEZEFRAME_PROOFS=anew $(BIN)/pytest tests/rtl/test_formal.py tests/rtl/test_area.py
 
 pictures: system $(DEV)
 	@xvfb-run -a -s '-screen 0 1600x900x24' $(BIN)/python -m tests.gui.desktop.screenshot docs/images

@@ -21,8 +21,8 @@ __all__ = ["Quick"]
 
 # Folders in which every test needs a simulator, a window or another program.
 LEFT_OUT = ("board", "decoders/srd", "gui/desktop", "peers", "rtl")
-EVENTS = 10_000  # of an emulated card: a tenth of a second
-LIMIT_S = 1.0  # of CPU time, so that a busy machine leaves out no more than an idle one
+EVENTS = 2_500  # of an emulated card: a fortieth of a second
+LIMIT_S = 0.4  # of CPU time, so that a busy machine leaves out no more than an idle one
 
 
 def _kernel(*_: object, **__: object) -> NoReturn:

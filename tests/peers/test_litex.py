@@ -99,15 +99,15 @@ def test_our_client_is_many_times_faster_than_commudp_at_a_word_a_request(
     words = FAKE.read(TRACE).tolist()
     target = open_target(url)
     target.read(TRACE)
-    begun_s = time.perf_counter()
+    begun_s = time.process_time()  # CPU, both ends': what else the machine does is no measure
     for _ in range(8):
         assert target.read(TRACE).tolist() == words
-    ours = 8 * len(TRACE) / (time.perf_counter() - begun_s)
-    begun_s = time.perf_counter()
+    ours = 8 * len(TRACE) / (time.process_time() - begun_s)
+    begun_s = time.process_time()
     assert [comm.read(int(address)) for address in TRACE] == words
-    theirs = len(TRACE) / (time.perf_counter() - begun_s)
+    theirs = len(TRACE) / (time.process_time() - begun_s)
     target.close()
-    assert ours > 30 * theirs, f"{ours:.0f} words/s, {ours / theirs:.0f} times LiteX's {theirs:.0f}"
+    assert ours > 30 * theirs, f"{ours:.0f} words a second of CPU, {ours / theirs:.0f} times LiteX's {theirs:.0f}"
 
 
 # LiteX's packets against ours

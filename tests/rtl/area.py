@@ -17,7 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.rtl.simulation import REPOSITORY, modules, tool
+from tests.rtl.recorded import recorded, sources_of, version
+from tests.rtl.simulation import REPOSITORY, tool
 
 __all__ = ["QUAD", "SELECT", "TABLES", "Area", "litescope", "synthesize"]
 
@@ -69,7 +70,8 @@ def synthesize(
     Raises:
         RuntimeError: Yosys failed; the message is the end of what it said.
     """
-    files = " ".join(str(path) for path in sources or sorted(modules().values()))
+    paths = list(sources) or sources_of(top)
+    files = " ".join(str(path) for path in paths)
     chosen = " ".join(f"-set {name} {value}" for name, value in (parameters or {}).items())
     command = {
         "xc7": f"synth_xilinx -family xc7 -flatten -top {top}",
@@ -77,15 +79,20 @@ def synthesize(
     }[family]
     script = [f"read_verilog -defer {files}", *([f"chparam {chosen} {top}"] if chosen else []),
               f"hierarchy -top {top}", command, "stat"]  # fmt: skip
-    told = subprocess.run(
-        [tool("yosys"), "-p", "; ".join(script)], capture_output=True, text=True, check=False, timeout=900
-    )  # fmt: skip
-    if told.returncode:
-        raise RuntimeError(f"yosys on {top}: {(told.stdout + told.stderr)[-600:]}")
-    last = told.stdout[told.stdout.rindex("Number of cells:") :]
-    return _counted(
-        {name: int(number) for name, number in re.findall(r"^\s+(\w+)\s+(\d+)\s*$", last, re.M)}
-    )
+
+    def run() -> dict[str, int]:
+        told = subprocess.run(
+            [tool("yosys"), "-p", "; ".join(script)], capture_output=True, text=True, check=False, timeout=900
+        )  # fmt: skip
+        if told.returncode:
+            raise RuntimeError(f"yosys on {top}: {(told.stdout + told.stderr)[-600:]}")
+        last = told.stdout[told.stdout.rindex("Number of cells:") :]
+        cells = re.findall(r"^\s+(\w+)\s+(\d+)\s*$", last, re.M)
+        return {name: int(number) for name, number in cells}
+
+    texts = [path.read_text("utf-8") for path in paths]
+    name = f"area of {top} {chosen} {family}"
+    return _counted(recorded(name, [*texts, chosen, command, version("yosys", "-V")], run))
 
 
 def _counted(cells: Mapping[str, int]) -> Area:

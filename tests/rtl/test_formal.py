@@ -2,13 +2,15 @@
 
 firmware-hooks/formal/ff_formal_device.v leaves everything from outside free; the assertions stand there and, under
 FORMAL, in the modules. Yosys writes SMT-LIB 2 (async2sync and dffunmap first), yosys-smtbmc unrolls it for z3.
-A base case as deep as the induction step completes each proof.
+A base case as deep as the induction step completes each proof. Where the Verilog is as it was when
+recorded.json was written, the answers stand there.
 
 Source: docs/formats.md section 2, rules 1, 4, 6 and 7.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.rtl.recorded import recorded, version
 from tests.rtl.simulation import REPOSITORY, RTL, tool
 
 TOP = "ff_formal_device"
@@ -26,6 +29,7 @@ SOURCES = (
     REPOSITORY / "firmware-hooks" / "formal" / f"{TOP}.v",
 )  # fmt: skip
 STEPS = 4
+_OUTCOME = re.compile(r"Status: |Temporal induction|Assert failed")
 LEAN_TOP = "ff_formal_lean"
 LEAN_SOURCES = (
     RTL / "ff_freeze_lean.v", RTL / "ff_cause_latch.v", RTL / "ff_cdc_sync.v", RTL / "ff_cdc_edge.v",
@@ -173,7 +177,30 @@ def test_the_proof_fails_on(tmp_path: Path, name: str) -> None:
     _failed_at(told, tmp_path, mutant)
 
 
-def _is_proven(problem: Path, steps: int, base: int) -> None:
+@dataclass(frozen=True)
+class Problem:
+    """Sources in a folder, and the script by which Yosys makes an SMT-LIB problem of them."""
+
+    folder: Path
+    script: str
+
+    def write(self) -> Path:
+        """Have Yosys write the problem, unless it has."""
+        written = self.folder / "problem.smt2"
+        if not written.exists():
+            done = subprocess.run(
+                [tool("yosys"), "-q", "-p", f"{self.script}; write_smt2 -wires {written.name}"],
+                cwd=self.folder,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=300,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+        return written
+
+
+def _is_proven(problem: Problem, steps: int, base: int) -> None:
     told = _solve(problem, "-t", str(base))
     assert "Status: PASSED" in told, told[-2000:]
     told = _solve(problem, "-i", "-t", str(steps))
@@ -196,8 +223,8 @@ def _problem(
     top: str = TOP,
     sources: Sequence[Path] = SOURCES,
     narrow: str = "",
-) -> Path:
-    """Write the sources, one of them perhaps wrong, and return the SMT-LIB problem that Yosys makes of them."""
+) -> Problem:
+    """Write the sources, one of them perhaps wrong."""
     for source in sources:
         text = source.read_text("utf-8")
         if mutant and source.name == mutant.file:
@@ -211,23 +238,21 @@ def _problem(
         narrow = f"chparam -set {without} 0 {top}"
     files = " ".join(source.name for source in sources)
     script = (
-        f"read_verilog -formal {files}; {narrow}; prep -top {top} -flatten; "
-        "async2sync; dffunmap; write_smt2 -wires problem.smt2"
+        f"read_verilog -formal {files}; {narrow}; prep -top {top} -flatten; async2sync; dffunmap"
     )
-    done = subprocess.run(
-        [tool("yosys"), "-q", "-p", script],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "problem.smt2"
+    return Problem(folder, script)
 
 
-def _solve(problem: Path, *options: str) -> str:
-    tool("z3")
-    command = [tool("yosys-smtbmc"), "-s", "z3", "--unroll", *options, str(problem)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-    return done.stdout + done.stderr
+def _solve(problem: Problem, *options: str) -> str:
+    """Return what the solver says of the outcome: its status, the induction's, and where an assertion fails."""
+    texts = [path.read_text("utf-8") for path in sorted(problem.folder.glob("*.v"))]
+    tools = [version("yosys", "-V"), version("z3", "--version")]
+
+    def run() -> str:
+        command = [tool("yosys-smtbmc"), "-s", "z3", "--unroll", *options, str(problem.write())]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        told = (done.stdout + done.stderr).splitlines()
+        return "\n".join(line.partition("  ")[2] for line in told if _OUTCOME.search(line))
+
+    test = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].partition(" ")[0]
+    return recorded(f"{test} {' '.join(options)}", [*texts, problem.script, *options, *tools], run)
