@@ -89,7 +89,7 @@ cover: system $(DEV)
 	@sh tools/cover.sh $(BIN)
 
 docs: $(DEV) links
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 bench: $(DEV)
 	@$(BIN)/python -m tests.bench

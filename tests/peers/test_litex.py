@@ -107,7 +107,9 @@ def test_our_client_is_many_times_faster_than_commudp_at_a_word_a_request(
     assert [comm.read(int(address)) for address in TRACE] == words
     theirs = len(TRACE) / (time.process_time() - begun_s)
     target.close()
-    assert ours > 30 * theirs, f"{ours:.0f} words a second of CPU, {ours / theirs:.0f} times LiteX's {theirs:.0f}"
+    assert ours > 30 * theirs, (
+        f"{ours:.0f} words a second of CPU, {ours / theirs:.0f} times LiteX's {theirs:.0f}"
+    )
 
 
 # LiteX's packets against ours
