@@ -15,12 +15,13 @@ from typing import NoReturn
 
 import pytest
 import simpy
+from hypothesis import settings
 from numba.core.dispatcher import Dispatcher
 
 __all__ = ["Quick"]
 
-# Folders in which every test needs a simulator, a window or another program.
-LEFT_OUT = ("board", "decoders/srd", "gui/desktop", "peers", "rtl")
+# In these every test needs a simulator, a window or another program.
+LEFT_OUT = ("board", "capture/files/test_ghw.py", "decoders/srd", "gui/desktop", "peers", "rtl")
 EVENTS = 2_500  # of an emulated card: a fortieth of a second
 LIMIT_S = 0.4  # of CPU time, so that a busy machine leaves out no more than an idle one
 
@@ -49,6 +50,8 @@ class Quick:
         self._patch.setattr(Dispatcher, "_compile_for_args", _kernel)
         self._patch.setattr(subprocess, "Popen", _program)
         signal.signal(signal.SIGPROF, _late)
+        settings.register_profile("quick", settings.get_profile("freezeframe"), max_examples=10)
+        settings.load_profile("quick")
         step = simpy.Environment.step
 
         def counted(environment: simpy.Environment) -> None:
