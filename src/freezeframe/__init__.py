@@ -5,9 +5,13 @@ loaded when it is first used, so that importing this costs nothing and a program
 loads neither tables nor kernels (0.6 s of CPU for all of them).
 """
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+if sys.version_info < (3, 11):  # noqa: UP036 - a checkout on the path is checked by no installer
+    sys.exit("freezeframe needs Python 3.11 or newer; this is %d.%d" % sys.version_info[:2])  # noqa: UP031
 
 if TYPE_CHECKING:
     from freezeframe.analyzers.api import analyze, check, diff, explain

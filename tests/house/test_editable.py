@@ -90,3 +90,14 @@ def test_a_clone_without_symbolic_links_runs(tmp_path: Path) -> None:
         "tests/house/test_import_rule.py", cwd=clone, PYTHONPATH=source,
     )  # fmt: skip
     assert " passed" in run
+
+
+def test_a_python_that_is_too_old_is_one_line() -> None:
+    """Nothing of the package's root needs a newer Python before it says so: here an old number is put in its place."""
+    code = "import sys; sys.version_info = (3, 10, 13, 'final', 0); import freezeframe"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(ROOT / "src")}, cwd=ROOT,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "freezeframe needs Python 3.11 or newer; this is 3.10\n"
