@@ -42,7 +42,7 @@ class _Open:
 
 
 class DumpReader:
-    """Collects the lines from ``begin`` to ``end``. A dump that begins anew before its end replaces the one before."""
+    """Collects the lines from ``begin`` to ``end``. A dump that begins again before its end replaces the one before."""
 
     def __init__(self) -> None:
         self._open: _Open | None = None

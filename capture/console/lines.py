@@ -1,6 +1,6 @@
 """One line of the console as `ff_console` prints it: "ff:" TEXT " *" CRC.
 
-Anything else on the console is not ours and passes by; a line of ours whose CRC is wrong is told as damaged.
+Anything else on the console is not ours and passes by; a line of ours whose CRC is wrong is reported as damaged.
 
 Source: firmware-hooks/c/ff_console.h; CRC-16/IBM-3740 of the catalogue of parametrised CRC algorithms.
 """

@@ -11,7 +11,7 @@ from freezeframe.capture.recorder.recorder_state import RecorderState
 __all__ = ["Counter", "CounterSource", "Kind", "Labels", "Law", "Sample"]
 
 Kind = Literal["counter", "gauge"]
-"""A counter only grows, until its device starts anew; a gauge goes up and down."""
+"""A counter only grows, until its device starts again from zero; a gauge goes up and down."""
 
 Labels = tuple[tuple[str, str], ...]
 

@@ -1,4 +1,4 @@
-"""What belongs to the device behind an interface or port: its interrupts, the softirqs, PCIe error counts.
+"""What belongs to the device of an interface or port: its interrupts, the softirqs, PCIe error counts.
 
 Source: Linux ``Documentation/filesystems/proc.rst`` (interrupts, softirqs),
 ``Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats``.

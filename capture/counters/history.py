@@ -14,7 +14,7 @@ BIN_NS = _NS
 class History:
     """The last values of one counter of one source.
 
-    A counter that went down has started anew with its device (or wrapped): that step has no rate and is counted in
+    A counter that went down has started again with its device (or wrapped): that step has no rate and is counted in
     ``restarts``. ``bins`` holds the highest rate of each second, of a gauge the highest value.
     """
 

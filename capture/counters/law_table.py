@@ -44,8 +44,8 @@ class CardLaw:
         balance: terms with ``+`` and ``-`` between them.
         least, most: a number, a term, either with ``-`` before it, or empty where there is no such bound.
         modulus: ``word``: counts wrap at 2^32; ``credit``: at the width of the credit counters; empty: never.
-        needs: ``first-up`` (counters run since power-up; FIFOs and flows begin anew when a held card is armed again or
-            its link is looped back), ``first-arm`` (memories, too, begin anew at an arm), ``all-kinds`` (the tap
+        needs: ``first-up`` (counters run since power-up; FIFOs and flows begin again when a held card is armed again or
+            its link is looped back), ``first-arm`` (memories, too, begin again at an arm), ``all-kinds`` (the tap
             recorded every word), ``unwrapped`` (the memory still holds everything since arm).
     """
 
@@ -60,7 +60,7 @@ class CardLaw:
 
 
 # A card goes on for a few cycles between the copy of its counters and its hold, so its peer may have got
-# that many words more than the copy tells.
+# that many words more than the copy says.
 _HOLD = "-16"
 
 CARD_LAWS: tuple[CardLaw, ...] = (

@@ -22,7 +22,7 @@ __all__ = ["Event", "EventKind", "Monitor", "Watched"]
 
 EventKind = Literal["freeze", "alarm", "law", "stale", "state", "errors", "note"]
 
-_QUIET_NS = 10_000_000_000  # an error counter that rests this long is told again when it grows
+_QUIET_NS = 10_000_000_000  # an error counter that rests this long is reported again when it grows
 # A word of a counter's name that begins like this: what it counts ought not to happen.
 _WRONG = re.compile(
     r"(?:^|[^a-z])(?:err|drop|overflow|underflow|overrun|lost|refused|discard|missed|downed|aer\.|out_of_|carrier_changes)",
@@ -68,7 +68,7 @@ class Watched:
         return None if history is None else history.rate
 
     def ratios(self) -> dict[str, float]:
-        """Return what is told as one thing by another, for instance interrupts per packet."""
+        """Return the ratios of two counters, for instance interrupts per packet."""
         found = {}
         for name, above, below in _RATIOS:
             top = self.rate(above)

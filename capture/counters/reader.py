@@ -131,7 +131,7 @@ class SourceReader:
                 self._close()
                 self._refuse()
                 pause_s = min(_LONGEST_PAUSE_S, max(2 * pause_s, 0.1))
-            # From due time to due time, so that the pace does not drift; after a delay it begins anew.
+            # From due time to due time, so that the pace does not drift; after a delay it begins again.
             due_s = max(due_s + (self.period_s if self._opened else pause_s), time.monotonic())
             while not self._ending and (left_s := due_s - time.monotonic()) > 0:
                 if self._wake.wait(left_s):

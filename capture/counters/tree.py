@@ -51,7 +51,7 @@ class Tree:
         return text.splitlines()
 
     def identity(self, path: str) -> tuple[int, int] | None:
-        """Return what tells a folder from a later one of the same name, None where there is none."""
+        """Return what distinguishes a folder from a later one of the same name, None where there is none."""
         try:
             status = self.place(path).stat()
         except OSError:

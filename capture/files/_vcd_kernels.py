@@ -33,7 +33,7 @@ VCD_STATE = np.dtype(
         ("part", "i8"),  # of it
         ("digits_value", "f8"),  # its digits without the point
         ("minus", "i8"),
-        ("places", "i8"),  # digits behind the point
+        ("places", "i8"),  # digits after the point
         ("exponent", "i8"),
         ("exponent_minus", "i8"),
         ("word", "u8"),

@@ -151,22 +151,22 @@ class ZipMembers:
                 f"{self.path}: the directory promises {promised} members and has {len(infos)}; "
                 "the archive is damaged"
             )
-        found: dict[str, zipfile.ZipInfo] = {}
+        by_name: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
-            if info.filename in found:
+            if info.filename in by_name:
                 raise CaptureFormatError(
                     f"{self.path}: {info.filename} stands twice in the archive; "
                     "which of them is meant cannot be known"
                 )
-            found[info.filename] = info
+            by_name[info.filename] = info
         # A damaged name in the directory would make a member vanish without a word.
-        for name, info in found.items():
+        for name, info in by_name.items():
             if self._local_name(info) != name:
                 raise CaptureFormatError(
                     f"{self.path}: byte {info.header_offset:#x}: the member that the directory "
                     f"calls {name!r} has another name there; the archive is damaged"
                 )
-        return found
+        return by_name
 
     def _promised_members(self) -> int | None:
         """The count in the end record, which zipfile does not compare; None where zip64 has it."""
@@ -219,7 +219,7 @@ class ZipMembers:
         return packed
 
     def _whole(self, info: zipfile.ZipInfo, packed: bytes, made: Callable[[bytes], _T]) -> list[_T]:
-        # Not as one: memory of that size is fetched anew each time, which costs as much as to unpack.
+        # Not as one: memory of that size is fetched from the system each time, which costs as much as to unpack.
         return [made(piece) for piece in self._unpacked(info, iter((packed,)))]
 
     def _read(self, info: zipfile.ZipInfo) -> Iterator[bytes]:

@@ -44,7 +44,7 @@ _TIME = re.compile(r"(?:time|t)(?:stamp)?\s*(?:[\[(_]\s*(s|ms|us|µs|ns|ps)\s*[\
 _BUS = re.compile(r"(.+?)\s*\[(\d{1,3}):(\d{1,3})\]")
 _BAD_CELL = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to .*?value (.*)")
 _LAST_S = 9_000_000
-_BEHIND = " "  # what stands behind a delimiter at the end of each line
+_AFTER_LAST = " "  # the empty cell after a delimiter at the end of each line
 _EXPORTED = ("t_ps", "sample")  # the first columns of our own export; the second is no channel
 
 
@@ -286,7 +286,7 @@ def _table(path: str | Path, settings: ReadSettings) -> _Table:
     delimiter = max(",;\t", key=rest[0].count)
     head = _cells(rest[0], delimiter)
     if len(head) > 1 and not head[-1]:
-        head[-1] = _BEHIND  # each line ends with a delimiter
+        head[-1] = _AFTER_LAST  # each line ends with a delimiter
     named = any(not _is_number(cell) for cell in head)
     names = tuple(head) if named else tuple(str(place) for place in range(len(head)))
     if set(names) == {"logic"} and len(listed) == len(names):
@@ -310,7 +310,7 @@ def _table(path: str | Path, settings: ReadSettings) -> _Table:
                 )
             time, per_s = name, _PER_S[(match[1] or "s").lower()]
             continue
-        if name == _BEHIND or (place == 1 and names[:2] == _EXPORTED):
+        if name == _AFTER_LAST or (place == 1 and names[:2] == _EXPORTED):
             continue
         value = values[place] if place < len(values) else ""
         bus = _BUS.fullmatch(name)

@@ -59,14 +59,14 @@ def write_edge_table(pieces: Iterable[Edges], path: Path, *, source: str, digest
     def about() -> dict[str, str]:
         if last is None:
             raise ValueError("there is no sample")
-        said = {
+        about_capture = {
             "digest": digest,
             "channels": last.channels,
             "samplerate_hz": last.samplerate_hz,
             "buses": [[bus.name, bus.channels] for bus in last.buses],
             "end_sample": last.end_sample,
         }
-        return {_KEY: json.dumps(said)}
+        return {_KEY: json.dumps(about_capture)}
 
     write_batches(tables(), path, edge_schema(), about=about)
 

@@ -107,9 +107,9 @@ def read_edges(
     )
     unknowns = 0
     seen: set[str] = set()
-    found = _held if header.format == "ghw" else _streamed
+    read = _held if header.format == "ghw" else _streamed
     latest = 0
-    for changes in found(path, wave, list(variables.values())):
+    for changes in read(path, wave, list(variables.values())):
         time = [change[0] for change in changes]
         latest = max(time)
         if latest * times // over // rate_hz >= _LAST_S or latest * times >= 1 << 63:

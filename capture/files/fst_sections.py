@@ -1,6 +1,6 @@
 """Walk over the sections of an FST file before its values are read.
 
-A section says how long it is, and the next one stands behind it. A length that is too small, or a file
+A section says how long it is, and the next one follows it. A length that is too small, or a file
 of nothing but zeros, keeps a reader that believes it busy for ever; so each is held against the file.
 
 Source: GTKWave, fstapi.h, enum fstBlockType; a section is its type (1 B), its length (8 B, most

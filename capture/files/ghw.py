@@ -63,12 +63,12 @@ class GhwWave:
     def _run(self, keys: Sequence[str]) -> Iterator[Any]:
         command = [sys.executable, str(_CHILD), str(self._path), *keys]
         with (
-            tempfile.TemporaryFile() as said,
+            tempfile.TemporaryFile() as stderr,
             subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=stderr,
                 env={**os.environ, "RUST_BACKTRACE": "0"},  # the panic itself is what is said
             ) as process,
         ):
@@ -81,8 +81,8 @@ class GhwWave:
                     yield part
             except (EOFError, ValueError, TypeError):
                 process.wait()
-                said.seek(0)
-                lines = said.read(1 << 16).decode("utf-8", "replace").splitlines()
+                stderr.seek(0)
+                lines = stderr.read(1 << 16).decode("utf-8", "replace").splitlines()
                 why = next((each for each in reversed(lines) if _tells(each)), "no reason is known")
                 raise CaptureFormatError(
                     f"{self._path}: {why.strip()[:200]}; the file is damaged, write it again"

@@ -73,7 +73,7 @@ def import_captures(
         settings: limit of samples, progress and notes.
     Raises:
         InputError: the place is taken, a file cannot be read, or the files do not fit together;
-            nothing is left behind then.
+            nothing is left there then.
     """
     settings = settings or ReadSettings()
     check_place(place, overwrite, MANIFEST)

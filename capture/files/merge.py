@@ -52,7 +52,7 @@ def merge(
     value stand; what lies outside the first is cut.
 
     Args:
-        note: told at the end when something of the second lay outside the first.
+        note: called at the end when something of the second lay outside the first.
     Raises:
         InputError: there are more than 64 channels, or the captures do not overlap; the second is
             known only at the end.
@@ -101,15 +101,15 @@ def merge(
 
 def _outside(start: int, second: _Stream, end: int, rate_hz: int) -> str:
     """Say what of the second capture lies outside the first; empty where nothing does."""
-    said = []
+    parts = []
     if start < 0:
-        said.append(f"begins {plain_time(-start * PS_PER_S // rate_hz)} before the first")
+        parts.append(f"begins {plain_time(-start * PS_PER_S // rate_hz)} before the first")
     if second.last_end > end + 1 or second.fetch():
-        said.append("goes on after the end of the first")
-    if not said:
+        parts.append("goes on after the end of the first")
+    if not parts:
         return ""
     return (
-        f"merge: the second capture {' and '.join(said)}; what lies outside the first is left out"
+        f"merge: the second capture {' and '.join(parts)}; what lies outside the first is left out"
     )
 
 
@@ -186,15 +186,15 @@ def _fitting(
 ) -> list[tuple[int, int]]:
     """Return number of intervals and shift wherever all that lie over each other agree."""
     ours_gap, theirs_gap = np.diff(ours), np.diff(theirs)
-    found = []
+    shifts = []
     for shift in range(-len(theirs_gap) + 1, len(ours_gap)):
         begin, end = max(0, shift), min(len(ours_gap), len(theirs_gap) + shift)
         mine, yours = ours_gap[begin:end], theirs_gap[begin - shift : end - shift]
         near = np.abs(mine - yours) <= tolerance_ps + mine * _MAX_DRIFT
         near &= our_levels[begin:end] == their_levels[begin - shift : end - shift]
         if near.all() and len(near) >= _MIN_SHARED:
-            found.append((len(near), shift))
-    return found
+            shifts.append((len(near), shift))
+    return shifts
 
 
 def _step_ps(t_ps: npt.NDArray[np.int64], sample_ps: int) -> int:

@@ -1,4 +1,4 @@
-"""Open a capture of any format: found by what is in the file, then by its name, or as told.
+"""Open a capture of any format: recognised by what is in the file, then by its name, or as the user says.
 
 Raw binary has no mark of its own and is read only when the format is given.
 """
@@ -180,13 +180,13 @@ def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader,
         if not equals or not new or not old:
             raise InputError(f"--channel {text!r}: not NEW=CHANNEL")
         if old in header.channels:
-            found = {new: old}
+            channel_of = {new: old}
         elif old in buses:
-            found = {f"{new}{bit}": channel for bit, channel in enumerate(buses[old])}
+            channel_of = {f"{new}{bit}": channel for bit, channel in enumerate(buses[old])}
         else:
             there = listed((*header.channels, *buses))
             raise InputError(f"--channel {text!r}: no channel or bus {old}; there is {there}")
-        for name, channel in found.items():
+        for name, channel in channel_of.items():
             if name in meant or (name in header.channels and name != channel):
                 raise InputError(f"--channel {text!r}: {name} is the name of another channel")
             meant[name] = channel

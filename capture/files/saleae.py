@@ -69,12 +69,12 @@ def channel_files(path: str | Path) -> dict[str, Path]:
     if not place.is_dir():
         match = _FILE.fullmatch(place.name)
         return {f"{match[1][0].upper()}{int(match[2])}" if match else place.stem: place}
-    found = {
+    files = {
         (match[1] == "analog", int(match[2])): file
         for file in place.iterdir()
         if (match := _FILE.fullmatch(file.name))
     }
-    return {f"{'DA'[analog]}{number}": found[analog, number] for analog, number in sorted(found)}
+    return {f"{'DA'[analog]}{number}": files[analog, number] for analog, number in sorted(files)}
 
 
 def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:

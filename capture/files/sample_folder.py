@@ -25,7 +25,7 @@ __all__ = ["Recipe", "read_edges", "read_header", "recipe_of"]
 class Recipe:
     """The sources of a folder, opened, the first being the time base.
 
-    ``say`` is told what of the others lies outside the first.
+    ``say`` is called with what of the others lies outside the first.
     """
 
     def __init__(

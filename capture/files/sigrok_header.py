@@ -210,24 +210,24 @@ def _probes(
 
 def _analog(members: ZipMembers, values: dict[str, str]) -> dict[str, tuple[str, ...]]:
     """Return the analog channels with their chunks in order; none where it was not captured."""
-    found: dict[str, tuple[str, ...]] = {}
+    chunks_of: dict[str, tuple[str, ...]] = {}
     for key in sorted((k for k in values if re.fullmatch(r"analog\d{1,9}", k)), key=_index):
         name = values[key]
-        if not name or name in found:
+        if not name or name in chunks_of:
             raise CaptureFormatError(
                 f"{members.path}: metadata: {key} is named {name!r}; give each channel its own name"
             )
         device = values.get("capturefile", "logic-1").rpartition("-")[2]
         stem = f"analog-{device}-{_index(key)}"
         there = any(each.startswith(f"{stem}-") for each in members.names)
-        found[name] = _chunks(members, stem) if there else ()
-    return found
+        chunks_of[name] = _chunks(members, stem) if there else ()
+    return chunks_of
 
 
 def _chunks(members: ZipMembers, capturefile: str) -> tuple[str, ...]:
     chunk = re.compile(re.escape(capturefile) + r"-(\d{1,9})")
     numbered = {int(match[1]): name for name in members.names if (match := chunk.fullmatch(name))}
-    found = sum(1 for name in members.names if chunk.fullmatch(name))
+    count = sum(1 for name in members.names if chunk.fullmatch(name))
     if capturefile in members.names:
         if numbered:
             raise CaptureFormatError(
@@ -246,7 +246,7 @@ def _chunks(members: ZipMembers, capturefile: str) -> tuple[str, ...]:
                 f"{members.path}: {capturefile}-{number} is missing, but "
                 f"{capturefile}-{max(numbered)} is there; samples would be lost"
             )
-    if found > len(numbered):
+    if count > len(numbered):
         raise CaptureFormatError(f"{members.path}: two chunks of {capturefile} have one number")
     return tuple(numbered[number] for number in sorted(numbered))
 

@@ -230,10 +230,10 @@ def _volts(
         for _, signal in dump.signals
         if signal.key in dump.reals
     }
-    found = [of_key.get(key) for key in _ordered(dump)]
+    thresholds = [of_key.get(key) for key in _ordered(dump)]
     return (
-        np.array([np.nan if each is None else each.high_V for each in found]),
-        np.array([np.nan if each is None else each.low_V for each in found]),
+        np.array([np.nan if each is None else each.high_V for each in thresholds]),
+        np.array([np.nan if each is None else each.low_V for each in thresholds]),
     )
 
 

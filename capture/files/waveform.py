@@ -192,10 +192,10 @@ def _traces(path: Path) -> list[_Trace]:
     try:
         if len(text) > _LIMIT_B:
             raise ValueError(f"more than {_LIMIT_B} B")
-        said = json.loads(text)
-        if tuple(said["format"]) != WAVEFORM_FORMAT:
-            raise ValueError(f"format is {said['format']!r}, not {list(WAVEFORM_FORMAT)}")
-        traces = [_trace(path, each, said["fields"], said["volts"]) for each in said["traces"]]
+        index = json.loads(text)
+        if tuple(index["format"]) != WAVEFORM_FORMAT:
+            raise ValueError(f"format is {index['format']!r}, not {list(WAVEFORM_FORMAT)}")
+        traces = [_trace(path, each, index["fields"], index["volts"]) for each in index["traces"]]
     except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise CaptureFormatError(f"{where}: no waveforms: {what}; capture again") from None
@@ -214,18 +214,18 @@ def _traces(path: Path) -> list[_Trace]:
     return traces
 
 
-def _trace(path: Path, said: Any, fields: Sequence[str], volts: str) -> _Trace:
-    numbers = dict(zip(fields, map(float, said["preamble"].split(",")), strict=True))
-    file = said["file"]
+def _trace(path: Path, stated: Any, fields: Sequence[str], volts: str) -> _Trace:
+    numbers = dict(zip(fields, map(float, stated["preamble"].split(",")), strict=True))
+    file = stated["file"]
     if not isinstance(file, str) or Path(file).name != file:
         raise ValueError(f"{file!r} is not the name of a file")
     points, spacing_s = numbers["points"], numbers["x_increment_s"]
     begin_s = numbers["x_origin_s"] - numbers["x_reference"] * spacing_s
     if not all(map(math.isfinite, numbers.values())) or not points.is_integer() or points < 1:
-        raise ValueError(f"preamble {said['preamble'][:80]!r}")
+        raise ValueError(f"preamble {stated['preamble'][:80]!r}")
     if not 1e-12 <= spacing_s <= 1 or abs(begin_s) + points * spacing_s > _LAST_S:
         raise ValueError(f"{points:g} points each {spacing_s:g} s from {begin_s:g} s on")
-    analog = said["bits_per_byte"] == 0
+    analog = stated["bits_per_byte"] == 0
     y = (0.0, 0.0)
     if analog:
         scale, origin = numbers["y_increment_V"], numbers["y_origin_V"]
@@ -235,7 +235,7 @@ def _trace(path: Path, said: Any, fields: Sequence[str], volts: str) -> _Trace:
             if volts == "reference"
             else (scale, -(origin + reference) * scale)
         )
-    channels = tuple(map(str, said["channels"]))
-    if not 1 <= len(channels) <= max(1, said["bits_per_byte"]) <= 8:
-        raise ValueError(f"{len(channels)} channels in a byte of {said['bits_per_byte']}")
+    channels = tuple(map(str, stated["channels"]))
+    if not 1 <= len(channels) <= max(1, stated["bits_per_byte"]) <= 8:
+        raise ValueError(f"{len(channels)} channels in a byte of {stated['bits_per_byte']}")
     return _Trace(path / file, channels, analog, int(points), begin_s, spacing_s, y)

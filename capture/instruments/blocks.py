@@ -21,7 +21,7 @@ def read_block(
     expected_B: int,
     progress: Callable[[int], None] | None = None,
 ) -> bytes:
-    """Return the data of a block, and read the newline behind it.
+    """Return the data of a block, and read the newline after it.
 
     Args:
         read: returns exactly so many bytes, or raises.

@@ -1,4 +1,4 @@
-"""Dialects: how instruments of one family are told to hand over a waveform, as data in a TOML file."""
+"""Dialects: the commands by which instruments of one family hand over a waveform, as data in a TOML file."""
 
 from __future__ import annotations
 

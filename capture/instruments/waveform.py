@@ -29,7 +29,7 @@ _SETTLE_S = 5.0  # for an answer that needs no transfer
 
 @dataclass(frozen=True, slots=True)
 class WaveformRequest:
-    """Which channels; ``single`` records anew, else what is on the screen is taken.
+    """Which channels; ``single`` records once more, else what is on the screen is taken.
 
     ``wait_s`` is how long one transfer, or the wait for the trigger, may take. ``max_points`` of a
     trace are refused beyond.

@@ -50,7 +50,7 @@ def guard(
     wait_s: float = 30.0,
     log: Callable[[str], None] | None = None,
 ) -> int:
-    """Pull every freeze of a target until told to stop; return how many were.
+    """Pull every freeze of a target until ``stop`` says so; return how many were.
 
     A freeze of which something could not be read is pulled once more before the recorder is armed.
 
@@ -146,7 +146,7 @@ class _Guard:
         self.log(f"{target.url}: watching {names}")
 
     def disconnect(self) -> None:
-        """Close the target; the next look opens it anew."""
+        """Close the target; the next look opens it again."""
         if self._target is not None:
             self._target.close()
         self._target = None
@@ -226,12 +226,12 @@ class _Guard:
 
     def _folders(self) -> list[tuple[int, Path]]:
         """Return the folders that a guard made here, oldest first."""
-        found = []
+        numbered = []
         for entry in self.directory.iterdir():
             match = _NAME.fullmatch(entry.name)
             if match and _is_of(entry, match["nonce"], int(match["generation"])):
-                found.append((int(match["number"]), entry))
-        return sorted(found)
+                numbered.append((int(match["number"]), entry))
+        return sorted(numbered)
 
     def _prune(self) -> None:
         for _, path in self._folders()[: -self.keep]:

@@ -49,7 +49,7 @@ def set_rx_dma(device: Device, *, stopped: bool) -> None:
 
 
 def set_loopback(device: Device, *, on: bool) -> None:
-    """Let the card hear its own link, or its peer's again; a change brings the link up anew.
+    """Let the card hear its own link, or its peer's again; a change brings the link up again.
 
     Raises:
         TargetError: the device does not take the write.

@@ -26,7 +26,7 @@ IDENTITY_REGISTERS: tuple[RegisterInfo, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The constants of one device; two reads of one device are equal until it is powered up anew.
+    """The constants of one device; two reads of one device are equal until it is powered up again.
 
     A register with one field has the register's name; the fields of the others have both names
     (``id.devices.count`` is ``devices_count``). Clocks in Hz, depths and FIFOs in records or words

@@ -13,7 +13,7 @@ __all__ = ["Option", "TargetUrl", "host_and_port", "parse_url"]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A number that may stand behind the ``?`` of a URL. ``lowest`` and ``highest`` are allowed."""
+    """A number that may follow the ``?`` of a URL. ``lowest`` and ``highest`` are allowed."""
 
     default: float | None
     lowest: float
@@ -63,18 +63,18 @@ def parse_url(
     _, _, rest = url.partition(":")
     rest, _, query = rest.partition("?")
     numbers = {name: option.default for name, option in options.items()}
-    found: dict[str, str] = {}
+    given: dict[str, str] = {}
     for name, text in parse_qsl(query, keep_blank_values=True):
         if name not in options and name not in texts:
             known = [f"{n}= ({o.doc})" for n, o in options.items()]
             known += [f"{n}= ({doc})" for n, doc in texts.items()]
             raise InputError(f"{url}: no option {name!r}; there are " + ", ".join(known))
-        if name in found:
+        if name in given:
             raise InputError(f"{url}: option {name} is given twice")
-        found[name] = text
+        given[name] = text
         if name in options:
             numbers[name] = _number(url, name, text, options[name])
-    return TargetUrl(url, rest, numbers, {n: t for n, t in found.items() if n in texts})
+    return TargetUrl(url, rest, numbers, {n: t for n, t in given.items() if n in texts})
 
 
 def host_and_port(target: TargetUrl, default_port: int) -> tuple[str, int]:

@@ -18,7 +18,7 @@ Words = npt.NDArray[np.uint32]
 
 @runtime_checkable
 class Target(Protocol):
-    """Registers behind some transport: byte addresses, multiples of 4, and words of 32 bits.
+    """Registers reached over some transport: byte addresses, multiples of 4, and words of 32 bits.
 
     No read has a side effect on the device, so an implementation may read again whatever got lost;
     a write is sent once for each call and may, on a lossy transport, be lost, late or doubled.
@@ -69,11 +69,11 @@ def open_target(url: str) -> Target:
         TargetError: the transport cannot be opened.
     """
     scheme, colon, _ = url.partition(":")
-    found = [point for point in entry_points(group="freezeframe.targets") if point.name == scheme]
-    if not colon or not found:
+    points = [point for point in entry_points(group="freezeframe.targets") if point.name == scheme]
+    if not colon or not points:
         known = ", ".join(f"{name}:" for name in sorted(target_schemes()))
         raise InputError(
             f"{url!r}: no target of that kind; a target is a URL that begins with {known}"
         )
-    factory: TargetFactory = found[0].load()
+    factory: TargetFactory = points[0].load()
     return factory(url)

@@ -33,10 +33,10 @@ class ConformanceError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A target to be checked, and what is known of the device behind it.
+    """A target to be checked, and what is known of its device.
 
     Attributes:
-        open: opens the target anew, to the same device.
+        open: opens the target again, to the same device.
         words: byte address to word, of words that stand still; a few hundred at least, and among
             them stretches of neighbours longer than the transport's largest request.
         outside: an address that the device answers with an error.

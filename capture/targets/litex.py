@@ -1,7 +1,7 @@
 """``litex://host[:port]``: registers through LiteX's ``litex_server``, and so through its bridges.
 
 The server's byte stream carries Etherbone packets back to back, and its answers carry no id: they
-are matched by order, so a stream that fell out of step is closed and opened anew.
+are matched by order, so a stream that fell out of step is closed and opened again.
 
 Source: docs/formats.md, section 9; LiteX 2024.12, tools/litex_server.py, tools/litex_client.py.
 """

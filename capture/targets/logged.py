@@ -1,4 +1,4 @@
-"""A target that tells every access in one line, so that grep finds who touched which register."""
+"""A target that logs every access as one line, so that grep finds who touched which register."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class UartTarget:
         return answer
 
     def _find_silence(self, port: serial.Serial, begun_s: float) -> None:
-        """Throw away what comes until nothing has come for 0.15 s, so that both ends start anew."""
+        """Throw away what comes until nothing has come for 0.15 s, so that both ends start again."""
         port.timeout = _QUIET_S
         while stray := port.read(max(1, port.in_waiting)):
             self.stats.stray_B += len(stray)
