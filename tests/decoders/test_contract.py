@@ -304,6 +304,20 @@ def test_asking_for_a_decoder_that_did_not_load_says_why() -> None:
         registry.find("x")
 
 
+def test_an_entry_point_that_fails_to_import_is_one_line_when_it_is_asked_for(
+    plugins: Path,
+) -> None:
+    points = [
+        EntryPoint("broken", "ff_test_broken:X", "freezeframe.decoders"),
+        EntryPoint("good", "ff_test_plugins:GOOD", "freezeframe.decoders"),
+    ]
+    registry = load_decoders(points)
+    said = r"^decoder broken \(ff_test_broken:X\) does not load: ModuleNotFoundError: No module .*$"
+    with pytest.raises(InputError, match=said):
+        registry.find("broken")
+    assert registry.find("good").id == "good"
+
+
 def test_two_packages_cannot_offer_one_name(plugins: Path) -> None:
     (plugins / "ff_test_second.py").write_text("from ff_test_plugins import GOOD\n")
     points = [
