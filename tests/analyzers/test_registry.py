@@ -20,7 +20,7 @@ BROKEN = {
     ),
     "a module that is gone": (
         "import freezeframe.analyzers.diagnosis.interrupts\n",
-        r"ModuleNotFoundError: No module named .* was it written for Freezeframe 0\.1\?\)$",
+        r"ModuleNotFoundError: No module named .* \(was it written for Freezeframe 0\.1\?\)$",
     ),
     "not installed": ("import no_such_module\n", r"No module named 'no_such_module'$"),
     "ends the program": ("raise SystemExit(3)\n", "SystemExit: 3$"),
