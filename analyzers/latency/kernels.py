@@ -10,7 +10,7 @@ Only the order of the events of one key matters; those of different keys may sta
 
 from __future__ import annotations
 
-from typing import no_type_check
+from typing import NamedTuple, no_type_check
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ __all__ = [
     "MANTISSA_BITS",
     "NEGATIVE",
     "STILL_OPEN",
+    "OpenMessages",
+    "Slowest",
+    "Totals",
     "bin_edges",
     "close_all",
     "join",
@@ -53,6 +56,33 @@ _SHIFT = 52 - MANTISSA_BITS
 _BIAS = 1023 << MANTISSA_BITS
 
 
+class OpenMessages(NamedTuple):
+    """For each key the open message and the head: times by stage, and a bit for each stage that was met."""
+
+    times: Int64
+    mask: npt.NDArray[np.int32]
+    head_times: Int64
+    head_mask: npt.NDArray[np.int32]
+
+
+class Totals(NamedTuple):
+    """Counts (places as above), and of each phase and the whole way: sum, least, most, and a histogram."""
+
+    counts: Int64
+    sums: Int64
+    least: Int64
+    most: Int64
+    histogram: Int64
+
+
+class Slowest(NamedTuple):
+    """The slowest messages, longest first: times by stage, duration, and key (-1: none)."""
+
+    times: Int64
+    whole: Int64
+    key: Int64
+
+
 def bin_edges(numbers: Int64) -> tuple[Int64, Int64]:
     """Return the half-open ranges of durations that bins hold; bin 0 is everything below 1.
 
@@ -77,11 +107,11 @@ def match(t_ps, key, stage, phases, keys, totals, slow):
     Args:
         t_ps, key, stage: ``(n,)`` int64, int32 below the number of keys, uint8 below that of stages.
         phases: ``(p, 2)`` int64, stages between which a phase lies.
-        keys, totals, slow: the arrays of a state, altered.
+        keys, totals, slow: an `OpenMessages`, a `Totals` and a `Slowest`, altered.
     Returns:
         how many were taken: fewer than there are where one has a key or stage that there is not.
     """
-    times, mask, head_times, head_mask = keys
+    times, mask = keys.times, keys.mask
     stages = times.shape[1]
     known_keys = np.uint32(len(mask))
     final, full = stages - 1, (1 << stages) - 1
@@ -98,7 +128,7 @@ def match(t_ps, key, stage, phases, keys, totals, slow):
             break
         seen = np.int64(mask[k])
         if (seen & _STAGES) >> s:
-            _close(k, times, mask, head_times, head_mask, phases, totals, slow)
+            _close(k, keys, phases, totals, slow)
             seen = _KNOWN
         if s < final:
             times[k, s] = t_ps[i]
@@ -116,22 +146,22 @@ def match(t_ps, key, stage, phases, keys, totals, slow):
         else:
             times[k, s] = t_ps[i]
             mask[k] = seen | 1 << s
-            _close(k, times, mask, head_times, head_mask, phases, totals, slow)
+            _close(k, keys, phases, totals, slow)
     _add_all(held, rows, which, phases, totals, slow)
     return taken
 
 
 @no_type_check
 @njit(cache=True, nogil=True)
-def _close(k, times, mask, head_times, head_mask, phases, totals, slow):
+def _close(k, keys, phases, totals, slow):
     """End the open message of a key: it is counted, or kept as the head."""
-    seen = np.int64(mask[k])
-    mask[k] = _KNOWN
+    seen = np.int64(keys.mask[k])
+    keys.mask[k] = _KNOWN
     if not seen & (_KNOWN | 1):
-        head_mask[k] = seen
-        head_times[k] = times[k]
+        keys.head_mask[k] = seen
+        keys.head_times[k] = keys.times[k]
     else:
-        _judge(k, times[k], seen & _STAGES, phases, totals, slow)
+        _judge(k, keys.times[k], seen & _STAGES, phases, totals, slow)
 
 
 @no_type_check
@@ -142,7 +172,7 @@ def _judge(k, row, seen, phases, totals, slow):
     if seen == (1 << stages) - 1:
         _add(k, row, phases, totals, slow)
         return
-    counts = totals[0]
+    counts = totals.counts
     counts[INCOMPLETE] += 1
     for s in range(stages):
         if not seen >> s & 1:
@@ -164,7 +194,7 @@ def _add(k, row, phases, totals, slow):
 @njit(cache=True, nogil=True)
 def _add_all(n, rows, which, phases, totals, slow):
     """Add complete messages, phase by phase; the whole way is the last."""
-    counts, sums, least, most, histogram = totals
+    counts = totals.counts
     counts[COMPLETE] += n
     last = len(rows) - 1
     p = len(phases)
@@ -173,8 +203,8 @@ def _add_all(n, rows, which, phases, totals, slow):
         begin, end = 0, last
         if phase < p:
             begin, end = phases[phase, 0], phases[phase, 1]
-        total, low, high = np.int64(0), least[phase], most[phase]
-        bins = histogram[phase]
+        total, low, high = np.int64(0), totals.least[phase], totals.most[phase]
+        bins = totals.histogram[phase]
         for i in range(n):
             duration = rows[end, i] - rows[begin, i]
             durations[i] = duration
@@ -189,42 +219,41 @@ def _add_all(n, rows, which, phases, totals, slow):
             else:
                 bits = np.float64(duration).view(np.int64)
                 bins[np.uint64(min((bits >> _SHIFT) - _BIAS + 1, BINS - 1))] += 1
-        sums[phase] += total
-        least[phase] = low
-        most[phase] = high
-    enough = slow[1][-1]
+        totals.sums[phase] += total
+        totals.least[phase] = low
+        totals.most[phase] = high
+    enough = slow.whole[-1]
     for i in range(n):
         whole = rows[last, i] - rows[0, i]
         if whole >= enough:
             _keep_slow(whole, which[i], rows[:, i], slow)
-            enough = slow[1][-1]
+            enough = slow.whole[-1]
 
 
 @no_type_check
 @njit(cache=True, nogil=True)
 def _keep_slow(whole, k, row, slow):
     """Put a message among the slowest: longest first, then the earlier, then the lower key."""
-    slow_times, slow_whole, slow_key = slow
-    n = len(slow_whole)
+    n = len(slow.whole)
     at = n
     while at > 0:
-        other = slow_whole[at - 1]
+        other = slow.whole[at - 1]
         if other > whole:
             break
         if other == whole:
-            begin = slow_times[at - 1, 0]
-            if begin < row[0] or (begin == row[0] and slow_key[at - 1] <= k):
+            begin = slow.times[at - 1, 0]
+            if begin < row[0] or (begin == row[0] and slow.key[at - 1] <= k):
                 break
         at -= 1
     if at == n:
         return
     for j in range(n - 1, at, -1):
-        slow_times[j] = slow_times[j - 1]
-        slow_whole[j] = slow_whole[j - 1]
-        slow_key[j] = slow_key[j - 1]
-    slow_times[at] = row
-    slow_whole[at] = whole
-    slow_key[at] = k
+        slow.times[j] = slow.times[j - 1]
+        slow.whole[j] = slow.whole[j - 1]
+        slow.key[j] = slow.key[j - 1]
+    slow.times[at] = row
+    slow.whole[at] = whole
+    slow.key[at] = k
 
 
 @no_type_check
@@ -234,33 +263,32 @@ def join(phases, keys, later, totals, slow):
 
     ``keys`` becomes that of both; complete messages go into ``totals`` and ``slow``.
     """
-    times, mask, head_times, head_mask = keys
-    next_times, next_mask, next_head_times, next_head_mask = later
+    times, mask = keys.times, keys.mask
     for k in range(len(mask)):
-        if not next_mask[k]:
+        if not later.mask[k]:
             continue  # nothing of this key came
-        here, there = np.int64(mask[k]) & _STAGES, np.int64(next_mask[k]) & _STAGES
+        here, there = np.int64(mask[k]) & _STAGES, np.int64(later.mask[k]) & _STAGES
         # What comes first may continue what is open here, unless it begins with the first stage.
-        is_over = bool(next_mask[k] & _KNOWN)
-        first = np.int64(next_head_mask[k]) if is_over else (np.int64(0) if there & 1 else there)
+        is_over = bool(later.mask[k] & _KNOWN)
+        first = np.int64(later.head_mask[k]) if is_over else (np.int64(0) if there & 1 else there)
         if first and here and not here >> _lowest(first):
-            row = next_head_times[k] if is_over else next_times[k]
+            row = later.head_times[k] if is_over else later.times[k]
             for s in range(len(row)):
                 if first >> s & 1:
                     times[k, s] = row[s]
             mask[k] |= first
             if not is_over:
                 continue
-            _close(k, times, mask, head_times, head_mask, phases, totals, slow)
+            _close(k, keys, phases, totals, slow)
         else:
             if here:
-                _close(k, times, mask, head_times, head_mask, phases, totals, slow)
+                _close(k, keys, phases, totals, slow)
             if first and is_over:
-                times[k] = next_head_times[k]
+                times[k] = later.head_times[k]
                 mask[k] |= first
-                _close(k, times, mask, head_times, head_mask, phases, totals, slow)
-        mask[k] = (mask[k] | next_mask[k]) & _KNOWN | there
-        times[k] = next_times[k]
+                _close(k, keys, phases, totals, slow)
+        mask[k] = (mask[k] | later.mask[k]) & _KNOWN | there
+        times[k] = later.times[k]
 
 
 @no_type_check
@@ -277,9 +305,9 @@ def _lowest(bits):
 @njit(cache=True, nogil=True)
 def close_all(keys, counts):
     """Count what is not over at either end of the recording."""
-    _, mask, _, head_mask = keys
+    mask = keys.mask
     for k in range(len(mask)):
-        if head_mask[k]:
+        if keys.head_mask[k]:
             counts[BEGAN_BEFORE] += 1
         if mask[k] & _STAGES:
             if not mask[k] & (_KNOWN | 1):

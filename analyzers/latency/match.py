@@ -20,6 +20,9 @@ from freezeframe.analyzers.latency.kernels import (
     INCOMPLETE,
     NEGATIVE,
     STILL_OPEN,
+    OpenMessages,
+    Slowest,
+    Totals,
     bin_edges,
     close_all,
     join,
@@ -120,20 +123,20 @@ class PhaseState:
     """What `PhaseAnalyzer` carries from one stretch to the next."""
 
     def __init__(self, stages: int, phases: int, keys: int, slowest: int) -> None:
-        self.keys = (
+        self.keys = OpenMessages(
             np.zeros((keys, stages), np.int64),
             np.zeros(keys, np.int32),
             np.zeros((keys, stages), np.int64),
             np.zeros(keys, np.int32),
         )
-        self.totals = (
+        self.totals = Totals(
             np.zeros(COUNTS + stages, np.int64),
             np.zeros(phases + 1, np.int64),
             np.full(phases + 1, _HUGE, np.int64),
             np.full(phases + 1, -_HUGE, np.int64),
             np.zeros((phases + 1, BINS), np.int64),
         )
-        self.slow = (
+        self.slow = Slowest(
             np.zeros((slowest, stages), np.int64),
             np.full(slowest, -_HUGE, np.int64),
             np.full(slowest, -1, np.int64),
@@ -142,10 +145,9 @@ class PhaseState:
     def copy(self) -> PhaseState:
         """Return a state of its own with the same content."""
         made = PhaseState.__new__(PhaseState)
-        k, t, s = self.keys, self.totals, self.slow
-        made.keys = (k[0].copy(), k[1].copy(), k[2].copy(), k[3].copy())
-        made.totals = (t[0].copy(), t[1].copy(), t[2].copy(), t[3].copy(), t[4].copy())
-        made.slow = (s[0].copy(), s[1].copy(), s[2].copy())
+        made.keys = OpenMessages(*(array.copy() for array in self.keys))
+        made.totals = Totals(*(array.copy() for array in self.totals))
+        made.slow = Slowest(*(array.copy() for array in self.slow))
         return made
 
 
@@ -216,13 +218,13 @@ class PhaseAnalyzer:
 
     def finish(self, state: PhaseState) -> PhaseResult:
         """Return what the state amounts to; it is not altered."""
-        counts = state.totals[0].copy()
+        counts = state.totals.counts.copy()
         close_all(state.keys, counts)
         told = counts.tolist()
         names = [phase.name for phase in self.table.phases]
         stats = [_stats(name, i, state) for i, name in enumerate([*names, "whole"])]
         complete = told[COMPLETE]
-        slow_times, slow_whole, slow_key = state.slow
+        slow = state.slow
         return PhaseResult(
             complete=complete,
             incomplete=told[INCOMPLETE],
@@ -235,7 +237,7 @@ class PhaseAnalyzer:
             slowest=tuple(
                 SlowMessage(key, whole, tuple(times))
                 for key, whole, times in zip(
-                    slow_key.tolist(), slow_whole.tolist(), slow_times.tolist(), strict=True
+                    slow.key.tolist(), slow.whole.tolist(), slow.times.tolist(), strict=True
                 )
                 if key >= 0
             ),
@@ -243,28 +245,30 @@ class PhaseAnalyzer:
 
     @staticmethod
     def _add(state: PhaseState, later: PhaseState) -> None:
-        counts, sums, least, most, histogram = state.totals
-        counts += later.totals[0]
-        sums += later.totals[1]
-        np.minimum(least, later.totals[2], out=least)
-        np.maximum(most, later.totals[3], out=most)
-        histogram += later.totals[4]
+        totals, more = state.totals, later.totals
+        np.add(totals.counts, more.counts, out=totals.counts)
+        np.add(totals.sums, more.sums, out=totals.sums)
+        np.add(totals.histogram, more.histogram, out=totals.histogram)
+        np.minimum(totals.least, more.least, out=totals.least)
+        np.maximum(totals.most, more.most, out=totals.most)
         both = [np.concatenate([a, b]) for a, b in zip(state.slow, later.slow, strict=True)]
         # Longest first, then the earlier, then the lower key: as the kernel keeps them.
-        order = np.lexsort((both[2], both[0][:, 0], -both[1]))[: len(state.slow[1])]
+        order = np.lexsort((both[2], both[0][:, 0], -both[1]))[: len(state.slow.whole)]
         for mine, all_ in zip(state.slow, both, strict=True):
             mine[:] = all_[order]
 
 
 def _stats(name: str, phase: int, state: PhaseState) -> PhaseStats:
-    counts, sums, least, most, histogram = state.totals
-    bins = np.flatnonzero(histogram[phase])
+    totals = state.totals
+    bins = np.flatnonzero(totals.histogram[phase])
     low, high = bin_edges(bins)
     return PhaseStats(
         name,
-        int(counts[COMPLETE]),
-        int(sums[phase]),
-        int(least[phase]),
-        int(most[phase]),
-        tuple(zip(low.tolist(), high.tolist(), histogram[phase, bins].tolist(), strict=True)),
+        int(totals.counts[COMPLETE]),
+        int(totals.sums[phase]),
+        int(totals.least[phase]),
+        int(totals.most[phase]),
+        tuple(
+            zip(low.tolist(), high.tolist(), totals.histogram[phase, bins].tolist(), strict=True)
+        ),
     )
