@@ -95,14 +95,16 @@ def neighbourhood(diff: SegmentDiff, pair: PacketPair, edit: Edit) -> tuple[Row,
 
 def verdict_text(packet: Packet) -> str:
     """Return what the checks say of a packet at a tap."""
-    said = []
+    verdicts_said = []
     for name, verdict in (
         ("header CRC", packet.header_ok),
         ("payload CRC", packet.payload_ok),
         ("length", packet.length_ok),
     ):
-        said.append(f"{name} {'not known' if verdict is None else 'good' if verdict else 'bad'}")
-    return ", ".join(said)
+        verdicts_said.append(
+            f"{name} {'not known' if verdict is None else 'good' if verdict else 'bad'}"
+        )
+    return ", ".join(verdicts_said)
 
 
 def good_elsewhere(diff: SegmentDiff, pair: PacketPair) -> Evidence:

@@ -83,8 +83,8 @@ class Facts:
 
     @cached_property
     def diffs(self) -> dict[tuple[str, str], SegmentDiff]:
-        found = run_analyzer(TapDiff(), [self.view])
-        return {(diff.up.source, diff.down.source): diff for diff in found}
+        diffs = run_analyzer(TapDiff(), [self.view])
+        return {(diff.up.source, diff.down.source): diff for diff in diffs}
 
     @cached_property
     def accounts(self) -> tuple[FlowAccount, ...]:
@@ -110,7 +110,7 @@ class Facts:
     @cached_property
     def unplaced(self) -> tuple[Unplaced, ...]:
         """The packets that are bad at a tap although nothing before it was recorded of the damage."""
-        found = []
+        cases = []
         for sender, receiver in self.view.directions:
             for tap, stream in enumerate(self.streams(sender, receiver)):
                 if stream is None:
@@ -118,8 +118,8 @@ class Facts:
                 before = self._explained(sender, receiver, tap)
                 for packet in stream.packets:
                     if packet.bad and packet.index not in before:
-                        found.append(self._unplaced(sender, receiver, tap, stream, packet))
-        return tuple(found)
+                        cases.append(self._unplaced(sender, receiver, tap, stream, packet))
+        return tuple(cases)
 
     def _explained(self, sender: str, receiver: str, tap: int) -> set[int]:
         """Return the packets at a tap whose damage the comparison with the tap before shows."""
@@ -359,13 +359,13 @@ def _packets_ps(facts: Facts, sender: str, receiver: str) -> list[int]:
 
 def doubt_ps(facts: Facts, account: FlowAccount) -> int | None:
     """Return by how much times of the two logs may be off each other; None when that is not known."""
-    found = 0
+    doubt = 0
     for device in (account.sender, account.receiver):
         log = facts.view.flow_log(device)
         if log is None or not len(log) or bool((log.t_unc_ps < 0).any()):
             return None
-        found += int(log.t_unc_ps.max())
-    return found
+        doubt += int(log.t_unc_ps.max())
+    return doubt
 
 
 def covers(facts: Facts, device: str, since_ps: int | None) -> bool:

@@ -71,7 +71,7 @@ def handled(
     entered, left, unc = (
         entries["t_ps"].to_numpy(), exits["t_ps"].to_numpy(), entries["t_unc_ps"].to_numpy()
     )  # fmt: skip
-    found: list[InterruptRow] = []
+    interrupts: list[InterruptRow] = []
     for number, (row, t_ps) in enumerate(
         zip(raised.index.tolist(), raised["t_ps"].tolist(), strict=True)
     ):
@@ -79,19 +79,26 @@ def handled(
         if 0 <= at < len(entries):
             after = int(np.searchsorted(left, entered[at]))
             left_ps = int(left[after]) if after < len(left) else -1
-            found.append(
+            interrupts.append(
                 InterruptRow(
                     t_ps, RAN, int(entered[at]), left_ps, int(unc[at]), row, int(entries.index[at])
                 )
             )
             continue
         # Silence means something only where the trace went on for long, and lost nothing.
-        longest = max((one.entered_ps - one.t_ps for one in found if one.outcome == RAN), default=0)
+        longest = max(
+            (
+                interrupt.entered_ps - interrupt.t_ps
+                for interrupt in interrupts
+                if interrupt.outcome == RAN
+            ),
+            default=0,
+        )
         patience = max(_PATIENCE_PS, _PATIENCE * longest)
         went_on = at >= len(entries) and len(timed) > 0 and timed[-1] - t_ps > patience
         never = went_on and not (lost >= t_ps - patience).any()
-        found.append(InterruptRow(t_ps, NEVER if never else UNKNOWN, -1, -1, -1, row, -1))
-    return found
+        interrupts.append(InterruptRow(t_ps, NEVER if never else UNKNOWN, -1, -1, -1, row, -1))
+    return interrupts
 
 
 def run(view: CaptureView) -> AnalysisResult:
@@ -174,12 +181,14 @@ def _track(device: str, irq: int, rows: list[InterruptRow]) -> Intervals:
 
 
 def _messages(host: HostEvents) -> list[Intervals]:
-    said = host.table[(host.table["kind"] == "message").to_numpy() & (host.table["t_unc_ps"] >= 0)]
-    if not len(said):
+    messages = host.table[
+        (host.table["kind"] == "message").to_numpy() & (host.table["t_unc_ps"] >= 0)
+    ]
+    if not len(messages):
         return []
     rows: list[IntervalRow] = [
         (t_ps, t_ps + 1, "message", text, -1, False, False)
-        for t_ps, text in zip(said["t_ps"].tolist(), said["text"].tolist(), strict=True)
+        for t_ps, text in zip(messages["t_ps"].tolist(), messages["text"].tolist(), strict=True)
     ]
     return [interval_track("host.messages", "messages of the host's kernel", rows)]
 

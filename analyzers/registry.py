@@ -46,8 +46,8 @@ def load_analyses(points: Iterable[EntryPoint] | None = None) -> AnalysisRegistr
     """Load every analysis that an installed package offers; by default those of this environment."""
     analyses: dict[str, Analysis] = {}
     broken: dict[str, str] = {}
-    found = entry_points(group=GROUP) if points is None else points
-    for point in sorted(found, key=lambda p: (p.name, p.value)):
+    offered = entry_points(group=GROUP) if points is None else points
+    for point in sorted(offered, key=lambda p: (p.name, p.value)):
         try:
             loaded = point.load()
         # Someone else's module can fail in any way, and whatever it is belongs in the list.

@@ -291,7 +291,7 @@ def _packets(
     """Make the packets of a stream; what is missing at an edge of the recording is told from damage."""
     kinds, data, rows = words["kind"], words["data"], words["row"]
     edges = {0, len(rows), *breaks}
-    found: list[Packet] = []
+    packets: list[Packet] = []
     verdicts = {name: _verdicts(table[name]) for name in ("header_ok", "payload_ok", "length_ok")}
     starts = np.searchsorted(rows, table["first_row"].to_numpy())
     ends = np.searchsorted(rows, table["end_row"].to_numpy() - 1) + 1
@@ -300,7 +300,7 @@ def _packets(
         heads = int((kind == Kind.HEAD).sum())
         has_tail = bool(kind[-1] == Kind.TAIL)
         cut_start = start in edges and heads < HEADS
-        found.append(
+        packets.append(
             Packet(
                 index=i,
                 start=start,
@@ -319,7 +319,7 @@ def _packets(
                 length_ok=verdicts["length_ok"][i],
             )
         )
-    return found
+    return packets
 
 
 def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
@@ -332,10 +332,10 @@ def _breaks(device: DeviceCapture, tap: str, slots: Int64) -> tuple[int, ...]:
     memory = device.memories.get(tap) or next(iter(device.memories.values()))
     oldest = memory.write_ptr if memory.wrapped else 0
     age = (slots - oldest) % max(len(memory.records), 1)
-    found = set()
+    breaks = set()
     for gap in memory.gaps:
-        found.add(int(np.searchsorted(age, (gap.first_slot - oldest) % len(memory.records))))
-    return tuple(sorted(at for at in found if 0 < at < len(slots)))
+        breaks.add(int(np.searchsorted(age, (gap.first_slot - oldest) % len(memory.records))))
+    return tuple(sorted(at for at in breaks if 0 < at < len(slots)))
 
 
 def _verdicts(column: pd.Series[Any]) -> list[bool | None]:

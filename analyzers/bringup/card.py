@@ -106,9 +106,9 @@ def _patterns(recording: Recording, device: str, tap: str, sender: int) -> str:
 def _number(seed: int, body: npt.NDArray[np.uint64], what: str) -> int:
     """Return the number of a pattern packet by the first of its words that belongs to one."""
     for index, word in enumerate(body.tolist()):
-        found = np.flatnonzero(_all_words(seed, index) == np.uint64(word))
-        if len(found):
-            return int(found[0])
+        matches = np.flatnonzero(_all_words(seed, index) == np.uint64(word))
+        if len(matches):
+            return int(matches[0])
     raise Failure(f"{what}: none of its {len(body)} words is of the pattern that is sent")
 
 
@@ -145,13 +145,15 @@ def _messages(recording: Recording, device: str) -> str:
     done = recording.trace.descriptors()
     done = done[(done["device"] == device) & (done["code"] == "done")]
     lengths = dict(zip(done["seq"].tolist(), done["length"].tolist(), strict=True))
-    told = here[here["seq"].isin(lengths)]
-    for seq, length in zip(told["seq"].tolist(), told["body_words"].tolist(), strict=True):
+    described = here[here["seq"].isin(lengths)]
+    for seq, length in zip(
+        described["seq"].tolist(), described["body_words"].tolist(), strict=True
+    ):
         if lengths[seq] != length:
             raise Failure(
                 f"{device}.tx_enq: packet {seq} has {length} words, its descriptor {lengths[seq]}"
             )
-    return f"{device}: {len(here)} packets with good CRCs, {len(told)} as long as their descriptors"
+    return f"{device}: {len(here)} packets with good CRCs, {len(described)} as long as their descriptors"
 
 
 def _no_errors(recording: Recording) -> str:

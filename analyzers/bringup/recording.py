@@ -109,11 +109,11 @@ def _record(devices: Sequence[Device], tap: str) -> Recording:
             pull(devices[0].target, path)
             folder = CaptureFolder.open(path)
             recording = Recording(tuple(folder.devices), explain(folder), before)
-        for found in recording.explanation.findings:
-            if _NO_FAULT in found.candidates:
+        for finding in recording.explanation.findings:
+            if _NO_FAULT in finding.candidates:
                 continue  # a stall whose beginning the recording does not hold, on a card in order
             raise Failure(
-                f"{found.diagnosis} ({found.device}.{found.tap or 'registers'}): {found.text}"
+                f"{finding.diagnosis} ({finding.device}.{finding.tap or 'registers'}): {finding.text}"
             )
         if not by_itself and (not left or _shows_patterns(recording, tap)):
             return recording  # without a pattern, whoever looks for one says so

@@ -110,12 +110,12 @@ def _subjects(view: CaptureView, law: CardLaw) -> Iterator[Subject]:
 
 
 def _checked(terms: Terms, law: CardLaw, subject: Subject) -> Checked:
-    found: list[Term] = []
+    values: list[Term] = []
     missing = [why for need in law.needs if (why := terms.need(subject, need))]
 
     def value(name: str, sign: int) -> int:
         number, why = terms.value(subject, name)
-        found.append(Term(name.replace("TAP", subject.memory or ""), sign, number))
+        values.append(Term(name.replace("TAP", subject.memory or ""), sign, number))
         if number is None:
             missing.append(why)
         return number or 0
@@ -130,12 +130,12 @@ def _checked(terms: Terms, law: CardLaw, subject: Subject) -> Checked:
     least, most = bound(law.least), bound(law.most)
     if missing:
         why = "; ".join(dict.fromkeys(missing))
-        return Checked(law, subject, "not checkable", tuple(found), why=why)
+        return Checked(law, subject, "not checkable", tuple(values), why=why)
     balance = _unwrapped(balance, law, terms.view, subject)
     low, high = least is not None and balance < least, most is not None and balance > most
     state: State = "broken" if low or high else "holds"
-    why = _sum_text(found, balance, least, most) if low or high else ""
-    return Checked(law, subject, state, tuple(found), balance, least, most, why)
+    why = _sum_text(values, balance, least, most) if low or high else ""
+    return Checked(law, subject, state, tuple(values), balance, least, most, why)
 
 
 def _unwrapped(balance: int, law: CardLaw, view: CaptureView, subject: Subject) -> int:
@@ -149,10 +149,10 @@ def _unwrapped(balance: int, law: CardLaw, view: CaptureView, subject: Subject) 
 
 
 def _sum_text(terms: Sequence[Term], balance: int, least: int | None, most: int | None) -> str:
-    said = ""
+    text = ""
     for term in (t for t in terms if t.sign):
-        sign = ("" if term.sign > 0 else "-") if not said else (" + " if term.sign > 0 else " - ")
-        said += f"{sign}{term.name} {term.value:,}"
+        sign = ("" if term.sign > 0 else "-") if not text else (" + " if term.sign > 0 else " - ")
+        text += f"{sign}{term.name} {term.value:,}"
     if least == most:
         allowed = f"must be {least:,}"
     elif least is None:
@@ -162,7 +162,7 @@ def _sum_text(terms: Sequence[Term], balance: int, least: int | None, most: int 
     else:
         allowed = f"must lie in {least:,} to {most:,}"
     bounds = [f"{t.name} {t.value:,}" for t in terms if not t.sign]
-    return f"{said} = {balance:,}; {allowed}" + (f" ({', '.join(bounds)})" if bounds else "")
+    return f"{text} = {balance:,}; {allowed}" + (f" ({', '.join(bounds)})" if bounds else "")
 
 
 def run(view: CaptureView) -> AnalysisResult:

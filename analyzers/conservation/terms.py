@@ -41,10 +41,10 @@ class Subject:
 
     @property
     def text(self) -> str:
-        said = f"{self.device}->{self.peer}" if self.peer else self.device
+        text = f"{self.device}->{self.peer}" if self.peer else self.device
         if self.memory:
-            said += f".{self.memory}"
-        return said if self.flow is None else f"{said} flow {self.flow}"
+            text += f".{self.memory}"
+        return text if self.flow is None else f"{text} flow {self.flow}"
 
 
 class Terms:

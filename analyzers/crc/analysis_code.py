@@ -101,12 +101,12 @@ class CrcForensics:
 
 def _above(view: CaptureView) -> dict[tuple[str, int], tuple[str, PacketPair]]:
     """Return for each packet what the tap before it has: name of that tap, and the comparison."""
-    found = {}
+    pairs = {}
     for diff in run_analyzer(TapDiff(), [view]):
         for pair in diff.pairs:
             if pair.compared or pair.edits:
-                found[diff.down.source, pair.down.index] = (diff.up.source, pair)
-    return found
+                pairs[diff.down.source, pair.down.index] = (diff.up.source, pair)
+    return pairs
 
 
 def _wholly(packet: Packet, what: str) -> bool:
@@ -156,15 +156,15 @@ def _upstream(source: str, pair: PacketPair | None) -> str:
         return ""
     if not pair.edits:
         return f"{source} has the same words"
-    said = []
+    edits = []
     for edit in pair.edits[:4]:
         index = pair.payload_index(edit)
         place = "HEAD or TAIL" if index is None else f"word {index[0]}"
         if index is not None and index[1] - index[0] > 1:
             place = f"one of words {index[0]} to {index[1] - 1}"
-        said.append(f"{place} {edit.op}")
-    more = len(pair.edits) - len(said)
-    return f"against {source}: {', '.join(said)}" + (f" and {more} more" if more else "")
+        edits.append(f"{place} {edit.op}")
+    more = len(pair.edits) - len(edits)
+    return f"against {source}: {', '.join(edits)}" + (f" and {more} more" if more else "")
 
 
 def run(view: CaptureView) -> AnalysisResult:
@@ -181,10 +181,10 @@ def run(view: CaptureView) -> AnalysisResult:
     packets: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
     notes = list(view.switched_off)
-    found = run_analyzer(CrcForensics(), [view])
-    if len(found) == _MOST_PACKETS:
+    bad_packets = run_analyzer(CrcForensics(), [view])
+    if len(bad_packets) == _MOST_PACKETS:
         notes.append(f"Not more than the first {_MOST_PACKETS} wrong CRCs were examined.")
-    for number, bad in enumerate(found):
+    for number, bad in enumerate(bad_packets):
         packets.append(_packet_row(bad))
         rows += [
             {"bad": number, "rank": rank, **_explanation_row(bad, explanation)}
@@ -209,10 +209,10 @@ def run(view: CaptureView) -> AnalysisResult:
 
 
 def _packet_row(bad: BadCrc) -> dict[str, Any]:
-    packet, found = bad.packet, bad.forensics
+    packet, forensics = bad.packet, bad.forensics
     t_ps, unc_ps = bad.stream.when(packet.start)
-    best = found.explanations[0] if found.explanations else None
-    digits = found.crc.width // 4
+    best = forensics.explanations[0] if forensics.explanations else None
+    digits = forensics.crc.width // 4
     return {
         "t_ps": t_ps,
         "t_unc_ps": -1 if unc_ps is None else unc_ps,
@@ -222,44 +222,46 @@ def _packet_row(bad: BadCrc) -> dict[str, Any]:
         "crc": bad.what,
         "body_words": packet.body_words,
         "length": -1 if packet.length is None else packet.length,
-        "computed": f"0x{found.computed:0{digits}x}",
-        "received": f"0x{found.received:0{digits}x}",
+        "computed": f"0x{forensics.computed:0{digits}x}",
+        "received": f"0x{forensics.received:0{digits}x}",
         "best": "" if best is None else best.kind,
         "by_chance": np.nan if best is None else best.by_chance,
-        "equally_good": found.equally_good,
+        "equally_good": forensics.equally_good,
         "upstream": bad.upstream,
     }
 
 
-def _explanation_row(bad: BadCrc, found: Explanation) -> dict[str, Any]:
-    place = found.places[0] if found.places else None
+def _explanation_row(bad: BadCrc, explanation: Explanation) -> dict[str, Any]:
+    place = explanation.places[0] if explanation.places else None
     return {
-        "kind": found.kind,
-        "fits": float(found.fits),
-        "tested": float(found.tested),
-        "by_chance": found.by_chance,
-        "certain": found.certain,
+        "kind": explanation.kind,
+        "fits": float(explanation.fits),
+        "tested": float(explanation.tested),
+        "by_chance": explanation.by_chance,
+        "certain": explanation.certain,
         "place": "" if place is None else bad.place_text(place),
-        "text": found.text,
+        "text": explanation.text,
     }
 
 
 def _sentence(bad: BadCrc) -> str:
-    packet, found = bad.packet, bad.forensics
+    packet, forensics = bad.packet, bad.forensics
     name = "a packet" if packet.seq is None else f"packet {packet.seq}"
     begin = f"{bad.stream.source}, {name}, {bad.what} CRC: "
-    likely = [e for e in found.explanations if e.by_chance < 1]
-    if not likely and found.explanations and found.explanations[0].kind == "word-lost":
-        told = found.explanations[0].text
+    likely = [e for e in forensics.explanations if e.by_chance < 1]
+    if not likely and forensics.explanations and forensics.explanations[0].kind == "word-lost":
+        verdict = forensics.explanations[0].text
     elif not likely:
-        told = "nothing that the CRC could tell from random damage fits"
+        verdict = "nothing that the CRC could tell from random damage fits"
     else:
         best = likely[0]
         where = f" ({bad.place_text(best.places[0])})" if best.places else ""
-        told = f"{best.text}{where} fits; random damage would pass for it {_chance(best.by_chance)}"
-        if found.equally_good > 1:
-            told += f"; {found.equally_good} explanations fit equally well"
-    return begin + told + (f"; {bad.upstream}" if bad.upstream else "") + "."
+        verdict = (
+            f"{best.text}{where} fits; random damage would pass for it {_chance(best.by_chance)}"
+        )
+        if forensics.equally_good > 1:
+            verdict += f"; {forensics.equally_good} explanations fit equally well"
+    return begin + verdict + (f"; {bad.upstream}" if bad.upstream else "") + "."
 
 
 def _chance(by_chance: float) -> str:

@@ -107,7 +107,7 @@ def examine(
     message = Message(data, received, crc, word_B, tuple(neighbours))
     if not message.syndrome:
         return Forensics(crc, received, received, (), {})
-    found: list[Explanation] = []
+    explanations: list[Explanation] = []
     tested: dict[str, int] = {}
     for kind, change_B, test in hypotheses(word_B):
         if length_error_B is not None and change_B is not None and change_B != length_error_B:
@@ -115,7 +115,9 @@ def examine(
         for explanation in test(message):
             tested[explanation.kind] = tested.get(explanation.kind, 0) + explanation.tested
             if explanation.fits:
-                found.append(explanation)
+                explanations.append(explanation)
         tested.setdefault(kind, 0)
-    found.sort(key=lambda e: (e.by_chance, e.kind))
-    return Forensics(crc, crc.value(int(message.registers[-1])), received, tuple(found), tested)
+    explanations.sort(key=lambda e: (e.by_chance, e.kind))
+    return Forensics(
+        crc, crc.value(int(message.registers[-1])), received, tuple(explanations), tested
+    )

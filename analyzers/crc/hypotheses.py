@@ -229,8 +229,8 @@ def _wrong_crc(m: Message) -> Iterator[Explanation]:
                     value = (
                         plain if refout == refin else reverse_bits(plain, m.crc.width)
                     ) ^ xorout
-                    made = (init, refin, refout, xorout)
-                    values.setdefault(value, _how_made(m.crc, *made))
+                    settings = (init, refin, refout, xorout)
+                    values.setdefault(value, _how_made(m.crc, *settings))
     if m.crc.width % 8 == 0:
         for value, text in list(values.items()):
             swapped = int.from_bytes(value.to_bytes(m.crc.width // 8, "little"), "big")
@@ -243,16 +243,16 @@ def _wrong_crc(m: Message) -> Iterator[Explanation]:
 
 
 def _how_made(crc: Crc, init: int, refin: bool, refout: bool, xorout: int) -> str:
-    said = []
+    differences = []
     if init != crc.init:
-        said.append(f"initial value {init:#x} instead of {crc.init:#x}")
+        differences.append(f"initial value {init:#x} instead of {crc.init:#x}")
     if refin != crc.refin:
-        said.append(f"bits of a byte taken {'least' if refin else 'most'} significant first")
+        differences.append(f"bits of a byte taken {'least' if refin else 'most'} significant first")
     if refout != (crc.refout ^ crc.refin ^ refin):
-        said.append("the result's bits in reverse order")
+        differences.append("the result's bits in reverse order")
     if xorout != crc.xorout:
-        said.append(f"final exclusive-or {xorout:#x} instead of {crc.xorout:#x}")
-    return ", ".join(said)
+        differences.append(f"final exclusive-or {xorout:#x} instead of {crc.xorout:#x}")
+    return ", ".join(differences)
 
 
 def _neighbours(m: Message) -> Iterator[Explanation]:

@@ -104,10 +104,10 @@ def reverse_bits(value: int, width: int) -> int:
 def prefixes(crc: Crc, data: bytes, *, first: int | None = None) -> Registers:
     """Return ``(n + 1,)`` registers: before the first byte and after each. ``first``: begin with this one."""
     begin = np.uint64(crc.first_register if first is None else first)
-    made: Registers = _prefixes(
+    registers: Registers = _prefixes(
         np.frombuffer(data, np.uint8), _table(crc.width, crc.poly, crc.refin), begin, crc.refin
     )
-    return made
+    return registers
 
 
 def bit_effects(crc: Crc, count: int) -> Registers:
@@ -115,8 +115,8 @@ def bit_effects(crc: Crc, count: int) -> Registers:
 
     Column i is bit i of the byte, the least significant first.
     """
-    made: Registers = _effects(_table(crc.width, crc.poly, crc.refin), count, crc.refin)
-    return made
+    effects: Registers = _effects(_table(crc.width, crc.poly, crc.refin), count, crc.refin)
+    return effects
 
 
 def byte_effect(effects: Registers, change: int) -> Registers:
@@ -134,17 +134,17 @@ def advance(crc: Crc, registers: Registers, bytes_after: npt.NDArray[np.int64]) 
     Args:
         registers: ``(n,)``; bytes_after: ``(n,)``, not rising.
     """
-    made: Registers = _advance(
+    advanced: Registers = _advance(
         registers, bytes_after.astype(np.int64), _table(crc.width, crc.poly, crc.refin), crc.refin
     )
-    return made
+    return advanced
 
 
 def rewound(crc: Crc, register: int, bits: int) -> Registers:
     """Return ``(bits + 1,)`` registers: the given one, then those 1, 2, ... zero bits before it."""
     top = reverse_bits(crc.poly, crc.width) if crc.refin else crc.poly << (64 - crc.width)
-    made: Registers = _rewound(np.uint64(register), np.uint64(top), bits, crc.width, crc.refin)
-    return made
+    earlier: Registers = _rewound(np.uint64(register), np.uint64(top), bits, crc.width, crc.refin)
+    return earlier
 
 
 @cache

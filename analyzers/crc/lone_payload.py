@@ -54,13 +54,13 @@ def find_flips(payload: Uint64, tail: int) -> list[Flip]:
     if not syndrome:
         return []
     effects = _effects()[:n]
-    found = [
+    flips = [
         Flip(n - 1 - int(back), 1 << int(bit)) for back, bit in np.argwhere(effects == syndrome)
     ]
     if int(syndrome).bit_count() == 1:
-        found.append(Flip(None, int(syndrome)))
-    if found:
-        return found
+        flips.append(Flip(None, int(syndrome)))
+    if flips:
+        return flips
     return [
         Flip(n - 1 - int(back), 1 << int(_PAIRS[0][pair]) | 1 << int(_PAIRS[1][pair]))
         for back, pair in np.argwhere(_pair_effects()[:n] == syndrome)
@@ -74,13 +74,13 @@ def find_repeats(payload: Uint64, tail: int) -> list[tuple[int, int]]:
     after the first may be it.
     """
     again = np.flatnonzero(payload[1:] == payload[:-1]) + 1
-    found: list[tuple[int, int]] = []
+    repeats: list[tuple[int, int]] = []
     for index in again.tolist():
-        if found and index == found[-1][1]:
-            found[-1] = (found[-1][0], index + 1)
+        if repeats and index == repeats[-1][1]:
+            repeats[-1] = (repeats[-1][0], index + 1)
         elif crc32_words(np.delete(payload, index)) == tail & 0xFFFFFFFF:
-            found.append((index, index + 1))
-    return found
+            repeats.append((index, index + 1))
+    return repeats
 
 
 @cache

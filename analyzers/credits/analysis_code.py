@@ -215,9 +215,9 @@ class _Audit:
 
     def add_slips(self, accounts: Sequence[FlowAccount], packets: dict[str, list[Loaded]]) -> None:
         """Add slips of the counters over the whole run, and what they lead to; `explain` has the finding."""
-        found, notes = slips(self.view)
+        slipped, notes = slips(self.view)
         self.notes += notes
-        for slip in found:
+        for slip in slipped:
             rate, low, high = slip.per_packet
             name = f"{slip.device}.{slip.side}.slip"
             self.figures.append(

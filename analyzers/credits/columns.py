@@ -122,18 +122,18 @@ class ColumnLedger:
 
     def finish(self, state: LedgerState) -> list[FlowLedger]:
         """Return the ledgers of the flows that anything is known of."""
-        found = []
+        ledgers = []
         for flow, row in enumerate(state.rows.tolist()):
             if row[k.WORDS] or row[k.CREDITS] or row[k.REFUSED]:
                 known = row[k.CREDITS] > 0
-                found.append(
+                ledgers.append(
                     FlowLedger(
                         flow, row[k.WORDS], row[k.CREDITS], row[k.CREDITED], row[k.REPEATED], row[k.BACKWARD],
                         row[k.REFUSED], row[k.FIRST] if known else None, row[k.LAST] if known else None,
                         row[k.NET], row[k.PEAK], row[k.LOW], row[k.STEP],
                     )
                 )  # fmt: skip
-        return found
+        return ledgers
 
     def _joined(self, left: Int64, right: Int64) -> Int64:
         """Join two neighbouring stretches: all that is between them is the step of the first credit on the right."""

@@ -95,7 +95,7 @@ def copies_of(stream: Stream) -> list[CreditCopy]:
 
     A word that is none ends the copies of its packet. Words of chance pass with one in 2^29.
     """
-    found = []
+    copies = []
     for packet in stream.packets:
         if not packet.has_head:
             continue
@@ -105,13 +105,13 @@ def copies_of(stream: Stream) -> list[CreditCopy]:
             flag = word >> CREDIT_FLAGS_LSB & CREDIT_FLAGS_MASK
             if not _is_copy(word) or flag not in _FLAGS:
                 break
-            found.append(
+            copies.append(
                 CreditCopy(
                     at, int(stream.t_ps[at]), _FLAGS[flag], word >> CREDIT_FLOW_LSB & CREDIT_FLOW_MASK,
                     word >> CREDIT_FREED_LSB & CREDIT_FREED_MASK,
                 )
             )  # fmt: skip
-    return found
+    return copies
 
 
 def witness(copied: list[int], logged: list[int]) -> Witness:
@@ -150,13 +150,13 @@ def _common(a: list[int], b: list[int]) -> list[tuple[int, int]]:
             lengths[i, j] = (
                 lengths[i + 1, j + 1] + 1 if same else max(lengths[i + 1, j], lengths[i, j + 1])
             )
-    found, i, j = [], 0, 0
+    pairs, i, j = [], 0, 0
     while i < len(a) and j < len(b):
         if a[i] == b[j]:
-            found.append((i, j))
+            pairs.append((i, j))
             i, j = i + 1, j + 1
         elif lengths[i + 1, j] >= lengths[i, j + 1]:
             i += 1
         else:
             j += 1
-    return found
+    return pairs

@@ -96,7 +96,7 @@ def _pairs(account: FlowAccount, doubt: int) -> list[tuple[int, int]]:
     for i, freed in enumerate(sent.freed.tolist()):
         places.setdefault(freed, []).append(i)
     times = sent.t_ps.tolist()
-    found = []
+    pairs = []
     before = len(sent)
     for j in range(len(taken) - 1, -1, -1):
         at = places.get(int(taken.freed[j]), [])
@@ -107,8 +107,8 @@ def _pairs(account: FlowAccount, doubt: int) -> list[tuple[int, int]]:
         # The counts come round after `modulus` words: a credit that old is another one.
         if n and _near(account, at[n - 1], before):
             before = at[n - 1]
-            found.append((before, j))
-    return found[::-1]
+            pairs.append((before, j))
+    return pairs[::-1]
 
 
 def _near(account: FlowAccount, place: int, before: int) -> bool:
@@ -142,11 +142,11 @@ def _refused(
     times = log.t_ps[log.select("CREDIT", "refused_parity", "refused_crc")].tolist()
     if not delays:
         return ()
-    found = []
+    refused = []
     for i in lost:
         t_ps = int(account.sent_credits.t_ps[i])
         due = [t for t in times if t_ps + min(delays) - doubt <= t <= t_ps + max(delays) + doubt]
         if due:
             times.remove(due[0])
-            found.append(i)
-    return tuple(found)
+            refused.append(i)
+    return tuple(refused)

@@ -91,8 +91,8 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
         base, votes = _base(log, account, every, end_ps, crossing_ps)
     if base is None:
         return None
-    found = _starts(log, account, every, base, crossing_ps)
-    history = FlowHistory(account, found, votes)
+    starts = _starts(log, account, every, base, crossing_ps)
+    history = FlowHistory(account, starts, votes)
     flat = [start for start in history.beyond(account.limit) if not start.across_wrap]
     if flat and any(departure.position is None for departure in every):
         return None  # more likely the packets before the recording are not what they seemed
@@ -120,11 +120,11 @@ def history_at_freeze(view: CaptureView, account: FlowAccount) -> FlowHistory | 
     own = _left_since(view, account, last, len(stream) - (last.position or 0) + since)
     if own is None:
         return None
-    before = sum(one.words for one in every[:-1] if one.flow == account.flow)
+    before = sum(departure.words for departure in every[:-1] if departure.flow == account.flow)
     base = (account.sent - own - before) % modulus
     whole = _since_power_up(view, account.sender)
-    found = _starts(log, account, every, base, crossing_ps, from_zero=whole)
-    return FlowHistory(account, found, 0, exact=True)
+    starts = _starts(log, account, every, base, crossing_ps, from_zero=whole)
+    return FlowHistory(account, starts, 0, exact=True)
 
 
 def _words_since(view: CaptureView, sender: str) -> int | None:
@@ -170,7 +170,7 @@ def _starts(
 ) -> tuple[Start, ...]:
     """Return the starts of a flow among departures, the first with ``base`` words sent before it."""
     taken, modulus = account.taken_credits, account.modulus or 1
-    found = []
+    starts = []
     gone = 0
     for departure in every:
         if departure.flow != account.flow:
@@ -183,10 +183,12 @@ def _starts(
         if n and known and not _uncertain(log, taken, n - 1):
             credited = int(taken.freed[n - 1])
             outstanding = (base + gone - credited) % modulus
-            found.append(Start(departure, sent, credited, outstanding, int(taken.positions[n - 1])))
+            starts.append(
+                Start(departure, sent, credited, outstanding, int(taken.positions[n - 1]))
+            )
         elif not n and known and from_zero and not len(log.select("LOSS")):
-            found.append(Start(departure, sent, 0, (base + gone) % modulus, None))
-    return tuple(found)
+            starts.append(Start(departure, sent, 0, (base + gone) % modulus, None))
+    return tuple(starts)
 
 
 def _comparable(stream: Stream, log: EventLog, crossing_ps: int) -> bool:
@@ -262,7 +264,7 @@ def _credits_at(taken: CreditTimes, at: int, t_ps: int, ends: bool, crossing_ps:
         last = int(np.searchsorted(taken.t_ps, t_ps + crossing_ps, side="right")) - 1
         return [last] if last >= 0 else []
     last = int(np.searchsorted(taken.positions, at)) - 1
-    found = [last] if last >= 0 else []
+    credits = [last] if last >= 0 else []
     if last + 1 < len(taken) and int(taken.t_ps[last + 1]) - t_ps <= crossing_ps:
-        found.append(last + 1)
-    return found
+        credits.append(last + 1)
+    return credits

@@ -152,13 +152,13 @@ class CreditLedger:
         return ()
 
     def step(self, state: tuple[FlowAccount, ...], batch: CaptureView) -> tuple[FlowAccount, ...]:
-        found = []
+        accounts = []
         for sender, receiver in batch.directions:
             for flow in range(_flows(batch)):
                 account = _account(batch, sender, receiver, flow)
                 if account.used:
-                    found.append(account)
-        return (*state, *found)
+                    accounts.append(account)
+        return (*state, *accounts)
 
     def merge(self, states: Sequence[tuple[FlowAccount, ...]]) -> tuple[FlowAccount, ...]:
         return tuple(account for state in states for account in state)
@@ -253,11 +253,11 @@ def departures(view: CaptureView, sender: str, *, extend: bool = False) -> tuple
 def described_packets(view: CaptureView, sender: str) -> dict[int, tuple[int, int]]:
     """Return ``{seq: (flow, words)}`` of the packets that a sender's descriptors and its tx_enq tell."""
     log, entered = view.logs.get(sender), view.stream(sender, "tx_enq")
-    found = {} if log is None or log.gaps else _described(log)
+    described = {} if log is None or log.gaps else _described(log)
     for packet in entered.packets if entered is not None else ():
         if packet.header_ok and packet.seq is not None and packet.flow is not None:
-            found[packet.seq] = (packet.flow, (packet.length or 0) + _FRAME_WORDS)
-    return found
+            described[packet.seq] = (packet.flow, (packet.length or 0) + _FRAME_WORDS)
+    return described
 
 
 def _described(log: EventLog) -> dict[int, tuple[int, int]]:
@@ -275,17 +275,17 @@ def _described(log: EventLog) -> dict[int, tuple[int, int]]:
 
 def _recorded(stream: Stream, described: dict[int, tuple[int, int]]) -> list[Departure]:
     """Return the packets in tx_deq, from the last stretch without an unknown one."""
-    found: list[Departure] = []
+    recorded: list[Departure] = []
     packets = stream.packets
     for packet in packets:
         departure = _departure(stream, packet, packets, described)
         if departure is None and packet is packets[-1]:
             break  # the memory closed within its header
-        if departure is None or (found and departure.seq != found[-1].seq + 1 & _SEQ_MASK):
-            found.clear()  # a packet between may be missing, or have been injected
+        if departure is None or (recorded and departure.seq != recorded[-1].seq + 1 & _SEQ_MASK):
+            recorded.clear()  # a packet between may be missing, or have been injected
         if departure is not None:
-            found.append(departure)
-    return found
+            recorded.append(departure)
+    return recorded
 
 
 def _departure(

@@ -81,19 +81,19 @@ def loop_times_ps(
         if d.flow == account.flow and d.seq in before
     ]
     word_ps = view.cycles_ps(account.sender, link=1000) / 1000
-    found = []
+    times_ps = []
     taken = account.taken_credits
     for freed, t_ps in zip(taken.freed.tolist(), taken.t_ps.tolist(), strict=True):
         for start, words, left_ps in reversed(left):
             last = (freed - 1 - start) % modulus
             if last < words and left_ps <= t_ps:
-                found.append(t_ps - left_ps - round(last * word_ps))
+                times_ps.append(t_ps - left_ps - round(last * word_ps))
                 break
     unc = np.concatenate([stream.t_unc_ps, log.t_unc_ps])
     if bool((unc < 0).any()):
-        return np.array(found, np.int64), None
+        return np.array(times_ps, np.int64), None
     late_ps = view.cycles_ps(account.sender, bus=CROSSING_BUS // 2)
-    return np.array(found, np.int64), float(stream.t_unc_ps.max() + log.t_unc_ps.max() + late_ps)
+    return np.array(times_ps, np.int64), float(stream.t_unc_ps.max() + log.t_unc_ps.max() + late_ps)
 
 
 def outstanding_points(

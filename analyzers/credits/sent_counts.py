@@ -98,7 +98,7 @@ def loaded_packets(log: EventLog) -> list[Loaded]:
     Only the last stretch without a missing sequence number.
     """
     started: dict[int, int] = {}
-    found: list[Loaded] = []
+    packets: list[Loaded] = []
     at = log.select("DESC", "started", "done")
     lengths = (log.value[at] >> DESC_VALUE_LENGTH_LSB & DESC_VALUE_LENGTH_MASK).tolist()
     seqs = (log.value[at] >> DESC_VALUE_SEQ_LSB & DESC_VALUE_SEQ_MASK).tolist()
@@ -114,10 +114,10 @@ def loaded_packets(log: EventLog) -> list[Loaded]:
         if code == "started":
             started[seq] = t_ps
             continue
-        if found and seq != found[-1].seq + 1 & DESC_VALUE_SEQ_MASK:
-            found.clear()
-        found.append(Loaded(seq, flow, length + FRAME_WORDS, started.pop(seq, None), t_ps))
-    return found
+        if packets and seq != packets[-1].seq + 1 & DESC_VALUE_SEQ_MASK:
+            packets.clear()
+        packets.append(Loaded(seq, flow, length + FRAME_WORDS, started.pop(seq, None), t_ps))
+    return packets
 
 
 def sent_counts(view: CaptureView, account: FlowAccount, packets: Sequence[Loaded]) -> SentCounts:
@@ -171,16 +171,16 @@ def _ends(log: EventLog, account: FlowAccount, crossing_ps: int) -> list[Pressur
     at = log.select("PRESSURE", "end", flow=account.flow)
     last = np.searchsorted(taken.t_ps, log.t_ps[at] + crossing_ps, side="right") - 1
     losses = log.select("LOSS")
-    found = []
+    ends = []
     for position, credit in zip(at.tolist(), last.tolist(), strict=True):
         if credit < 0 or bool(((losses > taken.positions[credit]) & (losses < position)).any()):
             continue  # a credit between may be lost from the log
         free, credited = int(log.value[position]), int(taken.freed[credit])
         sent = (credited + account.limit - free) % account.modulus
-        found.append(
+        ends.append(
             PressureEnd(int(log.t_ps[position]), account.flow, free, sent, credited, credit)
         )
-    return found
+    return ends
 
 
 def seen_unit(account: FlowAccount) -> int | None:

@@ -73,7 +73,7 @@ class Outlook:
 
 def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
     """Compare the flows' counts with the taps' counters; return slips (also of 0) and why others are missing."""
-    found: list[Slip] = []
+    slips_seen: list[Slip] = []
     notes: list[str] = []
     for device in view.devices:
         name = device.name
@@ -113,11 +113,11 @@ def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
             counted = sum(flow or 0 for flow in flows)
             slipped = (counted - crossed + _WRAP // 2) % _WRAP - _WRAP // 2
             low, high = poisson_limits(abs(slipped))
-            found.append(
+            slips_seen.append(
                 Slip(name, side, counted % _WRAP, crossed % _WRAP, packets, slipped, low, high,
                      freeze / device.identity.clk_bus)
             )  # fmt: skip
-    return found, notes
+    return slips_seen, notes
 
 
 def _since_power_up(view: CaptureView, device: str, sequence: str, tap: str) -> bool:

@@ -61,13 +61,13 @@ def account_tables(
     rows: Sequence[dict[str, Any]], credits: Sequence[dict[str, Any]]
 ) -> dict[str, pd.DataFrame]:
     """Return the tables ``flows`` and ``credits`` of such rows; a table without rows is left out."""
-    found = {}
+    tables = {}
     if rows:
-        found["flows"] = pd.DataFrame(rows).astype(
+        tables["flows"] = pd.DataFrame(rows).astype(
             {name: "Int64" for name, _, _ in BANK}  # null where a bank was not read
         )
     if credits:
         frame = pd.DataFrame(credits)
         frame["taken_ps"] = frame["taken_ps"].astype("Int64")
-        found["credits"] = frame
-    return found
+        tables["credits"] = frame
+    return tables

@@ -216,8 +216,8 @@ def _moving(diff: SegmentDiff, pair: PacketPair) -> Edit | None:
         if abs(len(ids) - 2 * count) != 1:
             return None
         edits = align(ids[:count], ids[count:]).edits
-    one = edits[0] if len(edits) == 1 else None
-    return one if one is not None and one.op in (Op.DUPLICATED, Op.OMITTED) else None
+    edit = edits[0] if len(edits) == 1 else None
+    return edit if edit is not None and edit.op in (Op.DUPLICATED, Op.OMITTED) else None
 
 
 def _finding(

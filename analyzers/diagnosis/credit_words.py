@@ -249,16 +249,16 @@ def _unhurried(facts: Facts, account: FlowAccount, lumps: npt.NDArray[np.int64])
     skipped = len(positions) - len(
         lumps
     )  # the first tells nothing where what came before is not known
-    found = []
+    unhurried = []
     for i, lump in enumerate(lumps.tolist(), skipped):
         before = int(positions[i - 1]) if i else -1
         if not free[i] or bool(((losses > before) & (losses < positions[i])).any()):
             continue
         if 2 * lump >= account.limit:
-            found.append(lump)
+            unhurried.append(lump)
         elif i and free[i - 1]:
             return ()
-    return tuple(found)
+    return tuple(unhurried)
 
 
 def _line_was_free(
@@ -270,16 +270,16 @@ def _line_was_free(
     """Return whether the transmitter had sent no packet for a while before each event, and nothing hides one."""
     states = log.select("STATE", "tx_link")
     least_ps = facts.view.cycles_ps(log.device, link=_FREE_CYCLES)
-    found = []
+    free = []
     for at in positions.tolist():
         last = int(np.searchsorted(states, at)) - 1
         if last < 0 or bool(((losses > states[last]) & (losses < at)).any()):
-            found.append(False)
+            free.append(False)
             continue
         state = int(log.value[states[last]]) & STATE_VALUE_NEW_MASK
         since_ps = int(log.t_ps[at]) - int(log.t_ps[states[last]])
-        found.append(state in _FREE and since_ps >= least_ps)
-    return found
+        free.append(state in _FREE and since_ps >= least_ps)
+    return free
 
 
 def _waited_before(facts: Facts, account: FlowAccount) -> bool:
@@ -346,13 +346,13 @@ def _levels(facts: Facts, account: FlowAccount, t_ps: npt.NDArray[np.int64]) -> 
             count = np.arange(pair.compared)
             places = pair.down.start + pair.down_skip + count
             entered[places] = pair.up.start + pair.up_skip + count
-    found: list[int | None] = []
+    levels: list[int | None] = []
     for at in t_ps.tolist():
         arrived = int(np.searchsorted(diff.up.t_ps, at, side="right"))
         left = int(np.searchsorted(diff.down.t_ps, at, side="right")) - 1
         known = left >= 0 and entered[left] >= 0
-        found.append(arrived - int(entered[left]) - 1 if known else None)
-    return found
+        levels.append(arrived - int(entered[left]) - 1 if known else None)
+    return levels
 
 
 def _finding(

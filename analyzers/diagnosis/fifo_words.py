@@ -100,31 +100,31 @@ def between_taps(facts: Facts, op: Op) -> Iterator[BetweenTaps]:
             )
 
 
-def pair_finding(facts: Facts, name: str, found: BetweenTaps, text: str, how: str) -> Finding:
+def pair_finding(facts: Facts, name: str, between: BetweenTaps, text: str, how: str) -> Finding:
     """Return the finding on a packet whose words both taps have; ``how`` introduces the words."""
-    at = min(found.pair.down.start + found.edit.down, found.pair.down.end - 1)
-    t_ps, unc_ps = found.diff.down.when(at)
+    at = min(between.pair.down.start + between.edit.down, between.pair.down.end - 1)
+    t_ps, unc_ps = between.diff.down.when(at)
     return Finding(
         diagnosis=name,
         text=text,
-        device=found.device,
-        tap=found.tap,
-        direction=found.diff.direction,
-        flow=found.place.flow,
-        packet=found.place.packet,
-        word=found.word,
+        device=between.device,
+        tap=between.tap,
+        direction=between.diff.direction,
+        flow=between.place.flow,
+        packet=between.place.packet,
+        word=between.word,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.99 if found.pair.up.whole and found.pair.down.whole else 0.95,
+        confidence=0.99 if between.pair.up.whole and between.pair.down.whole else 0.95,
         evidence=(
             Evidence(
                 how,
-                found.device,
-                found.tap,
-                neighbourhood(found.diff, found.pair, found.edit),
+                between.device,
+                between.tap,
+                neighbourhood(between.diff, between.pair, between.edit),
             ),
-            good_elsewhere(found.diff, found.pair),
-            *cause_evidence(facts, found.receiver),
+            good_elsewhere(between.diff, between.pair),
+            *cause_evidence(facts, between.receiver),
         ),
     )
 
@@ -152,7 +152,7 @@ def alone(facts: Facts, words_more: int) -> Iterator[Alone]:
 def alone_finding(
     facts: Facts,
     name: str,
-    found: Alone,
+    lone: Alone,
     text: str,
     *,
     at: int,
@@ -162,14 +162,14 @@ def alone_finding(
     rows: tuple[Row, ...],
 ) -> Finding:
     """Return the finding on a packet of one tap; ``at``: stream position of the first symptom."""
-    case = found.case
+    case = lone.case
     t_ps, unc_ps = case.stream.when(at)
     return Finding(
         diagnosis=name,
         text=text,
-        device=found.device,
-        tap=found.tap,
-        direction=found.direction,
+        device=lone.device,
+        tap=lone.tap,
+        direction=lone.direction,
         flow=case.packet.flow,
         packet=case.packet.seq,
         word=word,
@@ -231,42 +231,46 @@ def imbalances(facts: Facts) -> Iterator[Imbalance]:
             level = facts.view.value(device, f"frozen.{side}_level")
             if entered is None or left is None or level is None:
                 continue
-            found = Imbalance(sender, receiver, stretch, device, side, fifo, entered, left, level)
-            if found.missing:
-                yield found
+            imbalance = Imbalance(
+                sender, receiver, stretch, device, side, fifo, entered, left, level
+            )
+            if imbalance.missing:
+                yield imbalance
 
 
-def level_finding(facts: Facts, name: str, found: Imbalance) -> Finding:
+def level_finding(facts: Facts, name: str, imbalance: Imbalance) -> Finding:
     """Return the finding on a word that is missing in a FIFO, or one too many, of which no packet tells yet."""
-    device, tap = tap_after(found.sender, found.receiver, found.stretch)
-    size, word = abs(found.missing), "word" if abs(found.missing) == 1 else "words"
+    device, tap = tap_after(imbalance.sender, imbalance.receiver, imbalance.stretch)
+    size, word = abs(imbalance.missing), "word" if abs(imbalance.missing) == 1 else "words"
     what = (
         f"{size} {word} less than that: written and not kept"
-        if found.missing > 0
+        if imbalance.missing > 0
         else f"{size} {word} more than that: read and not taken out"
     )
-    bank = facts.view.register_row(device, f"frozen.{found.side}_level")
+    bank = facts.view.register_row(device, f"frozen.{imbalance.side}_level")
     return Finding(
         diagnosis=name,
         text=(
-            f"{device} let {found.entered} words into its {found.fifo} FIFO and {found.left} out of it, so "
-            f"{found.entered - found.left} should be in it. It held {found.level}, {what}. No packet that both "
+            f"{device} let {imbalance.entered} words into its {imbalance.fifo} FIFO and "
+            f"{imbalance.left} out of it, so {imbalance.entered - imbalance.left} should be in it. "
+            f"It held {imbalance.level}, {what}. No packet that both "
             "taps recorded shows it, so which packet and which word is not known."
         ),
         device=device,
         tap=tap,
-        direction=f"{found.sender}->{found.receiver}",
+        direction=f"{imbalance.sender}->{imbalance.receiver}",
         confidence=_CONFIDENCE,
         evidence=(
             Evidence(
-                f"In {found.entered}, out {found.left}, level {found.level}: {found.missing:+} unaccounted for.",
+                f"In {imbalance.entered}, out {imbalance.left}, level {imbalance.level}: "
+                f"{imbalance.missing:+} unaccounted for.",
                 device,
                 tap,
                 (
                     *(
                         facts.view.counter_row(device, f"{name}_words")
                         for name in MEMORY_NAMES[:4]
-                        if name.startswith(found.side)
+                        if name.startswith(imbalance.side)
                     ),
                     bank,
                 ),
@@ -312,39 +316,39 @@ def _with_levels(
 
 
 def _omitted_in_packets(facts: Facts) -> Iterator[Finding]:
-    for found in between_taps(facts, Op.OMITTED):
-        yield _omitted_at_both_taps(facts, found)
+    for between in between_taps(facts, Op.OMITTED):
+        yield _omitted_at_both_taps(facts, between)
     for short in alone(facts, -1):
         # Words that found the receiver's FIFO full are missing, too.
         if short.case.tap < _RX_ENQ or not facts.overflowed(short.case.receiver):
             yield _omitted_at_one_tap(facts, short)
 
 
-def _omitted_at_both_taps(facts: Facts, found: BetweenTaps) -> Finding:
-    up, down, where = found.diff.up.source, found.diff.down.source, found.where
+def _omitted_at_both_taps(facts: Facts, between: BetweenTaps) -> Finding:
+    up, down, where = between.diff.up.source, between.diff.down.source, between.where
     text = (
-        f"{where[0].upper()}{where[1:]} of packet {found.place.packet} ({found.diff.direction}, "
-        f"flow {found.place.flow}) went into the {found.fifo} FIFO of {found.device} and did not "
+        f"{where[0].upper()}{where[1:]} of packet {between.place.packet} ({between.diff.direction}, "
+        f"flow {between.place.flow}) went into the {between.fifo} FIFO of {between.device} and did not "
         f"come out: {up} has it, {down} goes on with the word after it. Everything else of the "
         "packet is equal at both taps."
     )
     return pair_finding(
-        facts, WORD_OMITTED, found, text, f"{up} and {down} differ by one word: {where}."
+        facts, WORD_OMITTED, between, text, f"{up} and {down} differ by one word: {where}."
     )
 
 
-def _omitted_at_one_tap(facts: Facts, found: Alone) -> Finding:
-    packet, stream = found.case.packet, found.case.stream
+def _omitted_at_one_tap(facts: Facts, lone: Alone) -> Finding:
+    packet, stream = lone.case.packet, lone.case.stream
     text = (
-        f"Packet {packet.seq} ({found.direction}, flow {packet.flow}) has {packet.body_words} "
+        f"Packet {packet.seq} ({lone.direction}, flow {packet.flow}) has {packet.body_words} "
         f"payload words at {stream.source} where its good header says {packet.length}, and its "
-        f"payload CRC is bad: one word was lost in the {found.fifo} FIFO of {found.device}. Which "
+        f"payload CRC is bad: one word was lost in the {lone.fifo} FIFO of {lone.device}. Which "
         "word, only the tap before could say."
     )
     return alone_finding(
         facts,
         WORD_OMITTED,
-        found,
+        lone,
         text,
         at=packet.end - 1,
         word=None,
@@ -361,27 +365,27 @@ WORD_DUPLICATED = "word-duplicated"
 
 
 def _duplicated_in_packets(facts: Facts) -> Iterator[Finding]:
-    for found in between_taps(facts, Op.DUPLICATED):
-        yield _duplicated_at_both_taps(facts, found)
+    for between in between_taps(facts, Op.DUPLICATED):
+        yield _duplicated_at_both_taps(facts, between)
     for long in alone(facts, 1):
         finding = _duplicated_at_one_tap(facts, long)
         if finding is not None:
             yield finding
 
 
-def _duplicated_at_both_taps(facts: Facts, found: BetweenTaps) -> Finding:
-    up, down, where = found.diff.up.source, found.diff.down.source, found.where
+def _duplicated_at_both_taps(facts: Facts, between: BetweenTaps) -> Finding:
+    up, down, where = between.diff.up.source, between.diff.down.source, between.where
     text = (
-        f"A word of packet {found.place.packet} ({found.diff.direction}, flow {found.place.flow}) "
-        f"came twice out of the {found.fifo} FIFO of {found.device}: {down} has its second copy as "
+        f"A word of packet {between.place.packet} ({between.diff.direction}, flow {between.place.flow}) "
+        f"came twice out of the {between.fifo} FIFO of {between.device}: {down} has its second copy as "
         f"{where}, {up} has it once. Everything else of the packet is equal at both taps."
     )
     how = f"{down} has one word more than {up}: the second copy is {where}."
-    return pair_finding(facts, WORD_DUPLICATED, found, text, how)
+    return pair_finding(facts, WORD_DUPLICATED, between, text, how)
 
 
-def _duplicated_at_one_tap(facts: Facts, found: Alone) -> Finding | None:
-    packet, stream = found.case.packet, found.case.stream
+def _duplicated_at_one_tap(facts: Facts, lone: Alone) -> Finding | None:
+    packet, stream = lone.case.packet, lone.case.stream
     tail = stream.tail(packet)
     repeats = [] if tail is None else find_repeats(stream.payload(packet), tail)
     if len(repeats) != 1:
@@ -390,15 +394,15 @@ def _duplicated_at_one_tap(facts: Facts, found: Alone) -> Finding | None:
     word = first if end - first == 1 else None
     at = packet.start + packet.heads + end - 1
     text = (
-        f"A word of packet {packet.seq} ({found.direction}, flow {packet.flow}) came twice out of "
-        f"the {found.fifo} FIFO of {found.device}: at {stream.source} the packet has one payload "
+        f"A word of packet {packet.seq} ({lone.direction}, flow {packet.flow}) came twice out of "
+        f"the {lone.fifo} FIFO of {lone.device}: at {stream.source} the packet has one payload "
         f"word more than its good header says, {word_text(word, (first, end))} repeats the word "
         "before it, and without it the payload CRC is right."
     )
     return alone_finding(
         facts,
         WORD_DUPLICATED,
-        found,
+        lone,
         text,
         at=at,
         word=word,

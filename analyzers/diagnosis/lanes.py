@@ -75,8 +75,8 @@ def halves(words: Uint64, lane: int) -> Uint32:
     """Return the 32-bit halves that one lane carries of ``(n,)`` 64-bit words."""
     octets = words.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
     picked = np.ascontiguousarray(octets[:, lane::2])
-    found: Uint32 = picked.view("<u4").reshape(-1)
-    return found
+    lane_halves: Uint32 = picked.view("<u4").reshape(-1)
+    return lane_halves
 
 
 def join(lane0: Uint32, lane1: Uint32) -> Uint64:

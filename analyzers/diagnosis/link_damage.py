@@ -207,12 +207,12 @@ class LoneDamage:
     def expected_seq(self) -> int | None:
         """Sequence number of the first bad packet by its neighbours; None when they do not say."""
         packets, i = self.stream.packets, self.first.index
-        said = set()
+        candidates = set()
         if i and packets[i - 1].header_ok and packets[i - 1].seq is not None:
-            said.add(((packets[i - 1].seq or 0) + 1) & _MASK16)
+            candidates.add(((packets[i - 1].seq or 0) + 1) & _MASK16)
         if i + 1 < len(packets) and packets[i + 1].header_ok and packets[i + 1].seq is not None:
-            said.add(((packets[i + 1].seq or 0) - 1) & _MASK16)
-        return said.pop() if len(said) == 1 else None
+            candidates.add(((packets[i + 1].seq or 0) - 1) & _MASK16)
+        return candidates.pop() if len(candidates) == 1 else None
 
     @cached_property
     def flips(self) -> list[Flip]:
@@ -229,12 +229,12 @@ class LoneDamage:
         begin = max(packet.start - 1, 0)
         words = stream.data[begin : packet.end]
         again = [halves(words, lane)[1:] == halves(words, lane)[:-1] for lane in LANES]
-        found = []
+        places = []
         for lane in LANES:
             # Both halves equal is a whole word twice, which a lane cannot do.
             at = np.flatnonzero(again[lane] & ~again[1 - lane]) + begin + 1
-            found += [(lane, int(i)) for i in at if packet.start < i and not self._plain(int(i))]
-        return found
+            places += [(lane, int(i)) for i in at if packet.start < i and not self._plain(int(i))]
+        return places
 
     def _plain(self, position: int) -> bool:
         """Two HEAD words, or the TAIL, have zero bytes of their own: a repeat there says nothing."""
@@ -246,16 +246,16 @@ class LoneDamage:
     @cached_property
     def phase(self) -> LonePhase | None:
         """The one byte phase that makes the first bad packet and all later ones right."""
-        found = [
+        phases = [
             phase
             for lane in LANES
             for mode, shift in PHASES
             if (phase := self._phase(lane, mode, shift)) is not None
         ]
-        if not found:
+        if not phases:
             return None
-        best = max(found, key=lambda phase: phase.checks)
-        others = [p for p in found if p is not best and p.checks == best.checks]
+        best = max(phases, key=lambda phase: phase.checks)
+        others = [p for p in phases if p is not best and p.checks == best.checks]
         return None if others else best
 
     def _phase(self, lane: int, mode: Mode, shift: int) -> LonePhase | None:
@@ -312,14 +312,14 @@ def _checks(words: npt.NDArray[np.uint64], packet: Packet, mode: Mode = "rotated
     A lane whose bytes come late or early borrows some from the idle line before the header, where no
     tap records: only the payload can be checked then.
     """
-    found = []
+    verdicts = []
     if packet.heads == HEADS and mode == "rotated":
         header = int(words[0])
-        found.append(header_crc(header, int(words[1])) == header >> 48)
+        verdicts.append(header_crc(header, int(words[1])) == header >> 48)
     if packet.has_tail and packet.body_words and (packet.heads or not packet.cut_start):
         payload = words[packet.heads : packet.heads + packet.body_words]
-        found.append(crc32_words(payload) == int(words[-1]) & 0xFFFFFFFF)
-    return found
+        verdicts.append(crc32_words(payload) == int(words[-1]) & 0xFFFFFFFF)
+    return verdicts
 
 
 def flipped_bits(mask: int) -> str:

@@ -124,9 +124,9 @@ def _fits_bad_headers(facts: Facts, device: str, bad: int, missing: int) -> bool
     return False
 
 
-def miscounted_headers(facts: Facts, found: list[Miscount]) -> Iterator[Finding]:
+def miscounted_headers(facts: Facts, miscounted: list[Miscount]) -> Iterator[Finding]:
     """Yield a finding for every card that miscounts."""
-    for miscount in found:
+    for miscount in miscounted:
         yield _miscount_finding(facts, miscount)
 
 
@@ -236,11 +236,11 @@ def _excess(facts: Facts, sending: Sending, *, trusted: bool) -> int | None:
     """
     account = sending.account
     limit = account.limit or 0
-    found = [start.outstanding - limit for start in sending.beyond_flat] if trusted else []
+    excesses = [start.outstanding - limit for start in sending.beyond_flat] if trusted else []
     if sending.beyond_wrap:
         # A sender that compares raw counts is right outside the wrap, so that a start there is none of its own.
         exact = sending.history is not None and sending.history.exact
-        return max(found) if found and exact else None
+        return max(excesses) if excesses and exact else None
     words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
     if account.outstanding is not None and account.modulus is not None and words_sent is not None:
         never_wrapped = words_sent < account.modulus
@@ -248,8 +248,8 @@ def _excess(facts: Facts, sending: Sending, *, trusted: bool) -> int | None:
         # More than half of the counters' range is else a sender that was credited more than it sent.
         half = account.modulus if never_wrapped else account.modulus // 2
         if (never_wrapped or far) and not account.sent_has_wrapped and account.outstanding <= half:
-            found.append(account.outstanding - limit)
-    worst = max(found, default=0)
+            excesses.append(account.outstanding - limit)
+    worst = max(excesses, default=0)
     return worst if worst > 0 else None
 
 

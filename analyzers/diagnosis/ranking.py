@@ -105,7 +105,7 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
     damages, lone = list(link_damages(facts)), list(lone_damages(facts))
     waits, sent = list(stalls(facts)), sendings(facts)
     miscounted = list(miscounts(facts))
-    found = [
+    findings_made = [
         *omitted_words(facts),
         *duplicated_words(facts),
         *empty_sync_fifos(facts, damages, lone),
@@ -125,14 +125,14 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
         *short_transfers(facts),
     ]
     notes = [stall.text for stall in waits if stall.verdict == "healthy"]
-    findings = sorted(_without_consequences(facts, found), key=_order)
+    findings = sorted(_without_consequences(facts, findings_made), key=_order)
     if not findings:
         unclear = next(iter(symptoms(facts, damages, waits, sent)), None)
         findings = [] if unclear is None else [undetermined(facts.view, unclear)]
     return findings, notes
 
 
-def _without_consequences(facts: Facts, found: Iterable[Finding]) -> list[Finding]:
+def _without_consequences(facts: Facts, findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings without those on words that only an overflow damaged.
 
     A word that finds the receiver's FIFO full is lost before rx_enq, so that what differs after that tap has a
@@ -140,7 +140,7 @@ def _without_consequences(facts: Facts, found: Iterable[Finding]) -> list[Findin
     it came after the cause.
     """
     kept = []
-    for finding in found:
+    for finding in findings:
         receiver = (finding.direction or "->").partition("->")[2]
         at_receiver = finding.device == receiver and finding.tap not in (None, _AFTER_FIFO)
         suspect = at_receiver and finding.diagnosis not in _CREDIT_FAULTS

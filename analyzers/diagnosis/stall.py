@@ -125,7 +125,7 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
     if _lost_events(facts, account.sender, since_ps) or _refused(facts, account.sender, since_ps):
         return None
     first = int(sent.positions[missing[0]])
-    told = int(sent.freed[missing[-1]])
+    last_freed = int(sent.freed[missing[-1]])
     rows = [
         receiver_log.row(int(sent.positions[i]), "credit sent, never taken") for i in missing[:4]
     ]
@@ -133,8 +133,8 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
         rows.insert(0, sender_log.row(int(taken.positions[-1]), "last credit taken"))
     text = (
         f"{account.receiver} sent {len(missing)} credits of flow {account.flow} (up to freed "
-        f"{told}) that {account.sender} had time to "
-        f"take and did not; the last it took tells {last}, {(told - last) % account.modulus} words "
+        f"{last_freed}) that {account.sender} had time to "
+        f"take and did not; the last it took tells {last}, {(last_freed - last) % account.modulus} words "
         "less."
     )
     t_ps, unc_ps = receiver_log.when(first)

@@ -7,7 +7,7 @@ would have to be recorded to tell.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
 from freezeframe.analyzers.diagnosis.clock_drift import drifts
@@ -31,7 +31,7 @@ from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["Symptom", "symptoms", "undetermined"]
+__all__ = ["symptoms", "undetermined"]
 
 _DATA_CAUSES = ("hdr-crc", "pay-crc", "length", "sequence", "sync-unf")
 _OVERFLOW = (
@@ -56,38 +56,9 @@ _BY_CAUSE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Symptom:
-    """One thing that is wrong: where, since when, and the names that fit it."""
-
-    text: str
-    candidates: tuple[str, ...]
-    evidence: tuple[Evidence, ...]
-    device: str | None = None
-    tap: str | None = None
-    direction: str | None = None
-    flow: int | None = None
-    packet: int | None = None
-    t_ps: int | None = None
-    t_unc_ps: int | None = None
-
-
-def undetermined(view: CaptureView, symptom: Symptom) -> Finding:
-    """Return the finding that says what is seen, what is not known, and what to record for that."""
-    return Finding(
-        diagnosis=UNDETERMINED,
-        text=" ".join([symptom.text, *_missing(view)]),
-        device=symptom.device,
-        tap=symptom.tap,
-        direction=symptom.direction,
-        flow=symptom.flow,
-        packet=symptom.packet,
-        t_ps=symptom.t_ps,
-        t_uncertainty_ps=symptom.t_unc_ps,
-        confidence=0.0,
-        candidates=symptom.candidates,
-        evidence=symptom.evidence,
-    )
+def undetermined(view: CaptureView, symptom: Finding) -> Finding:
+    """Return a symptom that also says what would have to be recorded to know its cause."""
+    return replace(symptom, text=" ".join([symptom.text, *_missing(view)]))
 
 
 def _missing(view: CaptureView) -> Iterator[str]:
@@ -112,7 +83,7 @@ def symptoms(
     damages: Sequence[LinkDamage],
     stalls: Sequence[Stall],
     sendings: Sequence[Sending],
-) -> Iterator[Symptom]:
+) -> Iterator[Finding]:
     """Yield what is wrong, the most telling first; asked only when nothing could be named."""
     yield from _overflows(facts, sendings)
     yield from _differences(facts, damages)
@@ -129,7 +100,7 @@ def symptoms(
     yield from _causes(facts)
 
 
-def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Symptom]:
+def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
     for sender, receiver in facts.view.directions:
         mine = [s for s in sendings if s.account.direction == f"{sender}->{receiver}"]
         flat = [s for s in mine if s.beyond_flat and suffered(facts, s.account)]
@@ -167,10 +138,18 @@ def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Symptom]:
             )
         if not evidence:
             continue
-        yield Symptom(text, candidates, evidence, sender, None, f"{sender}->{receiver}", flow)
+        yield Finding(
+            UNDETERMINED,
+            text,
+            sender,
+            direction=f"{sender}->{receiver}",
+            flow=flow,
+            candidates=candidates,
+            evidence=evidence,
+        )
 
 
-def _differences(facts: Facts, damages: Sequence[LinkDamage]) -> Iterator[Symptom]:
+def _differences(facts: Facts, damages: Sequence[LinkDamage]) -> Iterator[Finding]:
     for _, receiver, stretch, diff in facts.differences():
         if stretch >= LINK and facts.overflowed(receiver):
             continue  # words that found the FIFO full are missing
@@ -184,7 +163,7 @@ def _differences(facts: Facts, damages: Sequence[LinkDamage]) -> Iterator[Sympto
 
 def _differs(
     facts: Facts, receiver: str, stretch: int, diff: SegmentDiff, damage: LinkDamage | None
-) -> Symptom:
+) -> Finding:
     pair = diff.differing[0]
     edit = pair.edits[0]
     place = place_of_pair(pair)
@@ -193,7 +172,8 @@ def _differs(
     how = "which does not decide what it was" if fitting else "in a way that no known fault makes"
     at = min(pair.down.start + edit.down, pair.down.end - 1)
     t_ps, unc_ps = diff.down.when(at)
-    return Symptom(
+    return Finding(
+        diagnosis=UNDETERMINED,
         text=(
             f"{diff.up.source} and {diff.down.source} differ in {words} words of "
             f"{len(diff.differing)} packets, first in packet "
@@ -215,7 +195,7 @@ def _differs(
         flow=place.flow,
         packet=place.packet,
         t_ps=t_ps,
-        t_unc_ps=unc_ps,
+        t_uncertainty_ps=unc_ps,
     )
 
 
@@ -231,17 +211,17 @@ def _fitting(stretch: int, pair: PacketPair, damage: LinkDamage | None) -> tuple
         return ("clock-drift",) if partly and ops in ({Op.DUPLICATED}, {Op.OMITTED}) else ()
     if len(damage.lanes) > 1 and (damage.lags or partly):
         return ("clock-drift",)
-    found = []
+    fitting = []
     if damage.lags or partly:
-        found.append("sync-fifo-empty")
+        fitting.append("sync-fifo-empty")
     if damage.phases or partly:
-        found.append("lane-misaligned")
+        fitting.append("lane-misaligned")
     if damage.differ.size == 1:
-        found.append("header-corrupted" if damage.header_words else "payload-bit-flip")
-    return tuple(found)
+        fitting.append("header-corrupted" if damage.header_words else "payload-bit-flip")
+    return tuple(fitting)
 
 
-def _packets_moved(facts: Facts, diff: SegmentDiff, lost: list[Packet]) -> Symptom:
+def _packets_moved(facts: Facts, diff: SegmentDiff, lost: list[Packet]) -> Finding:
     rows: list[Row] = [diff.up.row(p.start, "header, missing downstream") for p in lost[:4]]
     rows += [diff.down.row(p.start, "header, only here") for p in diff.extra[:4]]
     rows += [diff.down.row(q.start, "header, in another order") for _, q in diff.reordered[:4]]
@@ -251,7 +231,8 @@ def _packets_moved(facts: Facts, diff: SegmentDiff, lost: list[Packet]) -> Sympt
         f"{len(diff.reordered)} changed places."
     )
     first = (lost or list(diff.extra) or [diff.reordered[0][0]])[0]
-    return Symptom(
+    return Finding(
+        diagnosis=UNDETERMINED,
         text=text,
         candidates=(),
         evidence=(Evidence(text, diff.down.device, diff.down.tap, tuple(rows)),),
@@ -263,7 +244,7 @@ def _packets_moved(facts: Facts, diff: SegmentDiff, lost: list[Packet]) -> Sympt
     )
 
 
-def _bad_packets(facts: Facts) -> Iterator[Symptom]:
+def _bad_packets(facts: Facts) -> Iterator[Finding]:
     for case in facts.unplaced:
         if case.tap >= 2 and facts.overflowed(case.receiver):
             continue
@@ -283,7 +264,8 @@ def _bad_packets(facts: Facts) -> Iterator[Symptom]:
         rows = [stream.row(packet.start, "first word recorded")]
         if packet.has_tail:
             rows.append(stream.row(packet.end - 1, "tail"))
-        yield Symptom(
+        yield Finding(
+            diagnosis=UNDETERMINED,
             text=text,
             candidates=_fitting_alone(facts, case.receiver, packet, case.stretches),
             evidence=(
@@ -296,7 +278,7 @@ def _bad_packets(facts: Facts) -> Iterator[Symptom]:
             flow=packet.flow if packet.header_ok else None,
             packet=packet.seq if packet.header_ok else None,
             t_ps=t_ps,
-            t_unc_ps=unc_ps,
+            t_uncertainty_ps=unc_ps,
         )
 
 
@@ -313,17 +295,18 @@ def _fitting_alone(
             return ("split-retry-mishandled",)
         more = packet.body_words - length
         names = {-1: "word-omitted", 1: "word-duplicated"}
-        found = (names[more],) if fifo and more in names else ()
+        fitting = (names[more],) if fifo and more in names else ()
         moved = LINK in stretches and more in names and drifts(facts, receiver)
-        return (*found, "clock-drift") if moved else found
+        return (*fitting, "clock-drift") if moved else fitting
     if LINK in stretches:
         return ("payload-bit-flip", "sync-fifo-empty", "lane-misaligned", "clock-drift")
     return ()
 
 
-def _stall(facts: Facts, stall: Stall) -> Symptom:
+def _stall(facts: Facts, stall: Stall) -> Finding:
     account = stall.account
-    return Symptom(
+    return Finding(
+        diagnosis=UNDETERMINED,
         text=stall.text,
         candidates=stall.candidates,
         evidence=(
@@ -334,11 +317,11 @@ def _stall(facts: Facts, stall: Stall) -> Symptom:
         direction=account.direction,
         flow=account.flow,
         t_ps=stall.t_ps,
-        t_unc_ps=stall.t_unc_ps,
+        t_uncertainty_ps=stall.t_unc_ps,
     )
 
 
-def _causes(facts: Facts) -> Iterator[Symptom]:
+def _causes(facts: Facts) -> Iterator[Finding]:
     """Yield the freeze causes that nothing in the recording accounts for."""
     view = facts.view
     for device in view.names:
@@ -354,7 +337,7 @@ def _causes(facts: Facts) -> Iterator[Symptom]:
                 yield _elsewhere(facts, device, peer)
 
 
-def _unseen(facts: Facts, device: str, cause: str, candidates: tuple[str, ...]) -> Symptom:
+def _unseen(facts: Facts, device: str, cause: str, candidates: tuple[str, ...]) -> Finding:
     t_ps = unc_ps = None
     capture = facts.view.device(device)
     cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
@@ -363,17 +346,18 @@ def _unseen(facts: Facts, device: str, cause: str, candidates: tuple[str, ...]) 
     why = "the memories do not reach back to it, or have gaps there."
     if any(line.startswith(f"{device}.") for line in facts.view.switched_off):
         why = "kinds of record were switched off, or the memories do not reach back to it."
-    return Symptom(
+    return Finding(
+        diagnosis=UNDETERMINED,
         text=f"{device} froze for {cause}, and what it saw is not in the recording: {why}",
         candidates=candidates,
         evidence=cause_evidence(facts, device),
         device=device,
         t_ps=t_ps,
-        t_unc_ps=unc_ps,
+        t_uncertainty_ps=unc_ps,
     )
 
 
-def _elsewhere(facts: Facts, device: str, peer: str | None) -> Symptom:
+def _elsewhere(facts: Facts, device: str, peer: str | None) -> Finding:
     """Return the symptom of a device that froze only because the other end did."""
     other = "the other end" if peer in (None, "?") else str(peer)
     candidates = (
@@ -390,7 +374,8 @@ def _elsewhere(facts: Facts, device: str, peer: str | None) -> Symptom:
         "credit-lost",
         "none",
     )
-    return Symptom(
+    return Finding(
+        diagnosis=UNDETERMINED,
         text=f"{device} froze because {other} did; nothing in {device}'s own recording is wrong.",
         candidates=candidates,
         evidence=cause_evidence(facts, device),

@@ -46,18 +46,18 @@ def dma(view: CaptureView) -> AnalysisResult:
         if log.gaps:
             notes.append(f"{device}: a part of its event log was not read")
         rows = device_rows(trace, device)
-        found = reads_analyzer()
-        pieces = found.finish(found.step(found.init(), rows))
+        analyzer = reads_analyzer()
+        pieces = analyzer.finish(analyzer.step(analyzer.init(), rows))
         reads[device] = [read for read in pieces.items if read.from_host]
         transfers[device] = transfers_of(view, device)
-        told = interrupts_in(rows)
+        interrupts = interrupts_in(rows)
         figures += bus_figures(view, device)
         figures += read_figures(device, reads[device])
         figures += rate_figures(view, device)
         lengths.append(received_lengths(view, device))
         figures += received_figures(view, device, lengths[-1])
         figures += transfers[device].figures()
-        figures += interrupt_figures(view, device, told)
+        figures += interrupt_figures(view, device, interrupts)
         intervals.append(transfers[device].intervals())
         notes += transfers[device].notes
     return AnalysisResult(
@@ -81,8 +81,8 @@ def _tables(
             "first_split_cycles": r.split_cycles[0] if r.split_cycles else None, "splits": len(r.split_cycles),
             "retries": r.retries, "disconnects": r.disconnects, "events_row": r.row,
         }
-        for device, found in reads.items()
-        for r in found
+        for device, of_device in reads.items()
+        for r in of_device
     ]  # fmt: skip
     table = pd.DataFrame(rows)
     for name in ("fetch_cycle", "request_cycle", "data_cycle", "cycles", "first_split_cycles"):
@@ -102,9 +102,9 @@ def _tables(
 def _by_length(reads: dict[str, list[Read]]) -> pd.DataFrame:
     """Return transfers by size: how many, and what the smooth ones cost on the bus."""
     rows = []
-    for device, found in reads.items():
-        for length in sorted({read.length_words for read in found}):
-            group = [read for read in found if read.length_words == length]
+    for device, of_device in reads.items():
+        for length in sorted({read.length_words for read in of_device}):
+            group = [read for read in of_device if read.length_words == length]
             cycles = [read.cycles for read in group if read.cycles is not None]
             rows.append(
                 {
@@ -123,8 +123,8 @@ def _by_length(reads: dict[str, list[Read]]) -> pd.DataFrame:
 
 def _split_histogram(reads: dict[str, list[Read]]) -> pd.DataFrame:
     rows = []
-    for device, found in reads.items():
-        waits = np.array([c for read in found for c in read.split_cycles], np.int64)
+    for device, of_device in reads.items():
+        waits = np.array([c for read in of_device for c in read.split_cycles], np.int64)
         cycles, counts = np.unique(waits, return_counts=True)
         rows += [
             {"device": device, "split_cycles": cycle, "splits": count}

@@ -143,34 +143,34 @@ def _smooth_figures(device: str, smooth: Sequence[Read]) -> list[Figure]:
     return figures
 
 
-def interrupt_figures(view: CaptureView, device: str, told: Interrupts) -> list[Figure]:
+def interrupt_figures(view: CaptureView, device: str, seen: Interrupts) -> list[Figure]:
     """Return interrupts against completions, of the recording and of the counters."""
     figures = [
-        Figure(f"{device}.completions.recorded", f"{device} completions recorded", told.completions),
-        Figure(f"{device}.interrupts.recorded", f"{device} interrupts recorded", told.raised),
+        Figure(f"{device}.completions.recorded", f"{device} completions recorded", seen.completions),
+        Figure(f"{device}.interrupts.recorded", f"{device} interrupts recorded", seen.raised),
         Figure(
             f"{device}.interrupts.per_completion", f"{device} interrupts a completion",
-            told.per_completion,
+            seen.per_completion,
             note="no completion was recorded"
-            if not told.completions
+            if not seen.completions
             else "remote and local notifications"
-            if told.with_local
+            if seen.with_local
             else "remote notifications",
         ),
         Figure(
             f"{device}.interrupts.unmasked", f"{device} interrupts on top of one not masked",
-            len(told.again),
+            len(seen.again),
         ),
         Figure(
             f"{device}.interrupts.lost", f"{device} completions without their interrupt",
-            len(told.lost),
+            len(seen.lost),
         ),
     ]  # fmt: skip
     figures.append(
         Figure(
             f"{device}.interrupts.fruitless", f"{device} handlers that found nothing to take",
-            told.fruitless,
-            note="the card counts a completion that its host does not see" if told.fruitless else "",
+            seen.fruitless,
+            note="the card counts a completion that its host does not see" if seen.fruitless else "",
         )
     )  # fmt: skip
     interrupts, notes = view.counter(device, "interrupts"), view.counter(device, "notifications")
@@ -183,12 +183,12 @@ def interrupt_figures(view: CaptureView, device: str, told: Interrupts) -> list[
                 note="counters, since power-up; local notifications are in it",
             )
         )
-    if told.response_cycles:
+    if seen.response_cycles:
         figures.append(
             Figure(
                 f"{device}.interrupts.response",
                 f"{device} interrupt to handler, mean",
-                float(np.mean(told.response_cycles)),
+                float(np.mean(seen.response_cycles)),
                 "cycles",
             )
         )

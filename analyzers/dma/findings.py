@@ -76,11 +76,11 @@ def interrupt_faults(view: CaptureView) -> Iterator[Finding]:
         log = view.logs[device]
         if log.gaps or not log.recorded(Kind.IRQ, Kind.NOTE):
             continue
-        told = interrupts_in_log(view.trace, device)
-        if len(told.again) >= _NEEDED or (told.again and _never_masks(log)):
-            yield _storm(view, device, told)
-        if told.lost:
-            yield _lost(view, device, told.lost[0])
+        interrupts = interrupts_in_log(view.trace, device)
+        if len(interrupts.again) >= _NEEDED or (interrupts.again and _never_masks(log)):
+            yield _storm(view, device, interrupts)
+        if interrupts.lost:
+            yield _lost(view, device, interrupts.lost[0])
 
 
 def _never_masks(log: EventLog) -> bool:
@@ -89,26 +89,26 @@ def _never_masks(log: EventLog) -> bool:
     return len(ran) >= _NEVER_MASKED and not len(masked) and not len(log.select(Kind.LOSS.name))
 
 
-def _storm(view: CaptureView, device: str, told: Interrupts) -> Finding:
+def _storm(view: CaptureView, device: str, interrupts: Interrupts) -> Finding:
     rows = tuple(
         _log_row(device, row, f"interrupt raised, {row.value} completions waiting")
-        for row in told.again[:_SHOWN]
+        for row in interrupts.again[:_SHOWN]
     )
-    ratio = told.per_completion
-    many = "1 interrupt" if len(told.again) == 1 else f"{len(told.again)} interrupts"
+    ratio = interrupts.per_completion
+    many = "1 interrupt" if len(interrupts.again) == 1 else f"{len(interrupts.again)} interrupts"
     each = "" if ratio is None else f", {ratio:.2f} each"
     return Finding(
         diagnosis=INTERRUPT_STORM,
         text=(
             f"{device} raised {many} while the handler of the one before had not "
-            f"masked the line and two or more completions waited ({told.raised} interrupts for "
-            f"{told.completions} completions{each}): the driver does not mask the line while it runs."
+            f"masked the line and two or more completions waited ({interrupts.raised} interrupts for "
+            f"{interrupts.completions} completions{each}): the driver does not mask the line while it runs."
         ),
         device=device,
         direction=_into(view, device),
-        t_ps=told.again[0].t_ps,
-        t_uncertainty_ps=_uncertainty(view, device, told.again[0].row),
-        confidence=0.95 if len(told.again) >= _NEEDED else 0.85,
+        t_ps=interrupts.again[0].t_ps,
+        t_uncertainty_ps=_uncertainty(view, device, interrupts.again[0].row),
+        confidence=0.95 if len(interrupts.again) >= _NEEDED else 0.85,
         evidence=(
             Evidence("Interrupts on top of one that was not masked.", device, "event_log", rows),
             Evidence(
@@ -239,23 +239,23 @@ def _of(facts: Facts, device: str, stream: Stream) -> Iterator[Finding]:
         for address, count in addresses.most_common(_ADDRESSES)
         if count > 1 or (alone and len(short) > len(addresses))
     }
-    told = [packet for packet in short if packet.address in repeated]
-    if len(told) < _FEW or len(told) < _SHARE * len(messages):
+    pointers = [packet for packet in short if packet.address in repeated]
+    if len(pointers) < _FEW or len(pointers) < _SHARE * len(messages):
         return
-    share = len(told) / len(messages)
-    thin = len(told) < _ENOUGH
-    payload = sum(packet.length or 0 for packet in told)
-    frame = sum(packet.end - packet.start for packet in told)
+    share = len(pointers) / len(messages)
+    thin = len(pointers) < _ENOUGH
+    payload = sum(packet.length or 0 for packet in pointers)
+    frame = sum(packet.end - packet.start for packet in pointers)
     rows = tuple(
         stream.row(packet.start, f"header, {packet.length} words")
-        for packet in told[:_MESSAGES_SHOWN]
+        for packet in pointers[:_MESSAGES_SHOWN]
     )
     where = ", ".join(f"{address:#x} ({count} times)" for address, count in repeated.items())
-    t_ps, unc_ps = stream.when(told[0].start)
+    t_ps, unc_ps = stream.when(pointers[0].start)
     yield Finding(
         diagnosis=SHORT_TRANSFERS,
         text=(
-            f"{len(told)} of {len(messages)} messages that {device} sent ({share:.0%}) are of one word or "
+            f"{len(pointers)} of {len(messages)} messages that {device} sent ({share:.0%}) are of one word or "
             f"two, to {where}: queue pointers written as messages of their own. {payload} words of them "
             f"were payload of {frame} on the link."
             + (" So few messages were recorded that this may be their beginning." if thin else "")
@@ -268,7 +268,7 @@ def _of(facts: Facts, device: str, stream: Stream) -> Iterator[Finding]:
         evidence=(
             Evidence(
                 f"{len(short)} of {len(messages)} messages have at most {_MOST_WORDS} words; "
-                f"{len(told)} of them go to {len(repeated)} addresses.",
+                f"{len(pointers)} of them go to {len(repeated)} addresses.",
                 stream.device,
                 stream.tap,
                 rows,

@@ -267,7 +267,7 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
     certain = all(row.kind != _LOSS for row in rows)
     inner = rows[1:] if from_enabled else rows
     completions = local = raised = for_local = 0
-    told: dict[str, LogRow] = {}  # the newest notification of each kind
+    newest_notes: dict[str, LogRow] = {}  # the newest notification of each kind
     again: list[LogRow] = []
     lost: list[Lost] = []
     response: list[int] = []
@@ -277,21 +277,25 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
     line_is_open = from_enabled
     for row in inner:
         if row.kind == _NOTE:
-            told[row.code] = row
+            newest_notes[row.code] = row
             local += row.code == "local"
             completions += row.code == "remote"
             if row.code == "remote" and line_is_open and due is None:
                 due = row
         elif row.kind == _IRQ and row.code == "raised":
             raised += 1
-            near = {code for code, note in told.items() if row.cycle - note.cycle <= _WAIT_CYCLES}
+            near = {
+                code
+                for code, note in newest_notes.items()
+                if row.cycle - note.cycle <= _WAIT_CYCLES
+            }
             # At the enabling completions of any kind may have waited.
             at_once = not from_enabled or row.cycle - rows[0].cycle > _WAIT_CYCLES
             for_local += near == {"local"} and at_once and row.value == 1
             if pending is not None and row.value >= 2:
                 again.append(row)
             # One that another completion raised does not tell of the one that was due.
-            newest = told.get("remote")
+            newest = newest_notes.get("remote")
             by_another = (
                 newest is not None
                 and newest is not due
@@ -312,7 +316,7 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
         from_enabled
         and certain
         and raised > 0
-        and not told
+        and not newest_notes
         and len(rows) > 1
         and _is_enabled(rows[-1])
         and rows[-1].value == rows[0].value > 0

@@ -115,8 +115,8 @@ class Transfers:
             if begin is None or end is None or end < begin:
                 continue
             length = int(m.length[i])
-            said = "1 word" if length == 1 else f"{length} words"
-            text = f"packet {int(m.number[i]) & 0xFFFF}: {said}"
+            words = "1 word" if length == 1 else f"{length} words"
+            text = f"packet {int(m.number[i]) & 0xFFFF}: {words}"
             rows.append((begin, end, text, int(m.flow[i])))
         closed = np.zeros(len(rows), np.bool_)
         return Intervals(
@@ -148,9 +148,9 @@ def transfers_of(view: CaptureView, device: str) -> Transfers:
     arrived = from_tap(trace.packets, device, "rx_deq", f"{peer or '?'}->{device}")
     received = [arrived, from_log(events, device, "remote", Kind.NOTE)]
     sides = []
-    for name, found in (("sent", sent), ("received", received)):
-        cut = [after_restart(source, restart_ps) for source in found]
-        lost = sum(len(a.number) - len(b.number) for a, b in zip(found, cut, strict=True))
+    for name, sources in (("sent", sent), ("received", received)):
+        cut = [after_restart(source, restart_ps) for source in sources]
+        lost = sum(len(a.number) - len(b.number) for a, b in zip(sources, cut, strict=True))
         if lost:
             notes.append(
                 f"{device}: {lost} events of transfers {name} are from before the link came up anew"
@@ -221,8 +221,8 @@ def _overtaken(m: Messages, begin: str, end: str, wants: Bool, whole: bool) -> I
     open_ = np.flatnonzero(met & wants & ~over & inside)
     # The writer of notifications may be behind by as much as the bus was busy.
     settled = begins_ps[open_] < int(ends_ps.max()) - _MARGIN_PS
-    found: Int64 = open_[(open_ < last) & settled]
-    return found
+    overtaken: Int64 = open_[(open_ < last) & settled]
+    return overtaken
 
 
 def _still_waiting(side: Side) -> int | None:

@@ -58,8 +58,8 @@ def latency(view: CaptureView) -> AnalysisResult:
     measured: list[_Direction] = []
     for sender, receiver in view.directions:
         name = f"{sender}->{receiver}"
-        sources, told = sightings_of(trace, sender, receiver)
-        notes += told
+        sources, source_notes = sightings_of(trace, sender, receiver)
+        notes += source_notes
         if not sources:
             notes.append(f"{name}: nothing was recorded of this direction")
             continue

@@ -65,7 +65,7 @@ def bursts_of(messages: Messages, complete: Bool) -> list[Bursts]:
     apart = t_ps[rows[1:], first] >= t_ps[rows[:-1], posted]
     groups = [group for group in np.split(rows, np.flatnonzero(apart) + 1) if len(group) > 1]
     groups = [group for group in groups if complete[group].all()]
-    found = []
+    bursts = []
     for size in sorted({len(group) for group in groups}):
         members = np.array([group for group in groups if len(group) == size])
         row = {}
@@ -73,8 +73,8 @@ def bursts_of(messages: Messages, complete: Bool) -> list[Bursts]:
             times = t_ps[members, stage]
             at = times.argmin(axis=1) if event == _FIRST else times.argmax(axis=1)
             row[event] = members[np.arange(len(members)), at]
-        found.append(Bursts(size, messages, row))
-    return found
+        bursts.append(Bursts(size, messages, row))
+    return bursts
 
 
 def burst_figures(

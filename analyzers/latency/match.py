@@ -7,6 +7,7 @@ messages. Cutting the recording anywhere, and merging neighbours in any grouping
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -144,11 +145,7 @@ class PhaseState:
 
     def copy(self) -> PhaseState:
         """Return a state of its own with the same content."""
-        made = PhaseState.__new__(PhaseState)
-        made.keys = OpenMessages(*(array.copy() for array in self.keys))
-        made.totals = Totals(*(array.copy() for array in self.totals))
-        made.slow = Slowest(*(array.copy() for array in self.slow))
-        return made
+        return deepcopy(self)
 
 
 class PhaseAnalyzer:
@@ -220,18 +217,18 @@ class PhaseAnalyzer:
         """Return what the state amounts to; it is not altered."""
         counts = state.totals.counts.copy()
         close_all(state.keys, counts)
-        told = counts.tolist()
+        numbers = counts.tolist()
         names = [phase.name for phase in self.table.phases]
         stats = [_stats(name, i, state) for i, name in enumerate([*names, "whole"])]
-        complete = told[COMPLETE]
+        complete = numbers[COMPLETE]
         slow = state.slow
         return PhaseResult(
             complete=complete,
-            incomplete=told[INCOMPLETE],
-            began_before=told[BEGAN_BEFORE],
-            still_open=told[STILL_OPEN],
-            negative=told[NEGATIVE],
-            missing=dict(zip(self.table.events, told[COUNTS:], strict=True)),
+            incomplete=numbers[INCOMPLETE],
+            began_before=numbers[BEGAN_BEFORE],
+            still_open=numbers[STILL_OPEN],
+            negative=numbers[NEGATIVE],
+            missing=dict(zip(self.table.events, numbers[COUNTS:], strict=True)),
             phases=tuple(stats[:-1]) if complete else (),
             whole=stats[-1] if complete else None,
             slowest=tuple(

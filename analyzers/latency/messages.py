@@ -122,14 +122,14 @@ def sightings_of(
     """
     notes: list[str] = []
     restart_ps = restart_ps_of(trace.events, (sender, receiver))
-    found = []
+    sightings = []
     for code in _DESC_EVENTS:
-        found.append(from_log(trace.events, sender, code))
+        sightings.append(from_log(trace.events, sender, code))
     for tap, end in _TAPS.items():
         device = receiver if end else sender
-        found.append(from_tap(trace.packets, device, tap, f"{sender}->{receiver}"))
+        sightings.append(from_tap(trace.packets, device, tap, f"{sender}->{receiver}"))
     kept = []
-    for source in found:
+    for source in sightings:
         cut = after_restart(source, restart_ps)
         if len(cut.number) < len(source.number):
             notes.append(
@@ -237,16 +237,16 @@ def _aligned(sources: tuple[Sightings, ...]) -> tuple[Sightings, ...]:
 
     The recordings end together, so their last numbers are near each other.
     """
-    made: list[Sightings] = []
+    aligned: list[Sightings] = []
     for source in sources:
         shift = 0
-        if made:
-            apart = int(source.number[-1] - made[0].number[-1])
+        if aligned:
+            apart = int(source.number[-1] - aligned[0].number[-1])
             shift = -((apart + _HALF) // _NUMBERS) * _NUMBERS
-        made.append(
+        aligned.append(
             Sightings(
                 source.event, source.device, source.domain, source.table, source.number + shift,
                 source.t_ps, source.t_unc_ps, source.row, source.flow, source.length,
             )
         )  # fmt: skip
-    return tuple(made)
+    return tuple(aligned)

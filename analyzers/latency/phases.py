@@ -134,15 +134,17 @@ def _table(path: Path, name: str, raw: Any) -> PhaseTable:
         raise InputError(f"{where}: events must be a list of names")
     if not isinstance(phases, list):
         raise InputError(f"{where}: phases must be a list of tables with name, begin, end")
-    made = []
+    declared = []
     for phase in phases:
         if not isinstance(phase, dict) or {"name", "begin", "end"} - phase.keys():
             raise InputError(f"{where}: a phase is {phase!r}; it needs name, begin and end")
-        made.append(Phase(str(phase["name"]), str(phase["begin"]), str(phase["end"])))
+        declared.append(Phase(str(phase["name"]), str(phase["begin"]), str(phase["end"])))
     meaning = raw.get("meaning", {})
     if not isinstance(meaning, dict):
         raise InputError(f"{where}: meaning must be a table of event and text")
     try:
-        return PhaseTable(name, str(raw.get("title", name)), tuple(events), tuple(made), meaning)
+        return PhaseTable(
+            name, str(raw.get("title", name)), tuple(events), tuple(declared), meaning
+        )
     except InputError as error:
         raise InputError(f"{path}: {error}") from None

@@ -73,9 +73,9 @@ def run(view: CaptureView) -> AnalysisResult:
         figures += _counted(view, sender, direction)
         tracks.append(_track(view, sender, direction, waits))
         tables["waits"] += [_row(direction, wait) for wait in waits]
-        estimates, said = _finer(view, mine, packets, direction)
+        estimates, finer_notes = _finer(view, mine, packets, direction)
         figures += estimates
-        notes += said
+        notes += finer_notes
         tables["credit_units"] += [
             {"direction": direction, "credit_unit_words": int(f.name.rsplit(".", 2)[1]), "gain_percent": f.value,
              "uncertainty_percent": f.uncertainty}
@@ -104,22 +104,22 @@ def _blamed(
     view: CaptureView, accounts: Sequence[FlowAccount], packets: Sequence[Loaded]
 ) -> list[Blame]:
     """Return the waits of a sender in order of time, those that are not whole without a cause."""
-    found: list[Blame] = []
+    blames: list[Blame] = []
     table = view.trace.intervals
     for account in accounts:
         mine = table[(table["device"] == account.sender) & (table["flow"] == account.flow)]
         whole = mine[~mine["open_start"] & ~mine["open_end"]]
         times = list(zip(whole["t_ps"].tolist(), whole["t_end_ps"].tolist(), strict=True))
-        found += blame(view, sent_counts(view, account, packets), times)
+        blames += blame(view, sent_counts(view, account, packets), times)
         cut = mine[mine["open_start"] | mine["open_end"]]
         columns = (cut[name].tolist() for name in ("t_ps", "t_end_ps", "open_start"))
-        newest = max((wait.end_ps for wait in found), default=0)
+        newest = max((wait.end_ps for wait in blames), default=0)
         for begin, end, headless in zip(*columns, strict=True):
             if headless or end < newest:
-                found.append(Blame(begin, end, account.flow, UNKNOWN, unknown_ps=end - begin))
+                blames.append(Blame(begin, end, account.flow, UNKNOWN, unknown_ps=end - begin))
             else:
-                found.append(standing(view, account, begin, end))
-    return sorted(found, key=lambda wait: (wait.begin_ps, wait.flow))
+                blames.append(standing(view, account, begin, end))
+    return sorted(blames, key=lambda wait: (wait.begin_ps, wait.flow))
 
 
 def _figures(direction: str, waits: Sequence[Blame], span_ps: int) -> Iterator[Figure]:

@@ -103,16 +103,16 @@ def blame(view: CaptureView, counts: SentCounts, begins: Sequence[tuple[int, int
     shortest_ps = latency_ps(view, account.sender, account.receiver)
     receiver = view.flow_log(account.receiver)
     drain = _Drain.of(view, account)
-    found = []
+    blames = []
     for begin_ps, end_ps in begins:
         end = ends.get(end_ps)
         if end is None or receiver is None or not len(account.sent_credits):
-            found.append(
+            blames.append(
                 Blame(begin_ps, end_ps, account.flow, UNKNOWN, unknown_ps=end_ps - begin_ps)
             )
         else:
-            found.append(_one(view, account, end, begin_ps, shortest_ps, drain))
-    return found
+            blames.append(_one(view, account, end, begin_ps, shortest_ps, drain))
+    return blames
 
 
 def standing(view: CaptureView, account: FlowAccount, begin_ps: int, end_ps: int) -> Blame:
@@ -153,10 +153,10 @@ def _one(
     critical = end.credited
     if end.packet is not None:
         critical = (end.sent + end.packet - account.limit) % modulus
-    told = _first_telling(account, critical, end.t_ps)
-    if told is None:
+    credit = _first_telling(account, critical, end.t_ps)
+    if credit is None:
         return Blame(begin_ps, end.t_ps, account.flow, UNKNOWN, unknown_ps=end.t_ps - begin_ps)
-    first, ending = told
+    first, ending = credit
     freed_ps = drain.freed_at(account, critical, first)
     due_ps = drain.freed_at(account, _due(account, critical, first), first)
     arrived_ps = begin_ps
@@ -195,8 +195,8 @@ def _due(account: FlowAccount, critical: int, first: int) -> int:
     """
     unit, modulus = seen_unit(account) or 1, account.modulus or 1
     up = -critical % unit if modulus % unit == 0 else unit - 1
-    told = int(account.sent_credits.freed[first])
-    return (critical + min(up, (told - critical) % modulus)) % modulus
+    freed = int(account.sent_credits.freed[first])
+    return (critical + min(up, (freed - critical) % modulus)) % modulus
 
 
 def _first_telling(account: FlowAccount, critical: int, end_ps: int) -> tuple[int, int] | None:
@@ -271,5 +271,5 @@ def _state_at(
     new = log.value[at] & STATE_VALUE_NEW_MASK
     old = int(log.value[at[0]]) >> STATE_VALUE_OLD_LSB & STATE_VALUE_OLD_MASK
     index = np.searchsorted(log.t_ps[at], marks, side="right") - 1
-    found: npt.NDArray[np.bool_] = np.where(index >= 0, new[np.maximum(index, 0)], old) == state
-    return found
+    in_state: npt.NDArray[np.bool_] = np.where(index >= 0, new[np.maximum(index, 0)], old) == state
+    return in_state

@@ -135,7 +135,7 @@ def run_again(path: Path, packets: Sequence[Loaded], limits: Mapping[int, int], 
     left: list[tuple[float, int]] = []  # when a packet began to leave, words in all after it
     loaded = gone = 0
     sent = dict.fromkeys(limits, 0)
-    told: dict[int, tuple[list[int], list[float]]] = {flow: ([], []) for flow in limits}
+    credited: dict[int, tuple[list[int], list[float]]] = {flow: ([], []) for flow in limits}
     due = dict.fromkeys(limits, unit)
     freed = dict.fromkeys(limits, 0)
     waits, wait_ps = 0, 0.0
@@ -152,7 +152,7 @@ def run_again(path: Path, packets: Sequence[Loaded], limits: Mapping[int, int], 
         ready_ps = max(done_ps, link_ps)
         critical = sent[packet.flow] + packet.words - limits[packet.flow]
         if critical > 0:
-            counts, times = told[packet.flow]
+            counts, times = credited[packet.flow]
             at = bisect_left(counts, critical)
             if at < len(times) and times[at] > ready_ps:
                 waits += 1
@@ -173,7 +173,7 @@ def run_again(path: Path, packets: Sequence[Loaded], limits: Mapping[int, int], 
         freed[packet.flow] = before + packet.words
         while due[packet.flow] <= freed[packet.flow]:
             share = (due[packet.flow] - before) / packet.words
-            counts, times = told[packet.flow]
+            counts, times = credited[packet.flow]
             counts.append(due[packet.flow])
             times.append(begin_ps + share * (drain_ps - begin_ps) + path.back_ps)
             due[packet.flow] += unit
@@ -266,8 +266,8 @@ def _pauses(view: CaptureView, sender: str, packets: Sequence[Loaded]) -> list[i
     times = log.t_ps[at]
     idle = np.flatnonzero(new[:-1] == MachineState.IDLE)
     begins, ends = times[:-1][idle], times[1:][idle]
-    found = [0]
+    pauses = [0]
     for before, after in itertools.pairwise(packets):
         shared = np.minimum(ends, after.started_ps or 0) - np.maximum(begins, before.done_ps)
-        found.append(int(np.clip(shared, 0, None).sum()))
-    return found
+        pauses.append(int(np.clip(shared, 0, None).sum()))
+    return pauses

@@ -62,8 +62,10 @@ class RunDiff:
     @property
     def first(self) -> TapRuns | None:
         """The tap that shows the first divergence in time."""
-        found = [(tap.first_ps, n) for n, tap in enumerate(self.taps) if tap.first_ps is not None]
-        return self.taps[min(found)[1]] if found else None
+        divergences = [
+            (tap.first_ps, n) for n, tap in enumerate(self.taps) if tap.first_ps is not None
+        ]
+        return self.taps[min(divergences)[1]] if divergences else None
 
     @property
     def different(self) -> bool:
@@ -189,10 +191,10 @@ def _samples(a: CaptureView, b: CaptureView) -> Iterator[SampleChange]:
         path = path_of(*direction)
         for up, down in (*pairwise(path), (path[0], path[3])):
             taps = [(view.stream(*up), view.stream(*down)) for view in (a, b)]
-            found = [_delays_ps(x, y) for x, y in taps if x is not None and y is not None]
-            if len(found) == 2:
+            delays = [_delays_ps(x, y) for x, y in taps if x is not None and y is not None]
+            if len(delays) == 2:
                 name = f"{'.'.join(up)} to {'.'.join(down)}, delay"
-                yield compare_samples(name, "ps", *found)
+                yield compare_samples(name, "ps", *delays)
 
 
 def _lengths(stream: Stream) -> Int64:
@@ -251,12 +253,12 @@ def _events(a: CaptureView, b: CaptureView) -> Iterator[RateChange]:
             continue
         counts: list[dict[str, int]] = []
         seconds: list[float] = []
-        for one in (log, other):
-            own = ~np.isin(one.kind, _OWN)
-            texts = np.char.add(np.char.add(one.kind[own], " "), one.code[own])
+        for events in (log, other):
+            own = ~np.isin(events.kind, _OWN)
+            texts = np.char.add(np.char.add(events.kind[own], " "), events.code[own])
             keys, number = np.unique(texts, return_counts=True)
             counts.append(dict(zip(keys.tolist(), number.tolist(), strict=True)))
-            covered = int(one.t_ps[-1] - one.t_ps[0]) if len(one) > 1 else 0
+            covered = int(events.t_ps[-1] - events.t_ps[0]) if len(events) > 1 else 0
             seconds.append(covered / PS_PER_S)
         for key in sorted(counts[0].keys() | counts[1].keys()):
             x, y = counts[0].get(key, 0), counts[1].get(key, 0)

@@ -73,15 +73,15 @@ class TapRuns:
 
     def first_text(self) -> str:
         """Return the first difference in a sentence; empty where there is none."""
-        found: list[tuple[int, str]] = []
+        differences: list[tuple[int, str]] = []
         for pair in self.altered:
-            found.append((int(self.b.t_ps[pair.down.start]), _altered_text(pair)))
-        for stream, packets, said in (
+            differences.append((int(self.b.t_ps[pair.down.start]), _altered_text(pair)))
+        for stream, packets, text in (
             (self.b, self.extra, "only run B has it"),
             (self.a, self.missing, "only run A has it"),
         ):
-            found += [(int(stream.t_ps[p.start]), f"{_name(p)}: {said}") for p in packets]
-        return min(found)[1] if found else ""
+            differences += [(int(stream.t_ps[p.start]), f"{_name(p)}: {text}") for p in packets]
+        return min(differences)[1] if differences else ""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -170,14 +170,14 @@ def _flow(packet: Packet) -> int:
 
 def _signatures(stream: Stream, packets: list[Packet]) -> npt.NDArray[np.int64]:
     """Return a number for each packet, equal where all but sequence number and header CRC is equal."""
-    found = np.empty(len(packets), np.int64)
+    signatures = np.empty(len(packets), np.int64)
     for number, packet in enumerate(packets):
         data = stream.words(packet)[1:].tobytes()
         header = (packet.header or 0) & _HEADER_MASK
         begin = header.to_bytes(8, "little")
         # Two CRCs with different beginnings, so that 64 bits decide.
-        found[number] = zlib.crc32(data, zlib.crc32(begin)) << 31 ^ zlib.adler32(begin + data)
-    return found
+        signatures[number] = zlib.crc32(data, zlib.crc32(begin)) << 31 ^ zlib.adler32(begin + data)
+    return signatures
 
 
 def _shift(ups: list[Packet], downs: list[Packet], i: int, j: int) -> int | None:

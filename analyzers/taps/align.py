@@ -68,13 +68,13 @@ def match_packets(up: Stream, down: Stream) -> Match:
         if ups or downs:
             broken = _broken(up, before[0], i) or _broken(down, before[1], j)
             if broken:  # a gap of the pull may have taken packets anywhere in between
-                found = _most_alike(up, down, ups, downs)
+                matched = _most_alike(up, down, ups, downs)
             else:
-                found = _by_order(up, down, ups, downs, leading=leading, trailing=trailing)
-            pairs += found
+                matched = _by_order(up, down, ups, downs, leading=leading, trailing=trailing)
+            pairs += matched
             if not leading and not trailing and not broken:
-                missing += sorted(set(ups) - {u for u, _ in found})
-                extra += sorted(set(downs) - {d for _, d in found})
+                missing += sorted(set(ups) - {u for u, _ in matched})
+                extra += sorted(set(downs) - {d for _, d in matched})
         if not trailing:
             pairs.append((i, j))
             before = (i, j)
@@ -92,13 +92,13 @@ def _common_keys(up: list[Packet], down: list[Packet], mask: int) -> list[tuple[
     """Return the pairs whose HEAD words agree under a mask and stand once on each side."""
 
     def keys(packets: list[Packet]) -> dict[tuple[int, int], int]:
-        found = [
+        common = [
             ((p.header & mask, p.address & mask), p.index)
             for p in packets
             if p.has_head and p.header is not None and p.address is not None
         ]
-        count = Counter(key for key, _ in found)
-        return {key: index for key, index in found if count[key] == 1}
+        count = Counter(key for key, _ in common)
+        return {key: index for key, index in common if count[key] == 1}
 
     down_keys = keys(down)
     return [(i, down_keys[key]) for key, i in keys(up).items() if key in down_keys]
@@ -276,9 +276,10 @@ def align_cut(up: Ids, down: Ids, *, at_start: bool) -> Alignment:
     and "one too many" that one is taken under which most of the following words agree.
     """
     if at_start:
-        found = align_cut(up[::-1], down[::-1], at_start=False)
+        backward = align_cut(up[::-1], down[::-1], at_start=False)
         return Alignment(
-            tuple(_mirrored(e, len(up), len(down)) for e in reversed(found.edits)), found.compared
+            tuple(_mirrored(e, len(up), len(down)) for e in reversed(backward.edits)),
+            backward.compared,
         )
     common = min(len(up), len(down))
     front = _common(up, down)

@@ -91,8 +91,8 @@ def surroundings(diff: SegmentDiff, around: int = _AROUND) -> pd.DataFrame:
     nothing stands), op (empty where equal), label. Without rows where nothing diverges.
     """
     columns = ["up_at", "down_at", "up_data", "down_data", "op", "label"]
-    found = diff.first_divergence
-    lines = [] if found is None else list(_side_by_side(diff, *found, around))
+    divergence = diff.first_divergence
+    lines = [] if divergence is None else list(_side_by_side(diff, *divergence, around))
     return pd.DataFrame(lines, columns=columns)
 
 
@@ -130,17 +130,17 @@ def diff_columns(
     words = [table[name].to_numpy() for table, name in zip((up, down), names, strict=True)]
     parts = []
     for value, up_rows, down_rows in _by_flow(up, down, flow):
-        found = diff_words(
+        word_diff = diff_words(
             words[0][up_rows], words[1][down_rows],
             up_bits=up_bits, down_bits=down_bits, order=order,
         ).table()  # fmt: skip
-        found.insert(0, "flow", value)
+        word_diff.insert(0, "flow", value)
         for side, rows, table in (("up", up_rows, up), ("down", down_rows, down)):
-            at = np.append(rows, len(table))[found[f"{side}_word"].to_numpy()]
-            found[f"{side}_row"] = at
+            at = np.append(rows, len(table))[word_diff[f"{side}_word"].to_numpy()]
+            word_diff[f"{side}_row"] = at
             if "t_ps" in table.columns and len(table):
-                found[f"{side}_t_ps"] = table["t_ps"].to_numpy()[np.minimum(at, len(table) - 1)]
-        parts.append(found)
+                word_diff[f"{side}_t_ps"] = table["t_ps"].to_numpy()[np.minimum(at, len(table) - 1)]
+        parts.append(word_diff)
     joined = pd.concat(parts, ignore_index=True)
     return joined.sort_values("down_row", kind="stable", ignore_index=True)
 
@@ -215,9 +215,9 @@ def _figures(diff: SegmentDiff, table: pd.DataFrame) -> Iterator[Figure]:
 
 
 def _first_note(diff: SegmentDiff) -> str:
-    found = diff.first_divergence
-    assert found is not None
-    pair, edit = found
+    divergence = diff.first_divergence
+    assert divergence is not None
+    pair, edit = divergence
     which = pair.payload_index(edit)
     if which is None:
         where = "a HEAD or TAIL word, or one whose place is not known"

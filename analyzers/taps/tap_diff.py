@@ -141,13 +141,15 @@ def compare_packets(up: Stream, p: Packet, down: Stream, q: Packet) -> PacketPai
         return PacketPair(p, q, (), n)
     from_start, to_end = not (p.cut_start or q.cut_start), not (p.cut_end or q.cut_end)
     if from_start and to_end:
-        found = align(*_ids(up, p, down, q))
+        alignment = align(*_ids(up, p, down, q))
     elif from_start or to_end:
-        found = align_cut(*_ids(up, p, down, q), at_start=to_end)
+        alignment = align_cut(*_ids(up, p, down, q), at_start=to_end)
     else:
-        found = Alignment((), 0)
+        alignment = Alignment((), 0)
     skip = 0 if from_start else max(n, m) - min(n, m)
-    return PacketPair(p, q, found.edits, found.compared, skip if n > m else 0, skip if m > n else 0)
+    return PacketPair(
+        p, q, alignment.edits, alignment.compared, skip if n > m else 0, skip if m > n else 0
+    )
 
 
 class TapDiff:
@@ -163,14 +165,14 @@ class TapDiff:
         return ()
 
     def step(self, state: tuple[SegmentDiff, ...], batch: CaptureView) -> tuple[SegmentDiff, ...]:
-        found = []
+        segments = []
         for sender, receiver in batch.directions:
             path = path_of(sender, receiver)
             for above, below in pairwise(path):
                 up, down = batch.stream(*above), batch.stream(*below)
                 if up is not None and down is not None:
-                    found.append(diff_streams(f"{sender}->{receiver}", up, down))
-        return (*state, *found)
+                    segments.append(diff_streams(f"{sender}->{receiver}", up, down))
+        return (*state, *segments)
 
     def merge(self, states: Sequence[tuple[SegmentDiff, ...]]) -> tuple[SegmentDiff, ...]:
         return tuple(diff for state in states for diff in state)

@@ -274,17 +274,17 @@ def _reordered(a: npt.NDArray[Any], b: npt.NDArray[Any], columns: Int64) -> Int6
     dropped = []
     for row, key in zip(come.tolist(), _keys(b, columns[come, 2], columns[come, 4]), strict=True):
         length, here = int(columns[row, 4]), int(columns[row, 1])
-        found = waiting.get((key, length), deque())
+        candidates = waiting.get((key, length), deque())
         far = _FAR if length < _LONG else len(a)
-        while found and columns[found[0], 1] < here - far:
-            found.popleft()
-        near = [other for other in islice(found, 8) if columns[other, 1] <= here + far]
+        while candidates and columns[candidates[0], 1] < here - far:
+            candidates.popleft()
+        near = [other for other in islice(candidates, 8) if columns[other, 1] <= here + far]
         if not near:
             continue
         nearest = min(near, key=lambda other: abs(int(columns[other, 1]) - here))
         up, down = int(columns[nearest, 1]), int(columns[row, 2])
         if np.array_equal(a[up : up + length], b[down : down + length]):
-            found.remove(nearest)
+            candidates.remove(nearest)
             first, second = sorted((nearest, row))
             columns[first] = (_REORDERED, up, down, length, length, length, down, 1)
             dropped.append(second)

@@ -47,11 +47,11 @@ def run(view: CaptureView) -> AnalysisResult:
     """Return rates, their series, and where they changed, from samples, traces and counters."""
     parts = _Parts(view)
     for device in view.devices:
-        found = sampled(device, view.trace.timebase)
-        if isinstance(found, str):
-            parts.notes.append(found)
+        sampling = sampled(device, view.trace.timebase)
+        if isinstance(sampling, str):
+            parts.notes.append(sampling)
         else:
-            parts.add_sampled(found, device.identity)
+            parts.add_sampled(sampling, device.identity)
         for tap in _PERIODIC_TAPS:
             parts.add_traced(device.name, tap, device.identity)
     parts.add_counts()
@@ -78,69 +78,69 @@ class _Parts:
         self._samples: list[dict[str, Any]] = []
         self._flows: list[dict[str, Any]] = []
 
-    def add_sampled(self, found: Sampled, identity: Identity) -> None:
+    def add_sampled(self, sampling: Sampled, identity: Identity) -> None:
         """Add what the sampler of one device tells."""
-        analyzer = SamplerAnalyzer(full_words=max(1, int(_FULL * found.limit_words)))
+        analyzer = SamplerAnalyzer(full_words=max(1, int(_FULL * sampling.limit_words)))
         state = analyzer.init()
-        for batch in found.batches():
+        for batch in sampling.batches():
             state = analyzer.step(state, batch)
         summary = analyzer.finish(state)
-        words = found.words()
-        most = found.limit_words * (1 + CLOCK_PPM / 1e6) + 2
+        words = sampling.words()
+        most = sampling.limit_words * (1 + CLOCK_PPM / 1e6) + 2
         beyond = int((words > most).any(axis=1).sum())
         if beyond:
             self.notes.append(
-                f"{found.device}: {beyond} of {len(words)} intervals of the sampler hold more words than the "
-                f"link can carry in {found.period_cycles} bus cycles ({int(most)}): counts were cleared or the "
+                f"{sampling.device}: {beyond} of {len(words)} intervals of the sampler hold more words than the "
+                f"link can carry in {sampling.period_cycles} bus cycles ({int(most)}): counts were cleared or the "
                 "period was changed while it recorded; figures of the sampler mean nothing here."
             )
             return
         unknown = int((words < 0).any(axis=1).sum())
         if unknown:
             self.notes.append(
-                f"{found.device}: {unknown} of {len(words)} intervals of the sampler lie beside samples that were "
+                f"{sampling.device}: {unknown} of {len(words)} intervals of the sampler lie beside samples that were "
                 "not read; they count in no figure."
             )
         for column, way in enumerate(_WAYS):
-            one = (summary.out, summary.into)[column]
-            self.figures += _figures(found, identity, way, one, summary.intervals)
-            self._series(found, identity, way, words[:, column])
+            sums = (summary.out, summary.into)[column]
+            self.figures += _figures(sampling, identity, way, sums, summary.intervals)
+            self._series(sampling, identity, way, words[:, column])
         self._samples.append(
             {
-                "device": np.repeat(found.device, len(words)),
-                "t_ps": found.t_ps[:-1],
-                "t_end_ps": found.t_ps[1:],
+                "device": np.repeat(sampling.device, len(words)),
+                "t_ps": sampling.t_ps[:-1],
+                "t_end_ps": sampling.t_ps[1:],
                 "words_out": words[:, 0],
                 "words_in": words[:, 1],
             }
         )
 
-    def _series(self, found: Sampled, identity: Identity, way: str, words: Int64) -> None:
-        period_s = found.period_cycles / identity.clk_bus
+    def _series(self, sampling: Sampled, identity: Identity, way: str, words: Int64) -> None:
+        period_s = sampling.period_cycles / identity.clk_bus
         rate = np.where(words >= 0, words * _WORD_B / period_s / MB, np.nan)
-        name, label = f"{found.device}.{way}", f"{found.device} {way}"
+        name, label = f"{sampling.device}.{way}", f"{sampling.device} {way}"
         self.series.append(
             Series(
                 f"{name}.throughput",
                 f"{label}, throughput",
                 "MB/s",
-                found.t_ps,
+                sampling.t_ps,
                 np.append(rate, rate[-1]),
                 limit=_limit(identity.clk_link),
                 limit_label="link: a word each cycle",
             )
         )
         one_word = _WORD_B / period_s / MB
-        self.tracks.append(_shape_track(found, name, label, rate, one_word))
-        self.tracks.append(self._stall_track(found, name, label, words))
+        self.tracks.append(_shape_track(sampling, name, label, rate, one_word))
+        self.tracks.append(self._stall_track(sampling, name, label, words))
 
-    def _stall_track(self, found: Sampled, name: str, label: str, words: Int64) -> Intervals:
+    def _stall_track(self, sampling: Sampled, name: str, label: str, words: Int64) -> Intervals:
         stretches = silences(words, _STALL_INTERVALS)
         rows = []
         for start, end in stretches:
-            begin_ps, end_ps = int(found.t_ps[start]), int(found.t_ps[end])
-            last_ps = int(found.t_ps[end - 1])  # where its last interval begins
-            kind, text = self._why_silent(found.device, name, begin_ps, last_ps, end_ps)
+            begin_ps, end_ps = int(sampling.t_ps[start]), int(sampling.t_ps[end])
+            last_ps = int(sampling.t_ps[end - 1])  # where its last interval begins
+            kind, text = self._why_silent(sampling.device, name, begin_ps, last_ps, end_ps)
             rows.append((begin_ps, end_ps, kind, text, -1, start == 0, end == len(words)))
         waited = [row for row in rows if row[2] == "waiting-for-credit"]
         self.figures.append(
@@ -234,15 +234,15 @@ class _Parts:
                     )  # fmt: skip
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        found = {}
+        frames = {}
         if self._samples:
             columns = self._samples[0].keys()
-            found["samples"] = pd.DataFrame(
+            frames["samples"] = pd.DataFrame(
                 {key: np.concatenate([part[key] for part in self._samples]) for key in columns}
             )
         if self._flows:
-            found["flows"] = pd.DataFrame(self._flows)
-        return found
+            frames["flows"] = pd.DataFrame(self._flows)
+        return frames
 
 
 def _limit(clk_hz: int) -> float:
@@ -251,23 +251,23 @@ def _limit(clk_hz: int) -> float:
 
 
 def _figures(
-    found: Sampled, identity: Identity, way: str, one: Way, intervals: int
+    sampling: Sampled, identity: Identity, way: str, sums: Way, intervals: int
 ) -> Iterator[Figure]:
     """Yield the figures of one direction; a count is sharp to one word at each end of what it spans."""
-    name, label = f"{found.device}.{way}", f"{found.device} {way}"
+    name, label = f"{sampling.device}.{way}", f"{sampling.device} {way}"
     if not intervals:
         yield Figure(f"{name}.throughput.mean", f"{label}, mean", None, "MB/s", note=(
             "no two neighbouring samples were read"))  # fmt: skip
         return
-    period_s = found.period_cycles / identity.clk_bus
+    period_s = sampling.period_cycles / identity.clk_bus
     per_word = _WORD_B / period_s / MB
     link, bus = _limit(identity.clk_link), _limit(identity.clk_bus)
-    mean, sharp = one.words * per_word / intervals, per_word / intervals
-    over = f"over {intervals} intervals of {found.period_cycles} bus cycles"
+    mean, sharp = sums.words * per_word / intervals, per_word / intervals
+    over = f"over {intervals} intervals of {sampling.period_cycles} bus cycles"
     yield Figure(f"{name}.throughput.mean", f"{label}, mean", mean, "MB/s", sharp, over)
     for key, text, words in (
-        ("min", "slowest interval", one.least),
-        ("max", "fastest interval", one.most),
+        ("min", "slowest interval", sums.least),
+        ("max", "fastest interval", sums.most),
     ):
         yield Figure(
             f"{name}.throughput.{key}", f"{label}, {text}", words * per_word, "MB/s", per_word
@@ -276,15 +276,15 @@ def _figures(
                  100 * sharp / link, f"limit {link:.1f} MB/s: a word each cycle of {identity.clk_link} Hz")  # fmt: skip
     yield Figure(f"{name}.throughput.bus_share", f"{label}, share of the bus", 100 * mean / bus, "%",
                  100 * sharp / bus, f"limit {bus:.1f} MB/s: a word each cycle of {identity.clk_bus} Hz")  # fmt: skip
-    yield Figure(f"{name}.words", f"{label}, words in the samples", one.words, "words")
-    yield Figure(f"{name}.idle", f"{label}, intervals without a word", 100 * one.idle / intervals, "%",
-                 note=f"the most in a row: {one.idle_longest}")  # fmt: skip
+    yield Figure(f"{name}.words", f"{label}, words in the samples", sums.words, "words")
+    yield Figure(f"{name}.idle", f"{label}, intervals without a word", 100 * sums.idle / intervals, "%",
+                 note=f"the most in a row: {sums.idle_longest}")  # fmt: skip
     yield Figure(f"{name}.full", f"{label}, intervals at {_FULL:.0%} of the link or more",
-                 100 * one.full / intervals, "%")  # fmt: skip
+                 100 * sums.full / intervals, "%")  # fmt: skip
 
 
 def _shape_track(
-    found: Sampled, name: str, label: str, rate: npt.NDArray[np.float64], one_word: float
+    sampling: Sampled, name: str, label: str, rate: npt.NDArray[np.float64], one_word: float
 ) -> Intervals:
     """Return levels and ramps of a rate; unknown intervals part it."""
     rows = []
@@ -293,14 +293,22 @@ def _shape_track(
         steady = levels(rate[start:end], noise=one_word)
         for level in steady:
             a, b = start + level.start, start + level.end
-            rows.append((int(found.t_ps[a]), int(found.t_ps[b]), "level", f"{level.mean:.1f} MB/s", -1,
+            rows.append((int(sampling.t_ps[a]), int(sampling.t_ps[b]), "level", f"{level.mean:.1f} MB/s", -1,
                          a == 0, b == len(rate)))  # fmt: skip
         for ramp in ramps(steady):
             a, b = start + ramp.start, start + ramp.end
             kind = "ramp-up" if ramp.rises else "ramp-down"
             text = f"from {ramp.low:.1f} to {ramp.high:.1f} MB/s"
             rows.append(
-                (int(found.t_ps[a]), int(found.t_ps[b]), kind, text, -1, False, b == len(rate))
+                (
+                    int(sampling.t_ps[a]),
+                    int(sampling.t_ps[b]),
+                    kind,
+                    text,
+                    -1,
+                    False,
+                    b == len(rate),
+                )
             )
     return interval_track(f"{name}.shape", f"{label}, levels and ramps", sorted(rows))
 

@@ -73,11 +73,11 @@ def flow_rates(stream: Stream, period_ps: int) -> FlowRates | None:
 
 def flow_counts(view: CaptureView) -> list[FlowCount]:
     """Return the counts of every flow that any card of the view used."""
-    found = []
+    counts = []
     for device in view.devices:
         for flow in range(device.identity.flows_count):
             sent = view.value(device.name, "frozen_flow.words_sent", flow)
             received = view.value(device.name, "frozen_flow.words_received", flow)
             if sent or received:
-                found.append(FlowCount(device.name, flow, sent, received))
-    return found
+                counts.append(FlowCount(device.name, flow, sent, received))
+    return counts

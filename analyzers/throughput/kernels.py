@@ -24,7 +24,7 @@ _WRAP = 1 << 32
 
 @njit(cache=True, nogil=True)
 @no_type_check
-def scan(samples, first, per_bin, full, found, bins, counts):
+def scan(samples, first, per_bin, full, directions, bins, counts):
     """Add the intervals between neighbouring samples to the bins, and find their extremes and runs.
 
     Args:
@@ -32,17 +32,19 @@ def scan(samples, first, per_bin, full, found, bins, counts):
             i and i + 1.
         first: number of the first sample; interval i belongs to bin ``(first + i) // per_bin - first // per_bin``.
         full: words from which on an interval counts as full.
-        found: ``(2, 8)`` int64, overwritten: a row for each direction.
+        directions: ``(2, 8)`` int64, overwritten: a row for each direction.
         bins, counts: ``(k, 2)`` and ``(k,)`` int64, added to: words, and intervals, of each bin.
     """
     n = samples.size // 2 - 1
     bin0 = first // per_bin
     words = np.empty((2, BLOCK), np.uint32)
     for way in range(2):
-        found[way, SUM] = found[way, HIGH] = found[way, ZEROS] = found[way, FULL] = 0
-        found[way, LOW] = _WRAP - 1
-        found[way, LEAD] = -1
-        found[way, TRAIL] = found[way, LONGEST] = 0
+        directions[way, SUM] = directions[way, HIGH] = directions[way, ZEROS] = directions[
+            way, FULL
+        ] = 0
+        directions[way, LOW] = _WRAP - 1
+        directions[way, LEAD] = -1
+        directions[way, TRAIL] = directions[way, LONGEST] = 0
     at = np.int64(0)
     while at < n:
         size = min(n - at, BLOCK)
@@ -50,7 +52,7 @@ def scan(samples, first, per_bin, full, found, bins, counts):
         plain = True
         for way in range(2):
             before, after = samples[2 * at + way], samples[2 * (at + size) + way]
-            plain &= _take(words[way, :size], before, after, full, found[way])
+            plain &= _take(words[way, :size], before, after, full, directions[way])
         begin = at
         while begin < at + size:
             b = (first + begin) // per_bin
@@ -67,7 +69,7 @@ def scan(samples, first, per_bin, full, found, bins, counts):
             begin = end
         at += size
     for way in range(2):
-        row = found[way]
+        row = directions[way]
         if row[LEAD] < 0:
             row[LEAD] = n
         row[LONGEST] = max(row[LONGEST], row[TRAIL])

@@ -59,9 +59,9 @@ class Sampled:
     def words(self) -> Int64:
         """Return ``(n - 1, 2)`` int64: words of each interval, -1 beside a sample that was not read."""
         counts = self.samples.astype(np.int64)
-        found: Int64 = (counts[1:] - counts[:-1]) & 0xFFFFFFFF
-        found[~(self.read[1:] & self.read[:-1])] = -1
-        return found
+        differences: Int64 = (counts[1:] - counts[:-1]) & 0xFFFFFFFF
+        differences[~(self.read[1:] & self.read[:-1])] = -1
+        return differences
 
 
 def sampled(device: DeviceCapture, timebase: TimeBase) -> Sampled | str:

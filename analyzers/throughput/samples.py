@@ -160,12 +160,12 @@ class SamplerAnalyzer:
             return SampleSums(first, 1, 0, 0, 1, head, last)
         bins = (first + n - 2) // self.per_bin - first // self.per_bin + 1
         words, counts = np.zeros((bins, 2), np.int64), np.zeros(bins, np.int64)
-        found = np.zeros((2, 8), np.int64)
+        directions = np.zeros((2, 8), np.int64)
         scan(
             np.ascontiguousarray(samples).reshape(-1), first, self.per_bin, np.uint32(self.full_words),
-            found, words, counts,
+            directions, words, counts,
         )  # fmt: skip
-        out, into = (Way(*(int(value) for value in row)) for row in found)
+        out, into = (Way(*(int(value) for value in row)) for row in directions)
         piece = (first // self.per_bin, words, counts)
         return SampleSums(first, n, n - 1, n - 1, n, head, last, (out, into), (piece,))
 

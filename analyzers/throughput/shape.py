@@ -67,21 +67,23 @@ def levels(values: Float64, noise: float = 0.0) -> list[Level]:
     return [Level(a, b, float(values[a:b].mean())) for a, b in itertools.pairwise(cuts)]
 
 
-def ramps(found: list[Level]) -> list[Ramp]:
+def ramps(levels: list[Level]) -> list[Ramp]:
     """Return where three or more levels in a row climb, or fall, by a tenth of the highest level or more."""
-    if not found:
+    if not levels:
         return []
-    least = _RAMP_SHARE * max(abs(level.mean) for level in found)
+    least = _RAMP_SHARE * max(abs(level.mean) for level in levels)
     result = []
     at = 0
-    while at < len(found) - 1:
-        rises = found[at + 1].mean > found[at].mean
+    while at < len(levels) - 1:
+        rises = levels[at + 1].mean > levels[at].mean
         last = at + 1
-        while last + 1 < len(found) and (found[last + 1].mean > found[last].mean) == rises:
+        while last + 1 < len(levels) and (levels[last + 1].mean > levels[last].mean) == rises:
             last += 1
-        change = abs(found[last].mean - found[at].mean)
+        change = abs(levels[last].mean - levels[at].mean)
         if last - at + 1 >= _RAMP_LEVELS and change >= least and change > 0:
-            result.append(Ramp(found[at].start, found[last].end, found[at].mean, found[last].mean))
+            result.append(
+                Ramp(levels[at].start, levels[last].end, levels[at].mean, levels[last].mean)
+            )
         at = last
     return result
 
@@ -109,7 +111,7 @@ def _scatter(values: Float64) -> float:
 
 def _cuts(values: Float64, offset: int, scatter: float, threshold: float) -> list[int]:
     """Return where levels change, by halving at the strongest change as long as it is strong enough."""
-    found: list[int] = []
+    cuts: list[int] = []
     waiting = [(0, len(values))]
     while waiting:
         start, end = waiting.pop()
@@ -124,6 +126,6 @@ def _cuts(values: Float64, offset: int, scatter: float, threshold: float) -> lis
         at = int(np.argmax(inner)) + _SHORTEST - 1
         if strength[at] > threshold:
             cut = start + at + 1
-            found.append(cut + offset)
+            cuts.append(cut + offset)
             waiting += [(start, cut), (cut, end)]
-    return sorted(found)
+    return sorted(cuts)
