@@ -80,7 +80,7 @@ class Series:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Intervals:
-    """Half-open stretches of time on one track, each with a text and a class of its own.
+    """Half-open stretches of time on one track, each with a text and its own class.
 
     ``text[i]`` and ``kind[i]`` (``receiver-fifo``, ``credit-round-trip``, ...) have the length of the
     times. ``open_start`` and ``open_end`` mark what began before the recording or outlived it.

@@ -114,7 +114,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding(ShownInNotebooks):
-    """What went wrong, where, when, how sure, and why that is said.
+    """What went wrong, where, when, how sure, and on what evidence.
 
     Attributes:
         diagnosis: a name of docs/diagnosis.md, or ``undetermined``.

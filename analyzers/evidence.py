@@ -60,7 +60,7 @@ def word_label(stream: Stream, packet: Packet, position: int) -> str:
 
 
 def word_text(word: int | None, span: tuple[int, int] | None) -> str:
-    """Return where a word stands, as far as that is known."""
+    """Return where a word is, as far as that is known."""
     if word is not None:
         return f"payload word {word}"
     if span is None:

@@ -289,7 +289,7 @@ def first_bad_taps(view: CaptureView, verdicts: Verdicts) -> list[str]:
 
 
 _AFTER_PACKET = 520
-"""Link cycles a credit may wait behind the longest packet, 515 words, where the measured ones did not."""
+"""Link cycles a credit may wait after the longest packet, 515 words, where the measured ones did not."""
 _TO_LOG = 16
 """Bus cycles more to reach either event log through its FIFO."""
 

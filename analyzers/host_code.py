@@ -1,7 +1,7 @@
 """Did the interrupt handler run: each interrupt of a card beside what its computer's trace says of it.
 
 Which entry of the handler belongs to which interrupt is the order by which the two clocks were related: one to one.
-Where the trace lost lines, or does not reach so far, nothing is said.
+Where the trace lost lines, or does not reach so far, nothing is concluded.
 """
 
 from __future__ import annotations

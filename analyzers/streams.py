@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ HEADS = 2
 
 TAPS = MEMORY_NAMES[:4]
 WHOLE_PACKETS = (Kind.HEAD, Kind.BODY, Kind.TAIL)
-"""The kinds without which packets of a tap cannot be told from damaged ones."""
+"""The kinds without which packets of a tap cannot be distinguished from damaged ones."""
 
 _KINDS = {kind.name: int(kind) for kind in Kind}
 
@@ -95,7 +95,46 @@ class Packet:
         return False in (self.header_ok, self.payload_ok, self.length_ok)
 
 
-class Stream:
+class Recorded:
+    """What words and events of one memory have in common: value, row of the trace, place and time of each."""
+
+    device: str
+    rows: Int64
+    slot: Int64
+    cycle: Int64
+    t_ps: Int64
+    t_unc_ps: Int64
+    _table: ClassVar[str]
+
+    @property
+    def source(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def _values(self) -> Int64 | Uint64:
+        raise NotImplementedError
+
+    def row(self, position: int, label: str, expected: int | None = None) -> Row:
+        """Return the word or event at a position as a row of evidence."""
+        return Row(
+            table=self._table,
+            source=self.source,
+            label=label,
+            value=int(self._values[position]),
+            expected=expected,
+            row=int(self.rows[position]),
+            slot=int(self.slot[position]),
+            cycle=int(self.cycle[position]),
+            t_ps=int(self.t_ps[position]),
+        )
+
+    def when(self, position: int) -> tuple[int, int | None]:
+        """Return ``(t_ps, t_uncertainty_ps)`` of a word or event; None where the uncertainty is not known."""
+        unc = int(self.t_unc_ps[position])
+        return int(self.t_ps[position]), None if unc < 0 else unc
+
+
+class Stream(Recorded):
     """The words of one tap, oldest first.
 
     Attributes:
@@ -105,6 +144,8 @@ class Stream:
         breaks: positions before which words were not read; always in the middle of the stream.
         end_ps: when the memory closed; None when the capture does not say.
     """
+
+    _table = "words"
 
     def __init__(
         self,
@@ -135,6 +176,10 @@ class Stream:
     def source(self) -> str:
         return f"{self.device}.{self.tap}"
 
+    @property
+    def _values(self) -> Uint64:
+        return self.data
+
     def words(self, packet: Packet) -> Uint64:
         """Return the words of a packet, HEAD and TAIL with them; a view."""
         return self.data[packet.start : packet.end]
@@ -148,29 +193,12 @@ class Stream:
         """Return the TAIL word of a packet."""
         return int(self.data[packet.end - 1]) if packet.has_tail else None
 
-    def row(self, position: int, label: str, expected: int | None = None) -> Row:
-        """Return the word at a position as a row of evidence."""
-        return Row(
-            table="words",
-            source=self.source,
-            label=label,
-            value=int(self.data[position]),
-            expected=expected,
-            row=int(self.rows[position]),
-            slot=int(self.slot[position]),
-            cycle=int(self.cycle[position]),
-            t_ps=int(self.t_ps[position]),
-        )
-
-    def when(self, position: int) -> tuple[int, int | None]:
-        """Return ``(t_ps, t_uncertainty_ps)`` of a word; None where the uncertainty is not known."""
-        unc = int(self.t_unc_ps[position])
-        return int(self.t_ps[position]), None if unc < 0 else unc
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EventLog:
+class EventLog(Recorded):
     """The event log of one device, oldest first; columns as in docs/formats.md section 8."""
+
+    _table = "events"
 
     device: str
     rows: Int64
@@ -187,6 +215,14 @@ class EventLog:
     kinds: int = 0
     """The kinds that were switched on, one bit each; 0 where that is not known."""
 
+    @property
+    def source(self) -> str:
+        return f"{self.device}.event_log"
+
+    @property
+    def _values(self) -> Int64:
+        return self.value
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -202,25 +238,6 @@ class EventLog:
         if flow is not None:
             mask &= self.flow == flow
         return np.flatnonzero(mask)
-
-    def row(self, position: int, label: str, expected: int | None = None) -> Row:
-        """Return an event as a row of evidence."""
-        return Row(
-            table="events",
-            source=f"{self.device}.event_log",
-            label=label,
-            value=int(self.value[position]),
-            expected=expected,
-            row=int(self.rows[position]),
-            slot=int(self.slot[position]),
-            cycle=int(self.cycle[position]),
-            t_ps=int(self.t_ps[position]),
-        )
-
-    def when(self, position: int) -> tuple[int, int | None]:
-        """Return ``(t_ps, t_uncertainty_ps)`` of an event."""
-        unc = int(self.t_unc_ps[position])
-        return int(self.t_ps[position]), None if unc < 0 else unc
 
 
 def streams_of(
@@ -288,7 +305,7 @@ def _word_columns(words: pd.DataFrame, rows: Int64) -> dict[str, npt.NDArray[Any
 def _packets(
     table: pd.DataFrame, words: dict[str, npt.NDArray[Any]], breaks: tuple[int, ...]
 ) -> list[Packet]:
-    """Make the packets of a stream; what is missing at an edge of the recording is told from damage."""
+    """Make the packets of a stream; what is missing at an edge of the recording is distinguished from damage."""
     kinds, data, rows = words["kind"], words["data"], words["row"]
     edges = {0, len(rows), *breaks}
     packets: list[Packet] = []

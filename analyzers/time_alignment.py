@@ -91,7 +91,7 @@ def _rate_error_ps(span_ps: Int64, clock: DomainClock) -> Int64:
     if clock.relation == "two pairs" and clock.pairs is not None:
         cycles = max(1, clock.pairs[1] - clock.pairs[0])
         drift_ppb = cycles * DRIFT_PPB_PER_S // clock.clk_hz + 1
-        # Each pair stands within half a cycle: one cycle in all of the distance between them.
+        # Each pair is within half a cycle: one cycle in all of the distance between them.
         rate_ppb = min(RATE_TOLERANCE_PPB, _PPB // cycles + 1 + drift_ppb)
     # Split, because a span of days times parts in 10^9 leaves int64.
     whole, rest = np.divmod(span_ps, _PPB)

@@ -1,6 +1,6 @@
 """The view of a capture that analyses read: word streams by tap, events, frozen registers.
 
-A tap that did not record every kind of word is left out: without TAIL or BODY its packets cannot be told
+A tap that did not record every kind of word is left out: without TAIL or BODY its packets cannot be determined
 from damaged ones, and without HEAD not from each other. A view holds the devices that were asked for and
 nothing of the others, so that what is said of one end rests on that end alone.
 
@@ -327,7 +327,7 @@ def _may_have_come_up(device: DeviceCapture) -> bool:
 
 
 class _ChangeOfLink(NamedTuple):
-    """What a tap tells of a link that came up again; at most one of the two is known.
+    """What a tap shows of a link that came up again; at most one of the two is known.
 
     ``first_ps``: when the first packet of the link as it is now crossed the tap; ``last_ps``: when the last
     packet of the link before had crossed it, where none of the link as it is now was recorded.

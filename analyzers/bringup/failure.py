@@ -10,4 +10,4 @@ class Failure(Exception):
 
 
 class NotPossible(Exception):
-    """A card cannot do what the stage needs; nothing is said of whether it would hold."""
+    """A card cannot do what the stage needs; nothing is concluded of whether it would hold."""

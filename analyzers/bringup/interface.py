@@ -1,4 +1,4 @@
-"""Stage 1: does a register read what it holds, does a write change what it names and nothing else, and are errors told?
+"""Stage 1: registers read what they hold, writes change what they name and nothing else, errors are reported.
 
 Only registers whose value moves nothing are written: the terms of a trigger that is off, and the inject buffer. They
 get their old values back.

@@ -140,7 +140,7 @@ def _shows_patterns(recording: Recording, tap: str) -> bool:
 
 @contextmanager
 def _selected(device: Device, tap: str) -> Iterator[None]:
-    """In a card with one memory, put it behind a tap from the next arm on; others have all taps."""
+    """In a card with one memory, connect it to a tap from the next arm on; others have all taps."""
     if device.identity.trace_mode != _SELECT:
         yield
         return

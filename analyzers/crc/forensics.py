@@ -46,7 +46,7 @@ class Forensics:
 
     @property
     def equally_good(self) -> int:
-        """How many single hypotheses are as good as the best: 0 for a right CRC, 1 where it stands alone."""
+        """How many single hypotheses are as good as the best: 0 for a right CRC, 1 where it is alone."""
         if not self.explanations:
             return 0
         best = self.explanations[0].by_chance

@@ -1,6 +1,6 @@
 """The hypotheses of CRC forensics, a function each: which changes of the message would make its CRC right.
 
-Each tries all places at once: what a change at a place does to the register is looked up, not computed anew.
+Each tries all places at once: what a change at a place does to the register is looked up, not computed again.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _bits_place(bits: Sequence[int]) -> Place:
 
 
 def _burst(m: Message) -> Iterator[Explanation]:
-    """Every window of the CRC's width has exactly one error that fits; the shortest of them are told.
+    """Every window of the CRC's width has exactly one error that fits; the shortest of them are reported.
 
     The register before the last k bits, had they all been right, holds that error bit by bit.
     """
@@ -122,7 +122,7 @@ def _burst(m: Message) -> Iterator[Explanation]:
     while longest < width and n * 0.5 ** (width - longest + 1) < _RARE:
         longest += 1
     shortest = int(lengths.min())
-    if not 3 <= shortest <= longest:  # one or two bits side by side are told as such
+    if not 3 <= shortest <= longest:  # one or two bits side by side are reported as such
         yield m.explanation("burst", "a burst of flipped bits", n << (longest - 2), [])
         return
     places = []
@@ -265,7 +265,7 @@ def _neighbours(m: Message) -> Iterator[Explanation]:
 
 
 def _cuts(m: Message) -> Iterator[Explanation]:
-    """The CRC is that of a part of the message: foreign bytes stand before or behind it."""
+    """The CRC is that of a part of the message: foreign bytes stand before or after it."""
     n = len(m.data)
     if not n:
         return
@@ -288,7 +288,7 @@ def _cuts(m: Message) -> Iterator[Explanation]:
 
 
 def _put_in(m: Message) -> Iterator[Explanation]:
-    """Take each word out: where the CRC is right then, it was too many; told apart by equal neighbours."""
+    """Take each word out: where the CRC is right then, it was too many; distinguished by equal neighbours."""
     size, n = m.word_B, len(m.data)
     begins = np.arange(0, n - size + 1, size, dtype=np.int64)
     if not len(begins):

@@ -23,7 +23,6 @@ __all__ = [
     "Crc",
     "advance",
     "bit_effects",
-    "byte_effect",
     "prefixes",
     "reverse_bits",
     "rewound",
@@ -117,15 +116,6 @@ def bit_effects(crc: Crc, count: int) -> Registers:
     """
     effects: Registers = _effects(_table(crc.width, crc.poly, crc.refin), count, crc.refin)
     return effects
-
-
-def byte_effect(effects: Registers, change: int) -> Registers:
-    """Return ``(count,)``: what a byte changed by ``change`` (exclusive-or) does, by bytes after it."""
-    total = np.zeros(len(effects), np.uint64)
-    for bit in range(8):
-        if change >> bit & 1:
-            total ^= effects[:, bit]
-    return total
 
 
 def advance(crc: Crc, registers: Registers, bytes_after: npt.NDArray[np.int64]) -> Registers:

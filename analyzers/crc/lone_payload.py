@@ -86,7 +86,7 @@ def find_repeats(payload: Uint64, tail: int) -> list[tuple[int, int]]:
 @cache
 def _effects() -> Uint32:
     """Return ``(1024, 64)``: what flipping each bit of a word changes, by words after it."""
-    # By bytes after a byte; within a word the least significant byte comes first and has 7 behind it.
+    # By bytes after a byte; within a word the least significant byte comes first and has 7 after it.
     effects = bit_effects(CRC32_ISO_HDLC, 8 * _MOST_WORDS).reshape(_MOST_WORDS, 8, 8)
     return effects[:, ::-1].reshape(_MOST_WORDS, 64).astype(np.uint32)
 

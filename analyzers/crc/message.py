@@ -1,4 +1,4 @@
-"""A message whose CRC is wrong, and what is said of it: the parts that every hypothesis uses.
+"""A message whose CRC is wrong, and what is known of it: the parts that every hypothesis uses.
 
 Source: `forensics` says what an explanation is worth.
 """

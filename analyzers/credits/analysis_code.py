@@ -339,7 +339,7 @@ def _delays(matched: Flights) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def _lost_track(name: str, label: str, account: FlowAccount, matched: Flights) -> Intervals:
-    """Return, for each lost credit, the time until one that told as much was taken."""
+    """Return, for each lost credit, the time until one that stated as much was taken."""
     sent, taken = account.sent_credits, account.taken_credits
     rows: list[IntervalRow] = []
     for i in matched.lost:

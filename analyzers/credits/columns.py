@@ -51,8 +51,8 @@ class FlowLedger:
     """One flow's account over a stretch.
 
     Attributes:
-        words: sent. credits: taken. credited: words that the credits told more than the first one.
-        repeated: credits that told nothing new. backward: credits that told less than the one before.
+        words: sent. credits: taken. credited: words that the credits stated more than the first one.
+        repeated: credits that brought nothing new. backward: credits that stated less than the one before.
         refused: credits refused. first, last: values of the first and last credit; None without one.
         net: words sent less words credited, since the first credit.
         peak, low: the most and the least that net ever was, so the most outstanding is what was outstanding at

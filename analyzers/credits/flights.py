@@ -18,7 +18,7 @@ from freezeframe.analyzers.view import CaptureView
 __all__ = ["Flights", "flights", "taken_log"]
 
 _SLACK_BUS, _SLACK_LINK = 16, 520
-"""A credit may wait behind the longest packet, 515 words, where those that were measured did not."""
+"""A credit may wait after the longest packet, 515 words, where those that were measured did not."""
 
 
 @dataclass(frozen=True, slots=True)

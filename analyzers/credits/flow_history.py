@@ -130,7 +130,7 @@ def history_at_freeze(view: CaptureView, account: FlowAccount) -> FlowHistory | 
 def _words_since(view: CaptureView, sender: str) -> int | None:
     """Return the words that left after the memory of tx_deq had closed; None where that is not known."""
     if view.value(sender, "ctl.generation") != 1:
-        return None  # the counter goes on over re-arms, the memory's begins anew
+        return None  # the counter goes on over re-arms, the memory's begins again
     crossed = view.counter(sender, "tx_deq_words")
     offered = view.value(sender, "memory.offered", Memory.TX_DEQ)
     return None if crossed is None or offered is None else (crossed - offered) % _COUNTER
@@ -178,7 +178,7 @@ def _starts(
         sent, gone = (base + gone) % modulus, gone + departure.words
         n = int(np.searchsorted(taken.t_ps, departure.t_ps + crossing_ps, side="right"))
         # Before its first credit and after its end the log does not say what had been credited.
-        # Nor while it closes: a credit of that moment may stand behind its last event.
+        # Nor while it closes: a credit of that moment may come after its last event.
         known = departure.t_ps + crossing_ps <= int(log.t_ps[-1])
         if n and known and not _uncertain(log, taken, n - 1):
             credited = int(taken.freed[n - 1])

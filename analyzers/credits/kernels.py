@@ -38,8 +38,8 @@ WORDS, CREDITS, CREDITED, REPEATED, BACKWARD, REFUSED, FIRST, LAST, EARLY, NET, 
 )
 """Columns of a flow's row.
 
-WORDS sent; CREDITS taken; CREDITED words, the sum of steps forward; REPEATED credits that told nothing new; BACKWARD
-credits that told less than the one before; REFUSED credits; FIRST and LAST value; EARLY: words sent before the first
+WORDS sent; CREDITS taken; CREDITED words, the sum of steps forward; REPEATED credits that brought nothing new; BACKWARD
+credits that stated less than the one before; REFUSED credits; FIRST and LAST value; EARLY: words sent before the first
 credit; NET: words sent less words credited since the first credit; PEAK and LOW: the most and least NET was, the
 words at each packet's start with it; STEP: the longest step of a credit, in words.
 """

@@ -214,7 +214,7 @@ _MOST_BACK = 8
 _SLACK_BUS, _SLACK_LINK = (
     4,
     2,
-)  # an event is stamped 2 to 3 bus cycles after what it tells of the link
+)  # an event is stamped 2 to 3 bus cycles after what it states the link
 _CREDIT_CYCLES = 4  # a credit word and the idle around it
 _NOT_SENDING = (MachineState.IDLE, MachineState.WAIT_CREDIT)
 
@@ -234,7 +234,7 @@ def departures(view: CaptureView, sender: str, *, extend: bool = False) -> tuple
     """Return the packets of which flow, size and start are known, oldest first, none left out between.
 
     The stretch begins where a packet's header is not known; ``extend`` goes on before that with what
-    the event log tells.
+    the event log states.
     """
     stream = view.stream(sender, "tx_deq")
     log = view.logs.get(sender)
@@ -307,7 +307,7 @@ def _departure(
     if seq not in described:
         return None
     flow, words = described[seq]
-    # A packet stands whole in the FIFO before it leaves, so its words leave without a pause.
+    # A packet is whole in the FIFO before it leaves, so its words leave without a pause.
     t_ps = int(stream.t_ps[packet.end - 1]) - (words - 1) * _period_ps(stream)
     return Departure(seq, flow, words, t_ps, packet.start)
 

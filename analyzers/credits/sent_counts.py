@@ -1,6 +1,6 @@
 """How many words of each flow had been sent before each packet, over the whole event log of a sender.
 
-DESC events tell the packets in the order in which they leave; every end of back-pressure tells what had been
+DESC events give the packets in the order in which they leave; every end of back-pressure states what had been
 sent before the packet that starts then: the last credit taken, plus the limit, less the free words seen. The one
 offset between the two that most of these ends agree on ties the packets to the counts, also where the memory of
 tx_deq does not reach back.
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 CROSSING_BUS, CROSSING_LINK = 6, 4
-"""Cycles of both clocks that an event and what it tells of may seem apart, being stamped in two domains."""
+"""Cycles of both clocks that an event and what it states may seem apart, being stamped in two domains."""
 
 FRAME_WORDS = 3
 """Words of a packet beside its payload: header, address, tail."""

@@ -42,7 +42,7 @@ def account_row(account: FlowAccount, matched: Flights) -> dict[str, Any]:
 
 
 def credit_rows(account: FlowAccount, matched: Flights) -> Iterator[dict[str, Any]]:
-    """Yield a row for every credit sent: when, what it told, and what became of it."""
+    """Yield a row for every credit sent: when, what it stated, and what became of it."""
     taken = dict(matched.pairs)
     fates = dict.fromkeys(matched.lost, "lost") | dict.fromkeys(matched.refused, "refused")
     fates |= dict.fromkeys(taken, "taken")

@@ -13,8 +13,8 @@ clock-drift: the receiver does not correct for the difference between the two li
 Its synchronization FIFOs empty or fill by a word in every so many cycles; then both lanes repeat their last half
 and lag by a word until the packet ends, or lose one and run ahead. A receiver that ends the packet where the line
 does has it with a word more or less; one that counts has the right length, and not the last word or an idle one. What
-tells it: both lanes at once, again and again at the same interval, and no idle was ever inserted or removed. One lane
-alone is sync-fifo-empty; a word more or less behind a FIFO is word-duplicated or word-omitted.
+distinguishes it: both lanes at once, again and again at the same interval, and no idle was ever inserted or removed.
+One lane alone is sync-fifo-empty; a word more or less after a FIFO is word-duplicated or word-omitted.
 
 Source: docs/formats.md section 3, "Bonding"; section 4, LINK underflow and overflow.
 """

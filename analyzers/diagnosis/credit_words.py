@@ -2,12 +2,12 @@
 
 credit-corrupted: one bit of a credit changed at the receiver, between parity generator and CRC.
 
-The credit arrives with a good CRC and a bad parity, and the sender refuses it. What tells it from a
+The credit arrives with a good CRC and a bad parity, and the sender refuses it. What distinguishes it from a
 lost credit (credit-lost): it arrived, and the parity counter says so.
 
-credit-too-coarse: the receiver tells what it has freed only in lumps of half a flow's credit or more.
+credit-too-coarse: the receiver states what it has freed only in lumps of half a flow's credit or more.
 
-Nothing is lost; the sender waits for credit although the receiver's FIFO is nearly empty. What tells it from
+Nothing is lost; the sender waits for credit although the receiver's FIFO is nearly empty. What distinguishes it from
 congestion: the lumps themselves, and the level of the FIFO while the sender waits. A few large lumps among small
 ones are credits that waited for the line, and healthy; a credit that leaves a line which has been free for long
 waited for nothing but its lump, so that one of these says as much as a habit of the others.
@@ -239,7 +239,7 @@ def _waits_needed(lumps: npt.NDArray[np.int64], limit: int) -> int | None:
 def _unhurried(facts: Facts, account: FlowAccount, lumps: npt.NDArray[np.int64]) -> tuple[int, ...]:
     """Return the lumps of half the limit and more whose credit left a line that had been free for long.
 
-    Nothing where a credit that followed another such one told less: then the receiver's unit is finer.
+    Nothing where a credit that followed another such one stated less: then the receiver's unit is finer.
     """
     log = facts.view.flow_log(account.receiver)
     if log is None or log.gaps or account.limit is None:
@@ -248,7 +248,7 @@ def _unhurried(facts: Facts, account: FlowAccount, lumps: npt.NDArray[np.int64])
     free = _line_was_free(facts, log, positions, losses)
     skipped = len(positions) - len(
         lumps
-    )  # the first tells nothing where what came before is not known
+    )  # the first says nothing where what came before is not known
     unhurried = []
     for i, lump in enumerate(lumps.tolist(), skipped):
         before = int(positions[i - 1]) if i else -1
@@ -294,7 +294,7 @@ def _waited_before(facts: Facts, account: FlowAccount) -> bool:
 
 
 def _lumps(facts: Facts, account: FlowAccount) -> npt.NDArray[np.int64]:
-    """Return how many words each credit told more than the one before; the first, more than none.
+    """Return how many words each credit stated more than the one before; the first, more than none.
 
     Flows begin at zero when the link starts, so that counts as the first only while the log reaches back to it.
     """

@@ -3,12 +3,12 @@
 sync-fifo-empty: one lane's synchronization FIFO was read while empty, before the receiver's rx_enq.
 
 That lane's last valid 32-bit half repeats, then the lane lags behind the other until it realigns. What
-tells it: half a word repeats, not a whole one (word-duplicated); the lane lags, it is not rotated
+distinguishes it: half a word repeats, not a whole one (word-duplicated); the lane lags, it is not rotated
 (lane-misaligned); one lane, not both at a regular interval (clock-drift).
 
 lane-misaligned: the byte phase of one lane shifted by 1 to 3 bytes at the receiver, and stays.
 
-From one word on that lane's bytes are rotated, in every packet after. What tells it: rotation, not lag
+From one word on that lane's bytes are rotated, in every packet after. What distinguishes it: rotation, not lag
 (sync-fifo-empty); the damage persists, it is not one header (header-corrupted).
 """
 

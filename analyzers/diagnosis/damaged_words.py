@@ -7,7 +7,7 @@ receiver alone the bits are found by the CRC's syndrome.
 
 header-corrupted: one to eight bits of one header word changed on the link.
 
-One header is bad and its neighbours are good. What tells it: the freeze cause is a header's CRC, not a
+One header is bad and its neighbours are good. What distinguishes it: the freeze cause is a header's CRC, not a
 payload's (payload-bit-flip); the damage does not persist (lane-misaligned).
 """
 

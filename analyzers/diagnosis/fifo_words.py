@@ -1,8 +1,8 @@
 """word-omitted and word-duplicated: a FIFO lost one 64-bit word, or gave one twice.
 
 The taps before and after the FIFO differ by one edit of one packet; from one tap alone, a packet with a good
-header is one payload word too short (where, cannot be told: every place fits the CRC) or too long (without the
-second copy the payload CRC is right). Before its packet has come out, the level tells: what went in, less what
+header is one payload word too short (where, cannot be determined: every place fits the CRC) or too long (without the
+second copy the payload CRC is right). Before its packet has come out, the level shows it: what went in, less what
 came out, is in the FIFO. Words that found it full are no part of this, because the tap before the FIFO counts
 what is written.
 
@@ -239,7 +239,7 @@ def imbalances(facts: Facts) -> Iterator[Imbalance]:
 
 
 def level_finding(facts: Facts, name: str, imbalance: Imbalance) -> Finding:
-    """Return the finding on a word that is missing in a FIFO, or one too many, of which no packet tells yet."""
+    """Return the finding on a word that is missing in a FIFO, or one too many, of which no packet shows yet."""
     device, tap = tap_after(imbalance.sender, imbalance.receiver, imbalance.stretch)
     size, word = abs(imbalance.missing), "word" if abs(imbalance.missing) == 1 else "words"
     what = (

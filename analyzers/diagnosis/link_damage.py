@@ -121,7 +121,7 @@ class LinkDamage:
 
     @property
     def header_words(self) -> bool:
-        """Every difference stands in HEAD words."""
+        """Every difference is in HEAD words."""
         kinds = self.diff.down.kind[self.words.down_at[self.differ]]
         return bool((kinds == Kind.HEAD).all())
 

@@ -4,15 +4,15 @@ header-miscounted: a counter of flow control leaves out a header or CRC word of 
 
 The words are right at every tap, and the books drift: too low at the sender, which then sends beyond what the
 receiver can hold; too low at the receiver, which gives back less credit than was used, until nothing fits any
-more. What tells it: the card's own taps counted more words than its flows together.
+more. What distinguishes it: the card's own taps counted more words than its flows together.
 
 Source: FORTH paper, section 3.5 (header or its CRC miscounted); register files ``frozen_flow``, ``frozen_counters``.
 
 credit-too-optimistic: the sender adds a constant to the free space that its credits leave it.
 
 It has more outstanding than its limit allows, at any value of its counters, until the receiver overflows. What
-tells it: the limit itself fits the FIFO (credit-start-too-large), the excess is there outside a wrap of the counters
-(wrap-unhandled), and the books of both ends agree with the taps (header-miscounted).
+distinguishes it: the limit itself fits the FIFO (credit-start-too-large), the excess is there outside a wrap of the
+counters (wrap-unhandled), and the books of both ends agree with the taps (header-miscounted).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def miscounts(facts: Facts) -> Iterator[Miscount]:
 
 
 def _fits_bad_headers(facts: Facts, device: str, bad: int, missing: int) -> bool:
-    """Return whether words behind bad headers, which may belong to no flow, can be all that is missing.
+    """Return whether words after bad headers, which may belong to no flow, can be all that is missing.
 
     Such a packet is counted whole, but for its header at most, or not at all; so that where each of them was recorded,
     only some sums are left.
@@ -238,7 +238,7 @@ def _excess(facts: Facts, sending: Sending, *, trusted: bool) -> int | None:
     limit = account.limit or 0
     excesses = [start.outstanding - limit for start in sending.beyond_flat] if trusted else []
     if sending.beyond_wrap:
-        # A sender that compares raw counts is right outside the wrap, so that a start there is none of its own.
+        # A sender that compares raw counts is right outside the wrap, so that a start there is not its own.
         exact = sending.history is not None and sending.history.exact
         return max(excesses) if excesses and exact else None
     words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)

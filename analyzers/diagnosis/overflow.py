@@ -9,12 +9,12 @@ both ends drift apart.
 credit-start-too-large: the start-up credit of a flow is larger than the receiver's FIFO.
 
 The sender stays within its limit, and the receiver overflows all the same, because the limit is above
-the depth. What tells it from the others that end in rx-ovf: the limit itself.
+the depth. What distinguishes it from the others that end in rx-ovf: the limit itself.
 
 wrap-unhandled: the sender compares its counters raw, not modulo their width.
 
 It sends beyond its limit only while its sent count has passed zero and the credited count has not.
-What tells it: a constant added to the free space (credit-too-optimistic) shows at any count; a limit
+What distinguishes it: a constant added to the free space (credit-too-optimistic) shows at any count; a limit
 above the FIFO (credit-start-too-large) needs no excess.
 """
 

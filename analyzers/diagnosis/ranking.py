@@ -5,90 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.analyzers.diagnosis.clock_drift import CLOCK_DRIFT, clock_drifts
-from freezeframe.analyzers.diagnosis.credit_words import (
-    CREDIT_CORRUPTED,
-    CREDIT_TOO_COARSE,
-    coarse_credits,
-    corrupted_credits,
-)
-from freezeframe.analyzers.diagnosis.damaged_lanes import (
-    LANE_MISALIGNED,
-    SYNC_FIFO_EMPTY,
-    empty_sync_fifos,
-    misaligned_lanes,
-)
-from freezeframe.analyzers.diagnosis.damaged_words import (
-    HEADER_CORRUPTED,
-    PAYLOAD_BIT_FLIP,
-    corrupted_headers,
-    flipped_payload_bits,
-)
-from freezeframe.analyzers.diagnosis.fifo_words import (
-    WORD_DUPLICATED,
-    WORD_OMITTED,
-    duplicated_words,
-    omitted_words,
+from freezeframe.analyzers.diagnosis import (
+    clock_drift,
+    credit_words,
+    damaged_lanes,
+    damaged_words,
+    fifo_words,
+    miscounts,
+    overflow,
+    stall,
 )
 from freezeframe.analyzers.diagnosis.link_damage import link_damages, lone_damages
-from freezeframe.analyzers.diagnosis.miscounts import (
-    CREDIT_TOO_OPTIMISTIC,
-    HEADER_MISCOUNTED,
-    miscounted_headers,
-    miscounts,
-    optimistic_credits,
-)
-from freezeframe.analyzers.diagnosis.overflow import (
-    CREDIT_START_TOO_LARGE,
-    WRAP_UNHANDLED,
-    sendings,
-    too_large_starts,
-    unhandled_wraps,
-)
-from freezeframe.analyzers.diagnosis.stall import CREDIT_LOST, lost_credits, stalls
 from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
-from freezeframe.analyzers.dma.findings import (
-    INTERRUPT_LOST,
-    INTERRUPT_STORM,
-    SHORT_TRANSFERS,
-    SPLIT_RETRY,
-    interrupt_faults,
-    mishandled_retries,
-    short_transfers,
-)
+from freezeframe.analyzers.dma import findings as dma_faults
 from freezeframe.analyzers.facts import Facts
 
 __all__ = ["NAMES", "rank"]
 
 _CREDIT_FAULTS = (
-    CREDIT_CORRUPTED,
-    CREDIT_LOST,
-    WRAP_UNHANDLED,
-    CREDIT_START_TOO_LARGE,
-    CREDIT_TOO_COARSE,
-    CREDIT_TOO_OPTIMISTIC,
-    HEADER_MISCOUNTED,
+    credit_words.CREDIT_CORRUPTED,
+    stall.CREDIT_LOST,
+    overflow.WRAP_UNHANDLED,
+    overflow.CREDIT_START_TOO_LARGE,
+    credit_words.CREDIT_TOO_COARSE,
+    miscounts.CREDIT_TOO_OPTIMISTIC,
+    miscounts.HEADER_MISCOUNTED,
 )
 
 NAMES: tuple[str, ...] = (
-    WORD_OMITTED,
-    WORD_DUPLICATED,
-    SYNC_FIFO_EMPTY,
-    LANE_MISALIGNED,
-    PAYLOAD_BIT_FLIP,
-    HEADER_CORRUPTED,
-    CREDIT_CORRUPTED,
-    CREDIT_LOST,
-    WRAP_UNHANDLED,
-    CREDIT_START_TOO_LARGE,
-    CLOCK_DRIFT,
-    CREDIT_TOO_COARSE,
-    CREDIT_TOO_OPTIMISTIC,
-    HEADER_MISCOUNTED,
-    INTERRUPT_STORM,
-    INTERRUPT_LOST,
-    SHORT_TRANSFERS,
-    SPLIT_RETRY,
+    fifo_words.WORD_OMITTED,
+    fifo_words.WORD_DUPLICATED,
+    damaged_lanes.SYNC_FIFO_EMPTY,
+    damaged_lanes.LANE_MISALIGNED,
+    damaged_words.PAYLOAD_BIT_FLIP,
+    damaged_words.HEADER_CORRUPTED,
+    credit_words.CREDIT_CORRUPTED,
+    stall.CREDIT_LOST,
+    overflow.WRAP_UNHANDLED,
+    overflow.CREDIT_START_TOO_LARGE,
+    clock_drift.CLOCK_DRIFT,
+    credit_words.CREDIT_TOO_COARSE,
+    miscounts.CREDIT_TOO_OPTIMISTIC,
+    miscounts.HEADER_MISCOUNTED,
+    dma_faults.INTERRUPT_STORM,
+    dma_faults.INTERRUPT_LOST,
+    dma_faults.SHORT_TRANSFERS,
+    dma_faults.SPLIT_RETRY,
 )
 """The faults that can be named."""
 
@@ -103,29 +65,29 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
     finding ``undetermined``, and only when nothing was named.
     """
     damages, lone = list(link_damages(facts)), list(lone_damages(facts))
-    waits, sent = list(stalls(facts)), sendings(facts)
-    miscounted = list(miscounts(facts))
-    findings_made = [
-        *omitted_words(facts),
-        *duplicated_words(facts),
-        *empty_sync_fifos(facts, damages, lone),
-        *misaligned_lanes(facts, damages, lone),
-        *flipped_payload_bits(facts, damages, lone),
-        *corrupted_headers(facts, damages, lone),
-        *corrupted_credits(facts),
-        *lost_credits(facts, waits),
-        *unhandled_wraps(facts, sent),
-        *too_large_starts(facts, sent),
-        *clock_drifts(facts),
-        *coarse_credits(facts),
-        *optimistic_credits(facts, sent, miscounted),
-        *miscounted_headers(facts, miscounted),
-        *mishandled_retries(facts),
-        *interrupt_faults(facts.view),
-        *short_transfers(facts),
+    waits, sent = list(stall.stalls(facts)), overflow.sendings(facts)
+    miscounted = list(miscounts.miscounts(facts))
+    named = [
+        *fifo_words.omitted_words(facts),
+        *fifo_words.duplicated_words(facts),
+        *damaged_lanes.empty_sync_fifos(facts, damages, lone),
+        *damaged_lanes.misaligned_lanes(facts, damages, lone),
+        *damaged_words.flipped_payload_bits(facts, damages, lone),
+        *damaged_words.corrupted_headers(facts, damages, lone),
+        *credit_words.corrupted_credits(facts),
+        *stall.lost_credits(facts, waits),
+        *overflow.unhandled_wraps(facts, sent),
+        *overflow.too_large_starts(facts, sent),
+        *clock_drift.clock_drifts(facts),
+        *credit_words.coarse_credits(facts),
+        *miscounts.optimistic_credits(facts, sent, miscounted),
+        *miscounts.miscounted_headers(facts, miscounted),
+        *dma_faults.mishandled_retries(facts),
+        *dma_faults.interrupt_faults(facts.view),
+        *dma_faults.short_transfers(facts),
     ]
-    notes = [stall.text for stall in waits if stall.verdict == "healthy"]
-    findings = sorted(_without_consequences(facts, findings_made), key=_order)
+    notes = [wait.text for wait in waits if wait.verdict == "healthy"]
+    findings = sorted(_without_consequences(facts, named), key=_order)
     if not findings:
         unclear = next(iter(symptoms(facts, damages, waits, sent)), None)
         findings = [] if unclear is None else [undetermined(facts.view, unclear)]

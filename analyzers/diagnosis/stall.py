@@ -4,12 +4,12 @@ A sender that waits for credit: were credits lost on their way, or is the receiv
 
 A credit is lost when the receiver sent it, the sender had time to take it (as long as other credits
 needed in this capture), and it took neither this credit nor any later one of the flow. One lost credit
-among others heals itself: the next tells the same count and more.
+among others heals itself: the next states the same count and more.
 
 credit-lost: from some cycle on every credit of a flow is lost at the receiver's output.
 
 The sender stalls although the receiver's FIFO is empty and the receiver freed more than the sender was
-credited. What tells it from a host that stopped receiving (healthy): there freed and credited agree.
+credited. What distinguishes it from a host that stopped receiving (healthy): there freed and credited agree.
 """
 
 from __future__ import annotations

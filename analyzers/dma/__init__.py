@@ -1,1 +1,1 @@
-"""What the DMA engines of a card did on the bus, and what its host was told: the analysis ``dma``."""
+"""What the DMA engines of a card did on the bus, and what its host was notified of: the analysis ``dma``."""

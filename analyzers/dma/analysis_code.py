@@ -1,4 +1,4 @@
-"""Analysis ``dma``: what the DMA engines of each card did on the bus, and what their hosts were told.
+"""Analysis ``dma``: what the DMA engines of each card did on the bus, and what their hosts were notified of.
 
 Source: FORTH paper, sections 2.6, 4.1 and 4.2; docs/analyzers.md says what it can and cannot tell.
 """

@@ -3,10 +3,10 @@
 interrupt-storm and interrupt-lost: the card's interrupt line and its driver do not fit together.
 
 - interrupt-storm: the handler does not mask the line while it runs, so that every further completion
-  interrupts it once more. What tells it: an interrupt that comes before the one before it was masked, while two
+  interrupts it once more. What distinguishes it: an interrupt that comes before the one before it was masked, while two
   or more completions wait.
 - interrupt-lost: a completion came between the handler's last look and its enabling of the line, and nothing
-  raised the line again. What tells it: the line is enabled, a completion waits, and no interrupt comes.
+  raised the line again. What distinguishes it: the line is enabled, a completion waits, and no interrupt comes.
 
 A completion that waits because the line is masked is a driver at work, and healthy.
 
@@ -15,7 +15,7 @@ Source: docs/formats.md section 4; FORTH paper, section 4.1.
 short-transfers: most messages of a card are of one word or two, to one address or two.
 
 Nothing is broken: queue pointers written as messages of their own cost a whole descriptor, a DMA read and a
-packet each. What tells it: the share of such messages among all that were sent, and where they go. A load of
+packet each. What distinguishes it: the share of such messages among all that were sent, and where they go. A load of
 short messages to many addresses is a load, and no finding.
 
 Source: FORTH paper, section 4.4 (head and tail of queues).
@@ -23,7 +23,7 @@ Source: FORTH paper, section 4.4 (head and tail of queues).
 split-retry-mishandled: the sender's DMA went on at the wrong word after a retry or a disconnect.
 
 It happens before the CRCs are made, so they are good at every tap; only the length is not what the header, and
-the descriptor, say. What tells it from a word lost in a FIFO: tx_enq itself is wrong, and its CRC is good.
+the descriptor, say. What distinguishes it from a word lost in a FIFO: tx_enq itself is wrong, and its CRC is good.
 
 Source: docs/formats.md section 4 (DESC retried, disconnected).
 """
@@ -166,7 +166,7 @@ def _waiting(view: CaptureView, device: str, lost: Lost) -> int | None:
     """Return the position in the log of the notification that waited first; None where it was not recorded.
 
     How many waited is known best where the next interrupt was raised: a notification written in the cycle of
-    the enabling is counted there, and stands in the log behind it.
+    the enabling is counted there, and follows it in the log.
     """
     log = view.logs[device]
     notes = log.select(Kind.NOTE.name, "remote")

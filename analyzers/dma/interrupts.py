@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 DMA_KINDS = (Kind.DESC, Kind.NOTE, Kind.IRQ, Kind.STATE)
-"""What the event log must record for all of this to be told."""
+"""What the event log must record for all of this to be known."""
 
 _KEPT = frozenset(kind.name for kind in (*DMA_KINDS, Kind.LOSS))
 

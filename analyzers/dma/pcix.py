@@ -1,7 +1,7 @@
 """Use of a PCI-X bus from its decoded transactions: data cycles, split latency, retries, disconnects.
 
 The tables are those of the decoder ``pcix`` (docs/decoders-bus.md): of a logic analyzer on the bus, not of a
-card. All initiators are in them, told apart by their requester.
+card. All initiators are in them, distinguished by their requester.
 
 Source: PCI-X Addendum 1.0b, chapter 2.
 """
@@ -133,7 +133,7 @@ def pcix_use(
 
     Args:
         tables: what the decoder ``pcix`` gave, whole or piece by piece.
-        clk_hz: clock of the bus; a capture tells samples, not clocks.
+        clk_hz: clock of the bus; a capture states samples, not clocks.
         width_B: bytes a data phase can carry.
     Raises:
         InputError: a table or column is missing, or the clock or width is not above 0.

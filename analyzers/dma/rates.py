@@ -1,7 +1,7 @@
 """How fast words move at a tap while they move: the peak of the DMA engine and of the link, from the words.
 
 The longest stretch of words in consecutive cycles is a burst. Its rate is that of its own first and last
-word, so it holds what the clock really did, not what it is said to be.
+word, so it holds what the clock really did, not its nominal value.
 
 Source: FORTH paper, section 2.6 (762.9 and 596 MB/s, MB = 2^20 bytes).
 """

@@ -42,7 +42,7 @@ class Read:
         data: the first word of data crossed the bus.
         done: the packet stood whole in the outgoing FIFO.
         split_cycles: each split wait, from the accepted request to the completion on the bus.
-        overlapped: another read was asked for before this one was answered; its own times are not told.
+        overlapped: another read was asked for before this one was answered; its own times are not known.
         certain: no event of it was lost.
     """
 

@@ -54,8 +54,8 @@ class Side:
 
     name: str
     messages: Messages
-    told: str  # the event that tells the host
-    wants: Bool  # the host asked to be told
+    told: str  # the event that notifies the host
+    wants: Bool  # the host asked to be notified
     never_done: Int64 | None
     never_told: Int64 | None
 
@@ -206,12 +206,12 @@ def _overtaken(m: Messages, begin: str, end: str, wants: Bool, whole: bool) -> I
     """Return the transfers that met ``begin`` but not ``end``, while a later one that wanted it did.
 
     A card works in order, so a later one that is over says that the earlier one will not be. Nothing (None)
-    is said from a log with losses or without such events, and nothing of what lies before the first of them.
+    is concluded from a log with losses or without such events, and nothing of what lies before the first of them.
     """
     if not whole or begin not in m.events:
         return None
     if end not in m.events:
-        # Nothing was ever told: a fault only where somebody asked for it, and then none was overtaken.
+        # No notification was ever written: a fault only where somebody asked for it, and then none was overtaken.
         return None if wants.any() else np.empty(0, np.int64)
     met, over = m.seen[:, m.events.index(begin)], m.seen[:, m.events.index(end)]
     ends_ps = m.t_ps[over, m.events.index(end)]

@@ -308,7 +308,7 @@ def _tables(measured: list[_Direction]) -> dict[str, pd.DataFrame]:
 
 
 def _place(direction: _Direction, key: int) -> int:
-    """Return where a message stands in the table of the complete ones."""
+    """Return where a message is in the table of the complete ones."""
     return int(np.count_nonzero(direction.complete[:key]))
 
 

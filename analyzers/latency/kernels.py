@@ -1,6 +1,6 @@
 """The loops of the latency analyzer: events to messages, messages to durations, at memory speed.
 
-A message is told by a key that may come again (a 16-bit sequence number, a transaction number): an
+A message is identified by a key that may come again (a 16-bit sequence number, a transaction number): an
 event whose stage does not come after the last stage of that key begins the key's next message. For
 each key a state keeps the *open* message, and the *head*: a message whose beginning may lie before
 the state's first event, to be joined with what came before.

@@ -144,7 +144,7 @@ class PhaseState:
         )
 
     def copy(self) -> PhaseState:
-        """Return a state of its own with the same content."""
+        """Return another state with the same content."""
         return deepcopy(self)
 
 

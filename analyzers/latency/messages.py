@@ -1,7 +1,7 @@
 """Messages of one direction of a capture: when each met which event, from both cards' memories.
 
-A message is told by its sequence number. A capture spans less than half of the 65,536 numbers, so one
-number is one message; where the link came up anew within the recording, only what came after is used.
+A message is identified by its sequence number. A capture spans less than half of the 65,536 numbers, so one
+number is one message; where the link came up again within the recording, only what came after is used.
 
 Source: docs/formats.md sections 3, 4 and 8.
 """
@@ -216,7 +216,7 @@ def restart_ps_of(events: pd.DataFrame, devices: Sequence[str]) -> int | None:
 
 
 def after_restart(source: Sightings, restart_ps: int | None) -> Sightings:
-    """Return what came after the numbers began anew, unwrapped: by the link's event or a step back."""
+    """Return what came after the numbers began again, unwrapped: by the link's event or a step back."""
     begin = 0
     if restart_ps is not None:
         begin = int(np.searchsorted(source.t_ps, restart_ps))

@@ -92,7 +92,7 @@ class PhaseTable:
         return PhaseTable(self.name, self.title, events, phases, self.meaning)
 
     def dropped(self, recorded: Collection[str]) -> tuple[Phase, ...]:
-        """Return the phases that cannot be told when only ``recorded`` events are there."""
+        """Return the phases that cannot be determined when only ``recorded`` events are there."""
         return tuple(p for p in self.phases if not {p.begin, p.end} <= set(recorded))
 
 

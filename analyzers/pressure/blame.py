@@ -2,7 +2,7 @@
 
 A sender that waits needs to learn that one certain word was freed: the *critical word*, whose freeing makes room
 for the packet that waits. The wait ends when a credit that covers it is taken. In between that word was on the link
-(round trip), stood in the receiver's FIFO (receiver FIFO), had been freed and not told because credits are sent
+(round trip), stood in the receiver's FIFO (receiver FIFO), had been freed and not reported because credits are sent
 only every so many words (credit granularity), or the credit was on its way (round trip). A credit that covered it
 and never arrived makes the rest of the wait a lost credit.
 
@@ -57,7 +57,7 @@ class Blame:
 
     ``queued_ps``: of the round trip, how long the credit that was due waited to be sent. ``kind``: the part that took
     longest. ``exact``: the waiting packet's size is known; else the critical word is one
-    of those that the last credit told, and the latest of them is taken.
+    of those that the last credit stated, and the latest of them is taken.
     """
 
     begin_ps: int

@@ -1,7 +1,7 @@
 """A sender's transfers run again with another credit unit: what finer credits would have gained.
 
 Three stages in a row, packet by packet: the transmit DMA fills the outgoing FIFO, the link carries a packet when its
-credit is there, the receiver empties its FIFO and tells so every ``unit`` words. Every speed is measured in the
+credit is there, the receiver empties its FIFO and reports so every ``unit`` words. Every speed is measured in the
 capture; the same model with the capture's own unit shows how far it is off.
 
 It does not know that a faster flow meets a busier bus, nor pauses of the receiving host.
@@ -26,7 +26,7 @@ from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineS
 
 __all__ = ["Path", "Run", "fitted", "measured_path", "run_again"]
 
-_CREDIT_CYCLES = 2  # of the way back that a credit takes: its word and the idle behind it
+_CREDIT_CYCLES = 2  # of the way back that a credit takes: its word and the idle after it
 
 _FIT_PS = 1000
 _LONG = 0.9  # of the longest packet: what counts as long
@@ -186,7 +186,7 @@ def fitted(
 ) -> Path:
     """Return the path with as much more time for each DMA as makes the model as slow as the capture was.
 
-    That time is the wait for a bus that others use, which no event tells. A model that is too slow already stays
+    That time is the wait for a bus that others use, which no event states. A model that is too slow already stays
     as it is.
     """
     low, high = 0, 1 << 24

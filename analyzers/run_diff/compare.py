@@ -79,7 +79,7 @@ class RunDiff:
 
     @property
     def compared(self) -> bool:
-        """Whether a single packet stands in both runs, or a distribution had enough values."""
+        """Whether a single packet occurs in both runs, or a distribution had enough values."""
         return any(tap.equal or tap.differing for tap in self.taps) or bool(self.samples)
 
     def to_json(self) -> dict[str, Any]:

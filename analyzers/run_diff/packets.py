@@ -36,7 +36,7 @@ class TapRuns:
         same: pairs that are equal in both, word for word but for their sequence numbers.
         altered: pairs of which the words differ, in the order of run B.
         missing, extra: packets between aligned ones that only run A, only run B has.
-        alone: packets before the first and behind the last aligned one that only run A, only run B
+        alone: packets before the first and after the last aligned one that only run A, only run B
             recorded: what the other recording would have is not known.
     """
 

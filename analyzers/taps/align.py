@@ -208,8 +208,8 @@ Ids = npt.NDArray[np.int64]
 class Op(StrEnum):
     """What happened to words between two taps.
 
-    ``reordered``: they stand elsewhere downstream. ``replaced``: a stretch of another length stands in
-    their place, and which of its words were altered cannot be told. `align` gives neither of these two.
+    ``reordered``: they are elsewhere downstream. ``replaced``: a stretch of another length stands in
+    their place, and which of its words were altered cannot be determined. `align` gives neither of these two.
     """
 
     OMITTED = "omitted"

@@ -87,7 +87,7 @@ def differences(diff: SegmentDiff) -> pd.DataFrame:
 def surroundings(diff: SegmentDiff, around: int = _AROUND) -> pd.DataFrame:
     """Return the words around the first divergence side by side, equal ones and the others.
 
-    Columns: up_at, down_at (-1 where nothing stands), up_data, down_data (int64 bit patterns, 0 where
+    Columns: up_at, down_at (-1 where nothing is there), up_data, down_data (int64 bit patterns, 0 where
     nothing stands), op (empty where equal), label. Without rows where nothing diverges.
     """
     columns = ["up_at", "down_at", "up_data", "down_data", "op", "label"]
@@ -115,7 +115,7 @@ def diff_columns(
             flows may overtake one another.
     Returns:
         The runs (`word_diff.WordDiff.table`) with ``flow``, ``up_row``, ``down_row`` (row of the first word
-        in either table; where nothing stands the row before which it would) and, where the tables have
+        in either table; where nothing is there the row before which it would) and, where the tables have
         ``t_ps``, ``up_t_ps`` and ``down_t_ps``.
     Raises:
         InputError: a table lacks the column.

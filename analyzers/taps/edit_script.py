@@ -2,7 +2,7 @@
 
 Equal stretches are skipped at memory speed. At a difference the shortest edits are searched until the lists
 run equal again (Myers, within a bound); what exceeds the bound, because thousands of words are lost at once,
-is bridged to the next window of words that stands on both sides, found by its hash.
+is bridged to the next window of words that occurs on both sides, found by its hash.
 
 Source: E. Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1 (1986), section 3;
 R. Karp, M. Rabin, "Efficient randomized pattern-matching algorithms", IBM J. Res. Dev. 31 (1987).
@@ -109,7 +109,7 @@ def _walk(a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _add(groups, used, omitted, inserted, equal):  # type: ignore[no-untyped-def]
-    """Put edits behind the last group, into it where no equal word stands between."""
+    """Put edits after the last group, into it where no equal word is between."""
     if groups[used - 1, 2] > 0 and omitted + inserted > 0:
         if used == groups.shape[0]:
             grown = np.zeros((2 * used, 3), np.int64)
@@ -313,7 +313,7 @@ def _match(a, i, xs, b, j, ys):  # type: ignore[no-untyped-def]
         if same and not again[at]:
             best = cost
             found_x, found_y = first, y
-        elif same:  # a window that stands several times: taken only where nothing better is found
+        elif same:  # a window that occurs several times: taken only where nothing better is found
             second = cost
             second_x, second_y = first, y
     if found_x < 0:

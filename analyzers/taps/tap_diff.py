@@ -45,7 +45,7 @@ class PacketPair:
         """Return the payload indices ``[first, end)`` an edit may stand at; None in HEAD or TAIL.
 
         Counted upstream for what was omitted or altered, downstream for what was too many. None,
-        too, where the packet's beginning was recorded on neither side, unless its header tells the
+        too, where the packet's beginning was recorded on neither side, unless its header states the
         length on the side that has the tail.
         """
         upstream = edit.op in (Op.OMITTED, Op.ALTERED)
@@ -72,7 +72,7 @@ class PacketPair:
 
     @property
     def _moving(self) -> tuple[Edit, ...]:
-        """The edits after which every word downstream stands in another place."""
+        """The edits after which every word downstream is in another place."""
         return tuple(edit for edit in self.edits if edit.op is not Op.ALTERED)
 
 
@@ -156,7 +156,7 @@ class TapDiff:
     """Compares every segment whose both taps may be looked at, of captures in order.
 
     A capture is compared within itself: between two captures the device was armed again and its
-    sequence numbers began anew.
+    sequence numbers began again.
     """
 
     name = "tap-diff"

@@ -42,7 +42,7 @@ class Run:
 
     Attributes:
         op: what happened.
-        up, down: where it begins on either side; where nothing stands, the place where it would stand.
+        up, down: where it begins on either side; where nothing is there, the place where it would be.
         up_words, down_words: how many words stand there.
         words: how many words were touched; of an altered stretch those that differ.
         first, places: the run begins at one of ``[first, first + places)``, counted in ``up`` for

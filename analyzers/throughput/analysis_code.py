@@ -79,7 +79,7 @@ class _Parts:
         self._flows: list[dict[str, Any]] = []
 
     def add_sampled(self, sampling: Sampled, identity: Identity) -> None:
-        """Add what the sampler of one device tells."""
+        """Add what the sampler of one device counted."""
         analyzer = SamplerAnalyzer(full_words=max(1, int(_FULL * sampling.limit_words)))
         state = analyzer.init()
         for batch in sampling.batches():
@@ -173,7 +173,7 @@ class _Parts:
         return "nothing-to-send", "nothing left, and no flow waited for credit: nothing to send"
 
     def add_traced(self, device: str, tap: str, identity: Identity) -> None:
-        """Add what a tap's trace tells of its flows."""
+        """Add what a tap's trace shows of its flows."""
         stream = self.view.stream(device, tap)
         period_ps = self.view.cycles_ps(device, link=1)
         rates = flow_rates(stream, period_ps) if stream is not None else None
