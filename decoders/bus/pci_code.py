@@ -23,9 +23,9 @@ class PciState:
     """What is carried from piece to piece: clocks ahead, the kernel's record, data of an open
     transaction."""
 
-    def __init__(self, names: Names, *, to_perr: int) -> None:
+    def __init__(self, names: Names, options: OptionValues, *, to_perr: int) -> None:
         self.names = names
-        self.clocks = ClockStream(to_perr)
+        self.clocks = ClockStream(to_perr, options)
         self.held = HeldData()
         self.machine = new_machine(names, extended=names is PCIX_NAMES, to_perr=to_perr)
 
@@ -71,12 +71,12 @@ class _Decoded:
 
 def new_pci_state(options: OptionValues) -> PciState:
     """Return the state at the start of a capture of PCI."""
-    return PciState(PCI_NAMES, to_perr=2)  # 3.7.4.1
+    return PciState(PCI_NAMES, options, to_perr=2)  # 3.7.4.1
 
 
 def new_pcix_state(options: OptionValues) -> PciState:
     """Return the state at the start of a capture of PCI-X."""
-    return PciState(PCIX_NAMES, to_perr=3)
+    return PciState(PCIX_NAMES, options, to_perr=3)
 
 
 def decode_pci(
@@ -88,7 +88,7 @@ def decode_pci(
         InputError: a part of the 64-bit extension has no probe.
     """
     pci_signals.is_wide(piece.channels, state.names.decoder)
-    stop = state.clocks.feed(piece, options, last)
+    stop = state.clocks.feed(piece, last)
     if not stop and not last:
         return _nothing(state.names.decoder)
     decoded = state.decode(piece, stop, last)

@@ -11,9 +11,8 @@ import pyarrow as pa
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus import pci_signals
-from freezeframe.decoders.bus.clock_kernels import CLOCKING, Clocks, clocks_of, new_state
-from freezeframe.decoders.bus.clock_sample_kernels import clocks_of_samples
 from freezeframe.decoders.bus.pci_rows import Phases
+from freezeframe.decoders.clocked import Clocked, Clocks, clocking
 from freezeframe.decoders.columns import whole
 from freezeframe.decoders.contract import OptionValues
 
@@ -45,26 +44,23 @@ class ClockStream:
     ten thousand clocks to decode.
     """
 
-    def __init__(self, ahead: int) -> None:
+    def __init__(self, ahead: int, options: OptionValues) -> None:
         self._ahead = ahead
-        self._state = new_state()
+        self._clocked = Clocked()
+        self._clocking = clocking(1 << pci_signals.CLK, before=options.text("take") == "before")
         # The clocks that are not decoded yet, in room that is used again and again.
         self.room = _clock_room(0)
         self.count = 0
 
-    def feed(self, piece: Edges | Samples, options: OptionValues, last: bool) -> int:
+    def feed(self, piece: Edges | Samples, last: bool) -> int:
         """Gather the clocks of this piece; return how many to decode now, of those in the room: none
         until there are enough, then all but those to look ahead."""
-        clocking = np.zeros(1, dtype=CLOCKING)
-        clocking["watch"] = 1 << pci_signals.CLK
-        clocking["before"] = options.text("take") == "before"
-        if isinstance(piece, Samples):
-            self._gather(clocks_of_samples(piece, clocking, self._state))
-        else:
-            self._gather(clocks_of(piece, clocking, self._state))
+        for clocks in self._clocked.parts(piece, self._clocking):
+            self._gather(clocks)
+        self._make_room(0)
         if not last and self.count < _CLOCKS_AT_ONCE:
             return 0
-        self.room[0][self.count : self.count + self._ahead] = piece.end_sample
+        self.room.sample[self.count : self.count + self._ahead] = piece.end_sample
         return self.count if last else max(0, self.count - self._ahead)
 
     def forget(self, stop: int) -> None:
@@ -73,24 +69,25 @@ class ClockStream:
         for column in self.room:
             column[: self.count] = column[stop : stop + self.count].copy()
 
-    def _gather(self, found: Clocks) -> None:
-        count = self.count + len(found[0])
-        if count + self._ahead > len(self.room[0]):
-            room = _clock_room(max(count + self._ahead, 2 * len(self.room[0])))
+    def _gather(self, clocks: Clocks) -> None:
+        more = len(clocks.sample)
+        self._make_room(more)
+        for column, new in zip(self.room, clocks, strict=True):
+            column[self.count : self.count + len(new)] = new
+        self.count += more
+
+    def _make_room(self, more: int) -> None:
+        """Have room for so many clocks more, and those to look ahead to."""
+        needed = self.count + more + self._ahead
+        if needed > len(self.room.sample):
+            room = _clock_room(max(needed, 2 * len(self.room.sample)))
             for new, old in zip(room, self.room, strict=True):
                 new[: self.count] = old[: self.count]
             self.room = room
-        for column, new in zip(self.room, found, strict=True):
-            column[self.count : self.count + len(new)] = new
-        self.count = count
 
 
 def _clock_room(count: int) -> Clocks:
-    return (
-        np.empty(count, dtype=np.int64),
-        np.empty(count, dtype=np.uint64),
-        np.empty(count, dtype=np.uint64),
-    )
+    return Clocks(np.empty(count, np.int64), np.empty(count, np.uint64), np.empty(count, np.uint64))
 
 
 class PhaseColumns:
