@@ -19,7 +19,16 @@ from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges
 from freezeframe.capture.files.plane_kernels import LANES, differs, lowest, moves
 from freezeframe.capture.files.samples import Samples
 
-__all__ = ["CLOCKING", "MARK", "STILL", "Clocked", "Clocks", "clocking"]
+__all__ = [
+    "CLOCKING",
+    "MARK",
+    "STILL",
+    "Clocked",
+    "Clocks",
+    "clocking",
+    "together",
+    "together_runs",
+]
 
 MARK = np.uint64(1 << 63)  # in `Clocks.low`: a line changes that is not the clock
 STILL = np.uint64(1 << 62)  # beside MARK: and the clock does not change in this sample
@@ -150,11 +159,12 @@ def _lines(bits: tuple[int, ...], clock: int, marked: int) -> _Lines:
         sum(1 << bit for place, bit in enumerate(bits) if channels >> place & 1 and bit >= 0)
         for channels in (clock, marked)
     ]
-    runs = _runs(bits[:PLANE_CHANNELS]), _runs(bits[PLANE_CHANNELS:])
+    runs = together_runs(bits[:PLANE_CHANNELS]), together_runs(bits[PLANE_CHANNELS:])
     return _Lines(np.uint64(masks[0]), np.uint64(masks[1]), *runs)
 
 
-def _runs(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
+def together_runs(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
+    """Return the runs by which `together` makes channels of a sample, as `_Lines` have them."""
     runs: list[list[int]] = []
     for place, bit in enumerate(bits):
         if bit < 0:
@@ -217,7 +227,7 @@ def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, cl
     length = np.uint64(len(data))
     if length == 0:
         return 0
-    low, high = _together(data[0], lines.low), _together(data[0], lines.high)
+    low, high = together(data[0], lines.low), together(data[0], lines.high)
     first = np.uint64(_begin(begin_sample, low, high, how, s, clocks))
     # The first sample against the one before it, as from edges.
     rule = how.watch & ~how.marked, how.falling, how.both, how.marked, how.gated != 0
@@ -267,9 +277,9 @@ def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, cl
                     taken >> right_2 & mask_2
                 ) << left_2
             else:
-                low_at[count] = _together(taken, runs)
+                low_at[count] = together(taken, runs)
             if wide:
-                high_at[count] = _together(taken, runs_high)
+                high_at[count] = together(taken, runs_high)
             count += _ONE
         if marked:
             for n in range(here, count):
@@ -279,7 +289,7 @@ def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, cl
                     low_at[n] |= MARK if moved else MARK | STILL
         i += np.uint64(LANES)
     last = data[length - _ONE]
-    s.low, s.high = _together(last, runs), _together(last, runs_high)
+    s.low, s.high = together(last, runs), together(last, runs_high)
     return np.int64(count)  # type: ignore[return-value]  # numba's int64 is an int
 
 
@@ -318,7 +328,7 @@ def _planes_of_few(
 
 
 @njit(inline="always")
-def _together(sample: Any, runs: Any) -> Any:
+def together(sample: Any, runs: Any) -> Any:
     """Return a sample as channels."""
     value = _NONE
     for run in range(len(runs)):

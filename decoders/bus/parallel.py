@@ -27,7 +27,7 @@ PARALLEL = Decoder(
         ),
     ),
     decode=code("freezeframe.decoders.bus.parallel_code:decode_parallel"),
-    decode_samples=code("freezeframe.decoders.bus.parallel_code:decode_parallel_samples"),
+    decode_samples=code("freezeframe.decoders.bus.parallel_code:decode_parallel"),
     new_state=code("freezeframe.decoders.bus.parallel_code:ParallelState"),
     channels=(
         Channel("clk", "clock; without it every change of a data line counts", optional=True),

@@ -11,94 +11,70 @@ import pyarrow as pa
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, sample_span_ps, samples_to_ps
 from freezeframe.capture.files.samples import Samples
-from freezeframe.decoders.bus.clock_kernels import CLOCKING, Clocks, clocks_of
-from freezeframe.decoders.bus.clock_kernels import new_state as new_clock
 from freezeframe.decoders.bus.parallel_kernels import (
+    LAYOUT,
     TIMING_ROW,
+    ItemRoom,
+    items,
     near_changes,
     new_timing,
     new_word,
     no_timed,
 )
-from freezeframe.decoders.bus.parallel_kernels import items as take_items
-from freezeframe.decoders.bus.parallel_sample_kernels import (
-    SamplePlan,
-    items_of_samples,
-    sample_plan,
-)
+from freezeframe.decoders.bus.parallel_sample_kernels import items_of_samples, sample_plan
 from freezeframe.decoders.bus.parallel_tables import Items, item_table, timed_table, word_table
+from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.contract import OptionValues
 
-__all__ = ["ParallelState", "decode_parallel", "decode_parallel_samples"]
+__all__ = ["ParallelState", "decode_parallel"]
 
 _MAX_BITS = 64  # of a word
 _CLK, _ENABLE, _DATA = 0, 1, 2  # places of channels; d0 to d63 from _DATA on
+_SLACK = 256  # items that any 64 samples may have, and those before and after
 
 
 class ParallelState:
-    """What is carried from piece to piece: the kernels' records and the last clock."""
+    """What is carried from piece to piece: the kernels' records and the last item."""
 
     def __init__(self, options: OptionValues) -> None:
-        self.clock = new_clock()
+        self.clocked = Clocked()
         self.word = new_word()
         self.timing = new_timing()
-        self.held: Clocks | None = None
-        self.channels: tuple[str, ...] | None = None  # of the samples to which these two belong
-        self.over_edges, self.bits = False, 0
+        self.held = _room(0, enable=True)  # the last item, whose end is not known
         self.density = 0.0  # items a sample in the piece before
-        self.plan: tuple[tuple[tuple[int, ...], int, int], SamplePlan] | None = None
         self.timed = no_timed()  # rows that one to come may stand before
 
 
 def decode_parallel(
-    edges: Edges, options: OptionValues, state: ParallelState, last: bool
+    piece: Edges | Samples, options: OptionValues, state: ParallelState, last: bool
 ) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the channels clk, enable, d0 to d63.
+    """Decode a piece of a capture, in either form, with the channels clk, enable, d0 to d63.
 
     Without a clock every change of a data line is one.
 
     Raises:
         InputError: there is no data line, or a word would be wider than 64 bits.
     """
-    near = _near_changes(edges, options, state) if _checks_timing(edges, options) else None
-    bits = _width(edges, options)
-    clocks = clocks_of(edges, _clocking(edges, options), state.clock, state.held)
-    items = _items(edges, clocks, bits, options, state, last)
-    rate_hz = edges.samplerate_hz
+    bits = _width(piece.channels, options)
+    near = None
+    if piece.channels[_CLK] and any(_limits(options)):
+        piece = piece.edges() if isinstance(piece, Samples) else piece
+        near = _near_changes(piece, options, state)
+    found = _items(piece, bits, options, state, last)
+    rate_hz = piece.samplerate_hz
     if near is None:
-        table = item_table(items)
+        table = item_table(found)
     else:
-        horizon = None if last else _horizon(edges, options, state)
-        table, state.timed = timed_table(items, near, state.timed, horizon, rate_hz)
+        horizon = None if last else _horizon(piece.end_sample, options, state)
+        table, state.timed = timed_table(found, near, state.timed, horizon, rate_hz)
     return {
         "parallel.items": table,
-        "parallel.words": word_table(items, options, state.word, rate_hz, last),
+        "parallel.words": word_table(found, options, state.word, rate_hz, last),
     }
 
 
-def decode_parallel_samples(
-    samples: Samples, options: OptionValues, state: ParallelState, last: bool
-) -> dict[str, pa.Table]:
-    """Decode a piece of a capture, as `decode_parallel` does, straight from its samples.
-
-    Raises:
-        InputError: as `decode_parallel`.
-    """
-    if state.channels is not samples.channels:  # all pieces of a capture have the same
-        state.bits = _width(samples, options)
-        state.over_edges = _checks_timing(samples, options)
-        state.channels = samples.channels
-    if state.over_edges:
-        return decode_parallel(samples.edges(), options, state, last)
-    items = _items_of_samples(samples, state.bits, options, state, last)
-    return {
-        "parallel.items": item_table(items),
-        "parallel.words": word_table(items, options, state.word, samples.samplerate_hz, last),
-    }
-
-
-def _width(edges: Edges | Samples, options: OptionValues) -> int:
-    low, high = _masks(edges.channels)
+def _width(channels: tuple[str, ...], options: OptionValues) -> int:
+    low, high = _masks(channels)
     bits = (high << 64 | low).bit_length() - _DATA
     if bits <= 0:
         raise InputError("decoder parallel: no data line has a probe; say d0=PROBE, d1=PROBE, ...")
@@ -117,121 +93,150 @@ def _masks(channels: tuple[str, ...]) -> tuple[int, int]:
     return there & (1 << 64) - 1, there >> 64
 
 
-def _clocking(edges: Edges | Samples, options: OptionValues) -> npt.NDArray[np.void]:
-    clocking = np.zeros(1, dtype=CLOCKING)
-    clocking["before"] = options.text("take") == "before"
-    if edges.channels[_CLK]:
-        edge = options.text("clock_edge")
-        clocking["watch"] = 1
-        clocking["invert"] = edge == "falling"
-        clocking["both"] = edge == "both"
-    else:
-        low, high = _masks(edges.channels)
-        clocking["watch"] = clocking["both"] = np.uint64(low)
-        clocking["watch_high"] = np.uint64(high)
-        clocking["before"] = 0
-    return clocking
+def _watched(channels: tuple[str, ...]) -> int:
+    """Return the clock, or without one the data lines, any change of which counts."""
+    low, high = _masks(channels)
+    return 1 << _CLK if channels[_CLK] else high << 64 | low
+
+
+def _edge(channels: tuple[str, ...], options: OptionValues) -> tuple[bool, bool, bool]:
+    """Return whether both edges count, whether the falling one does, whether data is taken before."""
+    if not channels[_CLK]:
+        return True, False, False
+    edge = options.text("clock_edge")
+    return edge == "both", edge == "falling", options.text("take") == "before"
+
+
+def _clocking(channels: tuple[str, ...], options: OptionValues) -> npt.NDArray[np.void]:
+    both, falling, before = _edge(channels, options)
+    return clocking(_watched(channels), both=both, falling=falling, before=before)
 
 
 def _items(
-    piece: Edges | Samples,
-    clocks: Clocks,
-    bits: int,
-    options: OptionValues,
-    state: ParallelState,
-    last: bool,
+    piece: Edges | Samples, bits: int, options: OptionValues, state: ParallelState, last: bool
 ) -> Items:
-    """Return the items whose end is known; the last clock waits for the next."""
-    sample, low, high = clocks
-    if last and len(sample):
-        sample = np.append(sample, piece.end_sample)
+    """Return the items whose end is known; the last one waits for the next clock."""
+    end, rate_hz = piece.end_sample, piece.samplerate_hz
+    span_ps = sample_span_ps(rate_hz, end)
+    if isinstance(piece, Samples):
+        room, count = _of_samples(piece, span_ps, options, state)
     else:
-        state.held = sample[-1:].copy(), low[-1:].copy(), high[-1:].copy()
-        low, high = low[:-1], high[:-1]
-    enable = np.uint64(1 << _ENABLE if piece.channels[_ENABLE] else 0)
-    level = enable if options.text("enable_level") == "high" else np.uint64(0)
-    mask, mask_high = _masks(piece.channels)
-    enabled = np.empty(len(low), dtype=np.bool_)
-    layout = np.uint64(mask), np.uint64(mask_high), _DATA
-    always = take_items(low, high, layout, (enable, level), enabled)
-    t_ps = samples_to_ps(sample, piece.samplerate_hz, latest=piece.end_sample)
-    return Items(sample, t_ps, low, None if always else enabled, bits, _source(piece))
-
-
-def _items_of_samples(
-    samples: Samples, bits: int, options: OptionValues, state: ParallelState, last: bool
-) -> Items:
-    """Return what `_items` does."""
-    end = samples.end_sample
-    plan = _sample_plan(samples, options, state)
-    expected = int(state.density * len(samples) * 1.02)
-    taken = items_of_samples(samples, plan, state.clock, state.held, expected=expected)
-    count = taken.items
-    if len(samples):
-        state.density = count / len(samples)
+        room, count = _room(len(piece) + 2, enable=bool(piece.channels[_ENABLE])), 0
+        count = _hold(state.held, room)
+        count = _of_clocks(piece, span_ps, options, state, room, count)
     if last and count:
-        taken.sample[count] = end
-        taken.t_ps[count] = end * plan.span_ps
+        room.sample[count] = end
+        room.t_ps[count] = end * span_ps
         count += 1
     elif count:
-        state.held = taken.last
-    sample = taken.sample[:count]
-    t_ps = taken.t_ps[:count]
-    if not plan.span_ps:
-        t_ps = samples_to_ps(sample, samples.samplerate_hz, latest=end)
+        state.held = ItemRoom._make(column[count - 1 : count].copy() for column in room)
     ends = max(count - 1, 0)
-    enabled = taken.enabled[:ends] if plan.enable[0] else None
-    return Items(sample, t_ps, taken.value[:ends], enabled, bits, _source(samples))
+    sample = room.sample[:count]
+    t_ps = room.t_ps[:count] if span_ps else samples_to_ps(sample, rate_hz, latest=end)
+    enabled = room.enabled[:ends] if piece.channels[_ENABLE] else None
+    source = piece.channels[_CLK] or next(filter(None, piece.channels[_DATA:]))
+    return Items(sample, t_ps, room.value[:ends], enabled, bits, source)
 
 
-def _sample_plan(samples: Samples, options: OptionValues, state: ParallelState) -> SamplePlan:
-    span_ps = sample_span_ps(samples.samplerate_hz, samples.end_sample)
-    of = samples.bits, span_ps, samples.unit_B
-    if state.plan is None or state.plan[0] != of:
-        high = options.text("enable_level") == "high"
-        plan = sample_plan(
-            samples.bits,
-            _clocking(samples, options),
-            place=_DATA,
-            enable=(_ENABLE, high),
-            span_ps=span_ps,
-            unit_B=samples.unit_B,
-        )
-        state.plan = of, plan
-    return state.plan[1]
+def _room(size: int, *, enable: bool) -> ItemRoom:
+    return ItemRoom(
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.uint64),
+        np.empty(size, dtype=np.int64),
+        np.empty(size if enable else 0, dtype=np.bool_),
+    )
 
 
-def _source(piece: Edges | Samples) -> str:
-    return piece.channels[_CLK] or next(filter(None, piece.channels[_DATA:]))
+def _hold(held: ItemRoom, room: ItemRoom) -> int:
+    """Put the item that waits first in the room; return how many that are."""
+    for column, kept in zip(room, held, strict=True):
+        column[: len(kept)] = kept
+    return len(held.sample)
 
 
-def _checks_timing(piece: Edges | Samples, options: OptionValues) -> bool:
-    limits = options.integer("setup_samples"), options.integer("hold_samples")
-    return any(limits) and bool(piece.channels[_CLK])
+def _of_clocks(
+    piece: Edges | Samples,
+    span_ps: int,
+    options: OptionValues,
+    state: ParallelState,
+    room: ItemRoom,
+    count: int,
+) -> int:
+    """Fill the room from place ``count`` on by way of the clocked stage; return the next place."""
+    layout = np.zeros(1, dtype=LAYOUT)
+    layout["mask"], layout["mask_high"] = _masks(piece.channels)
+    layout["place"] = _DATA
+    if piece.channels[_ENABLE]:
+        layout["bit"] = 1 << _ENABLE
+        layout["level"] = (options.text("enable_level") == "high") << _ENABLE
+    layout["span_ps"] = span_ps
+    for clocks in state.clocked.parts(piece, _clocking(piece.channels, options)):
+        count = items(clocks, layout[0], room, count)
+    return count
+
+
+def _of_samples(
+    samples: Samples, span_ps: int, options: OptionValues, state: ParallelState
+) -> tuple[ItemRoom, int]:
+    """Return what the items of a piece fill, and how many there are; the room is longer."""
+    high = options.text("enable_level") == "high"
+    plan = sample_plan(
+        samples.bits,
+        _watched(samples.channels),
+        _edge(samples.channels, options),
+        _DATA,
+        (_ENABLE, high),
+        span_ps,
+        samples.unit_B,
+    )
+    enable = bool(samples.channels[_ENABLE])
+    room = _room(int(state.density * len(samples) * 1.02) + _SLACK, enable=enable)
+    count = _hold(state.held, room)
+    if not len(samples):
+        return room, count
+    begin = samples.begin_sample
+    # Whether the first sample is a clock depends on the piece before.
+    count = _of_clocks(samples.cut(0, 1), span_ps, options, state, room, count)
+    data = samples.data if plan.packed is None else samples.units
+    block, count = items_of_samples(data, begin, plan, room, 0, count)
+    while block * 64 < len(samples):
+        # As many a sample as so far, and half as many again.
+        more = count * len(samples) // max(block * 64, 1) - count
+        longer = _room(count + 3 * max(more, 0) // 2 + 2 * _SLACK, enable=enable)
+        for new, old in zip(longer, room, strict=True):
+            new[: min(count, len(old))] = old[:count]
+        room = longer
+        block, count = items_of_samples(data, begin, plan, room, block, count)
+    # So that the stage knows the lines at the end of the piece; the clock that it may find is counted.
+    end_of_piece = samples.cut(len(samples) - 1, len(samples))
+    list(state.clocked.parts(end_of_piece, _clocking(samples.channels, options)))
+    state.density = count / len(samples)
+    return room, count
+
+
+def _limits(options: OptionValues) -> tuple[int, int]:
+    return options.integer("setup_samples"), options.integer("hold_samples")
 
 
 def _near_changes(
     edges: Edges, options: OptionValues, state: ParallelState
 ) -> npt.NDArray[np.void]:
-    limits = options.integer("setup_samples"), options.integer("hold_samples")
     rows = np.zeros(2 * len(edges), dtype=TIMING_ROW)
     wide = edges.high is not None
     planes = edges.sample, edges.value, np.zeros(0, np.uint64) if edges.high is None else edges.high
     low, high = _masks(edges.channels)
-    clocking = _clocking(edges, options)
+    how = _clocking(edges.channels, options)
     data = np.uint64(low), np.uint64(high)
-    return rows[: near_changes(planes, wide, clocking, data, limits, state.timing, rows)]
+    return rows[: near_changes(planes, wide, how, data, _limits(options), state.timing, rows)]
 
 
-def _horizon(edges: Edges, options: OptionValues, state: ParallelState) -> int:
+def _horizon(end_sample: int, options: OptionValues, state: ParallelState) -> int:
     """Return the sample before which no row begins that is still to come.
 
     The item of the last clock is, and so is an error about a change that the next clock may be too
     near to.
     """
     changed_at = int(state.timing["changed_at"][0])
-    near = edges.end_sample - changed_at < options.integer("setup_samples")
-    begins = [edges.end_sample, *([changed_at] if near else [])]
-    if state.held is not None:
-        begins += state.held[0].tolist()
-    return min(begins)
+    near = end_sample - changed_at < options.integer("setup_samples")
+    held: list[int] = state.held.sample.tolist()
+    return min([end_sample, *([changed_at] if near else []), *held])

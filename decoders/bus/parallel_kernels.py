@@ -1,17 +1,19 @@
-"""Kernels of the parallel bus: items to words, and changes too near to the clock."""
+"""Kernels of the parallel bus: clocks to items, items to words, and changes too near to the clock."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 __all__ = [
+    "LAYOUT",
     "TIMED_ROW",
     "TIMING_ROW",
     "WORD_ROW",
+    "ItemRoom",
     "close_word",
     "items",
     "near_changes",
@@ -20,6 +22,20 @@ __all__ = [
     "no_timed",
     "words",
 ]
+
+# Where an item is among the channels at a clock: the data lines among the low and the high 64, the
+# place of the lowest; the line that enables and its level when it does, both 0 for always; and the
+# picoseconds of a sample, or 0 where times are not to be written.
+LAYOUT = np.dtype(
+    [
+        ("mask", np.uint64),
+        ("mask_high", np.uint64),
+        ("place", np.uint64),
+        ("bit", np.uint64),
+        ("level", np.uint64),
+        ("span_ps", np.int64),
+    ]
+)
 
 WORD_ROW = np.dtype(
     [
@@ -46,10 +62,22 @@ _TIMING = np.dtype(
         ("started", np.int64),
         ("changed_at", np.int64),  # the last change of a data line
         ("clocked_at", np.int64),  # the last clock
-        ("told", np.int64),  # 1: that change came too soon after it was said already
+        ("reported", np.int64),  # 1: that a change came too soon after it was given already
     ]
 )
 _NEVER = -(1 << 62)
+
+
+class ItemRoom(NamedTuple):
+    """Room for items, one a clock: sample, value, time, and whether the bus was enabled.
+
+    ``enabled`` is empty where there is no line that enables.
+    """
+
+    sample: npt.NDArray[np.int64]
+    value: npt.NDArray[np.uint64]
+    t_ps: npt.NDArray[np.int64]
+    enabled: npt.NDArray[np.bool_]
 
 
 def new_word() -> npt.NDArray[np.void]:
@@ -69,29 +97,28 @@ def no_timed() -> npt.NDArray[np.void]:
     return np.zeros(0, dtype=TIMED_ROW)
 
 
-@numba.njit(cache=True, nogil=True)
-def items(low: Any, high: Any, layout: Any, enable: Any, enabled: Any) -> bool:
-    """Let ``low`` be what the data lines say at each clock; return whether all are enabled.
+@njit(cache=True, nogil=True)
+def items(clocks: Any, layout: Any, room: Any, first: int) -> int:
+    """Write the item of each of `Clocks` from place ``first`` of an `ItemRoom` on; return the next.
 
-    Args:
-        low, high: the channels at each clock; ``low`` is changed, new memory would cost more.
-        layout: the data lines among the low and the high channels, and the place of the lowest.
-        enable: the bit that enables and its value when it does; both 0 for always.
-        enabled: filled with whether the bus is enabled at each clock.
+    ``layout`` is a record of LAYOUT.
     """
-    mask, mask_high, shift = layout
-    bit, level = enable
-    always = True
-    for i in range(len(low)):
-        enabled[i] = low[i] & bit == level
-        always &= enabled[i]
-        low[i] = (low[i] & mask) >> np.uint64(shift)
-    for i in range(len(high)):
-        low[i] |= (high[i] & mask_high) << np.uint64(64 - shift)
-    return always
+    sample, low, high = clocks
+    place, mask, mask_high = layout.place, layout.mask, layout.mask_high
+    at = np.uint64(first)
+    for i in range(np.uint64(len(sample))):
+        room.sample[at] = sample[i]
+        room.t_ps[at] = sample[i] * layout.span_ps
+        room.value[at] = (low[i] & mask) >> place
+        if len(high):
+            room.value[at] |= (high[i] & mask_high) << np.uint64(64 - place)
+        if len(room.enabled):
+            room.enabled[at] = low[i] & layout.bit == layout.level
+        at += np.uint64(1)
+    return np.int64(at)  # type: ignore[return-value]  # numba's int64 is an int
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def words(clocks: Any, ends: Any, layout: Any, state: Any, rows: Any) -> int:
     """Join items to words; a clock without enable ends a word early.
 
@@ -125,7 +152,7 @@ def words(clocks: Any, ends: Any, layout: Any, state: Any, rows: Any) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def close_word(end: int, s: Any, rows: Any) -> int:
     """End the word that is open, at sample ``end``; return how many rows that gives."""
     if s.items == 0:
@@ -138,7 +165,7 @@ def close_word(end: int, s: Any, rows: Any) -> int:
     return 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def near_changes(
     edges: Any, wide: bool, clocking: Any, data: Any, limits: Any, state: Any, rows: Any
 ) -> int:
@@ -168,7 +195,7 @@ def near_changes(
         if wide:
             moved |= (high[i] ^ s.high) & mask_high
             s.high = high[i]
-        hit = changed & c.watch & ((value[i] ^ c.invert) | c.both)
+        hit = changed & c.watch & ((value[i] ^ c.falling) | c.both)
         s.value = value[i]
         at = sample[i]
         if moved and not c.before:
@@ -180,15 +207,15 @@ def near_changes(
                 rows[count].hold = 0
                 count += 1
             s.clocked_at = at
-            s.told = 0
+            s.reported = 0
         if moved:
             s.changed_at = at
             # With the edge itself is not after it, unless what stands before counts.
             after = at > s.clocked_at or c.before
-            if hold > 0 and after and not s.told and at - s.clocked_at < hold:
+            if hold > 0 and after and not s.reported and at - s.clocked_at < hold:
                 rows[count].clock = s.clocked_at
                 rows[count].change = at
                 rows[count].hold = 1
                 count += 1
-                s.told = 1
+                s.reported = 1
     return count
