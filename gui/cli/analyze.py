@@ -8,30 +8,18 @@ from typing import Annotated, Literal
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import DevicesOption, ForceOption, JsonOption
+from freezeframe.gui.cli.options import DevicesOption, ForceOption, JsonOption, argument, option
 
 __all__ = ["run"]
 
-CaptureOption = Annotated[
-    Path | None,
-    typer.Argument(metavar="[CAPTURE.ff]", help="Capture folder.", show_default=False),
-]
+CaptureOption = Annotated[Path | None, argument("[CAPTURE.ff]", "Capture folder.")]
 NamesArgument = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[NAME]...",
-        help="Analyses; 'all' for every one; without a name they are listed.",
-        show_default=False,
-    ),
+    argument("[NAME]...", "Analyses; 'all' for every one; without a name they are listed."),
 ]
 TablesOption = Annotated[
     Path | None,
-    typer.Option(
-        "--tables",
-        metavar="DIR",
-        help="Write the tables there, a file each: ANALYSIS.TABLE.parquet.",
-        show_default=False,
-    ),
+    option("--tables", "DIR", "Write the tables there, a file each: ANALYSIS.TABLE.parquet."),
 ]
 FormatOption = Annotated[
     Literal["parquet", "csv"], typer.Option("--tables-format", help="Format of the tables.")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.import_files import OutputOption
-from freezeframe.gui.cli.options import ForceOption, JsonOption
+from freezeframe.gui.cli.options import ForceOption, JsonOption, option
 from freezeframe.gui.cli.reading import ChannelOption, Reading, SamplesOption, ThresholdOption
 from freezeframe.gui.cli.usage import seconds
 
@@ -15,64 +15,46 @@ __all__ = ["run"]
 
 DriverOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--driver",
-        metavar="NAME[:option=value...]",
-        help="Driver of libsigrok; its demo device without --driver and --instrument.",
-        show_default=False,
+        "NAME[:option=value...]",
+        "Driver of libsigrok; its demo device without --driver and --instrument.",
     ),
 ]
 ConfigOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--config",
-        metavar="KEY=VALUE",
-        help="Setting of the device, as samplerate=1m; may be given again.",
-        show_default=False,
-    ),
+    option("--config", "KEY=VALUE", "Setting of the device, as samplerate=1m; may be given again."),
 ]
 ChannelsOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--channels",
-        metavar="NAME,...",
-        help="Channels to capture; of an analyzer all without it, of an instrument needed.",
-        show_default=False,
+        "NAME,...",
+        "Channels to capture; of an analyzer all without it, of an instrument needed.",
     ),
 ]
 TriggerOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--trigger",
-        metavar="CHANNEL=WHAT",
-        help="Begin at 0, 1, r (rise), f (fall), e (edge) of a channel; may be given again.",
-        show_default=False,
+        "CHANNEL=WHAT",
+        "Begin at 0, 1, r (rise), f (fall), e (edge) of a channel; may be given again.",
     ),
 ]
-CountOption = Annotated[
-    int | None,
-    typer.Option("--samples", metavar="N", min=1, help="So many samples.", show_default=False),
-]
-TimeOption = Annotated[
-    str | None,
-    typer.Option("--time", metavar="TIME", help="So long: 100ms, 2s.", show_default=False),
-]
+CountOption = Annotated[int | None, option("--samples", "N", "So many samples.", min=1)]
+TimeOption = Annotated[str | None, option("--time", "TIME", "So long: 100ms, 2s.")]
 InstrumentOption = Annotated[
     str | None,
-    typer.Option(
-        "--instrument",
-        metavar="RESOURCE",
-        help="VISA name of an instrument: TCPIP::192.0.2.9::5025::SOCKET.",
-        show_default=False,
+    option(
+        "--instrument", "RESOURCE", "VISA name of an instrument: TCPIP::192.0.2.9::5025::SOCKET."
     ),
 ]
 DialectOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--dialect",
-        metavar="NAME|FILE.toml",
-        help="How the instrument is spoken to; found by what it says it is.",
-        show_default=False,
+        "NAME|FILE.toml",
+        "How the instrument is spoken to; found by what it says it is.",
     ),
 ]
 SingleOption = Annotated[
@@ -84,12 +66,11 @@ VisaOption = Annotated[
 ]
 WaitOption = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--wait",
-        metavar="SECONDS",
+        "SECONDS",
+        "How long it may take in all, with the trigger. Default: 60 s beyond the samples themselves.",
         parser=seconds,
-        help="How long it may take in all, with the trigger. Default: 60 s beyond the samples themselves.",
-        show_default=False,
     ),
 ]
 

@@ -7,27 +7,17 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import ForceOption
+from freezeframe.gui.cli.options import ForceOption, argument, option
 
 __all__ = ["run"]
 
 PortArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="PORT[@BAUD]",
-        help="Serial port, /dev/ttyUSB0@115200; a file; or - for standard input.",
-        show_default=False,
-    ),
+    argument("PORT[@BAUD]", "Serial port, /dev/ttyUSB0@115200; a file; or - for standard input."),
 ]
 OutputOption = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="NAME.ff",
-        help="Keep the first dump as a capture folder, and end.",
-        show_default=False,
-    ),
+    option("--output", "NAME.ff", "Keep the first dump as a capture folder, and end.", short="-o"),
 ]
 JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print one line of JSON for each.")]
 

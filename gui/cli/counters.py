@@ -6,19 +6,18 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
+from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument, option
 from freezeframe.gui.cli.usage import seconds
 
 __all__ = ["run"]
 
 OverOption = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--over",
-        metavar="SECONDS",
+        "SECONDS",
+        "Take two snapshots this far apart and show the growth.",
         parser=seconds,
-        help="Take two snapshots this far apart and show the growth.",
-        show_default=False,
     ),
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Show counters that are 0 everywhere, too.")]

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
+from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, option
 from freezeframe.gui.cli.reading import (
     ChannelOption,
     CutOption,
@@ -25,12 +23,11 @@ __all__ = ["run"]
 
 OutputOption = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
+    option(
         "--output",
-        metavar="FILE",
-        help="Write Parquet instead of printing; a file for each table where there are more.",
-        show_default=False,
+        "FILE",
+        "Write Parquet instead of printing; a file for each table where there are more.",
+        short="-o",
     ),
 ]
 

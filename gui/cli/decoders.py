@@ -6,17 +6,13 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import JsonOption, PluginOption
+from freezeframe.gui.cli.options import JsonOption, PluginOption, argument
 
 __all__ = ["run"]
 
-NameArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="NAME", help="Tell all of this decoder.", show_default=False),
-]
+NameArgument = Annotated[str | None, argument("NAME", "Tell all of this decoder.")]
 LongOption = Annotated[
-    bool,
-    typer.Option("--long", help="Tell all of every decoder, also the columns of its tables."),
+    bool, typer.Option("--long", help="Tell all of every decoder, also the columns of its tables.")
 ]
 
 

@@ -8,16 +8,12 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import JsonOption
+from freezeframe.gui.cli.options import JsonOption, argument
 
 __all__ = ["run"]
 
-FirstArgument = Annotated[
-    Path, typer.Argument(metavar="A.ff", help="Capture of run A, the good one.", show_default=False)
-]
-SecondArgument = Annotated[
-    Path, typer.Argument(metavar="B.ff", help="Capture of run B, the bad one.", show_default=False)
-]
+FirstArgument = Annotated[Path, argument("A.ff", "Capture of run A, the good one.")]
+SecondArgument = Annotated[Path, argument("B.ff", "Capture of run B, the bad one.")]
 AllOption = Annotated[
     bool, typer.Option("--all", help="List every quantity, not only what changed most.")
 ]

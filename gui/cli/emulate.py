@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from freezeframe.gui.cli.options import option
 from freezeframe.gui.text import printable
 
 __all__ = [
@@ -36,51 +37,39 @@ def ratio(text: str) -> float:
 
 
 ListenOption = Annotated[
-    str,
-    typer.Option("--listen", metavar="HOST:PORT", help="Where to answer; port 0: any."),
+    str, typer.Option("--listen", metavar="HOST:PORT", help="Where to answer; port 0: any.")
 ]
 ProfileOption = Annotated[
-    str,
-    typer.Option("--profile", metavar="NAME", help="The card: a name, or a TOML file."),
+    str, typer.Option("--profile", metavar="NAME", help="The card: a name, or a TOML file.")
 ]
 FaultOption = Annotated[
     str, typer.Option("--fault", metavar="NAME", help="The fault to inject, or 'none'.")
 ]
 FaultsOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--fault",
-        metavar="NAME",
-        help="The fault to inject; again for a second one in the same run. Default none.",
-        show_default=False,
+        "NAME",
+        "The fault to inject; again for a second one in the same run. Default none.",
     ),
 ]
 LoadOption = Annotated[
     str | None,
-    typer.Option(
-        "--load",
-        metavar="NAME",
-        help="Traffic of both hosts: light, medium, saturating. Default: by the seed.",
-        show_default=False,
+    option(
+        "--load", "NAME", "Traffic of both hosts: light, medium, saturating. Default: by the seed."
     ),
 ]
 WorkloadOption = Annotated[
     str | None,
-    typer.Option(
-        "--workload",
-        metavar="NAME",
-        help="A workload to measure, in place of traffic by the seed.",
-        show_default=False,
-    ),
+    option("--workload", "NAME", "A workload to measure, in place of traffic by the seed."),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Decides everything.")]
 TruthOption = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--truth",
-        metavar="FILE",
-        help="Write here what was injected, where and when (no capture ever holds it).",
-        show_default=False,
+        "FILE",
+        "Write here what was injected, where and when (no capture ever holds it).",
     ),
 ]
 ApartOption = Annotated[
@@ -91,11 +80,10 @@ ApartOption = Annotated[
 ]
 HostTraceOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--host-trace",
-        metavar="A=FILE",
-        help="Write what the computer of card A (or B) would trace, as trace-cmd prints it.",
-        show_default=False,
+        "A=FILE",
+        "Write what the computer of card A (or B) would trace, as trace-cmd prints it.",
     ),
 ]
 ParentOption = Annotated[
@@ -106,12 +94,11 @@ ParentOption = Annotated[
 ]
 SpeedOption = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--speed",
-        metavar="RATIO",
+        "RATIO",
+        "Simulated seconds a second; 0: as fast as one core goes. Default 0.0005.",
         parser=ratio,
-        help="Simulated seconds a second; 0: as fast as one core goes. Default 0.0005.",
-        show_default=False,
     ),
 ]
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption
+from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, option
 from freezeframe.gui.cli.reading import (
     ChannelOption,
     CutOption,
@@ -22,43 +20,23 @@ from freezeframe.gui.cli.reading import (
 
 __all__ = ["run"]
 
-ToOption = Annotated[
-    str,
-    typer.Option(
-        "--to",
-        metavar="FORMAT",
-        help="vcd, sr, pcapng, csv, parquet or perfetto.",
-        show_default=False,
-    ),
-]
+ToOption = Annotated[str, option("--to", "FORMAT", "vcd, sr, pcapng, csv, parquet or perfetto.")]
 OutputOption = Annotated[
     Path,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="OUT",
-        help="The file; csv and parquet write one for each table.",
-        show_default=False,
-    ),
+    option("--output", "OUT", "The file; csv and parquet write one for each table.", short="-o"),
 ]
 DecoderOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "-d",
+    option(
         "--decoder",
-        metavar="SPEC",
-        help="Export what this makes, as for 'decode'; may be given again.",
-        show_default=False,
+        "SPEC",
+        "Export what this makes, as for 'decode'; may be given again.",
+        short="-d",
     ),
 ]
 OnlyOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--only",
-        metavar="NAME",
-        help="Of samples, this channel or bus; may be given again.",
-        show_default=False,
-    ),
+    option("--only", "NAME", "Of samples, this channel or bus; may be given again."),
 ]
 
 

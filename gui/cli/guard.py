@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import TargetArgument
+from freezeframe.gui.cli.options import TargetArgument, option
 
 __all__ = ["run"]
 
@@ -15,15 +15,9 @@ KeepOption = Annotated[
     int, typer.Option("--keep", metavar="N", min=1, help="Keep the newest N captures.")
 ]
 DirectoryOption = Annotated[
-    Path,
-    typer.Option(
-        "-o", "--output", metavar="DIR", help="Directory for the captures.", show_default=False
-    ),
+    Path, option("--output", "DIR", "Directory for the captures.", short="-o")
 ]
-CountOption = Annotated[
-    int | None,
-    typer.Option("--count", metavar="N", min=1, help="End after N captures.", show_default=False),
-]
+CountOption = Annotated[int | None, option("--count", "N", "End after N captures.", min=1)]
 JsonLinesOption = Annotated[
     bool, typer.Option("--json", help="Print one line of JSON for each capture.")
 ]

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from freezeframe.gui.cli.options import ForceOption, JsonOption
+from freezeframe.gui.cli.options import ForceOption, JsonOption, argument, option
 from freezeframe.gui.cli.reading import (
     ChannelOption,
     CutOption,
@@ -22,46 +20,29 @@ from freezeframe.gui.cli.reading import (
 __all__ = ["OutputOption", "run"]
 
 FilesArgument = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILE...",
-        help="Captures; the first is the time base of the others.",
-        show_default=False,
-    ),
+    list[Path], argument("FILE...", "Captures; the first is the time base of the others.")
 ]
-OutputOption = Annotated[
-    Path,
-    typer.Option(
-        "-o", "--output", metavar="NAME.ff", help="The capture folder.", show_default=False
-    ),
-]
+OutputOption = Annotated[Path, option("--output", "NAME.ff", "The capture folder.", short="-o")]
 AlignOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--align",
-        metavar="CHANNEL[=OTHER]",
-        help="Find offset and drift from a signal that the first file and a further one have seen; "
+        "CHANNEL[=OTHER]",
+        "Find offset and drift from a signal that the first file and a further one have seen; "
         "once for all, or for each in order.",
-        show_default=False,
     ),
 ]
 OffsetOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--offset",
-        metavar="TIME",
-        help="Where a further file begins on the time base of the first: 1.5ms, -20ns; for each.",
-        show_default=False,
+        "TIME",
+        "Where a further file begins on the time base of the first: 1.5ms, -20ns; for each.",
     ),
 ]
 DriftOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--drift",
-        metavar="PPM",
-        help="By how much its time is longer, with --offset; for each in order.",
-        show_default=False,
-    ),
+    option("--drift", "PPM", "By how much its time is longer, with --offset; for each in order."),
 ]
 
 

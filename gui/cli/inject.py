@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.cli.options import DeviceOption, LogOption, TargetArgument
+from freezeframe.gui.cli.options import DeviceOption, LogOption, TargetArgument, option
 from freezeframe.gui.text import plural
 
 __all__ = ["run"]
@@ -18,11 +18,10 @@ _Damage = Literal["none", "header", "payload", "length"]
 
 WordsOption = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--words",
-        metavar="FILE",
-        help="Send these 64-bit words as they stand: hex, one a line, # begins a comment.",
-        show_default=False,
+        "FILE",
+        "Send these 64-bit words as they stand: hex, one a line, # begins a comment.",
     ),
 ]
 FlowOption = Annotated[int, typer.Option("--flow", metavar="N", min=0, max=127, help="Flow.")]

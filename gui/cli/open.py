@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import JsonOption, PluginOption
+from freezeframe.gui.cli.options import JsonOption, PluginOption, argument, option
 from freezeframe.gui.cli.reading import (
     ChannelOption,
     CutOption,
@@ -22,10 +22,9 @@ __all__ = ["run"]
 
 SourcesArgument = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[X.ff | FILE | TARGET]...",
-        help="Capture folders, logic-analyzer captures, live cards or counters; several share a time line.",
-        show_default=False,
+    argument(
+        "[X.ff | FILE | TARGET]...",
+        "Capture folders, logic-analyzer captures, live cards or counters; several share a time line.",
     ),
 ]
 WriteOption = Annotated[
@@ -41,10 +40,7 @@ EveryOption = Annotated[
         help="Time between two readings of a live source.",
     ),
 ]
-IntoOption = Annotated[
-    Path,
-    typer.Option("--into", metavar="FOLDER", help="Where pulled captures go.", show_default=False),
-]
+IntoOption = Annotated[Path, option("--into", "FOLDER", "Where pulled captures go.")]
 CheckOption = Annotated[
     bool,
     typer.Option(

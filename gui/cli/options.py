@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,49 +17,43 @@ __all__ = [
     "PluginOption",
     "SwitchArgument",
     "TargetArgument",
+    "argument",
+    "option",
 ]
+
+
+def argument(metavar: str, help: str) -> Any:
+    """Declare an argument."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
+
+
+def option(name: str, metavar: str, help: str, *, short: str = "", **more: Any) -> Any:
+    """Declare an option with a value whose default the help does not show; ``more`` as for typer."""
+    names = (short, name) if short else (name,)
+    return typer.Option(*names, metavar=metavar, help=help, show_default=False, **more)
+
 
 TargetArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="TARGET",
-        help="URL of the card: etherbone://192.0.2.7 and others, see 'freezeframe targets'.",
-        show_default=False,
+    argument(
+        "TARGET", "URL of the card: etherbone://192.0.2.7 and others, see 'freezeframe targets'."
     ),
 ]
-CaptureArgument = Annotated[
-    Path, typer.Argument(metavar="CAPTURE.ff", help="Capture folder.", show_default=False)
-]
+CaptureArgument = Annotated[Path, argument("CAPTURE.ff", "Capture folder.")]
 DeviceOption = Annotated[
     str, typer.Option("--device", metavar="NAME", help="Device of the target.")
 ]
 DevicesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--device", metavar="NAME", help="Use this device's recording only.", show_default=False
-    ),
+    list[str] | None, option("--device", "NAME", "Use this device's recording only.")
 ]
-SwitchArgument = Annotated[
-    Literal["on", "off"],
-    typer.Argument(metavar="on|off", help="Which of the two.", show_default=False),
-]
+SwitchArgument = Annotated[Literal["on", "off"], argument("on|off", "Which of the two.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
 LogOption = Annotated[
     Path | None,
-    typer.Option(
-        "--log-accesses",
-        metavar="FILE",
-        help="Append a line for every register access to FILE.",
-        show_default=False,
-    ),
+    option("--log-accesses", "FILE", "Append a line for every register access to FILE."),
 ]
 PluginOption = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--plugin",
-        metavar="FILE",
-        help="Python file with decoders of your own; may be given again.",
-        show_default=False,
-    ),
+    option("--plugin", "FILE", "Python file with decoders of your own; may be given again."),
 ]

@@ -8,7 +8,13 @@ from typing import Annotated, Literal
 import typer
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.cli.options import CaptureArgument, DevicesOption, ForceOption, JsonOption
+from freezeframe.gui.cli.options import (
+    CaptureArgument,
+    DevicesOption,
+    ForceOption,
+    JsonOption,
+    option,
+)
 from freezeframe.gui.places import refuse_evidence
 
 __all__ = ["run"]
@@ -24,10 +30,7 @@ WhatOption = Annotated[
     ),
 ]
 OutputOption = Annotated[
-    Path,
-    typer.Option(
-        "-o", "--output", metavar="FILE", help="Picture to write: .png or .svg.", show_default=False
-    ),
+    Path, option("--output", "FILE", "Picture to write: .png or .svg.", short="-o")
 ]
 ThemeOption = Annotated[Literal["light", "dark"], typer.Option("--theme", help="Background.")]
 ScaleOption = Annotated[

@@ -7,28 +7,24 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import ForceOption, JsonOption, LogOption
+from freezeframe.gui.cli.options import ForceOption, JsonOption, LogOption, argument, option
 from freezeframe.gui.cli.usage import seconds
 
 __all__ = ["run"]
 
 OutputOption = Annotated[
-    Path,
-    typer.Option(
-        "-o", "--output", metavar="NAME.ff", help="Capture folder to write.", show_default=False
-    ),
+    Path, option("--output", "NAME.ff", "Capture folder to write.", short="-o")
 ]
 FreezeOption = Annotated[
     bool, typer.Option("--freeze", help="Freeze a recorder that still runs instead of refusing it.")
 ]
 WaitOption = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--wait",
-        metavar="SECONDS",
+        "SECONDS",
+        "Wait this long for a freeze, if the card is not frozen yet.",
         parser=seconds,
-        help="Wait this long for a freeze, if the card is not frozen yet.",
-        show_default=False,
     ),
 ]
 OutageOption = Annotated[
@@ -41,30 +37,27 @@ OutageOption = Annotated[
 
 SameTimeOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--same-time",
-        metavar="A.bus:N=B.bus:M",
-        help="Two cycles that are one instant, of cards of different targets; +-NS behind it.",
-        show_default=False,
+        "A.bus:N=B.bus:M",
+        "Two cycles that are one instant, of cards of different targets; +-NS behind it.",
     ),
 ]
 HostOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--host-trace",
-        metavar="FILE",
-        help="A trace of the card's computer to keep: trace-cmd report, ftrace or dmesg; B=FILE: of "
+        "FILE",
+        "A trace of the card's computer to keep: trace-cmd report, ftrace or dmesg; B=FILE: of "
         "card B.",
-        show_default=False,
     ),
 ]
 TargetsArgument = Annotated[
     list[str],
-    typer.Argument(
-        metavar="TARGET...",
-        help="URL of the card: etherbone://192.0.2.7 and others, see 'freezeframe targets'; several "
+    argument(
+        "TARGET...",
+        "URL of the card: etherbone://192.0.2.7 and others, see 'freezeframe targets'; several "
         "go into one capture.",
-        show_default=False,
     ),
 ]
 

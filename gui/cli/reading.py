@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from freezeframe.gui.cli.options import argument, option
 
 from freezeframe.capture.errors import InputError
 
@@ -18,76 +18,67 @@ __all__ = [
 
 FileArgument = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE",
-        help="A capture (.sr, .vcd, .fst, .csv, .bin and others) or a capture folder (.ff).",
-        show_default=False,
+    argument(
+        "FILE", "A capture (.sr, .vcd, .fst, .csv, .bin and others) or a capture folder (.ff)."
     ),
 ]
 DecoderOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "-d",
+    option(
         "--decoder",
-        metavar="SPEC",
-        help="NAME[:option=value,channel=PROBE...][+NAME...]; + stacks; may be given again. "
+        "SPEC",
+        "NAME[:option=value,channel=PROBE...][+NAME...]; + stacks; may be given again. "
         "Without one, decoders are proposed.",
-        show_default=False,
+        short="-d",
     ),
 ]
 SamplesOption = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--max-samples",
-        metavar="N",
+        "N",
+        "Refuse a capture with more samples: real ones unpack a thousandfold.",
         min=1,
-        help="Refuse a capture with more samples: real ones unpack a thousandfold.",
-        show_default=False,
     ),
 ]
 RateOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--samplerate",
-        metavar="RATE",
-        help="Sample rate, for instance 12MHz, where the file has none or a wrong one.",
-        show_default=False,
+        "RATE",
+        "Sample rate, for instance 12MHz, where the file has none or a wrong one.",
     ),
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--format",
-        metavar="NAME[:key=value,...]",
-        help="Format of the file where it does not show; binary:channels=8,rate=1000000 for raw.",
-        show_default=False,
+        "NAME[:key=value,...]",
+        "Format of the file where it does not show; binary:channels=8,rate=1000000 for raw.",
     ),
 ]
 ChannelOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--channel",
-        metavar="NEW=NAME",
-        help="Call a channel NEW, or the bits of a bus NEW0, NEW1...; may be given again.",
-        show_default=False,
+        "NEW=NAME",
+        "Call a channel NEW, or the bits of a bus NEW0, NEW1...; may be given again.",
     ),
 ]
 ThresholdOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--threshold",
-        metavar="[NAME=]HIGH[/LOW]",
-        help="Read analog channels as logic: high from HIGH volts up, low from LOW down.",
-        show_default=False,
+        "[NAME=]HIGH[/LOW]",
+        "Read analog channels as logic: high from HIGH volts up, low from LOW down.",
     ),
 ]
 CutOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--cut",
-        metavar="BEGIN..END",
-        help="Only this time of the capture, for instance 1.5ms..2ms; times then begin at 0.",
-        show_default=False,
+        "BEGIN..END",
+        "Only this time of the capture, for instance 1.5ms..2ms; times then begin at 0.",
     ),
 ]
 

@@ -8,22 +8,14 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import ForceOption, JsonOption
+from freezeframe.gui.cli.options import ForceOption, JsonOption, argument, option
 
 __all__ = ["run"]
 
-PaperArgument = Annotated[
-    str, typer.Argument(metavar="PAPER", help="Whose numbers: forth.", show_default=False)
-]
+PaperArgument = Annotated[str, argument("PAPER", "Whose numbers: forth.")]
 OutputOption = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="DIR",
-        help="Keep the captures here; without it they are deleted.",
-        show_default=False,
-    ),
+    option("--output", "DIR", "Keep the captures here; without it they are deleted.", short="-o"),
 ]
 FailOption = Annotated[
     bool, typer.Option("--fail-on-difference", help="Exit with 1 when a number does not come out.")

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import typer
-
-from freezeframe.gui.cli.options import DeviceOption, LogOption, TargetArgument
+from freezeframe.gui.cli.options import DeviceOption, LogOption, TargetArgument, argument
 
 __all__ = ["run"]
 
 
-ActionArgument = Annotated[
-    Literal["stop", "start"],
-    typer.Argument(metavar="stop|start", help="What to do.", show_default=False),
-]
+ActionArgument = Annotated[Literal["stop", "start"], argument("stop|start", "What to do.")]
 
 
 def run(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from freezeframe.gui.cli.options import option
 from freezeframe.gui.cli.usage import seconds
 from freezeframe.gui.cli.watch import RootOption, SourcesArgument
 
@@ -18,11 +19,10 @@ ListenOption = Annotated[
 ]
 TokenOption = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--token-file",
-        metavar="FILE",
-        help="Answer only who sends the token in FILE; needed away from 127.0.0.1.",
-        show_default=False,
+        "FILE",
+        "Answer only who sends the token in FILE; needed away from 127.0.0.1.",
     ),
 ]
 EveryOption = Annotated[

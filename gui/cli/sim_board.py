@@ -17,17 +17,17 @@ from freezeframe.gui.cli.emulate import (
     TruthOption,
     ratio,
 )
+from freezeframe.gui.cli.options import option
 
 __all__ = ["run"]
 
 SpeedOption = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--speed",
-        metavar="RATIO",
+        "RATIO",
+        "Simulated seconds a second; 0, the default: as fast as one core goes.",
         parser=ratio,
-        help="Simulated seconds a second; 0, the default: as fast as one core goes.",
-        show_default=False,
     ),
 ]
 EvidentOption = Annotated[

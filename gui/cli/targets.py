@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from freezeframe.gui.cli.options import JsonOption, LogOption
+from freezeframe.gui.cli.options import JsonOption, LogOption, argument
 
 __all__ = ["run"]
 
-TargetFilter = Annotated[
-    str | None,
-    typer.Argument(metavar="TARGET", help="List the devices behind this URL.", show_default=False),
-]
+TargetFilter = Annotated[str | None, argument("TARGET", "List the devices behind this URL.")]
 
 
 def run(

@@ -19,8 +19,7 @@ GapOption = Annotated[
     int, typer.Option("--gap", metavar="CYCLES", min=0, help="Bus cycles between two packets.")
 ]
 SeedOption = Annotated[
-    int,
-    typer.Option("--seed", metavar="N", min=0, help="Decides the words (docs/formats.md, 3)."),
+    int, typer.Option("--seed", metavar="N", min=0, help="Decides the words (docs/formats.md, 3).")
 ]
 
 

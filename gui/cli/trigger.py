@@ -7,27 +7,23 @@ from typing import Annotated
 import typer
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.cli.options import DeviceOption, JsonOption, LogOption, TargetArgument
+from freezeframe.gui.cli.options import DeviceOption, JsonOption, LogOption, TargetArgument, option
 
 __all__ = ["run"]
 
 OnOption = Annotated[
     str | None,
-    typer.Option("--on", metavar="TAP", help="Watch this tap: tx_enq, tx_deq, rx_enq, rx_deq.", show_default=False),
+    option("--on", "TAP", "Watch this tap: tx_enq, tx_deq, rx_enq, rx_deq.")
 ]  # fmt: skip
 TermOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--term",
-        metavar="TERM",
-        help="Match such a word: kind=HEAD|BODY|TAIL, data=VALUE/MASK, header fields flow=3, type=...",
-        show_default=False,
+        "TERM",
+        "Match such a word: kind=HEAD|BODY|TAIL, data=VALUE/MASK, header fields flow=3, type=...",
     ),
 ]
-ThenOption = Annotated[
-    str | None,
-    typer.Option("--then", metavar="TERM", help="After it, match such words.", show_default=False),
-]
+ThenOption = Annotated[str | None, option("--then", "TERM", "After it, match such words.")]
 CountOption = Annotated[
     int, typer.Option("--count", metavar="N", min=1, help="So many matches of the last term.")
 ]

@@ -7,26 +7,22 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import ForceOption
+from freezeframe.gui.cli.options import ForceOption, argument, option
 from freezeframe.gui.cli.usage import seconds
 
 __all__ = ["RootOption", "SourcesArgument", "run"]
 
 SourcesArgument = Annotated[
     list[str],
-    typer.Argument(
-        metavar="SOURCE...",
-        help="A card (etherbone://192.0.2.7), netdev:eth0, rdma:mlx5_0/1; several are shown together.",
-        show_default=False,
+    argument(
+        "SOURCE...",
+        "A card (etherbone://192.0.2.7), netdev:eth0, rdma:mlx5_0/1; several are shown together.",
     ),
 ]
 RootOption = Annotated[
     Path | None,
-    typer.Option(
-        "--root",
-        metavar="FOLDER",
-        help="Read sys and proc of netdev: and rdma: below FOLDER: a recorded tree.",
-        show_default=False,
+    option(
+        "--root", "FOLDER", "Read sys and proc of netdev: and rdma: below FOLDER: a recorded tree."
     ),
 ]
 EveryOption = Annotated[
@@ -35,39 +31,17 @@ EveryOption = Annotated[
 ]
 AlarmOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--alarm",
-        metavar="NAME>RATE",
-        help="Ring when a counter grows faster than RATE a second; NAME may hold *. May be given again.",
-        show_default=False,
+        "NAME>RATE",
+        "Ring when a counter grows faster than RATE a second; NAME may hold *. May be given again.",
     ),
 ]
-RecordOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--record", metavar="FILE", help="Keep every sample, as Parquet.", show_default=False
-    ),
-]
+RecordOption = Annotated[Path | None, option("--record", "FILE", "Keep every sample, as Parquet.")]
 WriteOption = Annotated[bool, typer.Option("--allow-write", help="Let keys arm and freeze a card.")]
-IntoOption = Annotated[
-    Path,
-    typer.Option(
-        "--into",
-        metavar="FOLDER",
-        help="Where snapshots and pulled captures go.",
-        show_default=False,
-    ),
-]
+IntoOption = Annotated[Path, option("--into", "FOLDER", "Where snapshots and pulled captures go.")]
 ServeOption = Annotated[
-    int | None,
-    typer.Option(
-        "--serve",
-        metavar="PORT",
-        min=1,
-        max=65535,
-        help="Show it in a browser of this machine.",
-        show_default=False,
-    ),
+    int | None, option("--serve", "PORT", "Show it in a browser of this machine.", min=1, max=65535)
 ]
 
 
