@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from freezeframe.gui.cli.options import argument, option
-
 from freezeframe.capture.errors import InputError
+from freezeframe.gui.cli.options import argument, option
 
 __all__ = [
     "ChannelOption", "CutOption", "DecoderOption", "FileArgument", "FormatOption", "RateOption", "Reading",

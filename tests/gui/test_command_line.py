@@ -133,7 +133,7 @@ def test_a_missing_argument_is_bad_input() -> None:
         (("explain", "/no/such.ff"), 2, "/no/such.ff"),
         (("report", "/no/such.ff"), 2, "/no/such.ff"),
         (("decode", "/no/such.sr", "-d", "mdio"), 2, "/no/such.sr"),
-        (("decode", "/no/such.sr", "-d", "no-such-decoder"), 2, "no-such-decoder"),
+        (("decode", __file__, "-d", "no-such-decoder"), 2, "no-such-decoder"),
         (("decoders", "mdoi"), 2, "did you mean mdio?"),
         (("emulate", "--fault", "no-such-fault"), 2, "word-omitted"),
         (("emulate", "--profile", "no-such-profile"), 2, "forth"),
