@@ -237,6 +237,7 @@ def _byte_table(records: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Tab
         source=one_name(piece.channels[1], len(rows["sample"])),
         kind=names(rows["kind"], KINDS),
         error=names(rows["error"], ERRORS),
+        data=rows["value"],
         read=verdicts(rows["read"]),
         ack=verdicts(rows["ack"]),
         low_ps=np.where(rows["low_samples"] < 0, -1, low_ps),

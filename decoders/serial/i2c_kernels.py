@@ -55,7 +55,7 @@ ROW = np.dtype(
             "end_sample",
             "address",
             "read",
-            "data",
+            "value",
             "ack",
             "bits",
             "low_samples",
@@ -241,7 +241,7 @@ def transfers(rows: Any, t: Any, data: Any, ended: Any) -> int:
         kind = row.kind
         if kind == DATA:
             at = t.first_byte + t.bytes
-            byte[at] = row.data
+            byte[at] = row.value
             begin[at] = row.sample
             end[at] = row.end_sample
             if row.ack == 0 and t.nak_at < 0:
@@ -300,7 +300,7 @@ def _byte(s: Any, ten_bit: bool, row: Any) -> None:
     row.last_sample = s.bit_at
     row.byte_end_sample = s.bit_at + s.width
     row.end_sample = row.byte_end_sample
-    row.data = s.shift
+    row.value = s.shift
     row.bits = 8
     row.low_samples = s.low_samples
     if s.bytes == 0:
@@ -353,7 +353,7 @@ def _cut_byte(s: Any, sample: int, condition: bool, rows: Any) -> int:
     row.address = s.address
     row.read = s.read
     row.bits = bits
-    row.data = shift
+    row.value = shift
     return count + 1
 
 
@@ -399,17 +399,6 @@ def _stop(s: Any, sample: int, rows: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _clear(row: Any) -> None:
-    row.kind = 0
-    row.error = 0
-    row.sample = -1
-    row.last_sample = -1
-    row.byte_end_sample = -1
-    row.ack_sample = -1
-    row.end_sample = -1
-    row.address = -1
-    row.read = -1
-    row.data = -1
-    row.ack = -1
-    row.bits = -1
-    row.low_samples = -1
-    row.ten = 0
+    row.kind = row.error = row.ten = 0
+    row.sample = row.last_sample = row.byte_end_sample = row.ack_sample = row.end_sample = -1
+    row.address = row.read = row.value = row.ack = row.bits = row.low_samples = -1

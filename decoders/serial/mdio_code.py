@@ -152,6 +152,7 @@ def _table(rows: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Table:
         source=one_name(piece.channels[1], len(rows)),
         kind=names((rows["error"] != 0).astype(np.int32), ("frame", "error")),
         error=names(rows["error"], ERRORS),
+        data=rows["value"],
         op=names(np.where(rows["op"] < 0, 0, op), OPS),
         ta_ok=pa.array(rows["ta_ok"] == 1, mask=rows["ta_ok"] < 0),
     )

@@ -44,7 +44,7 @@ ROW = np.dtype(
             "reg",
             "ta",
             "ta_ok",
-            "data",
+            "value",
             "preamble",
             "address",
         )
@@ -230,7 +230,7 @@ def _values(s: Any, row: Any) -> None:
         # A station that writes drives 10; in a read the first bit floats and the PHY drives 0.
         row.ta_ok = row.ta == 2 or (row.ta == 0 and row.op >= 2)
     if bits >= 32:
-        row.data = shift & 0xFFFF
+        row.value = shift & 0xFFFF
 
 
 @njit(cache=True, nogil=True)
@@ -241,7 +241,7 @@ def _address(s: Any, frame: Any) -> None:
         return
     key = frame.phy << 5 | frame.reg
     if frame.op == 0:
-        s.address[key] = frame.data
+        s.address[key] = frame.value
     frame.address = s.address[key]
     # 45.3: post-read-increment adds one, and leaves 65 535 as it is. A read that nothing answered
     # (turnaround not driven to 0) incremented nothing.

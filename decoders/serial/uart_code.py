@@ -287,6 +287,7 @@ def _table(
         t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
         t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
         source=one_name(piece.channels[0], len(rows["sample"])),
+        data=rows["value"],
         kind=names((rows["error"] != 0).astype(np.int32) + 2 * fact, ("frame", "error", "baud")),
         baud=np.full(len(rows["sample"]), baud, dtype=np.int32),
         error=names(rows["error"], ERRORS),

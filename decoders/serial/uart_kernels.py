@@ -50,7 +50,7 @@ ROW = np.dtype(
             "data_sample",
             "data_end_sample",
             "end_sample",
-            "data",
+            "value",
             "parity",
             "parity_ok",
             "stop_ok",
@@ -81,7 +81,7 @@ _STATE = np.dtype(
         ("low_at", np.int64),  # where the line fell, -1 where it is high or that is not known
         ("bit", np.int64),  # number of the bit that is next, -1 while waiting for a start
         ("start", np.int64),
-        ("data", np.int64),
+        ("character", np.int64),  # its bits so far
         ("parity", np.int64),
     ]
 )
@@ -136,13 +136,13 @@ def frames(line: Any, place: int, option: Any, s: Any, rows: Any) -> tuple[int, 
             if level_at(line, place) == 1:
                 count += _bad_start(s, option, middles[0], rows[count])
                 continue
-            s.data = 0
+            s.character = 0
             s.parity = -1
-        data = s.data
+        character = s.character
         for bit in range(np.uint64(max(s.bit, 1)), np.uint64(min(last, bits) + 1)):
             place = place_at(line, place, start + middles[bit])
-            data |= level_at(line, place) << (first_place + step * np.int64(bit))
-        s.data = data
+            character |= level_at(line, place) << (first_place + step * np.int64(bit))
+        s.character = character
         if option.parity != _NONE and s.bit <= bits + 1 <= last:
             place = place_at(line, place, start + middles[bits + 1])
             s.parity = level_at(line, place)
@@ -256,9 +256,9 @@ def _put_frame(s: Any, option: Any, middles: Any, stop: int, row: Any) -> None:
     row.data_sample = _around(s, option, middles[1])[0]
     row.data_end_sample = _around(s, option, middles[option.bits])[1]
     row.end_sample = _around(s, option, middles[last_bit + 1])[1]
-    row.data = s.data
+    row.value = s.character
     row.parity = s.parity
-    row.parity_ok = parity_verdict(s.data, s.parity, option.parity) if s.parity >= 0 else -1
+    row.parity_ok = parity_verdict(s.character, s.parity, option.parity) if s.parity >= 0 else -1
     row.stop_ok = stop
 
 
@@ -304,7 +304,7 @@ def _put_error(row: Any, frame: Any, error: int, place: tuple[int, int]) -> None
     _clear(row)
     row.error = error
     row.sample, row.end_sample = place
-    row.data = frame.data
+    row.value = frame.value
     row.parity = frame.parity
     row.parity_ok = frame.parity_ok
     row.stop_ok = frame.stop_ok
@@ -313,11 +313,5 @@ def _put_error(row: Any, frame: Any, error: int, place: tuple[int, int]) -> None
 @njit(cache=True, nogil=True)
 def _clear(row: Any) -> None:
     row.error = 0
-    row.sample = -1
-    row.data_sample = -1
-    row.data_end_sample = -1
-    row.end_sample = -1
-    row.data = -1
-    row.parity = -1
-    row.parity_ok = -1
-    row.stop_ok = -1
+    row.sample = row.data_sample = row.data_end_sample = row.end_sample = -1
+    row.value = row.parity = row.parity_ok = row.stop_ok = -1

@@ -152,7 +152,7 @@ class UartRows:
         """Return what is known of the frame that the end of the capture cuts."""
         row = self._room(1)
         taken = int(record["bit"])  # bits, with the start bit
-        data, parity = int(record["data"]), int(record["parity"])
+        data, parity = int(record["character"]), int(record["parity"])
         row[0, :5] = _CUT, record["start"], taken, data, parity
         row[0, 5] = parity_verdict(data, parity, self._parity_kind)
         self._bit_places(row, piece.samplerate_hz)

@@ -16,14 +16,21 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus.parallel import PARALLEL
 from freezeframe.decoders.contract import Decoder
-from freezeframe.decoders.serial import i2c_encode, jtag_encode, spi_encode, uart_encode
+from freezeframe.decoders.serial import (
+    i2c_encode,
+    jtag_encode,
+    mdio_encode,
+    spi_encode,
+    uart_encode,
+)
 from freezeframe.decoders.serial.i2c import I2C
 from freezeframe.decoders.serial.jtag import JTAG
+from freezeframe.decoders.serial.mdio import MDIO
 from freezeframe.decoders.serial.spi import SPI
 from freezeframe.decoders.serial.uart import UART
 
 RATE_HZ = 24_000_000  # whose period is no whole number of picoseconds
-DECODERS = (SPI, UART, I2C, JTAG, PARALLEL)
+DECODERS = (SPI, UART, I2C, JTAG, MDIO, PARALLEL)
 ODD_UNITS_B = (3, 5, 6, 7)  # no machine word
 # The kernels are compiled for each width: a test that compiles them anew asks for one.
 WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)[
@@ -112,6 +119,23 @@ def jtag_signal(rng: random.Random, options: dict[str, Any]) -> Edges:
     )
 
 
+def mdio_signal(rng: random.Random, options: dict[str, Any]) -> Edges:
+    options["clause"] = rng.choice(("auto", "22", "45"))
+    options["min_preamble"] = rng.choice((1, 17))
+    sent = []
+    for _ in range(rng.randrange(1, 12)):
+        clause, op = rng.choice(((22, "read"), (22, "write"), (45, "address"), (45, "read")))
+        sent.append(
+            mdio_encode.MdioFrame(
+                clause, op, rng.randrange(4), rng.randrange(4), rng.getrandbits(16),
+                ta=rng.randrange(4), preamble=rng.choice((16, 31, 32, 40)),
+            )
+        )  # fmt: skip
+    return mdio_encode.encode_frames(
+        sent, samplerate_hz=RATE_HZ, half_period_samples=rng.choice((1, 2, 3, 40))
+    )
+
+
 def parallel_signal(rng: random.Random, options: dict[str, Any]) -> Edges:
     """A clock of uneven halves, an enable, and up to five data lines."""
     options["clock_edge"] = rng.choice(("rising", "falling", "both"))
@@ -140,6 +164,7 @@ SIGNALS: dict[str, Callable[[random.Random, dict[str, Any]], Edges]] = {
     "uart": uart_signal,
     "i2c": i2c_signal,
     "jtag": jtag_signal,
+    "mdio": mdio_signal,
     "parallel": parallel_signal,
 }
 
