@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
+from numba import njit
 
 from freezeframe.capture.files.plane_kernels import LANES
 
@@ -37,7 +37,7 @@ def packed_layout(unit_B: int, watch: int) -> PackedLayout | None:
     return PackedLayout(np.uint64(1 << bit), np.uint64(byte), np.uint64(unit_B))
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def packed_levels(raw: Any, layout: Any, first_B: Any) -> Any:
     """Return the plane of the clock in 64 samples that begin at byte ``first_B`` of ``raw``."""
     bit, byte, unit_B = layout

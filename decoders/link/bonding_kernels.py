@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from freezeframe.decoders.link.column_kernels import (
     ALIGN,
@@ -77,7 +77,7 @@ def new_bond_state() -> npt.NDArray[np.void]:
     return state
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def first_pair(lane0: Any, lane1: Any, begin: int, known_to: int) -> tuple[int, int]:
     """Find the first align column of lane 0, from number ``begin`` on, that has a partner in lane 1.
 
@@ -110,7 +110,7 @@ def first_pair(lane0: Any, lane1: Any, begin: int, known_to: int) -> tuple[int, 
     return len(at0), -1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def join_lanes(
     lane0: Any, lane1: Any, known_to: Any, state: Any, words: Any, events: Any
 ) -> tuple[int, int, int, int]:
@@ -189,7 +189,7 @@ def join_lanes(
     return i, j, count, event_count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def last_word(end_sample: int, state: Any, words: Any) -> int:
     """Give what the end of the capture leaves open (at most 2 rows) and return how many."""
     s = state[0]
@@ -199,7 +199,7 @@ def last_word(end_sample: int, state: Any, words: Any) -> int:
     return _put(words, count, end_sample, np.uint64(0), 0, _ERROR, _CUT, False)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _decided(a: Any, b: Any) -> Any:
     """Return what the two lanes say together, -1 where both are whole and differ.
 
@@ -217,7 +217,7 @@ def _decided(a: Any, b: Any) -> Any:
     return 0 if control & BAD_BYTES else -1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _take_control(s: Any, kind: int, at: int, words: Any, count: int) -> int:
     ended = kind & ROLE == END
     if s.where == _IN_PACKET:
@@ -242,7 +242,7 @@ def _take_control(s: Any, kind: int, at: int, words: Any, count: int) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _take_word(s: Any, at: int, data: Any, bad: Any, words: Any, count: int) -> int:
     if s.where == _IN_PACKET:
         count = _give_held(s, False, words, count)
@@ -257,7 +257,7 @@ def _take_word(s: Any, at: int, data: Any, bad: Any, words: Any, count: int) -> 
     return _put(words, count, at, data, bad, _STRAY, 0, False)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _give_held(s: Any, is_tail: bool, words: Any, count: int) -> int:
     if not s.held:
         return count
@@ -268,7 +268,7 @@ def _give_held(s: Any, is_tail: bool, words: Any, count: int) -> int:
     return _put(words, count, s.held_sample, s.held_data, s.held_bad, kind, 0, first)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _put(
     words: Any, count: int, at: int, data: Any, bad: Any, kind: int, error: int, first: bool
 ) -> int:
@@ -282,7 +282,7 @@ def _put(
     return count + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _count_skips(s: Any, kind: int, at: int, events: Any, event_count: int) -> int:
     """Count skip columns behind an align column; tell where they are not as many as were sent."""
     control = kind & CONTROL != 0
@@ -297,7 +297,7 @@ def _count_skips(s: Any, kind: int, at: int, events: Any, event_count: int) -> i
     return event_count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _tell_skew(s: Any, span: int, at: int, events: Any, event_count: int) -> int:
     """Tell a skew that is another one by more than a bit, which is a thirtieth of three symbols."""
     if abs(s.skew - s.told_skew) <= span // 30 + 1:
@@ -306,18 +306,18 @@ def _tell_skew(s: Any, span: int, at: int, events: Any, event_count: int) -> int
     return _note(events, event_count, at, SKEW, s.skew)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _bad_bytes(what: Any) -> Any:
     """Return which bytes of a lane are not those of a word: of a control column all."""
     return BAD_BYTES if what & CONTROL else what & BAD_BYTES
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _is_align(what: Any) -> Any:
     return what & (CONTROL | ROLE | BAD_CONTROL) == CONTROL | ALIGN
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _spread(value: Any, bits: int = 8) -> Any:
     """Return the four fields of so many bits, each followed by a gap of the same width."""
     x = np.uint64(value)
@@ -332,7 +332,7 @@ def _spread(value: Any, bits: int = 8) -> Any:
     return (x | x << np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _note(events: Any, at: int, sample: int, code: int, value: int) -> int:
     events[at].sample = sample
     events[at].code = code

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from freezeframe.decoders.link.code_8b10b import ERROR_LSB, K
 from freezeframe.decoders.link.lane_rows import EVENT_CODES, FRESH
@@ -98,7 +98,7 @@ def new_column_state() -> npt.NDArray[np.void]:
     return state
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def columns(symbols: Any, state: Any, found: Any, events: Any) -> tuple[int, int]:
     """Put the symbols of a lane into columns.
 
@@ -167,7 +167,7 @@ def columns(symbols: Any, state: Any, found: Any, events: Any) -> tuple[int, int
     return count, event_count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _control(group: Any, bad: int) -> int:
     kind = CONTROL
     role, following = group[1], group[3]
@@ -190,7 +190,7 @@ def _control(group: Any, bad: int) -> int:
     return kind
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _note(events: Any, at: int, sample: int, code: int, value: int) -> None:
     events[at].sample = sample
     events[at].code = code

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from freezeframe.capture.registers import layouts
 from freezeframe.decoders.link.bonding_kernels import WORD_ERRORS, WORD_KINDS
@@ -92,7 +92,7 @@ def new_packet_state() -> npt.NDArray[np.void]:
     return state
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def packets(
     words: Any, state: Any, last: bool, places: Any, rows: Any
 ) -> tuple[int, int, int, int]:
@@ -188,7 +188,7 @@ def packets(
     return count, packet_count, credit_count, errors
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _close(s: Any, ended: int, tail: Any, error_rows: Any, errors: int) -> int:
     """Give the verdicts on the packet; ``ended`` is an error of WORD_ERRORS, 0 for a TAIL."""
     row = s.open_row
@@ -244,12 +244,12 @@ def _close(s: Any, ended: int, tail: Any, error_rows: Any, errors: int) -> int:
     return errors
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _field(word: Any, lsb: int, mask: int) -> Any:
     return np.int64(word >> np.uint64(lsb) & np.uint64(mask))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _crc_of_six(word: Any) -> Any:
     """Return the CRC-16/IBM-3740 of bytes 0-5 of a word, bit by bit: credits are few."""
     crc = np.uint64(0xFFFF)
@@ -262,7 +262,7 @@ def _crc_of_six(word: Any) -> Any:
     return crc
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _ones(word: Any) -> int:
     count = 0
     while word:
@@ -271,7 +271,7 @@ def _ones(word: Any) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _wrong(
     rows: Any,
     count: int,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+from numba import njit
 
 from freezeframe.decoders.link.lane_rows import FRACTION, GLITCH, MOST_BITS
 
@@ -27,7 +27,7 @@ _ONE = np.uint64(1)
 _TABLE = 64  # runs of up to so many samples are looked up, not divided
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def line_runs(edges: Any, bit: int, state: Any, lengths: Any) -> int:
     """Fill in the lengths, in samples, of whole runs of one line; return how many.
 
@@ -54,7 +54,7 @@ def line_runs(edges: Any, bit: int, state: Any, lengths: Any) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def line_edges(edges: Any, settings: Any, state: Any, found: Any) -> int:
     """Fill in the samples at which the line changes, of the first piece also the first sample.
 
@@ -86,7 +86,7 @@ def line_edges(edges: Any, settings: Any, state: Any, found: Any) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def timed_runs(
     at_samples: Any, end_sample: int, settings: Any, state: Any, runs: Any, events: Any
 ) -> tuple[int, int, int]:
@@ -167,7 +167,7 @@ def timed_runs(
     return consumed, count, event_count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def last_timed_run(end_sample: int, settings: Any, state: Any, runs: Any) -> int:
     """Give the runs that the end of the capture leaves open (at most 2); of a cut bit the half is enough."""
     ends, bits = runs
@@ -188,7 +188,7 @@ def last_timed_run(end_sample: int, settings: Any, state: Any, runs: Any) -> int
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def clocked_runs(edges: Any, settings: Any, state: Any, runs: Any) -> int:
     """Turn the edges of a line and its clock into runs; arguments as for `timed_runs`. Return the runs."""
     sample, value = edges
@@ -225,7 +225,7 @@ def clocked_runs(edges: Any, settings: Any, state: Any, runs: Any) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def last_clocked_run(end_sample: int, state: Any, runs: Any) -> int:
     """Give the run that the end of the capture leaves open (at most 1)."""
     ends, bits = runs
@@ -237,7 +237,7 @@ def last_clocked_run(end_sample: int, state: Any, runs: Any) -> int:
     return 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _bits(length: int, period: int) -> int:
     """Return the bits in so many samples, to the nearest."""
     return int(((length << FRACTION) + (period >> 1)) // period)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+from numba import njit
 
 from freezeframe.decoders.link.code_8b10b import ERROR_LSB, POSITIVE, decode_table
 from freezeframe.decoders.link.lane_rows import (
@@ -40,7 +40,7 @@ _EVENTS_A_RUN = 8  # a run is at most 21 bits: three symbols, a comma
 _SYMBOLS_A_RUN = 4
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def symbols(
     runs: Any, begin: int, settings: Any, state: Any, found: Any, events: Any
 ) -> tuple[int, int, int]:
@@ -112,7 +112,7 @@ def symbols(
     return i, count, event_count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _take_run(
     s: Any, option: Any, run: Any, found: Any, count: int, events: Any, event_count: int
 ) -> tuple[int, int]:
@@ -150,7 +150,7 @@ def _take_run(
     return count, event_count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def close(end_sample: int, state: Any, events: Any) -> int:
     """Write what the end of the capture leaves open, and count it (at most 1)."""
     s = state[0]
@@ -163,14 +163,14 @@ def close(end_sample: int, state: Any, events: Any) -> int:
     return 0
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _shift(s: Any, level: bool, n: int) -> None:
     ones = (np.uint64(1) << np.uint64(n)) - np.uint64(1) if level else np.uint64(0)
     s.bits = s.bits << np.uint64(n) | ones
     s.held += n
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _misplaced(
     s: Any, option: Any, level: bool, comma_at: int, events: Any, event_count: int
 ) -> int:
@@ -191,7 +191,7 @@ def _misplaced(
     return event_count + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _emit(
     s: Any, option: Any, end: int, found: Any, count: int, events: Any, event_count: int
 ) -> tuple[int, int]:
@@ -213,7 +213,7 @@ def _emit(
     return count + 1, event_count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _judge(
     s: Any, option: Any, bad: bool, comma: bool, at: int, events: Any, event_count: int
 ) -> int:
@@ -244,7 +244,7 @@ def _judge(
     return event_count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _note(events: Any, at: int, sample: int, code: int, value: int) -> None:
     events[at].sample = sample
     events[at].code = code

@@ -43,6 +43,7 @@ MII = Decoder(
         ETHERNET,
     ),
     decode=code("freezeframe.decoders.net.mii_code:decode_mii"),
+    decode_samples=code("freezeframe.decoders.net.mii_code:decode_mii"),
     new_state=code("freezeframe.decoders.net.mii_code:MiiState"),
     channels=CHANNELS,
     options=(MIN_GAP,),

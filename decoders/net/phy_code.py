@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import PS_PER_S, Edges
+from freezeframe.capture.files.samples import Samples
+from freezeframe.decoders.clocked import Clocked, Clocks, clocking
 from freezeframe.decoders.columns import event_schema, name_type
 from freezeframe.decoders.contract import Channel, OptionValues, Texts
 from freezeframe.decoders.net.ethernet import (
@@ -26,14 +28,16 @@ from freezeframe.decoders.net.ethernet import (
 )
 from freezeframe.decoders.net.ethernet_code import ethernet_table
 from freezeframe.decoders.net.phy_kernels import (
+    BEFORE,
+    MIDDLE,
     ROW,
-    clocked,
     close,
     end_of_clock,
     frames,
     new_clock,
     new_frame,
     pairs,
+    take_symbols,
 )
 from freezeframe.decoders.net.phy_kinds import (
     FALSE_CARRIER,
@@ -102,14 +106,14 @@ def frame_schema() -> pa.Schema:
 
 
 def blank_row(
-    source: str, kind: str, direction: str, places: tuple[int, int], edges: Edges
+    source: str, kind: str, direction: str, places: tuple[int, int], piece: Edges | Samples
 ) -> dict[str, Any]:
     """Return a row of `frame_schema` over samples ``[begin, end)`` in which all else is not there."""
     return {
-        "t_ps": _to_ps(places[0], edges),
+        "t_ps": _to_ps(places[0], piece),
         "source": source,
         "kind": kind,
-        "t_end_ps": _to_ps(places[1], edges),
+        "t_end_ps": _to_ps(places[1], piece),
         "error": "",
         "direction": direction,
         "speed_mbps": -1,
@@ -155,33 +159,54 @@ class Line(NamedTuple):
 class Side:
     """One direction of the interface, with what is carried from piece to piece."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Line, channels: int) -> None:
+        """Decode a direction of a capture that has so many channels."""
         self.line = line
+        self.clocked = Clocked()
         self.clock = new_clock()
         self.frame = new_frame()
         self.data = np.empty(0, dtype=np.uint8)  # of the frame that is open
+        clock = 1 << line.clock
+        # Data that is taken after the edge is what the last change of any line left.
+        marked = (1 << channels) - 1 & ~clock if line.take == MIDDLE else 0
+        before = line.take == BEFORE
+        self.clocking = clocking(clock, both=line.ddr, before=before, marked=marked)
 
     def feed(
-        self, edges: Edges, octet_period: int, last: bool
-    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.uint8]]:
-        """Return the rows that this piece ends, and the octets that they point into."""
-        line = self.line
-        symbols = np.empty((len(edges) + 1, 3), dtype=np.int64)
-        how = int(line.ddr), line.take
-        count = clocked(edges.sample, edges.value, line.places, how, self.clock, symbols)
+        self, piece: Edges | Samples, octet_period: int, last: bool
+    ) -> list[tuple[npt.NDArray[np.void], npt.NDArray[np.uint8]]]:
+        """Return the rows that this piece ends, in parts, each with the octets that they point into."""
+        parts = [
+            self._frames(self._symbols(clocks), octet_period)
+            for clocks in self.clocked.parts(piece, self.clocking)
+        ]
         if last:
-            count += end_of_clock(edges.end_sample, line.places, self.clock, symbols[count:])
-        if line.ddr:
-            count = pairs(symbols[:count], self.clock)
+            end = piece.end_sample
+            symbols = np.empty((1, 3), dtype=np.int64)
+            count = end_of_clock(end, self.line.places, self.clock, symbols)
+            parts.append(self._frames(symbols[:count], octet_period))
+            rows = np.zeros(1, dtype=ROW)
+            data = self.data
+            parts.append((rows[: close(end, self.frame, rows)], data))
+        return parts
+
+    def _symbols(self, clocks: Clocks) -> npt.NDArray[np.int64]:
+        symbols = np.empty((len(clocks.sample) + 1, 3), dtype=np.int64)
+        line = self.line
+        return symbols[: take_symbols(clocks, line.places, line.take, self.clock, symbols)]
+
+    def _frames(
+        self, symbols: npt.NDArray[np.int64], octet_period: int
+    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.uint8]]:
+        line = self.line
+        count = pairs(symbols, self.clock) if line.ddr else len(symbols)
         rows = np.zeros(2 * count + 2, dtype=ROW)
         data = np.empty(len(self.data) + count, dtype=np.uint8)
         data[: len(self.data)] = self.data
         settings = octet_period, int(line.in_band)
-        found = frames(symbols[:count], int(line.ddr), settings, self.frame, rows, data)
-        if last:
-            found += close(edges.end_sample, self.frame, rows[found:])
+        ended = frames(symbols[:count], int(line.ddr), settings, self.frame, rows, data)
         self._keep_open(data)
-        return rows[:found], data
+        return rows[:ended], data
 
     def _keep_open(self, data: npt.NDArray[np.uint8]) -> None:
         """Keep the octets of the frame that is open; those before are in the rows."""
@@ -193,7 +218,9 @@ class Side:
         self.frame["bytes"] = end - first
 
 
-def has_side(edges: Edges, channels: Sequence[Channel], needed: slice, decoder: str) -> bool:
+def has_side(
+    probes: Sequence[str], channels: Sequence[Channel], needed: slice, decoder: str
+) -> bool:
     """Tell whether the capture has a direction: all its needed channels, or none of them.
 
     Raises:
@@ -201,7 +228,7 @@ def has_side(edges: Edges, channels: Sequence[Channel], needed: slice, decoder: 
     """
     missing = [
         channel.id
-        for channel, probe in zip(channels[needed], edges.channels[needed], strict=True)
+        for channel, probe in zip(channels[needed], probes[needed], strict=True)
         if not probe
     ]
     if missing and len(missing) < len(channels[needed]):
@@ -213,7 +240,7 @@ def has_side(edges: Edges, channels: Sequence[Channel], needed: slice, decoder: 
 
 
 def decode_sides(
-    edges: Edges,
+    piece: Edges | Samples,
     options: OptionValues,
     sides: list[Side],
     source: str,
@@ -224,36 +251,42 @@ def decode_sides(
 
     ``more`` are rows of `frame_schema` that end in this piece and come from elsewhere.
     """
-    made: list[tuple[int, list[dict[str, Any]], list[EthernetFrame]]] = [
+    events: list[tuple[int, list[dict[str, Any]], list[EthernetFrame]]] = [
         (row["end_sample"], [row], []) for row in more
     ]
     # An octet takes 8 ns at 1000 Mb/s and a nibble 40 ns at 100: half way, in ratio.
-    octet_period = edges.samplerate_hz * 18 // 10**9
+    octet_period = piece.samplerate_hz * 18 // 10**9
     for side in sides:
-        rows, data = side.feed(edges, octet_period, last)
-        for row in rows:
-            first, size = int(row["first_byte"]), min(int(row["bytes"]), LONGEST_B)
-            octets = data[first : first + size].tobytes()
-            made.append((int(row["known"]), *_made(row, octets, side.line, edges, options, source)))
-    made.sort(key=lambda entry: entry[0])
-    rows_made = [row for _, rows, _ in made for row in rows]
-    frames = [frame for _, _, found in made for frame in found]
+        for rows, data in side.feed(piece, octet_period, last):
+            for row in rows:
+                first, size = int(row["first_byte"]), min(int(row["bytes"]), LONGEST_B)
+                octets = data[first : first + size].tobytes()
+                about = _rows_of(row, octets, side.line, piece, options, source)
+                events.append((int(row["known"]), *about))
+    events.sort(key=lambda event: event[0])
+    all_rows = [row for _, rows, _ in events for row in rows]
+    ethernet = [frame for _, _, of_event in events for frame in of_event]
     return {
-        f"{source.lower()}.frames": pa.Table.from_pylist(rows_made, schema=frame_schema()),
-        ETHERNET.kind: ethernet_table(frames, source),
+        f"{source.lower()}.frames": pa.Table.from_pylist(all_rows, schema=frame_schema()),
+        ETHERNET.kind: ethernet_table(ethernet, source),
     }
 
 
-def _made(
-    row: np.void, octets: bytes, line: Line, edges: Edges, options: OptionValues, source: str
+def _rows_of(
+    row: np.void,
+    octets: bytes,
+    line: Line,
+    piece: Edges | Samples,
+    options: OptionValues,
+    source: str,
 ) -> tuple[list[dict[str, Any]], list[EthernetFrame]]:
     """Return the row and the errors about it, and the Ethernet frame when there is one."""
     kind = int(row["kind"])
     begin, end, data = (int(row[name]) for name in ("sample", "end_sample", "data_sample"))
-    values = blank_row(source, KINDS[kind], line.direction, (begin, end), edges)
+    values = blank_row(source, KINDS[kind], line.direction, (begin, end), piece)
     values |= {
         "error": {FALSE_CARRIER: "false-carrier", RESERVED: "reserved-code"}.get(kind, ""),
-        "speed_mbps": _speed_mbps(row, edges.samplerate_hz),
+        "speed_mbps": _speed_mbps(row, piece.samplerate_hz),
         "code": int(row["code"]),
         "data_sample": data,
     }
@@ -282,15 +315,15 @@ def _made(
     }
     errors = _errors(row, values, line, options)
     gap = _least_gap(values, line, options), values["gap_bits"]
-    said = {"bad-fcs": check, "alignment": check, "short-gap": gap}
+    checks = {"bad-fcs": check, "alignment": check, "short-gap": gap}
     about = []
     for error in errors:
-        expected, seen = said.get(error, (-1, -1))
+        expected, seen = checks.get(error, (-1, -1))
         more = {"kind": "error", "error": error, "expected": expected, "seen": seen}
         about.append(values | more)
     if not has_delimiter:
         return [values, *about], []
-    return [values, *about], _ethernet(values, octets, _to_ps(max(0, data), edges), errors)
+    return [values, *about], _ethernet(values, octets, _to_ps(max(0, data), piece), errors)
 
 
 def _errors(
@@ -409,8 +442,8 @@ _ERROR_TEXTS = {
 }
 
 
-def _to_ps(sample: int, edges: Edges) -> int:
-    return sample * PS_PER_S // edges.samplerate_hz
+def _to_ps(sample: int, piece: Edges | Samples) -> int:
+    return sample * PS_PER_S // piece.samplerate_hz
 
 
 def _speed_mbps(row: np.void, samplerate_hz: int) -> int:

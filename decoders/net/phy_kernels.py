@@ -1,4 +1,4 @@
-"""Kernels of MII and RGMII: clock edges to symbols, symbols to frames and idle codes.
+"""Kernels of MII and RGMII: clocks to symbols, symbols to frames and idle codes.
 
 Source: IEEE 802.3-2018, 22.2.1 and 22.2.2 (MII signals), 22.2.3 (frame structure); RGMII v2.0, 3.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
+from freezeframe.decoders.clocked import STILL
 from freezeframe.decoders.net.phy_kinds import (
     CARRIER_SENSE,
     EXTENSION,
@@ -27,20 +28,17 @@ __all__ = [
     "BEFORE",
     "MIDDLE",
     "ROW",
-    "clocked",
     "close",
     "end_of_clock",
     "frames",
     "new_clock",
     "new_frame",
     "pairs",
+    "take_symbols",
 ]
 
-AT, BEFORE, MIDDLE = (
-    0,
-    1,
-    2,
-)  # where a clock edge takes the data: there, right before, half a half later
+# Where a clock edge takes the data: with the edge, right before it, half a half period after it.
+AT, BEFORE, MIDDLE = 0, 1, 2
 
 # A symbol: data in bits 0-7 (four of them without DDR), then these.
 _ENABLE, _ERROR, _COLLISION = 1 << 8, 1 << 9, 1 << 10
@@ -48,8 +46,7 @@ _RISING = 1 << 11  # of a symbol that is still one clock edge
 
 _CLOCK = np.dtype(
     [
-        ("started", np.int64),
-        ("value", np.uint64),  # at the last edge of any channel
+        ("value", np.uint64),  # at the last change of any channel
         ("edge_at", np.int64),  # last edge of the clock, -1 before the first
         ("half", np.int64),  # samples from the one before it
         ("pending", np.int64),  # 1: that edge waits for the place where its data is taken
@@ -109,7 +106,7 @@ _STATUS_SEEN = 3  # symbols that must agree: the first after a frame may be a tr
 
 
 def new_clock() -> npt.NDArray[np.void]:
-    """Return the state of `clocked` and `pairs` at the start of a stream."""
+    """Return the state of `take_symbols` and `pairs` at the start of a stream."""
     state = np.zeros(1, dtype=_CLOCK)
     state["edge_at"] = state["first"] = -1
     return state
@@ -123,61 +120,54 @@ def new_frame() -> npt.NDArray[np.void]:
     return state
 
 
-@numba.njit(cache=True, nogil=True)
-def clocked(
-    sample: npt.NDArray[np.int64],
-    value: npt.NDArray[np.uint64],
+@njit(cache=True, nogil=True)
+def take_symbols(
+    clocks: Any,
     places: tuple[int, int, int, int, int],
-    how: tuple[int, int],
+    mode: int,
     state: Any,
     symbols: npt.NDArray[np.int64],
 ) -> int:
-    """Take a symbol at each edge of the clock.
+    """Take a symbol at each active edge of the clock.
 
     Args:
-        sample, value: ``(n,)``, edges.
+        clocks: `Clocks`; for MIDDLE of both edges, with all other channels marked.
         places: bits of clock, first data, enable, error, collision; -1 for one that is not there.
-        how: 1 to take falling edges too; AT, BEFORE or MIDDLE.
+        mode: AT, BEFORE or MIDDLE.
         state: from `new_clock`, changed.
         symbols: ``(n + 1, 3)``, to be filled: clock edge, sample in which it was known, symbol.
     Returns:
         Symbols filled.
     """
+    sample, low, _ = clocks
     s = state[0]
-    clock, both, mode = places[0], how[0], how[1]
     count = 0
     for i in range(len(sample)):
-        now = value[i]
-        if s.pending == 1 and sample[i] > s.take_at:
-            _put(symbols[count], s.edge_at, sample[i], s.value, s.rising, places)
+        at, now = sample[i], low[i]
+        # Right before a rising edge the clock is still low.
+        rising: Any = 1 if mode == BEFORE else np.int64(now >> np.uint64(places[0])) & 1
+        edge = now & STILL == 0
+        if s.pending and (edge or at > s.take_at):
+            _put(symbols[count], s.edge_at, at, s.value, s.rising, places)
             s.pending = 0
             count += 1
-        level = np.int64(now >> np.uint64(clock)) & 1
-        if s.started == 1 and level != np.int64(s.value >> np.uint64(clock)) & 1:
+        if edge and mode == MIDDLE:
             half_before = s.half
-            s.half = sample[i] - s.edge_at if s.edge_at >= 0 else 0
-            if level == 1 or both == 1:
-                if s.pending == 1:
-                    _put(symbols[count], s.edge_at, sample[i], s.value, s.rising, places)
-                    s.pending = 0
-                    count += 1
-                if mode == MIDDLE:
-                    # After a pause of the clock the half before it says how long one is.
-                    half = s.half if half_before == 0 else min(s.half, half_before)
-                    s.pending = 1
-                    s.take_at = sample[i] + half // 2
-                    s.rising = level
-                else:
-                    taken = now if mode == AT else s.value
-                    _put(symbols[count], sample[i], sample[i], taken, level, places)
-                    count += 1
-            s.edge_at = sample[i]
-        s.started = 1
+            s.half = at - s.edge_at if s.edge_at >= 0 else 0
+            # After a pause of the clock the half before it says how long one is.
+            half = s.half if half_before == 0 else min(s.half, half_before)
+            s.pending = 1
+            s.take_at = at + half // 2
+            s.rising = rising
+            s.edge_at = at
+        elif edge:
+            _put(symbols[count], at, at, now, rising, places)
+            count += 1
         s.value = now
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def end_of_clock(
     end_sample: int, places: tuple[int, int, int, int, int], state: Any, symbols: Any
 ) -> int:
@@ -190,7 +180,7 @@ def end_of_clock(
     return 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _put(
     symbol: npt.NDArray[np.int64],
     at: int,
@@ -210,7 +200,7 @@ def _put(
     symbol[2] = bits | rising * _RISING
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def pairs(symbols: npt.NDArray[np.int64], state: Any) -> int:
     """Join the symbols of a rising and the following falling edge, in place; return how many.
 
@@ -235,7 +225,7 @@ def pairs(symbols: npt.NDArray[np.int64], state: Any) -> int:
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def frames(
     symbols: npt.NDArray[np.int64],
     ddr: int,
@@ -247,7 +237,7 @@ def frames(
     """Find frames and idle codes.
 
     Args:
-        symbols: ``(n, 3)``, what `clocked` or `pairs` gave.
+        symbols: ``(n, 3)``, what `take_symbols` or `pairs` gave.
         ddr: 1 when a symbol can be a whole octet.
         settings: with ddr, the longest period of a symbol that is an octet, in samples; 1 to give
             the in-band status of idle symbols.
@@ -321,7 +311,7 @@ def frames(
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def close(end_sample: int, state: Any, rows: Any) -> int:
     """Give what the end of the capture cut, and count it (0 or 1)."""
     s = state[0]
@@ -334,7 +324,7 @@ def close(end_sample: int, state: Any, rows: Any) -> int:
     return 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _begin(s: Any, kind: int, at: int, width: int) -> None:
     row = s.row
     row.kind = kind
@@ -348,7 +338,7 @@ def _begin(s: Any, kind: int, at: int, width: int) -> None:
     s.half = -1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _finish(s: Any, end: int, known: int, row: Any) -> None:
     row.kind = s.row.kind
     row.known = known
@@ -370,7 +360,7 @@ def _finish(s: Any, end: int, known: int, row: Any) -> None:
     row.code = s.row.code
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _nibble(s: Any, nibble: int, place: int, data: npt.NDArray[np.uint8]) -> None:
     """Take the next four bits of a frame, the lower half of an octet first."""
     if s.phase == _DATA:
@@ -392,7 +382,7 @@ def _nibble(s: Any, nibble: int, place: int, data: npt.NDArray[np.uint8]) -> Non
         s.row.bad_preamble += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _kind_of(code: int, width: int) -> int:
     """Return what error without enable means (802.3 tables 22-1, 22-2 and 35-1, 35-2)."""
     if code == 0x01:
@@ -406,7 +396,7 @@ def _kind_of(code: int, width: int) -> int:
     return RESERVED
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _status(s: Any, symbol: int, at: int, known: int, row: Any) -> int:
     """Follow the in-band status, which both halves of an idle symbol repeat; return rows given."""
     value = symbol & 15

@@ -41,6 +41,7 @@ RGMII = Decoder(
         ETHERNET,
     ),
     decode=code("freezeframe.decoders.net.rgmii_code:decode_rgmii"),
+    decode_samples=code("freezeframe.decoders.net.rgmii_code:decode_rgmii"),
     new_state=code("freezeframe.decoders.net.rgmii_code:RgmiiState"),
     channels=CHANNELS,
     options=(

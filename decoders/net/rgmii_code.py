@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.net.phy_code import Line, Side, decode_sides, has_side
 from freezeframe.decoders.net.phy_kernels import AT, MIDDLE
@@ -28,27 +29,27 @@ class RgmiiState:
 
 
 def decode_rgmii(
-    edges: Edges, options: OptionValues, state: RgmiiState, last: bool
+    piece: Edges | Samples, options: OptionValues, state: RgmiiState, last: bool
 ) -> dict[str, pa.Table]:
-    """Decode a piece of a capture; ``edges`` has the channels in the order of the declaration.
+    """Decode a piece of a capture; ``piece`` has the channels in the order of the declaration.
 
     Raises:
         InputError: a direction has some but not all of its channels, or none is there.
     """
     if state.sides is None:
-        state.sides = _sides(edges, options)
-    return decode_sides(edges, options, state.sides, "RGMII", last)
+        state.sides = _sides(piece.channels, options)
+    return decode_sides(piece, options, state.sides, "RGMII", last)
 
 
-def _sides(edges: Edges, options: OptionValues) -> list[Side]:
+def _sides(probes: tuple[str, ...], options: OptionValues) -> list[Side]:
     take = AT if options.text("clock") == "delayed" else MIDDLE
     sides = []
     for direction, first in (("received", _RX), ("sent", _TX)):
-        if not has_side(edges, CHANNELS, slice(first, first + _CONTROL + 1), "rgmii"):
+        if not has_side(probes, CHANNELS, slice(first, first + _CONTROL + 1), "rgmii"):
             continue
         in_band = direction == "received" and options.flag("in_band")
         line = Line(direction, first, first + 1, first + _CONTROL, -1, -1, take, True, in_band)
-        sides.append(Side(line))
+        sides.append(Side(line, len(CHANNELS)))
     if not sides:
         raise InputError(
             "decoder rgmii: neither direction has probes; say rxc=PROBE, rd0=PROBE to rd3=PROBE and "
