@@ -353,27 +353,6 @@ def test_a_clean_run_has_no_credit_lost_no_slip_and_no_finding(tmp_path: Path) -
         assert result.findings == ()
 
 
-@pytest.mark.parametrize(("seed", "where"), [(1, "A.sent"), (2, "B.received")])
-def test_headers_miscounted_are_a_slip_at_the_card_that_miscounts(
-    tmp_path: Path, seed: int, where: str
-) -> None:
-    result = CREDITS.run(pulled(tmp_path, seed, fault="header-miscounted"))
-    slipped = {f.name: f.value for f in result.figures if f.name.endswith(".slip")}
-    assert slipped[f"{where}.slip"]
-    assert [name for name, value in slipped.items() if value] == [f"{where}.slip"]
-
-
-def test_credits_lost_by_the_fault_are_lost_and_one_with_bad_parity_is_refused(
-    tmp_path: Path,
-) -> None:
-    lost = CREDITS.run(pulled(tmp_path, 1, fault="credit-lost"))
-    fates = [f for f in lost.figures if f.name.endswith(".credits.lost") and f.value]
-    assert [f.name for f in fates] == ["A->B.flow0.credits.lost"]
-    refused = CREDITS.run(pulled(tmp_path, 1, fault="credit-corrupted"))
-    counts = [f.value for f in refused.figures if f.name.endswith(".credits.refused") and f.value]
-    assert counts == [1]
-
-
 def test_credits_in_larger_lumps_than_the_card_states_are_seen(tmp_path: Path) -> None:
     result = CREDITS.run(pulled(tmp_path, 1, fault="credit-too-coarse"))
     unit = result.figure("A->B.flow0.credit_unit")
