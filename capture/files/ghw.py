@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.files.marks import GHW_MARK
 
-__all__ = ["MAGIC", "GhwVariable", "GhwWave", "is_ghw"]
+__all__ = ["GhwVariable", "GhwWave", "is_ghw"]
 
-MAGIC = b"GHDLwave"
 
 _LIMIT_B = 1 << 25  # pywellen holds it whole, ten times as large
 _CHILD = Path(__file__).with_name("ghw_child.py")
@@ -99,7 +99,7 @@ def is_ghw(path: str | Path) -> bool:
     """
     try:
         with Path(path).open("rb") as file:
-            if file.read(len(MAGIC)) != MAGIC:
+            if file.read(len(GHW_MARK)) != GHW_MARK:
                 return False
             size_B = file.seek(0, 2)
     except OSError as error:

@@ -5,19 +5,19 @@ Raw binary has no mark of its own and is read only when the format is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files import fst_sections, ghw, litescope, saleae
 from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.fst_sections import HEADER_MARK
+from freezeframe.capture.files.marks import GHW_MARK, SALEAE_MARK, ZIP_MARK
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
-from freezeframe.capture.files.waveform import is_waveform
-from freezeframe.capture.folder.samples import is_sample_folder
 
 __all__ = [
     "FORMATS",
@@ -49,6 +49,13 @@ _MODULES = {  # of the formats that are not read by the module of their name
     "binary": "raw_binary",
     "folder": "sample_folder",
 }
+_FOLDERS: Mapping[str, Callable[[Path], object]] = {  # and what says whether a folder is of it
+    "folder": code("freezeframe.capture.folder.samples:is_sample_folder"),
+    "waveform": code("freezeframe.capture.files.waveform:is_waveform"),
+    "saleae": code("freezeframe.capture.files.saleae:channel_files"),
+}
+_MARKS = {ZIP_MARK: "sr", SALEAE_MARK: "saleae", GHW_MARK: "ghw", HEADER_MARK: "fst"}
+_is_litescope: Callable[[Path], bool] = code("freezeframe.capture.files.litescope:is_dump")
 _BY_NAME = {".sr": "sr", ".vcd": "vcd", ".fst": "fst", ".csv": "csv", ".tsv": "csv"}
 
 
@@ -74,7 +81,7 @@ def is_samples(path: str | Path) -> bool:
     place = Path(path)
     if not place.is_dir():
         return place.is_file()
-    return is_sample_folder(place) or is_waveform(place) or bool(saleae.channel_files(place))
+    return any(recognises(place) for recognises in _FOLDERS.values())
 
 
 def find_format(path: str | Path) -> str:
@@ -85,12 +92,9 @@ def find_format(path: str | Path) -> str:
     """
     place = Path(path)
     if place.is_dir():
-        if is_sample_folder(place):
-            return "folder"
-        if is_waveform(place):
-            return "waveform"
-        if saleae.channel_files(place):
-            return "saleae"
+        for name, recognises in _FOLDERS.items():
+            if recognises(place):
+                return name
         raise InputError(f"{path}: a folder without digital_N.bin or analog_N.bin; no capture")
     try:
         with place.open("rb") as file:
@@ -98,17 +102,12 @@ def find_format(path: str | Path) -> str:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     by_name = _BY_NAME.get(place.suffix.lower())
-    if head.startswith(b"PK\x03\x04"):
-        return "sr"
-    if head.startswith(saleae.MAGIC):
-        return "saleae"
-    if head.startswith(ghw.MAGIC):
-        return "ghw"
-    if head.startswith(fst_sections.HEADER_MARK):
-        return "fst"
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return name
     if head.lstrip().startswith(b"$"):
         return "vcd"
-    if b"\0" not in head and by_name in (None, "csv") and litescope.is_dump(place):
+    if b"\0" not in head and by_name in (None, "csv") and _is_litescope(place):
         return "litescope"
     if by_name is not None:
         return by_name

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_blocks
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, PS_PER_S, Edges
+from freezeframe.capture.files.marks import SALEAE_MARK
 from freezeframe.capture.files.source import (
     CaptureHeader,
     ReadSettings,
@@ -29,9 +30,8 @@ from freezeframe.capture.files.source import (
 )
 from freezeframe.capture.files.threshold import Thresholder
 
-__all__ = ["MAGIC", "channel_files", "read_edges", "read_header"]
+__all__ = ["channel_files", "read_edges", "read_header"]
 
-MAGIC = b"<SALEAE>"
 _FILE = re.compile(r"(digital|analog)_(\d{1,4})\.bin")
 _AT_ONCE = 1 << 16  # times or voltages of a file
 _LAST_S = 9_000_000.0  # int64 picoseconds hold 106 days
@@ -268,7 +268,7 @@ def _parsed(path: Path) -> _File:
             length_B = file.seek(0, 2)
             file.seek(0)
             magic, version, kind = struct.unpack("<8sii", file.read(16).ljust(16, b"\0"))
-            if magic != MAGIC:
+            if magic != SALEAE_MARK:
                 raise CaptureFormatError(
                     f"{path}: not a Saleae export (it begins with {magic.hex(' ')})"
                 )
