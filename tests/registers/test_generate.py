@@ -12,7 +12,7 @@ from tests.registers.sources import GENERATED, REGISTERS, REPOSITORY, exporter, 
 
 FILES = (
     "capture/registers/layouts.py",
-    "capture/registers/map_table.py",
+    "capture/registers/map.json",
     "firmware-hooks/registers/generated/ff_formats.h",
     "firmware-hooks/registers/generated/ff_regs.v",
     "firmware-hooks/registers/generated/ff_regs_quad.v",

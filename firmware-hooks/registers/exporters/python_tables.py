@@ -1,9 +1,12 @@
-"""The host's tables: capture/registers/map_table.py from the map, layouts.py from the formats."""
+"""The host's tables: capture/registers/map.json from the map, layouts.py from the formats."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+
 from exporters.formats import Enum, Formats
-from exporters.model import Field, Map, Register, Window
+from exporters.model import Map, Register, Window
 
 __all__ = ["layouts", "map_table"]
 
@@ -13,51 +16,25 @@ LICENCE = "# SPDX-License-" + "Identifier: GPL-3.0-or-later"  # in two: it is no
 
 
 def map_table(device: Map, version: tuple[int, int]) -> str:
-    """Return the text of map_table.py."""
-    lines = [
-        LICENCE,
-        f'"""The register map of one device. {NOTE}',
-        "",
-        "Source: firmware-hooks/registers/freezeframe.rdl.",
-        '"""',
-        "",
-        "from __future__ import annotations",
-        "",
-        "from freezeframe.capture.registers.types import FieldInfo as _F",
-        "from freezeframe.capture.registers.types import RegisterInfo as _R",
-        "from freezeframe.capture.registers.types import WindowInfo as _W",
-        "",
-        "__all__ = [",
-        '    "COUNTERS",',
-        '    "COUNTER_DOCS",',
-        '    "FORMAT_VERSION",',
-        '    "MAP_HASH",',
-        '    "MAP_SIZE",',
-        '    "REGISTERS",',
-        '    "WINDOWS",',
-        "]",
-        "",
-        f"MAP_HASH = 0x{device.map_hash():08X}  # docs/formats.md section 1",
-        f"FORMAT_VERSION = ({version[0]}, {version[1]})",
-        f"MAP_SIZE = 0x{device.size_B:08X}  # bytes from one device to the next",
-        "",
-        "REGISTERS: tuple[_R, ...] = (",
-        *(line for register in device.registers for line in _register(register)),
-        ")",
-        "",
-        "WINDOWS: tuple[_W, ...] = (",
-        *(_window(window) for window in device.windows),
-        ")",
-        "",
-        "COUNTERS: tuple[str, ...] = (  # in the order of a bank",
-        *(f'    "{counter.name}",' for counter in device.counters),
-        ")",
-        "",
-        "COUNTER_DOCS: dict[str, str] = {",
-        *(f'    "{counter.name}": {_text(counter.doc)},' for counter in device.counters),
-        "}",
+    """Return the text of map.json: a line a register, window and counter."""
+
+    def rows(name: str, values: Iterable[object]) -> str:
+        lines = ",\n".join(f"  {json.dumps(value, ensure_ascii=False)}" for value in values)
+        return f'"{name}": [\n{lines}\n]'
+
+    head = {
+        "source": f"firmware-hooks/registers/freezeframe.rdl. {NOTE}",
+        "format_version": version,
+        "map_hash": device.map_hash(),
+        "map_size": device.size_B,
+    }
+    parts = [
+        *(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()),
+        rows("registers", map(_register, device.registers)),
+        rows("windows", map(_window, device.windows)),
+        rows("counters", ([counter.name, counter.doc] for counter in device.counters)),
     ]
-    return "\n".join(lines) + "\n"
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def layouts(formats: Formats) -> str:
@@ -117,25 +94,23 @@ def _enum(enum: Enum) -> list[str]:
     return lines
 
 
-def _register(register: Register) -> list[str]:
-    dims = "".join(f"({count}, {stride_B}), " for count, stride_B in register.dims).rstrip()
-    flags = "".join(
-        f", {name}=True" for name in ("parameter", "pulse", "skip_dump") if getattr(register, name)
-    )
-    head = f'    _R("{register.name}", 0x{register.address:06X}, ({dims}), "{register.access}", ('
-    tail = f"    ), {_text(register.doc)}{flags}),"
-    return [head, *(f"        {_field(field)}," for field in register.fields), tail]
+def _register(register: Register) -> dict[str, object]:
+    fields = [
+        [field.name, field.lsb, field.width, field.reset, field.doc, field.unit]
+        for field in register.fields
+    ]
+    flags = {name: True for name in ("parameter", "pulse", "skip_dump") if getattr(register, name)}
+    return {
+        "name": register.name,
+        "address": register.address,
+        "dims": register.dims,
+        "access": register.access,
+        "fields": fields,
+        "doc": register.doc,
+        **flags,
+    }
 
 
-def _field(field: Field) -> str:
-    unit = f", {_text(field.unit)}" if field.unit else ""
-    return (
-        f'_F("{field.name}", {field.lsb}, {field.width}, {field.reset}, {_text(field.doc)}{unit})'
-    )
-
-
-def _window(window: Window) -> str:
-    return (
-        f'    _W("{window.name}", 0x{window.address:06X}, {window.words}, "{window.access}", '
-        f"{window.frozen_only}, {window.skip_dump}, {_text(window.doc)}),"
-    )
+def _window(window: Window) -> dict[str, object]:
+    names = ("name", "address", "words", "access", "frozen_only", "skip_dump", "doc")
+    return {name: getattr(window, name) for name in names}
