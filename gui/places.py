@@ -23,7 +23,7 @@ def refuse_evidence(path: Path) -> None:
     """Refuse a place in a capture folder, any folder's, also through links, and standard output.
 
     Raises:
-        InputError: ``path`` is a capture folder or lies in one, or is ``-``.
+        InputError: ``path`` is a capture folder or inside of one, or is ``-``.
     """
     refuse_dash(path)
     place = path.resolve()

@@ -47,7 +47,7 @@ def card_process(
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
-            # a process group of its own: Ctrl-C reaches us alone, and we end it in our own time
+            # its own process group: Ctrl-C reaches us alone, and we end it when we are ready
             start_new_session=True,
         ) as process,
     ):

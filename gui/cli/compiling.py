@@ -15,7 +15,7 @@ _NOTICE = "compiling decoders for this machine, once; this takes up to a minute"
 def compile_notice() -> Iterator[None]:
     """Print one line on standard error, where that is a terminal, when numba compiles anything.
 
-    A kernel that comes out of numba's cache on disk is not compiled, and nothing is said.
+    A kernel that comes out of numba's cache on disk is not compiled, and nothing is printed.
     """
     if not sys.stderr.isatty():
         yield

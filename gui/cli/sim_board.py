@@ -68,7 +68,7 @@ def run(
     from freezeframe.emulator.board import board_program, check_address
 
     if not build_only:
-        check_address(listen)  # a build takes a minute or two: what is wrong is said before
+        check_address(listen)  # a build takes a minute or two: what is wrong is reported before it
     program = board_program(lambda line: print(line, file=sys.stderr, flush=True))
     if build_only:
         print(program)

@@ -104,7 +104,7 @@ def _reworded(message: str, value: str) -> str:
 
 
 def _value(options: Sequence[str], given: Sequence[str]) -> str:
-    """Return what stands behind an option on the command line, empty where it is not found."""
+    """Return the value of an option on the command line, empty where the option is not there."""
     for at, word in enumerate(given):
         name, equals, value = word.partition("=")
         if name in options:

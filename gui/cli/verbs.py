@@ -14,7 +14,7 @@ __all__ = ["VERBS", "Verb", "help_text", "version_text"]
 
 
 class Verb(NamedTuple):
-    """A verb: its name, what it does in one line, and the heading it stands under.
+    """A verb: its name, what it does in one line, and its heading in the help.
 
     ``freezeframe.gui.cli.<name>`` (``_`` for ``-``) holds a function ``run`` that typer makes the command of.
     """

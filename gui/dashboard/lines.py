@@ -1,6 +1,6 @@
 """A widget that is lines of styled text, of which only those that changed are drawn again.
 
-Textual's line API: a line costs what it holds, not a widget with a layout of its own, and over a slow line only
+Textual's line API: a line costs what it holds, not a widget with its own layout, and over a slow line only
 what changed is sent. Text is never read as markup.
 """
 
@@ -32,7 +32,7 @@ class LineView(ScrollView):
         super().__init__(id=id, name=name)
         self._count = 0
         self._line_at: Callable[[int], Line] = lambda at: ()
-        self._made: dict[int, Line] = {}  # what stands on the screen
+        self._made: dict[int, Line] = {}  # what is on the screen
 
     @property
     def texts(self) -> list[str]:
@@ -48,7 +48,7 @@ class LineView(ScrollView):
     def show_made(
         self, count: int, line_at: Callable[[int], Line], *, follow: bool = False
     ) -> None:
-        """Show ``count`` lines that ``line_at`` makes; draws those in sight that are not what stands there."""
+        """Show ``count`` lines that ``line_at`` makes; draws those in sight that have changed."""
         self._line_at = line_at
         before, self._made = self._made, {}
         if count != self._count:
@@ -100,7 +100,7 @@ def hanging(
     width: int,
     tail: tuple[str, Style] | None = None,
 ) -> list[Line]:
-    """Return text behind ``head``, wrapped: further lines stand below its beginning. ``tail`` ends the last."""
+    """Return text after ``head``, wrapped: further lines begin below its beginning. ``tail`` ends the last."""
     indent = " " * len(head[0])
     room = max(_LEAST_ROOM, width - len(indent))
     parts = wrap(printable(text), room, break_on_hyphens=False) or [""]

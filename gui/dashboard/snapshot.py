@@ -17,7 +17,7 @@ def save_snapshot(watched: Sequence[Watched], folder: Path) -> str:
     """Write the newest values of all sources as JSON to a new file below ``folder``; return the line for the log.
 
     Raises:
-        InputError: the folder lies in a capture folder.
+        InputError: the folder is inside of a capture folder.
         OSError: the file cannot be written.
     """
     refuse_evidence(folder)

@@ -1,4 +1,4 @@
-"""Two captures side by side: the second is moved so that its packets stand where the first has them."""
+"""Two captures side by side: the second is moved in time so that its packets are where those of the first are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Compare:
         self._window = window
 
     def align(self, key: str) -> None:
-        """Move a capture so that its packets stand where the first other capture has them."""
+        """Move a capture in time so that its packets are where those of the first other capture are."""
         captures = self._captures()
         mine = next((opened for opened in captures if opened.key == key), None)
         first = next((opened for opened in captures if opened.key != key), None)

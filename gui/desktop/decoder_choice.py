@@ -13,7 +13,7 @@ __all__ = ["bases_for", "checked_spec", "offered", "proposed_probes", "written_s
 
 
 def offered(registry: Registry, specs: Sequence[str]) -> list[Decoder]:
-    """Return the decoders that a capture of samples can use: ours first, those of sigrok behind.
+    """Return the decoders that a capture of samples can use: ours first, then those of sigrok.
 
     One that takes the table of another is offered where such a table can be made; ``specs`` are in use.
     """
@@ -47,7 +47,7 @@ def bases_for(decoder: Decoder, registry: Registry, specs: Sequence[str]) -> lis
 
 
 def proposed_probes(decoder: Decoder, probes: Sequence[str]) -> dict[str, str]:
-    """Return the probe for each channel that its name tells; others are left out."""
+    """Return the probe for each channel that a name gives away; others are left out."""
     found = {}
     for channel in decoder.channels:
         names = [channel.id.lower(), *(alias.lower() for alias in channel.aliases)]

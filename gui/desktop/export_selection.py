@@ -54,7 +54,7 @@ def export_stretch(
     choice: SourceChoice | None = None,
     force: bool = True,
 ) -> Exported:
-    """Export what a source holds in ``[t0, t1)`` of its own time; None for all of it.
+    """Export what a source holds in ``[t0, t1)`` of its time; None for all of it.
 
     Args:
         specs: of samples, the decoders whose tables are exported; none for the samples themselves.

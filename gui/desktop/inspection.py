@@ -1,6 +1,6 @@
 """A row taken apart for the inspector: its columns, and of a packet every word with fields and bits.
 
-What should stand in a word is said only where it follows from the recording: a CRC from the words it
+What a word should hold is shown only where it follows from the recording: a CRC from the words it
 covers, a value from the evidence of a finding.
 
 Source: docs/formats.md, sections 3 and 4.
@@ -58,7 +58,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class InspectedWord:
-    """A word of a packet: what it is, its value, what should stand there, and its fields.
+    """A word of a packet: what it is, its value, the value it should have, and its fields.
 
     ``row`` is that of the table ``words``. ``wrong`` are the bits that differ from ``expected``.
     """
@@ -161,7 +161,7 @@ def inspect_packet(trace: Trace, packet: int, findings: Sequence[Finding] = ()) 
 
     Args:
         packet: row of ``trace.packets``.
-        findings: their evidence says what should stand in a word.
+        findings: their evidence says what a word should hold.
     """
     said = trace.packets.iloc[packet]
     first, end = int(said["first_row"]), int(said["end_row"])

@@ -48,7 +48,7 @@ class Note:
         table: str = "",
         row: int | None = None,
     ) -> Note:
-        """Return a note with a name of its own."""
+        """Return a note with a new name."""
         return cls(secrets.token_hex(6), t_ps, text[:_LONGEST], t_end_ps, table, row)
 
 

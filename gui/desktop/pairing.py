@@ -23,7 +23,7 @@ KINDS = (
     "same", "differs", "only in the first", "only in the second", "not recorded in the first",
     "not recorded in the second",
 )  # fmt: skip
-"""What a packet can be; the last two lie before or behind what the other recording holds."""
+"""What a packet can be; the last two come before or after what the other recording holds."""
 
 _ROLES = ("good", "error", "error", "error", "idle", "idle")
 _WRONG = 3  # kinds from 1 to here are divergences
@@ -40,7 +40,7 @@ class Pairs:
             ``offset_ps``, where only that has it), kind (of `KINDS`), source, flow, seq, other_seq,
             ``later_ps`` of the second, ``row`` and ``other_row`` of the tables ``packets``, differs (in
             words). -1 where one of them has no such packet.
-        offset_ps: what is added to times of the second so that its packets stand where the first's do.
+        offset_ps: what is added to times of the second so that its packets are where the first's are.
         paired: packets that both have.
         first: the row of the table in which the two part first; None where they do not.
         taps: those that both recorded, in the order of the alignment.

@@ -1,4 +1,4 @@
-"""How work in a thread tells how far it is, hands over parts, and ends when it is no longer wanted."""
+"""How work in a thread reports how far it is, hands over parts, and ends when it is no longer wanted."""
 
 from __future__ import annotations
 

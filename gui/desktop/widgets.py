@@ -53,7 +53,7 @@ def named(widget: Control, name: str, description: str = "") -> Control:
 
 
 def plain_label(name: str, text: str = "") -> QLabel:
-    """Return a label that shows markup as it stands and can be selected with the keyboard."""
+    """Return a label that shows markup as plain text and can be selected with the keyboard."""
     made = named(QLabel(), name)
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setWordWrap(True)
@@ -180,7 +180,7 @@ class ExpressionEdit(QLineEdit):
         first = max(min(self.wrong[0], len(text) - 1), 0)
         last = min(max(self.wrong[1], first + 1), len(text))
         widths = QFontMetrics(self.font())
-        # The cursor is the one character whose place a QLineEdit tells, however far it is scrolled.
+        # The cursor is the one character whose place a QLineEdit reports, however far it is scrolled.
         zero = self.cursorRect().center().x() - widths.horizontalAdvance(
             text[: self.cursorPosition()]
         )
@@ -189,7 +189,7 @@ class ExpressionEdit(QLineEdit):
         return (begin, end) if begin < end else None
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
-        """Paint the line, and the underline as a wave: it is told from a letter without its colour."""
+        """Paint the line, and the underline as a wave, which differs from a letter also without its colour."""
         super().paintEvent(event)
         reach = self.wrong_px()
         if reach is None:

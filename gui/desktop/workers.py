@@ -85,7 +85,7 @@ class Job(QObject):
             self._heard.emit(what, value)
 
     def _relay(self, what: str, value: Any) -> None:
-        """Take what the thread said; nothing of a cancelled job is heard any more."""
+        """Take a message of the thread; those of a cancelled job are dropped."""
         if what == "ended":
             self._end()
         elif self.progress.cancelled:

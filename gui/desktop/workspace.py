@@ -1,4 +1,4 @@
-"""What is open, and everything that opens, decodes, notes and saves it: without a window of its own.
+"""What is open, and everything that opens, decodes, notes and saves it, without a window.
 
 All work that may take long runs in jobs; what they give is taken here, in the thread of the window.
 """
@@ -86,7 +86,7 @@ class Workspace(QObject):
     # Opening and closing
 
     def open(self, what: str, specs: tuple[str, ...] = ()) -> str | None:
-        """Begin to open a path or URL; return the key it will have. What it is not, is said as trouble."""
+        """Begin to open a path or URL; return the key it will have. What cannot be opened is reported as trouble."""
         try:
             kind = kind_of(what)
         except FreezeframeError as error:
@@ -198,7 +198,7 @@ class Workspace(QObject):
     # Live
 
     def act(self, key: str, what: str) -> None:
-        """Arm, freeze or pull a live card; the answer is said when it is there."""
+        """Arm, freeze or pull a live card; the answer is shown when it comes."""
         live = self.live.get(key)
         if live is None:
             return

@@ -26,7 +26,7 @@ NS_PS = 1000  # picoseconds in a nanosecond
 class Material:
     """What there is to export: either ``edges`` or ``tables``.
 
-    ``source`` is the capture's path, for messages and titles. ``edges`` begins the samples anew
+    ``source`` is the capture's path, for messages and titles. ``edges`` begins the samples again
     each time it is called. ``texts`` gives, for the name of a table, what puts a row into words. A format
     that writes every sample refuses more than ``max_samples``.
     """
@@ -87,7 +87,7 @@ def times_ps(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDArray[n
 
 
 def different(names: Sequence[str]) -> list[str]:
-    """Return the names, those that stood before with ``_2``, ``_3`` behind them."""
+    """Return the names, those that came before with ``_2``, ``_3`` at their end."""
     taken: set[str] = set()
     result = []
     for name in names:

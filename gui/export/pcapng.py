@@ -123,7 +123,7 @@ def _byte_packets(
     linktype: int,
     words_of: Callable[[dict[str, object]], str] | None,
 ) -> Iterator[_Packet]:
-    """Yield a packet for each row; rows of kind error stand behind theirs and become its comment."""
+    """Yield a packet for each row; rows of kind error follow theirs and become its comment."""
     held: _Packet | None = None
     for row in _rows(table, time_order(table)):
         text = words_of(row) if words_of is not None else ""

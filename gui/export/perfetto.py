@@ -1,6 +1,6 @@
 """Export as a Perfetto trace, for ui.perfetto.dev: rows as slices or instants, levels as counters.
 
-Perfetto counts nanoseconds, so times are rounded down; ``t_ps`` and all other columns stand unrounded
+Perfetto counts nanoseconds, so times are rounded down; ``t_ps`` and all other columns are written unrounded
 beside each slice.
 
 Source: perfetto.dev, protos/perfetto/trace: trace_packet.proto, track_event/track_event.proto,
@@ -82,7 +82,7 @@ def write_perfetto(material: Material, path: Path) -> Wrote:
                 f"{material.source}: nothing to export as perfetto: "
                 f"{', '.join(name for name, _ in material.tables)} have no rows"
             )
-        # At one time ends come first, or a slice would seem to stand in the one before it.
+        # At one time ends come first, or a slice would seem to be inside the one before it.
         events.sort(key=lambda event: event[:3])
         for t_ps, _, _, body in events:
             _packet(file, uint_field(_TIMESTAMP, to_ns(t_ps)) + bytes_field(_TRACK_EVENT, body))
@@ -127,7 +127,7 @@ def _rows_as_events(
 def _credits(
     name: str, table: pa.Table, tracks: _Tracks, wrote: Wrote
 ) -> Iterator[tuple[int, int, int, bytes]]:
-    """Yield a counter for each flow: the words freed, as the credit words said, not unwrapped."""
+    """Yield a counter for each flow: the words freed, as in the credit words, not unwrapped."""
     if not {"event_source", "code", "flow", "value"} <= set(table.column_names):
         return
     frame = credits(table.to_pandas())

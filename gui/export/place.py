@@ -1,4 +1,4 @@
-"""Output files that stand at their place whole, or not at all: temporary name, sync, rename."""
+"""Output files that appear at their place whole, or not at all: temporary name, sync, rename."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_output(path: Path, source: Path, *, force: bool) -> None:
         source: what is exported; it is never replaced, and nothing is put into a capture folder.
         force: whether a file that is there may be replaced.
     Raises:
-        InputError: no such folder, it cannot be written, something stands there already, or it is
+        InputError: no such folder, it cannot be written, something is there already, or it is
             the source.
     """
     if not path.name:

@@ -102,7 +102,7 @@ def _format(name: str) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """What the user said of the source."""
+    """What the user wants of the source."""
 
     source: SourceChoice
     only: Sequence[str]

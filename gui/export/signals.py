@@ -17,8 +17,8 @@ __all__ = ["Signals"]
 class Signals:
     """The signals of a capture, made from its first piece; ``names`` and ``bits`` of each.
 
-    A bus stands at the place of its first channel. ``ranged`` are the names with the range of a bus
-    behind them, ``data[7:0]``, where its channels are called ``data[0]`` and so on.
+    A bus takes the place of its first channel. ``ranged`` are the names followed by the range of a bus,
+    ``data[7:0]``, where its channels are called ``data[0]`` and so on.
     """
 
     def __init__(self, piece: Edges) -> None:

@@ -20,7 +20,7 @@ def write_session(material: Material, path: Path) -> Wrote:
     """Write the samples, whole and at their own rate.
 
     Raises:
-        InputError: there are no samples, or a channel's name cannot stand in such a file.
+        InputError: there are no samples, or a channel's name cannot be written in such a file.
     """
     if material.edges is None:
         raise InputError(

@@ -1,7 +1,7 @@
 """Samples as metric families: names, units and help texts are those of the register map and the kernel's tables.
 
 A name is ``freezeframe_`` + the counter's metric (+ ``_total`` for counters) and never changes; which source, card or
-interrupt line it is, is told by labels. A source that does not answer has ``freezeframe_up`` 0 and no other metric
+interrupt line it is, is in the labels. A source that does not answer has ``freezeframe_up`` 0 and no other metric
 but the age of its last sample: an old value must not look like a new one.
 
 Source: Prometheus exposition formats; OpenMetrics 1.0, sections 5 and 6.
@@ -80,7 +80,7 @@ def _add(families: dict[str, Any], url: str, counter: Counter, value: int) -> No
             if counter.unit and counter.unit not in counter.help.lower()
             else ""
         )
-        # The unit stands in the text: as a suffix of the name it would be there twice for half of them.
+        # The unit is in the text: as a suffix of the name it would be there twice for half of them.
         help_text = _SHARED_HELP.get(counter.metric, counter.help + unit)
         family = families[counter.metric] = kind(name, help_text, labels=names)
     family.add_metric([url, *(text for _, text in counter.labels)], value)

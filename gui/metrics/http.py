@@ -75,7 +75,7 @@ class MetricsServer(ThreadingHTTPServer):
         """Listen.
 
         Args:
-            port: 0 takes a free one; ``server_port`` tells which.
+            port: 0 takes a free one; ``server_port`` is the one it took.
             token: needed from every client, when given.
         Raises:
             InputError: the host is not the loopback and there is no token, or one cannot listen there.
@@ -150,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
             given = self.headers.get("Authorization", "")
             wanted = f"Bearer {self.server.token}"
             return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
-        # A page in a browser of this machine could ask under a name of its own that leads to the loopback.
+        # A page in a browser of this machine could ask under another name that leads to the loopback.
         host = self.headers.get("Host", "localhost")
         name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
         return is_loopback(name)

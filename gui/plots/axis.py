@@ -53,11 +53,11 @@ class TimeAxis:
     x1: float
 
     def x(self, t_ps: int) -> float:
-        """Return where a time stands; times outside the range stand outside the pixels."""
+        """Return the pixel of a time; times outside the range are outside the pixels."""
         return self.x0 + (t_ps - self.t0_ps) * (self.x1 - self.x0) / max(self.t1_ps - self.t0_ps, 1)
 
     def clamp(self, t_ps: int) -> float:
-        """Return where a time stands, moved to the edge when it is outside."""
+        """Return the pixel of a time, moved to the edge when it is outside."""
         return min(max(self.x(t_ps), self.x0), self.x1)
 
     def ticks(self, most: int = 9) -> list[tuple[float, str]]:

@@ -1,7 +1,7 @@
 """Pyramids: what a drawing needs of a hundred million items, in a few per cent of their memory.
 
 A pyramid is built piece by piece (in a worker: progress, cancel), can be drawn up to where it is
-built, and never copies the columns it stands on. The answers are exact: every column of pixels knows
+built, and never copies the columns it is made of. The answers are exact: every column of pixels knows
 the true extremes and every error of the items in it, at any zoom.
 """
 
@@ -34,7 +34,7 @@ Int64 = npt.NDArray[np.int64]
 
 FAN = 16  # blocks of one level of a pyramid that the next level joins
 _BLOCK = 64  # items a block of the lowest level: 2-3 % of memory; half of it scanned per column
-_PIECE = 1 << 22  # items built at a time: 10-40 ms, then progress is told and a cancel is seen
+_PIECE = 1 << 22  # items built at a time: 10-40 ms, then progress is reported and a cancel is seen
 
 _KERNELS = "freezeframe.gui.plots.kernels"  # a window opens while a worker loads them
 _reduce_series = code(f"{_KERNELS}:reduce_series")
@@ -132,7 +132,7 @@ class Pyramid(ABC):
 
     @abstractmethod
     def memory_B(self) -> int:
-        """Return the bytes that the pyramid takes beside the columns it stands on."""
+        """Return the bytes that the pyramid takes beside the columns it is made of."""
 
     @abstractmethod
     def _allocate(self) -> None: ...

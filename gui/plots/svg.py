@@ -99,7 +99,7 @@ class Svg:
         )
 
     def begin_group(self, css: str) -> None:
-        """Begin a group; what comes until ``end_group`` stands in it."""
+        """Begin a group; what comes until ``end_group`` is in it."""
         self._parts.append(f'<g class="{escape(css)}">')
 
     def end_group(self) -> None:
@@ -107,7 +107,7 @@ class Svg:
         self._parts.append("</g>")
 
     def style(self, css: str) -> None:
-        """Put a style sheet into the drawing, for a picture that stands outside a page of ours."""
+        """Put a style sheet into the drawing, for a picture outside of our pages."""
         self._parts.append(f"<style>{escape(css, quote=False)}</style>")
 
     def render(self) -> str:

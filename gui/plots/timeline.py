@@ -51,7 +51,7 @@ class Tick:
 
 @dataclass(slots=True)
 class Lane:
-    """A row of the time line. Lanes with the same ``group`` stand together under that heading, if it has text."""
+    """A row of the time line. Lanes with the same ``group`` are drawn together under that heading, if it has text."""
 
     group: str
     name: str
@@ -221,7 +221,7 @@ def _draw_bar(svg: Svg, axis: TimeAxis, bar: Bar, y: float, *, least: float) -> 
 
 
 def _merged(axis: TimeAxis, bars: Sequence[Bar]) -> list[Bar]:
-    """Join bars that could not be told apart, so that the drawing of a long capture stays small."""
+    """Join bars that could not be distinguished, so that the drawing of a long capture stays small."""
 
     def thin(bar: Bar) -> bool:
         return axis.x(bar.t1_ps) - axis.x(bar.t0_ps) < 2 * _THIN

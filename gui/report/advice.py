@@ -178,7 +178,7 @@ _PLACES = {
 
 
 def place(finding: Finding) -> str:
-    """Return where a finding lies in words: the segment that ends at its tap, or the device."""
+    """Return the place of a finding in words: the segment that ends at its tap, or the device."""
     if finding.device is None:
         return "an unknown place"
     return _PLACES.get(finding.tap or "", "{}").format(finding.device)
@@ -198,7 +198,7 @@ def next_steps(
     """Return what to do about a finding.
 
     Args:
-        capture, trace: with them, what can still be had of this very freeze stands first where the
+        capture, trace: with them, what can still be read of this very freeze comes first where the
             recording did not decide.
     """
     advice = ADVICE.get(finding.diagnosis)

@@ -1,6 +1,6 @@
 """The parts of the report on the analyses: drawings, figures, findings, notes and tables of each.
 
-Only `AnalysisResult` is read; what an analysis means and how it measures stands in docs/analyzers.md.
+Only `AnalysisResult` is read; docs/analyzers.md says what an analysis means and how it measures.
 """
 
 from __future__ import annotations

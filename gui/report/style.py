@@ -20,5 +20,5 @@ def style_text() -> str:
 
 
 def script_text() -> str:
-    """Return ``report.js``, which stands beside this module."""
+    """Return ``report.js``, the file beside this module."""
     return Path(__file__).with_name("report.js").read_text("utf-8")

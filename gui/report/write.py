@@ -1,4 +1,4 @@
-"""The whole report as a page, and writing it so that a cut file is never left behind."""
+"""The whole report as a page, and writing it so that no part of a file ever stays."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def check_place(path: Path, force: bool) -> None:
     """Refuse a place where no report can be written, before any work is done.
 
     Raises:
-        InputError: something stands there and ``force`` is not given, it is a folder or a
-            device, the folder it should stand in is missing, or that is a capture folder.
+        InputError: something is there and ``force`` is not given, it is a folder or a
+            device, the folder for it is missing, or that is a capture folder.
     """
     refuse_evidence(path)
     if path.is_dir():
@@ -62,7 +62,7 @@ def report(
 
     Args:
         analyses: also throughput, credits, latency and the others.
-        overwrite: replace a file that stands there.
+        overwrite: replace a file that is there.
     Raises:
         InputError: the capture cannot be opened, or the file cannot be written there.
     """
@@ -134,7 +134,7 @@ def write_report(
 
     Raises:
         InputError: as ``check_place``.
-        OSError: the disk is full or may not be written; nothing is left behind.
+        OSError: the disk is full or may not be written; nothing is kept.
     """
     check_place(path, force)
     if analyses is None:

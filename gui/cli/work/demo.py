@@ -90,7 +90,7 @@ def _base(output: Path, force: bool) -> Path:
     """Check the place and return the folder in which the results are made before they move there.
 
     Raises:
-        InputError: a file stands there, results of an earlier demo do, or it is in a capture.
+        InputError: a file or the results of an earlier demo are there, or it is in a capture.
     """
     refuse_evidence(output)
     # The nearest folder that is there: on the same disk, so that moving is one step.
@@ -110,7 +110,7 @@ def _base(output: Path, force: bool) -> Path:
 
 
 def _publish(made: Path, output: Path, aside: Path) -> None:
-    """Move the results to their place; where that fails, what stood there stands there again."""
+    """Move the results to their place; where that fails, what was there is put back."""
     missing = [path for path in (output, *output.absolute().parents) if not path.exists()]
     moved: list[tuple[Path, Path]] = []
     try:

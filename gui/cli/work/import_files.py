@@ -82,7 +82,7 @@ def import_files(
 def _placed(
     files: Sequence[Path], align: Sequence[str], offset: Sequence[str], drift: Sequence[str]
 ) -> list[tuple[Alignment | None, str]]:
-    """Return for each file where it lies, or the signal to find it by; nothing for the first.
+    """Return for each file its alignment, or the signal to find it by; nothing for the first.
 
     Raises:
         InputError: the options do not fit the files.
@@ -123,7 +123,7 @@ def _ppm(text: str) -> Fraction:
 
 
 def folder_text(output: Path, done: Imported) -> str:
-    """Return what stands in a capture folder, in one line."""
+    """Return what a capture folder holds, in one line."""
     rate_hz = done.header.samplerate_hz
     return (
         f"{output}: {plural(len(done.header.channels), 'channel')}, {plural(done.edges, 'edge')}, "

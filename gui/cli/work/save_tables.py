@@ -35,7 +35,7 @@ def check_place(
         )
     stacks = [parse_spec(spec, registry) for spec in specs]
     tables = sum(len(stack.steps[-1].decoder.produces) for stack in stacks)
-    # With several tables, what stands at `output` itself is not touched.
+    # With several tables, a file at `output` itself is not touched.
     check_output(output, source, force=force or tables > 1)
 
 

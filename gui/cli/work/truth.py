@@ -24,7 +24,7 @@ class Verdict:
 
 
 def read_truth(path: Path) -> dict[str, Any]:
-    """Return what the emulator wrote of its own injections.
+    """Return what the emulator wrote about its injections.
 
     Raises:
         InputError: the file is missing or is not a truth file.

@@ -82,7 +82,7 @@ def sure(parent: QWidget, title: str, text: str) -> bool:
 
 
 def show_text(parent: QWidget, title: str, text: str) -> None:
-    """Show a text in a window of its own."""
+    """Show a text in a new window."""
     dialog = QDialog(parent)
     dialog.setWindowTitle(title)
     box = text_box(title)

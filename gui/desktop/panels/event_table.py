@@ -62,7 +62,7 @@ class EventTable(QWidget):
         self.model = FrameModel()
         self.view = table_view("events")
         self.view.setModel(self.model)
-        # A header that still stands beyond the end of shorter rows paints all of them, seconds long.
+        # A header that is scrolled beyond the end of shorter rows paints all of them, seconds long.
         self.model.modelAboutToBeReset.connect(self.view.scrollToTop)
         self.which = named(QComboBox(), "table", "Which table is shown.")
         self.which.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)

@@ -1,4 +1,4 @@
-"""The open sources: what each is, what a reader should know of it, and where it lies on the time base."""
+"""The open sources: what each is, what a reader should know of it, and where it begins on the time base."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class FrameModel(QAbstractTableModel):
         self._texts: Callable[[int], str] | None = None
 
     def show_frame(self, frame: pd.DataFrame, text: Callable[[int], str] | None = None) -> None:
-        """Show a frame; ``text`` puts a row into words, in a column of its own."""
+        """Show a frame; ``text`` puts a row into words, in one more column."""
         self.beginResetModel()
         self._cells = [_cell(str(name), frame[name]) for name in frame.columns]
         self._texts = text

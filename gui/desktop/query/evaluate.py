@@ -68,7 +68,7 @@ def _rows(node: Node, table: pd.DataFrame) -> Bools:
     if isinstance(node, Not):
         return ~_rows(node.of, table)
     if isinstance(node, And | Or):
-        # Every part is evaluated, also where the answer stands: an error in it must be told.
+        # Every part is evaluated, also where the answer is known already: an error in it must be reported.
         parts = [_rows(part, table) for part in node.of]
         join = np.logical_and if isinstance(node, And) else np.logical_or
         found: Bools = join.reduce(parts)

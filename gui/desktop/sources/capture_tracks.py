@@ -38,7 +38,7 @@ def recording_tracks(
     key: str, name: str, folder: CaptureFolder, trace: Trace
 ) -> Iterator[tuple[Track, str]]:
     """Yield the tracks with the tables that they show, in the order of the window."""
-    # The words of a tap stand under its packets.
+    # The words of a tap are drawn under its packets.
     taps = [*_packets(key, name, trace), *_words(key, name, folder, trace)]
     sources = list(dict.fromkeys(track.key.rpartition("/")[2] for track, _ in taps))
     yield from sorted(taps, key=lambda one: sources.index(one[0].key.rpartition("/")[2]))
@@ -107,7 +107,7 @@ def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator
         order = _sorted(starts, rows)
         begin = starts[order]
         end = begin + _cycle_ps(folder, source)
-        # A word lasts a cycle; where two stand closer (a clock that was drifted), to the next.
+        # A word lasts a cycle; where two are closer (a clock that drifted), to the next.
         end[:-1] = np.maximum(begin[:-1], np.minimum(end[:-1], begin[1:]))
 
         def label(item: int, order: Int64 = order) -> str:
@@ -132,7 +132,7 @@ def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator
 
 
 def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
-    """One track for each kind of a device's events that no track of its own shows."""
+    """One track for each kind of a device's events that no other track shows."""
     table = trace.events
     skipped = (Kind.STATE.name, Kind.PRESSURE.name, Kind.TIME.name, Kind.MARK.name)
     kinds, starts = _texts(table["kind"]), table["t_ps"].to_numpy()
@@ -265,7 +265,7 @@ def _by_source(table: pd.DataFrame) -> Iterator[tuple[str, Int64]]:
 
 
 def _sorted(t_ps: Int64, rows: Int64) -> Int64:
-    """Return rows in order of time; a memory whose times go back stands in order all the same."""
+    """Return rows in order of time; also of a memory whose times go back."""
     mine = t_ps[rows]
     if not np.any(mine[1:] < mine[:-1]):
         return rows

@@ -1,4 +1,4 @@
-"""A live card, or counters of this machine: read by a thread of its own, kept as series that grow.
+"""A live card, or counters of this machine: read by its own thread, kept as series that grow.
 
 Times begin when the source was opened. While it does not answer, its series have a gap and it is stale.
 """
@@ -66,7 +66,7 @@ class _Series:
             return
         else:
             grown, since_ns = value - before[1], t_ns - before[0]
-            # One that went back began anew with its device: how fast it grew is not known.
+            # A count that went back began again with its device: how fast it grew is not known.
             known = grown >= 0 and since_ns > 0
             shown = grown * 1e9 / since_ns if known else float("nan")
             self.moved = self.moved or grown != 0

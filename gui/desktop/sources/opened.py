@@ -1,7 +1,7 @@
 """What is open: tables, tracks, findings and remarks of one source, whatever it was made from.
 
 A source is put together in a worker and handed over whole; the window only reads it. Times are those
-of the source itself; ``offset_ps`` says where its zero lies on the window's time base.
+of the source itself; ``offset_ps`` is the time of its zero on the window's time base.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Table:
     """A table of events as the window shows it.
 
     ``text`` puts a row (column -> value) into words; None where its columns say all. ``partner``: the
-    source whose packets stand beside those of the table's own (`Pairs.table`); empty for any other table.
+    source whose packets are listed beside those of the table's own (`Pairs.table`); empty for any other table.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""Builds the pyramids of a time line in a thread of its own, the tracks in view first."""
+"""Builds the pyramids of a time line in another thread, the tracks in view first."""
 
 from __future__ import annotations
 

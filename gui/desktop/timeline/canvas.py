@@ -275,7 +275,7 @@ class TimelineCanvas(QWidget):
     # Qt
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
-        """Paint the tracks when they changed, and what lies above them."""
+        """Paint the tracks when they changed, and what is drawn above them."""
         scene = self._scene(self.width(), self.height())
         painter = QPainter(self)
         if self._stale:

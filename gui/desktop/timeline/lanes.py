@@ -38,7 +38,7 @@ def split_lanes(track: SliceTrack, most: int = 16) -> list[SliceTrack]:
     """Return the track itself, or one track a lane (``key/2``, ``name (2)``) when slices overlap.
 
     The label, tip and rows of every slice stay what they were. There are at most ``most`` lanes; in
-    the last one slices may still overlap, where more than that stand at one time.
+    the last one slices may still overlap, where more than that are at one time.
     """
     lanes = lanes_of(track.t_ps, track.t_end_ps, most)
     if not lanes.any():

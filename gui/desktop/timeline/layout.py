@@ -33,7 +33,7 @@ _USUAL_PX = (
 class Row:
     """One track in the drawing; ``y`` from the top of all tracks, before scrolling.
 
-    ``heading`` is the source's name when this is the first of its tracks; it stands in the
+    ``heading`` is the source's name when this is the first of its tracks; it is drawn in the
     HEADING_PX above ``y``.
     """
 
@@ -56,7 +56,7 @@ class Layout:
         self.height = 0
 
     def set_tracks(self, tracks: Sequence[Track]) -> None:
-        """Take tracks: those known keep their place, new ones stand below the rest of their source.
+        """Take tracks: known ones keep their place, new ones come below the rest of their source.
 
         Raises:
             ValueError: two tracks have the same key.

@@ -1,4 +1,4 @@
-"""What lies above the tracks: the axis, marks across all of them, the selection, hits and cursors."""
+"""What is drawn above the tracks: the axis, marks across all of them, the selection, hits and cursors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def draw_ruler(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
 
 
 def draw_overlay(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
-    """Draw what lies above the tracks; the painter stands at the corner of the time area."""
+    """Draw what is above the tracks; the painter begins at the corner of the time area."""
     painter.save()
     painter.setClipRect(QRectF(0, 0, scene.width, scene.height))
     theme = scene.theme
@@ -104,7 +104,7 @@ def _draw_flags(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
         painter.drawText(QPointF(flag.left() + 4, middle), name)
         if number + 1 == len(ordered):
             break
-        # the time to the next cursor stands between the two, where both ends leave room in view
+        # the time to the next cursor is written between the two, where both ends leave room in view
         right = min(scene.x_of(ordered[number + 1].t_ps), scene.width) - 12
         left = max(flag.right(), 0) + 2
         text = format_ps(ordered[number + 1].t_ps - cursor.t_ps)

@@ -1,7 +1,7 @@
 """Colours by role, dark and light, that colour-blind eyes can tell apart.
 
 The eight class colours are Paul Tol's "bright" and "muted" schemes, errors are Okabe and Ito's
-vermillion; an error is never told by colour alone (it also stands higher than its row).
+vermillion; an error is never shown by colour alone (it is also higher than its row).
 
 Source: P. Tol, "Colour Schemes", SRON/EPS/TN/09-002, issue 3.2, figures 1 and 3; M. Okabe, K. Ito,
 "Color Universal Design" (2008).

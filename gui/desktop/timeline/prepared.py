@@ -1,4 +1,4 @@
-"""A track together with its pyramid: what to draw, what stands where, what comes next.
+"""A track together with its pyramid: what to draw, what is where, what comes next.
 
 A worker calls `Prepared.build`; from the first built piece on (`ready`) the window may ask everything
 else, and gets answers about the part that is built.
@@ -59,7 +59,7 @@ class Prepared:
 
     @property
     def said(self) -> str:
-        """Return what stands in the row of a track that has nothing to draw; empty when it has."""
+        """Return what is written in the row of a track that has nothing to draw; empty when it has."""
         if self.failed:
             return self.failed
         if not len(self.track):
@@ -167,7 +167,7 @@ class Prepared:
         )
 
     def item_at(self, t_ps: int, slack_ps: int) -> int | None:
-        """Return the item that stands at a time, or begins or ends within ``slack_ps`` of it."""
+        """Return the item that covers a time, or begins or ends within ``slack_ps`` of it."""
         if not self._usable():
             return None
         if isinstance(self.pyramid, SlicePyramid):
@@ -217,7 +217,7 @@ class Prepared:
         return found if 0 <= found < len(self.track) else None
 
     def visible(self, t0_ps: int, t1_ps: int) -> tuple[int, int]:
-        """Return the half-open range of items that begin in a range of time or stand at its start."""
+        """Return the half-open range of items that begin in a range of time or cover its start."""
         first, last = (int(i) for i in np.searchsorted(self.track.t_ps, [t0_ps, t1_ps]))
         if first and self.track.end_of(first - 1) > t0_ps:
             first -= 1
@@ -227,10 +227,10 @@ class Prepared:
         """Return the items in view that have no label inside, with the idle time after each.
 
         Args:
-            inside: items whose label stands in them.
+            inside: items whose label is drawn in them.
         Returns:
             item, where it ends, where the next begins (``t1_ps`` for the last); nothing when there
-            are too many to be told apart.
+            are too many to be distinguished.
         """
         first, last = self.visible(t0_ps, t1_ps)
         if last - first > _BESIDE_MOST:

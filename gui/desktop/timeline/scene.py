@@ -1,4 +1,4 @@
-"""What is to be drawn now: the range, the rows in view, and what stands above them."""
+"""What is to be drawn now: the range, the rows in view, and what is drawn above them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TICK_PX = 110  # room for the label of one tick
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What lies above the tracks."""
+    """What is drawn above the tracks."""
 
     selection: Selection | None = None
     hits: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict)  # key -> rising times

@@ -464,7 +464,7 @@ class SteerableTimeline(TimelineCanvas):
         self.cursors_changed.emit()
 
     def _describe(self) -> None:
-        """Tell screen readers where the user is."""
+        """Describe to screen readers where the user is."""
         parts = []
         if self._focus is not None and self._focus in self._prepared:
             track = self._prepared[self._focus].track
@@ -476,5 +476,5 @@ class SteerableTimeline(TimelineCanvas):
         if self._band is not None:
             parts.append(f"{format_ps(self._band[1] - self._band[0])} selected")
         parts += [f"{a} to {b}: {format_ps(delta)}" for a, b, delta in self.deltas()]
-        # Qt itself tells screen readers that the description changed
+        # Qt itself notifies screen readers that the description changed
         self.setAccessibleDescription("; ".join(parts).replace("\n", ", "))

@@ -42,7 +42,7 @@ class Track:
     Attributes:
         key: names the track in a view for good: selections, saved views and links use it. Unique.
         name: shown in the label column. Plain text, whatever it holds.
-        source: the capture, file or device it comes from; tracks of one source stand together.
+        source: the capture, file or device it comes from; tracks of one source are shown together.
         t_ps: ``(n,)`` int64, not decreasing. Items begin here.
         rows: ``(n,)`` int64, the row of each item in its table; None when item i is row i.
         height_px: height of the open track; 0 for the usual one of its kind.
@@ -218,7 +218,7 @@ class SliceTrack(Track):
         return span and (span[0], max(span[1], int(self.t_end_ps[-1000:].max())))
 
     def label_of(self, item: int) -> str:
-        """Return the text of a slice; the name of its class when it has none of its own."""
+        """Return the text of a slice; the name of its class when it has none."""
         if self.label is not None:
             return self.label(item)
         return self.class_of(item)

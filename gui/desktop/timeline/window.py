@@ -93,7 +93,7 @@ class AxisLabels:
 def axis_labels(t0_ps: int, t1_ps: int, most: int, longest: int = 14) -> AxisLabels:
     """Return at most ``most`` round times in ``[t0_ps, t1_ps)``.
 
-    Deep in a long capture the full times would be too long to stand beside each other: then the
+    Deep in a long capture the full times would be too long to be written beside each other: then the
     first tick is the base, written once, and the others say how much later they are.
     """
     times = round_ticks(t0_ps, t1_ps, most)
