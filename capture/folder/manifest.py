@@ -13,12 +13,12 @@ from typing import Any
 
 from freezeframe.capture.folder.content import CHUNK_RECORDS, DeviceCapture, Gap, MemoryImage
 from freezeframe.capture.registers.layouts import (
-    CAUSE_NAMES,
     DOMAIN_NAMES,
     MEMORY_NAMES,
     STATE_NAMES,
     Domain,
 )
+from freezeframe.capture.registers.names import cause_names
 
 __all__ = [
     "FIRST_VERSION",
@@ -28,7 +28,6 @@ __all__ = [
     "SAMPLES_NAME",
     "SAMPLES_VERSION",
     "canonical_json",
-    "cause_names",
     "device_entry",
     "host_file",
     "manifest_digest",
@@ -78,15 +77,6 @@ def tool_version() -> str:
         return f"freezeframe {version('freezeframe')}"
     except PackageNotFoundError:
         return "freezeframe (version unknown: not installed)"
-
-
-def cause_names(causes: int) -> list[str]:
-    """Return the names of the causes in a mask; a bit without a name is ``cause-NN``."""
-    return [
-        CAUSE_NAMES[bit] if bit < len(CAUSE_NAMES) else f"cause-{bit}"
-        for bit in range(causes.bit_length())
-        if causes >> bit & 1
-    ]
 
 
 def device_entry(device: DeviceCapture) -> Json:

@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 
 from freezeframe.capture.errors import RecorderStateError, TargetError
-from freezeframe.capture.folder.manifest import cause_names
 from freezeframe.capture.recorder.recorder_state import MemoryState, RecorderState
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, STATE_NAMES
+from freezeframe.capture.registers.names import cause_names
 
 __all__ = [
     "MemoryState",

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
+from freezeframe.capture.registers.layouts import CAUSE_NAMES
 from freezeframe.capture.registers.map_table import MAP_SIZE, REGISTERS, WINDOWS
 from freezeframe.capture.registers.types import RegisterInfo, WindowInfo
 
 __all__ = [
+    "cause_names",
     "counter_unit",
     "describe",
     "device_name",
@@ -122,3 +124,12 @@ def _labels() -> dict[int, str]:
 def _nearest(name: str, known: dict[str, RegisterInfo] | dict[str, WindowInfo]) -> str:
     near = difflib.get_close_matches(name, known, 3)
     return f"; the nearest are {', '.join(near)}" if near else ""
+
+
+def cause_names(causes: int) -> list[str]:
+    """Return the names of the causes in a mask; a bit without a name is ``cause-NN``."""
+    return [
+        CAUSE_NAMES[bit] if bit < len(CAUSE_NAMES) else f"cause-{bit}"
+        for bit in range(causes.bit_length())
+        if causes >> bit & 1
+    ]

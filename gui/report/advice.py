@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
-from freezeframe.capture.folder.manifest import cause_names
+from freezeframe.capture.registers.names import cause_names
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.text import shell_word
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Row
-from freezeframe.capture.folder.manifest import cause_names
+from freezeframe.capture.registers.names import cause_names
 
 __all__ = [
     "Cell",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.manifest import cause_names
+from freezeframe.capture.registers.names import cause_names
 from freezeframe.decoders.trace.decode import Trace
 
 __all__ = ["Freeze", "first_freeze", "freezes"]
