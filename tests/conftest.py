@@ -30,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--quick"):
         from tests.quick import Quick  # loads numba
 
-        config.pluginmanager.register(Quick(), "quick")
+        config.pluginmanager.register(Quick(config), "quick")
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         from tests.plain_kernels import PlainKernels
 

@@ -1,8 +1,9 @@
 """What ``make quick`` leaves out: whatever compiles, starts a program, shows a window, or takes long.
 
 Nobody keeps a list of tests. One that asks for a compiled kernel or another program, or emulates a card
-for long, is skipped at that moment; all run in ``make test``. What stands here by name is only what is
-not worth looking at.
+for long, is skipped at that moment; all run in ``make test``. Which these were is remembered (in pytest's
+cache), so that the next run leaves them out at once, until their file changes or with ``--cache-clear``.
+What stands here by name is only what is not worth looking at.
 """
 
 from __future__ import annotations
@@ -21,35 +22,43 @@ from numba.core.dispatcher import Dispatcher
 __all__ = ["Quick"]
 
 # In these every test needs a simulator, a window or another program.
-LEFT_OUT = ("board", "capture/files/test_ghw.py", "decoders/srd", "gui/desktop", "peers", "rtl")
+LEFT_OUT = ("board", "decoders/srd", "gui/desktop", "peers", "rtl")
 EVENTS = 2_500  # of an emulated card: a fortieth of a second
-LIMIT_S = 0.4  # of CPU time, so that a busy machine leaves out no more than an idle one
+LIMIT_S = 1.0  # of CPU time, so that a busy machine leaves out no more than an idle one
 
 
-def _kernel(*_: object, **__: object) -> NoReturn:
-    pytest.skip("needs a compiled kernel")
+_CACHE = "freezeframe/not-quick"
+_MARK = "not quick: "
 
 
-def _program(*_: object, **__: object) -> NoReturn:
-    pytest.skip("starts another program")
-
-
-def _late(*_: object) -> NoReturn:
-    pytest.skip(f"takes more than {LIMIT_S:g} s")
+def _changed(test: str) -> int:
+    """Return when the file of a test was changed, 0 where it is gone."""
+    path = Path(__file__).parents[1] / test.partition("::")[0]
+    return path.stat().st_mtime_ns if path.is_file() else 0
 
 
 class Quick:
     """A plug-in of pytest, registered by ``--quick``."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: pytest.Config) -> None:
+        self._cache = getattr(config, "cache", None)  # none with -p no:cacheprovider
+        self._is_worker = hasattr(config, "workerinput")
         self._patch = pytest.MonkeyPatch()
         self._events = 0
+        self._asked = ""
+        known: dict[str, int] = self._cache.get(_CACHE, {}) if self._cache else {}
+        self._skipped = {test: time for test, time in known.items() if time == _changed(test)}
+
+    def _stop(self, asked: str) -> NoReturn:
+        self._asked = _MARK + asked
+        pytest.skip(self._asked)
 
     def pytest_sessionstart(self) -> None:
         # What a kernel does when it is called with types for the first time: load it from the cache, or compile it.
-        self._patch.setattr(Dispatcher, "_compile_for_args", _kernel)
-        self._patch.setattr(subprocess, "Popen", _program)
-        signal.signal(signal.SIGPROF, _late)
+        self._patch.setattr(
+            Dispatcher, "_compile_for_args", lambda *_, **__: self._stop("needs a compiled kernel")
+        )
+        signal.signal(signal.SIGPROF, lambda *_: self._stop(f"takes more than {LIMIT_S:g} s"))
         settings.register_profile("quick", settings.get_profile("freezeframe"), max_examples=10)
         settings.load_profile("quick")
         step = simpy.Environment.step
@@ -57,7 +66,7 @@ class Quick:
         def counted(environment: simpy.Environment) -> None:
             self._events += 1
             if self._events > EVENTS:
-                pytest.skip("emulates a card for long")
+                self._stop("emulates a card for long")
             step(environment)
 
         self._patch.setattr(simpy.Environment, "step", counted)
@@ -71,15 +80,30 @@ class Quick:
         return (yield from self._limited())
 
     def _limited(self) -> Generator[None, object, object]:
-        self._events = 0
-        signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
-        try:
-            return (yield)
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
+        self._events, self._asked = 0, ""
+        with pytest.MonkeyPatch.context() as patch:
+            # Only here: pytest itself asks programs.
+            patch.setattr(
+                subprocess, "Popen", lambda *_, **__: self._stop("starts another program")
+            )
+            signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
+            try:
+                return (yield)
+            except Exception:
+                if self._asked:  # the code under test took the skip for an error of its own
+                    pytest.skip(self._asked)
+                raise
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and isinstance(report.longrepr, tuple) and _MARK in report.longrepr[2]:
+            self._skipped[report.nodeid] = _changed(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
         self._patch.undo()
+        if self._cache and not self._is_worker:
+            self._cache.set(_CACHE, self._skipped)
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         tests = Path(__file__).parent
@@ -87,4 +111,8 @@ class Quick:
         return True if left_out else None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if item.get_closest_marker("slow") is None]
+        items[:] = [
+            item
+            for item in items
+            if item.nodeid not in self._skipped and item.get_closest_marker("slow") is None
+        ]

@@ -27,5 +27,5 @@ for item in $found; do
         touch "$venv/.ready"
     fi
     echo "Python $version:"
-    PYTHONPATH=src "$venv/bin/python" -m pytest -q -n 2 --dist loadfile -p no:cacheprovider --quick tests
+    PYTHONPATH=src "$venv/bin/python" -m pytest -q -n 2 --dist loadfile -o cache_dir="$venv/.pytest_cache" --quick tests
 done
