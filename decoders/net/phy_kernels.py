@@ -262,7 +262,7 @@ def frames(
             width = 2
         if symbol & _ENABLE:
             if s.code >= 0:
-                _finish(s, at, known, rows[count])
+                _finish(s, at, known, rows, count)
                 s.code = -1
                 count += 1
             if s.phase == _IDLE:
@@ -285,14 +285,14 @@ def frames(
                 s.row.data_sample = at
             continue
         if s.phase != _IDLE:
-            _finish(s, at, known, rows[count])
+            _finish(s, at, known, rows, count)
             count += 1
             s.phase = _IDLE
             s.idle = 0
         s.status_seen = 0 if symbol & _ERROR else s.status_seen
         code = symbol & 0xFF if width == 2 else symbol & 15
         if s.code >= 0 and (symbol & _ERROR == 0 or code != s.code):
-            _finish(s, at, known, rows[count])
+            _finish(s, at, known, rows, count)
             s.code = -1
             count += 1
         if symbol & _ERROR:
@@ -305,7 +305,7 @@ def frames(
                 s.idle = min(s.idle, 0)  # the gap begins after it
                 continue
         elif in_band == 1:
-            count += _status(s, symbol, at, known, rows[count])
+            count += _status(s, symbol, at, known, rows, count)
         if s.idle >= 0:
             s.idle += width
     return count
@@ -318,7 +318,7 @@ def close(end_sample: int, state: Any, rows: Any) -> int:
     if s.phase == _IDLE and s.code < 0:
         return 0
     s.row.cut |= 2
-    _finish(s, end_sample, end_sample, rows[0])
+    _finish(s, end_sample, end_sample, rows, 0)
     s.phase = _IDLE
     s.code = -1
     return 1
@@ -339,25 +339,13 @@ def _begin(s: Any, kind: int, at: int, width: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _finish(s: Any, end: int, known: int, row: Any) -> None:
-    row.kind = s.row.kind
+def _finish(s: Any, end: int, known: int, rows: Any, count: int) -> None:
+    rows[count] = s.row
+    row = rows[count]
     row.known = known
-    row.sample = s.row.sample
     row.end_sample = end
     row.data_sample = max(-1, s.row.data_sample)
-    row.symbols = s.row.symbols
-    row.width = s.row.width
-    row.preamble = s.row.preamble
-    row.bad_preamble = s.row.bad_preamble
-    row.first_byte = s.row.first_byte
-    row.bytes = s.row.bytes
     row.extra = 1 if s.half >= 0 else 0
-    row.errors = s.row.errors
-    row.first_error = s.row.first_error
-    row.gap = s.row.gap
-    row.collision = s.row.collision
-    row.cut = s.row.cut
-    row.code = s.row.code
 
 
 @njit(cache=True, nogil=True)
@@ -397,7 +385,7 @@ def _kind_of(code: int, width: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _status(s: Any, symbol: int, at: int, known: int, row: Any) -> int:
+def _status(s: Any, symbol: int, at: int, known: int, rows: Any, count: int) -> int:
     """Follow the in-band status, which both halves of an idle symbol repeat; return rows given."""
     value = symbol & 15
     if value != symbol >> 4 & 15:
@@ -412,5 +400,5 @@ def _status(s: Any, symbol: int, at: int, known: int, row: Any) -> int:
     s.status = value
     _begin(s, STATUS, at, 1)
     s.row.code = value
-    _finish(s, at, known, row)
+    _finish(s, at, known, rows, count)
     return 1

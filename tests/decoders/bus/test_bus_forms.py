@@ -89,6 +89,47 @@ def test_rows_do_not_depend_on_the_form_of_the_pieces_nor_on_how_they_are_gather
         assert joined.to_pylist() == table.to_pylist()
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    ("decoder", "traffic"),
+    [(PCI, pci_model.random_traffic), (PCIX, pcix_model.random_traffic)],
+    ids=["pci", "pcix"],
+)
+def test_rows_do_not_depend_on_where_pieces_of_a_wide_bus_end(
+    decoder: Decoder, traffic: Callable[..., Any], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(seed)
+    monkeypatch.setattr(pci_stream, "_CLOCKS_AT_ONCE", rng.choice((1, 4, 50)))
+    wide = seed % 2 == 1
+    clocks = traffic(seed, 6, wide=wide).drawn()
+    for _ in range(10):  # and with broken lines
+        at = rng.randrange(len(clocks))
+        name = rng.choice(["frame", "irdy", "trdy", "devsel", "stop", "perr", "rst"])
+        clocks[at] = replace(clocks[at], **{name: not getattr(clocks[at], name)})
+    channels = [channel.id for channel in decoder.channels]
+    edges = Capture(clocks).edges(channels, [] if wide else EXTENSION)
+    options = decoder.option_values()
+    whole = decoder.decode(edges, options, decoder.new_state(options), True)
+    state = decoder.new_state(options)
+    made = []
+    begin = 0
+    for end in [*sorted(rng.sample(range(1, edges.end_sample), 25)), edges.end_sample]:
+        kept = (edges.sample >= begin) & (edges.sample < end)
+        piece = replace(
+            edges,
+            sample=edges.sample[kept],
+            value=edges.value[kept],
+            high=None if edges.high is None else edges.high[kept],
+            begin_sample=begin,
+            end_sample=end,
+        )
+        made.append(decoder.decode(piece, options, state, end == edges.end_sample))
+        begin = end
+    for kind, table in whole.items():
+        joined = pa.concat_tables(part[kind] for part in made)
+        assert joined.to_pylist() == table.to_pylist()
+
+
 @pytest.mark.parametrize("decoder", [PCI, PCIX], ids=["pci", "pcix"])
 def test_a_long_burst_is_written_down_phase_by_phase_with_the_one_bad_parity_in_it(
     decoder: Decoder,

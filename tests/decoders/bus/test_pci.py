@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
-from freezeframe.decoders.bus import pci_stream
 from freezeframe.decoders.bus.pci import PCI
 from freezeframe.decoders.bus.pci_code import decode_pci
 from freezeframe.decoders.bus.pci_tables import pci_texts
@@ -288,40 +286,6 @@ def test_more_retries_than_can_be_remembered_are_told_and_not_lost() -> None:
         bus.idle(2)
     told = [row for row in decoded(bus.drawn()) if row["error"] == "retry-not-repeated"]
     assert [row["transaction"] for row in told] == list(range(70))
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_rows_do_not_depend_on_where_pieces_end(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(seed)
-    monkeypatch.setattr(pci_stream, "_CLOCKS_AT_ONCE", rng.choice((1, 4, 50)))
-    wide = seed % 2 == 1
-    bus = random_traffic(seed, 6, wide=wide)
-    clocks = bus.drawn()
-    for _ in range(10):  # and with broken lines
-        at = rng.randrange(len(clocks))
-        name = rng.choice(["frame", "irdy", "trdy", "devsel", "stop", "perr", "rst"])
-        clocks[at] = replace(clocks[at], **{name: not getattr(clocks[at], name)})
-    edges = Capture(clocks).edges(CHANNELS, [] if wide else EXTENSION)
-    options = PCI.option_values()
-    whole = decode_pci(edges, options, PCI.new_state(options), True)
-    state = PCI.new_state(options)
-    made = []
-    begin = 0
-    for end in [*sorted(rng.sample(range(1, edges.end_sample), 25)), edges.end_sample]:
-        kept = (edges.sample >= begin) & (edges.sample < end)
-        piece = replace(
-            edges,
-            sample=edges.sample[kept],
-            value=edges.value[kept],
-            high=None if edges.high is None else edges.high[kept],
-            begin_sample=begin,
-            end_sample=end,
-        )
-        made.append(decode_pci(piece, options, state, end == edges.end_sample))
-        begin = end
-    for kind, table in whole.items():
-        joined = pa.concat_tables(part[kind] for part in made)
-        assert joined.to_pylist() == table.to_pylist()
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from freezeframe.capture.files.edges import Edges
-from freezeframe.decoders.bus import pci_stream
 from freezeframe.decoders.bus.pci_code import decode_pci as decode_pcix
 from freezeframe.decoders.bus.pcix import PCIX
 from freezeframe.decoders.bus.pcix_tables import pcix_texts
@@ -274,39 +272,6 @@ def test_a_capture_that_ends_in_a_burst_gives_it_as_an_error_with_its_data() -> 
         [100, 101, 102, 103],
         16,
     )
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_rows_do_not_depend_on_where_pieces_end(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(seed)
-    monkeypatch.setattr(pci_stream, "_CLOCKS_AT_ONCE", rng.choice((1, 4, 50)))
-    wide = seed % 2 == 1
-    clocks = random_traffic(seed, 5, wide=wide).drawn()
-    for _ in range(10):  # and with broken lines
-        at = rng.randrange(len(clocks))
-        name = rng.choice(["frame", "irdy", "trdy", "devsel", "stop", "perr", "rst"])
-        clocks[at] = replace(clocks[at], **{name: not getattr(clocks[at], name)})
-    edges = Capture(clocks).edges(CHANNELS, [] if wide else EXTENSION)
-    options = PCIX.option_values()
-    whole = decode_pcix(edges, options, PCIX.new_state(options), True)
-    state = PCIX.new_state(options)
-    made = []
-    begin = 0
-    for end in [*sorted(rng.sample(range(1, edges.end_sample), 25)), edges.end_sample]:
-        kept = (edges.sample >= begin) & (edges.sample < end)
-        piece = replace(
-            edges,
-            sample=edges.sample[kept],
-            value=edges.value[kept],
-            high=None if edges.high is None else edges.high[kept],
-            begin_sample=begin,
-            end_sample=end,
-        )
-        made.append(decode_pcix(piece, options, state, end == edges.end_sample))
-        begin = end
-    for kind, table in whole.items():
-        joined = pa.concat_tables(part[kind] for part in made)
-        assert joined.to_pylist() == table.to_pylist()
 
 
 @pytest.mark.parametrize("seed", range(20))
