@@ -60,16 +60,16 @@ def decode_parallel(
     if piece.channels[_CLK] and any(_limits(options)):
         piece = piece.edges() if isinstance(piece, Samples) else piece
         near = _near_changes(piece, options, state)
-    found = _items(piece, bits, options, state, last)
+    piece_items = _items(piece, bits, options, state, last)
     rate_hz = piece.samplerate_hz
     if near is None:
-        table = item_table(found)
+        table = item_table(piece_items)
     else:
         horizon = None if last else _horizon(piece.end_sample, options, state)
-        table, state.timed = timed_table(found, near, state.timed, horizon, rate_hz)
+        table, state.timed = timed_table(piece_items, near, state.timed, horizon, rate_hz)
     return {
         "parallel.items": table,
-        "parallel.words": word_table(found, options, state.word, rate_hz, last),
+        "parallel.words": word_table(piece_items, options, state.word, rate_hz, last),
     }
 
 

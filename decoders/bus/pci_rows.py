@@ -29,7 +29,9 @@ __all__ = [
 
 ROWS = 4096  # that are taken at once
 ROWS_A_CLOCK = 16  # more than one clock can give
-PENDING_RETRIES = 64  # transactions that wait to be repeated; one more, and the oldest is told
+PENDING_RETRIES = (
+    64  # transactions that wait to be repeated; one more, and the oldest is given as an error
+)
 PENDING_SPLITS = 256  # the same of split requests that wait for their completion
 
 # Modes of the machine: not yet idle, idle, second address phase, attribute phase, data phases.

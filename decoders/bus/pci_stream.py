@@ -100,7 +100,7 @@ class PhaseColumns:
 
     def __init__(self, room: int) -> None:
         # One block, larger than all else together: when blocks alike are freed the C library gives
-        # memory back to the system, and each page of the next has to be got and cleared anew.
+        # memory back to the system, and each page of the next has to be got and cleared again.
         block = np.empty(_PHASE_B * room, dtype=np.uint8)
         arrays = []
         end = 0

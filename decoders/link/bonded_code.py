@@ -162,13 +162,15 @@ class _Half:
         self._state = new_column_state()
 
     def feed(self, number: int, edges: Edges, events: EventQueue, last: bool) -> None:
-        found, happened = self._lane.feed(edges, last)
-        events.add(number, happened)
-        made = _Columns.empty(len(found.sample) // 4 + 2)
-        rows = np.zeros(2 * len(found.sample), dtype=EVENT)
-        count, event_count = columns((found.sample, found.entry), self._state, tuple(made), rows)
+        symbols, lane_events = self._lane.feed(edges, last)
+        events.add(number, lane_events)
+        room = _Columns.empty(len(symbols.sample) // 4 + 2)
+        rows = np.zeros(2 * len(symbols.sample), dtype=EVENT)
+        count, event_count = columns(
+            (symbols.sample, symbols.entry), self._state, tuple(room), rows
+        )
         events.add(number, rows[:event_count].copy())
-        new = made.cut(0, count)
+        new = room.cut(0, count)
         self.waiting = _Columns._make(
             np.concatenate((getattr(self.waiting, name), getattr(new, name)))
             for name in _Columns._fields

@@ -43,13 +43,13 @@ WORD_ERRORS = ("", "no-end", "no-start", "no-credit", "short-packet", "cut-packe
 _NO_END, _NO_START, _NO_CREDIT, _SHORT, _CUT = 1, 2, 3, 4, 5
 
 MOST_SKEW_COLUMNS = 7
-_SKIPS = 2  # behind an align column, as sent
+_SKIPS = 2  # after an align column, as sent
 _NOWHERE, _IN_PACKET, _BEFORE_CREDIT = 0, 1, 2
 _MISSING = BAD_BYTES  # a lane without a column gives four bad bytes
 
 _STATE = np.dtype(
     [
-        ("skew", np.int64),  # samples that lane 1 is behind lane 0
+        ("skew", np.int64),  # samples that lane 1 comes after lane 0
         ("told_skew", np.int64),
         (
             "align",
@@ -58,7 +58,7 @@ _STATE = np.dtype(
         ),  # sample of the latest align column of each lane without a partner, -1
         ("where", np.int64),
         ("word", np.int64),  # words of the packet so far
-        ("held", np.int64),  # whether its latest word waits for what comes behind it
+        ("held", np.int64),  # whether its latest word waits for what comes after it
         ("held_sample", np.int64),
         ("held_data", np.uint64),
         ("held_bad", np.int64),
@@ -284,7 +284,7 @@ def _put(
 
 @njit(cache=True, nogil=True)
 def _count_skips(s: Any, kind: int, at: int, events: Any, event_count: int) -> int:
-    """Count skip columns behind an align column; tell where they are not as many as were sent."""
+    """Count skip columns after an align column; tell where they are not as many as were sent."""
     control = kind & CONTROL != 0
     if control and kind & ROLE == SKIP:
         s.skips = s.skips + 1 if s.skips >= 0 else _SKIPS + 1

@@ -57,7 +57,7 @@ _CREDIT = K | 0x5C  # K28.2
 _SYMBOL = K | 0xFF
 _ERROR = 3 << ERROR_LSB
 
-# Events of columns and of bonding, behind those of a lane.
+# Events of columns and of bonding, after those of a lane.
 BONDING_CODES = (
     "slip",
     "skew",
@@ -99,20 +99,20 @@ def new_column_state() -> npt.NDArray[np.void]:
 
 
 @njit(cache=True, nogil=True)
-def columns(symbols: Any, state: Any, found: Any, events: Any) -> tuple[int, int]:
+def columns(symbols: Any, state: Any, room: Any, events: Any) -> tuple[int, int]:
     """Put the symbols of a lane into columns.
 
     Args:
         symbols: first sample (int64) and entry of the decode table with FRESH (uint16).
         state: from `new_column_state`, changed.
-        found: columns for the first sample (int64), samples of three of the four symbols (int64), the
+        room: columns for the first sample (int64), samples of three of the four symbols (int64), the
             four bytes (uint32), what it is (uint16); there is room for one more than a quarter of the symbols.
         events: ``(m,)`` of EVENT; m at least twice the symbols.
     Returns:
         Columns filled, events filled.
     """
     sample, entry = symbols
-    starts, spans, halves, what = found
+    starts, spans, halves, what = room
     s = state[0]
     group = s.symbols
     place = s.place

@@ -67,7 +67,7 @@ class Lane:
         self._bit = bit
         self._clock_bit = clock_bit
         self._bitrate = options.integer("bitrate")
-        self._held: list[Edges] = []  # until the bit rate is found
+        self._held: list[Edges] = []  # until the bit rate is known
         self._no_period = False
         self._line = np.full(3, -1, dtype=np.int64)
         self._lengths: list[Int64] = []
@@ -153,14 +153,14 @@ class Lane:
         done = 0
         while True:
             size = len(runs[0]) // 2 + 16  # a legal group has two runs or more
-            found = Symbols(
+            room = Symbols(
                 np.empty(size, np.int64), np.empty(size, np.uint16), np.empty(size, np.int16)
             )
             rows = np.zeros(_EVENTS_AT_ONCE, dtype=EVENT)
             done, count, event_count = symbols(
-                runs, done, self._settings, self._symbols, tuple(found), rows
+                runs, done, self._settings, self._symbols, tuple(room), rows
             )
-            parts.append(Symbols._make(column[:count] for column in found))
+            parts.append(Symbols._make(column[:count] for column in room))
             events.append(rows[:event_count].copy())
             if done == len(runs[0]):
                 break
@@ -189,13 +189,13 @@ class Lane:
                 rest = (ends[count:], bits[count:])
                 count += run_kernels.last_clocked_run(edges.end_sample, self._runs, rest)
             return (ends[:count], bits[:count]), events
-        found = np.empty(len(edges) + 1, np.int64)
+        line = np.empty(len(edges) + 1, np.int64)
         piece = (edges.sample, edges.value)
-        found = found[: run_kernels.line_edges(piece, self._settings, self._runs, found)]
+        line = line[: run_kernels.line_edges(piece, self._settings, self._runs, line)]
         while True:
             rows = np.zeros(_EVENTS_AT_ONCE, dtype=EVENT)
-            consumed, made, event_count = run_kernels.timed_runs(
-                found[done:],
+            consumed, more, event_count = run_kernels.timed_runs(
+                line[done:],
                 edges.end_sample,
                 self._settings,
                 self._runs,
@@ -203,9 +203,9 @@ class Lane:
                 rows,
             )
             done += consumed
-            count += made
+            count += more
             events.append(rows[:event_count].copy())
-            if done == len(found):
+            if done == len(line):
                 break
         if last:
             rest = (ends[count:], bits[count:])

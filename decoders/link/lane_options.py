@@ -1,4 +1,4 @@
-"""What every decoder of 8b/10b lanes may be told, as data."""
+"""The channel and the options that all decoders of 8b/10b lanes share."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ __all__ = [
 FRACTION = 20  # bits after the binary point of a bit period in samples
 MOST_BITS = 20  # a level that lasts longer is silence: 8b/10b never repeats a bit more than 5 times
 
-# Beyond the bits of the decode table (code_8b10b.py), in what is said of a symbol.
+# Beyond the bits of the decode table (code_8b10b.py), in the entry of a symbol.
 SYNCED = 1 << 12  # the lane was in synchronization when the symbol ended
 FRESH = 1 << 13  # the bits before it are not those of the symbol before it
 

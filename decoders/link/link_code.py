@@ -108,7 +108,7 @@ def decode_link(
         np.zeros(5 * n + 1, kernels.ERROR_ROW),
     )
     count, *counts = kernels.packets(columns, state.packets, last, places, rows)
-    packets, credits, errors = (made[:m] for made, m in zip(rows, counts, strict=True))
+    packets, credits, errors = (records[:m] for records, m in zip(rows, counts, strict=True))
     if n:
         state.source = words.column("source")[0].as_py()
         state.t_unc_ps = words.column("t_unc_ps")[0].as_py()
@@ -126,7 +126,7 @@ def link_texts(row: Mapping[str, Any]) -> Texts:
         code = str(row["code"])
         long = _ERROR_TEXTS[code].format(value=row["value"])
         where = f"flow {row['flow']}: " if row["flow"] >= 0 else ""
-        return Texts("!", code, f"{row['source']}: {where}{code}: {long}{_said(row)}")
+        return Texts("!", code, f"{row['source']}: {where}{code}: {long}{_expected_and_seen(row)}")
     if "freed" in row:
         bad = [name for name in ("parity", "crc") if not row[f"{name}_ok"]]
         normal = f"credit {row['freed']} flow {row['flow']}" + _wrong(bad)
@@ -140,7 +140,7 @@ def link_texts(row: Mapping[str, Any]) -> Texts:
     return Texts(str(row["kind"]), data, f"{row['source']}: {data}")
 
 
-def _said(row: Mapping[str, Any]) -> str:
+def _expected_and_seen(row: Mapping[str, Any]) -> str:
     """Return what was expected and what was seen, where both are known."""
     if row["seen"] < 0:
         return ""
@@ -190,9 +190,9 @@ def _schema(*fields: tuple[str, Any]) -> pa.Schema:
 
 
 def _codes(words: pa.Table, column: str, texts: Sequence[str]) -> npt.NDArray[np.int64]:
-    found = words.column(column).combine_chunks()
-    numbers = np.array([texts.index(text) for text in found.dictionary.to_pylist()], np.int64)
-    codes: npt.NDArray[np.int64] = numbers[found.indices.to_numpy()]
+    named = words.column(column).combine_chunks()
+    numbers = np.array([texts.index(text) for text in named.dictionary.to_pylist()], np.int64)
+    codes: npt.NDArray[np.int64] = numbers[named.indices.to_numpy()]
     return codes
 
 

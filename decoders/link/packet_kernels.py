@@ -144,8 +144,8 @@ def packets(
             flow = _field(word, _CREDIT_FLOW_LSB, _CREDIT_FLOW_MASK)
             if not credit.parity_ok:
                 bit = _field(word, _PARITY_LSB, 1)
-                said = 1 - bit, bit
-                errors = _wrong(error_rows, errors, t_ps[i], _BAD_PARITY, flow, -1, 0, said)
+                compared = 1 - bit, bit
+                errors = _wrong(error_rows, errors, t_ps[i], _BAD_PARITY, flow, -1, 0, compared)
             if not credit.crc_ok:
                 crcs: Any = (crc, seen_crc)
                 errors = _wrong(error_rows, errors, t_ps[i], _BAD_CREDIT, flow, -1, 0, crcs)
@@ -232,14 +232,14 @@ def _close(s: Any, ended: int, tail: Any, error_rows: Any, errors: int) -> int:
         errors = _wrong(error_rows, errors, t_ps, _BAD_PAYLOAD, flow, packet, 0, payload_said)
     if row.length_ok == _FALSE:
         words = row.body_words
-        said = length, words
-        errors = _wrong(error_rows, errors, t_ps, _BAD_LENGTH, flow, packet, words, said)
+        compared = length, words
+        errors = _wrong(error_rows, errors, t_ps, _BAD_LENGTH, flow, packet, words, compared)
     if row.header_ok == _TRUE and not _field(row.header, _FLAGS_LSB, _FLAGS_MASK) & _INJECTED:
         seq = _field(row.header, _SEQ_LSB, _SEQ_MASK)
         if s.next_seq >= 0 and seq != s.next_seq:
             missing = (seq - s.next_seq) & _SEQ_MASK
-            said = s.next_seq, seq
-            errors = _wrong(error_rows, errors, t_ps, _SEQUENCE, flow, packet, missing, said)
+            compared = s.next_seq, seq
+            errors = _wrong(error_rows, errors, t_ps, _SEQUENCE, flow, packet, missing, compared)
         s.next_seq = (seq + 1) & _SEQ_MASK
     return errors
 
@@ -280,14 +280,14 @@ def _wrong(
     flow: int,
     packet: int,
     value: int,
-    said: tuple[int, int],
+    compared: tuple[int, int],
 ) -> int:
-    """Give an error; ``said`` is what was expected and what was seen."""
+    """Give an error; ``compared`` is what was expected and what was seen."""
     row = rows[count]
     row.t_ps = t_ps
     row.code = code
     row.flow = flow
     row.packet = packet
     row.value = value
-    row.expected, row.seen = said
+    row.expected, row.seen = compared
     return count + 1

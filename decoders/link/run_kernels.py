@@ -1,6 +1,6 @@
 """Kernels that turn the edges of a serial lane into runs: so many equal bits, up to this sample.
 
-Without a clock, each edge tells anew where bits begin: a run is as many bits as its length holds,
+Without a clock, each edge says again where bits begin: a run is as many bits as its length holds,
 to the nearest whole number. So a rate that is wrong by up to 10 % and any slow drift do no harm,
 for 8b/10b has an edge at least every 5 bits. With a clock, a bit is the level at a clock edge.
 """
@@ -55,7 +55,7 @@ def line_runs(edges: Any, bit: int, state: Any, lengths: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def line_edges(edges: Any, settings: Any, state: Any, found: Any) -> int:
+def line_edges(edges: Any, settings: Any, state: Any, places: Any) -> int:
     """Fill in the samples at which the line changes, of the first piece also the first sample.
 
     Without a branch, for of two lanes in one capture every other edge is the other one's.
@@ -63,7 +63,7 @@ def line_edges(edges: Any, settings: Any, state: Any, found: Any) -> int:
     Args:
         edges: samples and values.
         settings, state: ``(1,)`` records of lane_rows.
-        found: ``(m,)`` int64, m at least one more than the edges.
+        places: ``(m,)`` int64, m at least one more than the edges.
     Returns:
         Samples filled.
     """
@@ -79,7 +79,7 @@ def line_edges(edges: Any, settings: Any, state: Any, found: Any) -> int:
         last = 1 - np.int64(value[0] >> place & _ONE)
     for i in range(len(sample)):
         now = np.int64(value[i] >> place & _ONE)
-        found[count] = sample[i]
+        places[count] = sample[i]
         count += now ^ last
         last = now
     s.last = last

@@ -1,6 +1,6 @@
 """Kernel of 8b/10b: runs of equal bits to symbols, with alignment to commas, synchronization and errors.
 
-A comma, 0011111 or 1100000, is two or more equal bits and then five of the other: it is found by
+A comma, 0011111 or 1100000, is two or more equal bits and then five of the other: it is known by
 the lengths of two runs.
 
 Source: IEEE 802.3-2018 36.2.4.4 (running disparity), 36.2.4.9 (comma), 36.2.5.2.6 (synchronization).
@@ -42,7 +42,7 @@ _SYMBOLS_A_RUN = 4
 
 @njit(cache=True, nogil=True)
 def symbols(
-    runs: Any, begin: int, settings: Any, state: Any, found: Any, events: Any
+    runs: Any, begin: int, settings: Any, state: Any, columns: Any, events: Any
 ) -> tuple[int, int, int]:
     """Go on with the runs from number ``begin`` until they or the room for symbols or events are used up.
 
@@ -50,14 +50,14 @@ def symbols(
         runs: ends (int64, sample) and bits (int16: of 1 positive, of 0 negative); a first one of no
             bits says where the second begins.
         settings, state: ``(1,)`` records of lane_rows.
-        found: columns: first sample (int64), entry of the decode table with SYNCED and FRESH
+        columns: first sample (int64), entry of the decode table with SYNCED and FRESH
             (uint16), group as received (int16); at least 8 long.
         events: ``(m,)`` of EVENT, m at least 16.
     Returns:
         The first run not consumed, symbols filled, events filled.
     """
     ends, bits = runs
-    sample, entry, group = found
+    sample, entry, group = columns
     s, option = state[0], settings[0]
     count = 0
     event_count = 0
@@ -85,7 +85,7 @@ def symbols(
                 at = run_start + (run_end - run_start) * (n - (held - 10)) // n
                 if what & _ERRORS or not steady:
                     s.bits, s.held, s.start, s.positive = latest, held, start, positive
-                    count, event_count = _emit(s, option, at, found, count, events, event_count)
+                    count, event_count = _emit(s, option, at, columns, count, events, event_count)
                     held, start, positive = s.held, s.start, s.positive
                     steady = False
                     continue
@@ -103,7 +103,7 @@ def symbols(
             s.bits, s.held, s.start, s.positive = latest, held, start, positive
             comma_at = run_start - (run_start - before_start) * 2 // max(1, before_bits)
             run = (run_start, run_end, n, level, comma, comma_at)
-            count, event_count = _take_run(s, option, run, found, count, events, event_count)
+            count, event_count = _take_run(s, option, run, columns, count, events, event_count)
             latest, held, start, positive = s.bits, s.held, s.start, s.positive
             steady = s.synced == 1 and s.bad == 0 and s.fresh == 0
         i += 1
@@ -114,7 +114,7 @@ def symbols(
 
 @njit(cache=True, nogil=True)
 def _take_run(
-    s: Any, option: Any, run: Any, found: Any, count: int, events: Any, event_count: int
+    s: Any, option: Any, run: Any, columns: Any, count: int, events: Any, event_count: int
 ) -> tuple[int, int]:
     """Take a run with all checks; return symbols and events there are now."""
     run_start, run_end, n, level, comma, comma_at = run
@@ -124,7 +124,7 @@ def _take_run(
             missing = 10 - s.held
             _shift(s, level, missing)
             at = run_start + length * missing // n
-            count, event_count = _emit(s, option, at, found, count, events, event_count)
+            count, event_count = _emit(s, option, at, columns, count, events, event_count)
         if s.synced:
             _note(events, event_count, run_start, SYNC_LOST, 0)
             event_count += 1
@@ -140,13 +140,13 @@ def _take_run(
         taken = 5
         while s.aligned and s.held >= 10:
             at = run_start + length * (taken - (s.held - 10)) // n
-            count, event_count = _emit(s, option, at, found, count, events, event_count)
+            count, event_count = _emit(s, option, at, columns, count, events, event_count)
         if not s.aligned or s.held != _COMMA_BITS:
             event_count = _misplaced(s, option, level, comma_at, events, event_count)
     _shift(s, level, n - taken)
     while s.aligned and s.held >= 10:
         at = run_start + length * (n - (s.held - 10)) // n
-        count, event_count = _emit(s, option, at, found, count, events, event_count)
+        count, event_count = _emit(s, option, at, columns, count, events, event_count)
     return count, event_count
 
 
@@ -193,10 +193,10 @@ def _misplaced(
 
 @njit(cache=True, nogil=True)
 def _emit(
-    s: Any, option: Any, end: int, found: Any, count: int, events: Any, event_count: int
+    s: Any, option: Any, end: int, columns: Any, count: int, events: Any, event_count: int
 ) -> tuple[int, int]:
     """Decode the next ten bits, which end at sample ``end``; return symbols and events there are now."""
-    sample, entry, group = found
+    sample, entry, group = columns
     s.held -= 10
     code = s.bits >> np.uint64(s.held) & _GROUP
     what = np.int64(_TABLE[s.positive, code])

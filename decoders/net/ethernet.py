@@ -148,7 +148,7 @@ def _row(frame: EthernetFrame, source: str) -> dict[str, Any]:
 def _errors(frame: EthernetFrame, row: Mapping[str, Any]) -> list[str]:
     errors = [frame.error] if frame.error else []
     length_B = len(frame.data)
-    # What was found in part has no length of its own.
+    # A frame that is there in part has no length of its own.
     if not frame.error:
         if length_B < HEADER_B:
             errors.append("no-header")

@@ -365,7 +365,7 @@ def _ethernet(
     if not octets:
         return []
     worst = ("cut-frame", "jabber", "symbol-error", "alignment")
-    found = [error for error in worst if error in errors]
+    severe = [error for error in worst if error in errors]
     whole = not {"cut-frame", "jabber"} & set(errors) and len(octets) >= FCS_B
     data, tail = (octets[:-FCS_B], octets[-FCS_B:]) if whole else (octets, b"")
     return [
@@ -375,7 +375,7 @@ def _ethernet(
             values["direction"],
             data,
             int.from_bytes(tail, "little") if tail else None,
-            error=found[0] if found else "",
+            error=severe[0] if severe else "",
         )
     ]
 
@@ -387,7 +387,9 @@ def phy_texts(row: Mapping[str, Any]) -> Texts:
     about = f"{row['direction']} at {_speed_text(row)}" if row["direction"] else "the medium"
     if row["kind"] == "error":
         error = str(row["error"])
-        return Texts("!", error, f"{about}: {error}: {_ERROR_TEXTS[error]}{_said(row)}")
+        return Texts(
+            "!", error, f"{about}: {error}: {_ERROR_TEXTS[error]}{_expected_and_seen(row)}"
+        )
     if row["kind"] == "status":
         link = "up" if row["link"] else "down"
         normal = f"link {link}, {row['speed_mbps']} Mb/s, {row['duplex']} duplex"
@@ -406,7 +408,7 @@ def phy_texts(row: Mapping[str, Any]) -> Texts:
     )
 
 
-def _said(row: Mapping[str, Any]) -> str:
+def _expected_and_seen(row: Mapping[str, Any]) -> str:
     """Return what was expected and what was seen, where both are known."""
     if row["seen"] < 0:
         return ""
