@@ -36,6 +36,7 @@ from freezeframe.decoders.serial.jtag_kernels import (
     new_state,
     scans,
 )
+from freezeframe.decoders.serial.rows import joined
 
 __all__ = [
     "JtagState",
@@ -132,7 +133,7 @@ def decode_jtag(
     """Decode a piece of a capture with the channels tck, tms, tdi, tdo, ntrst."""
     has_trst = bool(piece.channels[_TRST])
     states: list[Mapping[str, npt.NDArray[np.int64]]] = []
-    ended_scans = [np.empty(0, dtype=SCAN_ROW)]
+    ended_scans: list[npt.NDArray[np.void]] = []
     for clocks in state.clocked.parts(piece, clocking(_TCK, marked=TRST if has_trst else 0)):
         state.make_room(len(clocks.sample))
         left = clocks
@@ -148,7 +149,7 @@ def decode_jtag(
         ended_scans.append(rows[1][:ended])
     tables = {
         "jtag.states": _state_table(end_to_end(states), piece),
-        "jtag.scans": _scan_table(np.concatenate(ended_scans), state, piece),
+        "jtag.scans": _scan_table(joined(ended_scans, SCAN_ROW), state, piece),
     }
     state.forget()
     return tables

@@ -27,6 +27,7 @@ from freezeframe.decoders.serial.mdio_kernels import (
     new_state,
 )
 from freezeframe.decoders.serial.mdio_names import DEVICES, REGISTERS
+from freezeframe.decoders.serial.rows import joined
 
 __all__ = ["OPS", "MdioState", "decode_mdio", "mdio_schema", "mdio_texts"]
 
@@ -84,18 +85,18 @@ def decode_mdio(
         options.integer("full_preamble"),
     )
     record = state.record[0]
-    tables = [np.zeros(0, dtype=ROW)]
+    parts: list[npt.NDArray[np.void]] = []
     for clocks in state.clocked.parts(piece, _RISING):
         left = clocks
         while len(left.sample):
             rows = np.zeros(_ROWS_AT_ONCE, dtype=ROW)
             consumed, count = frames(left, settings, record, rows)
             left = left.cut(consumed)
-            tables.append(rows[:count])
+            parts.append(rows[:count])
     if last:
         rows = np.zeros(1, dtype=ROW)
-        tables.append(rows[: close(piece.end_sample, record, rows)])
-    return _table(np.concatenate(tables), piece)
+        parts.append(rows[: close(piece.end_sample, record, rows)])
+    return _table(joined(parts, ROW), piece)
 
 
 def mdio_texts(row: Mapping[str, Any]) -> Texts:

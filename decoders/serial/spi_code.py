@@ -19,6 +19,7 @@ from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import event_schema, names, one_name, table, whole
 from freezeframe.decoders.contract import OptionValues, Texts
+from freezeframe.decoders.serial.rows import joined
 from freezeframe.decoders.serial.spi_kernels import close, words
 from freezeframe.decoders.serial.spi_rows import (
     ERROR_ROW,
@@ -120,8 +121,8 @@ def decode_spi(
     word_bits = options.integer("word_bits")
     # Every second sample can be a bit; up to a word less one is carried in.
     columns = word_columns((len(piece) // 2 + 1 + word_bits) // word_bits + 1)
-    transfers = [np.zeros(0, dtype=TRANSFER_ROW)]
-    errors = [np.zeros(0, dtype=ERROR_ROW)]
+    transfers: list[npt.NDArray[np.void]] = []
+    errors: list[npt.NDArray[np.void]] = []
     first_word = int(record["words"])
     how = clocking(_CLK, falling=bool(option["falling"]), marked=int(option["selects"]))
     for clocks in state.clocked.parts(piece, how):
@@ -139,9 +140,9 @@ def decode_spi(
     count = int(record["words"]) - first_word
     made = columns.first(count)
     return {
-        "spi.words": _word_table(made, first_word, np.concatenate(errors), piece, word_bits),
+        "spi.words": _word_table(made, first_word, joined(errors, ERROR_ROW), piece, word_bits),
         "spi.transfers": _transfer_table(
-            _held_words(state, made, first_word), np.concatenate(transfers), state, piece
+            _held_words(state, made, first_word), joined(transfers, TRANSFER_ROW), state, piece
         ),
     }
 
