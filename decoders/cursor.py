@@ -78,7 +78,7 @@ def place_at(line: Any, place: Any, sample: Any) -> Any:
 
 
 def next_change(line: Any, place: Any) -> Any:
-    """Return the next place with another level; behind the last place where there is none."""
+    """Return the next place with another level; one after the last where there is none."""
     return (_next_edge if isinstance(line, EdgeLine) else _next_sample)(line, place)
 
 

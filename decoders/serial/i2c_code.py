@@ -123,7 +123,7 @@ class I2cState:
         self.filter = new_filter()
         self.transfer = new_transfer()[0]
         self.transfers = 0  # given so far
-        # Room that is kept: to get it anew for each piece costs as much as decoding.
+        # Room that is kept: to allocate it for each piece costs as much as decoding.
         self.rows = np.empty(0, dtype=ROW)
         self.data = (
             np.empty(0, dtype=np.uint8),

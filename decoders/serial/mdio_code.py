@@ -44,7 +44,7 @@ def mdio_schema() -> pa.Schema:
 
     ``kind`` is ``frame`` or ``error``, and then ``error`` says which; an error about a frame stands
     after it and repeats its values. ``reg`` is the device address in clause 45, ``address`` the
-    register address the device was last told (-1 unknown, and in clause 22). ``preamble`` counts
+    register address that the device was last given (-1 unknown, and in clause 22). ``preamble`` counts
     all ones before the start, idle ones included; ``t_ps`` and ``sample`` are those of the last 32
     of them. ``*_sample`` are where the fields begin. -1 stands for what is not there.
     """

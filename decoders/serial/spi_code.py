@@ -101,7 +101,7 @@ class SpiState:
     def __init__(self, options: OptionValues) -> None:
         self.clocked = Clocked()
         self.record = new_state()
-        # Room for rows, kept: clearing it anew costs more than decoding a small piece.
+        # Room for rows, kept: allocating it costs more than decoding a small piece.
         self.rows = np.zeros(_ROWS_AT_ONCE, TRANSFER_ROW), np.zeros(_ROWS_AT_ONCE, ERROR_ROW)
         self.transfers = 0  # given so far
         self.held: list[tuple[npt.NDArray[np.int64], ...]] = []

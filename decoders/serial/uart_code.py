@@ -89,7 +89,7 @@ class UartState:
     def measured(self, edges: Edges, options: OptionValues, last: bool) -> Edges | None:
         """Return all edges so far when the rate is known with this piece; None where it is not."""
         if self.meter is None:
-            return None  # it could not be told
+            return None  # the rate cannot be measured
         self.meter.feed(edges)
         self.held.append(edges)
         if not (last or self.meter.enough):
@@ -194,7 +194,7 @@ def _fact(piece: Edges, error: int, place: tuple[int, int], baud: int) -> pa.Tab
 
 
 def _until(edges: Edges, last_change: int) -> Edges:
-    """Return edges up to one of them: what comes behind depends on where pieces end."""
+    """Return edges up to one of them: what comes after depends on where pieces end."""
     count = int(np.searchsorted(edges.sample, last_change, side="right"))
     sample, value = edges.sample[:count], edges.value[:count]
     return replace(edges, sample=sample, value=value, end_sample=last_change + 1)

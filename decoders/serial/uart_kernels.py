@@ -105,7 +105,7 @@ def frames(line: Any, place: int, option: Any, s: Any, rows: Any) -> tuple[int, 
         s: of `new_state`, changed.
         rows: ``(m,)`` of ROW, to be filled; m at least 8.
     Returns:
-        The place to go on from, behind the last one when all is done; rows filled.
+        The place to go on from, one after the last when all is done; rows filled.
     """
     middles = _middles(option)
     bits = option.bits
