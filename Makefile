@@ -17,7 +17,7 @@ help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
 	@echo "make demo-rtl       the same on the cards in Verilog, verilated"
 	@echo "make quick          lint, types and the quick tests; ROOM=decoders: those of one room"
-	@echo "make test           lint, types, docs and the whole test suite, and the quick tests on every other Python"
+	@echo "make test           lint, types, docs and the whole test suite"
 	@echo "make tests          the test suite alone; ROOM=decoders: one room's"
 	@echo "make pythons        the quick tests on every other Python from 3.11 that is found"
 	@echo "make cover          which lines the tests run, kernels too; a table by room (twice as long as make tests)"
@@ -63,7 +63,7 @@ system:
 links:
 	@cd src/freezeframe && for room in capture decoders analyzers emulator gui; do [ -e $$room ] || ln -s ../../$$room $$room; done
 
-test: system lint types docs tests pythons
+test: system lint types docs tests
 
 quick: $(DEV) links
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
