@@ -12,8 +12,7 @@ from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.run_diff.compare import RunDiff, diff_runs
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.folder.opening import as_recording
-from freezeframe.capture.folder.reader import CaptureFolder
+from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 
 __all__ = ["analyze", "check", "diff", "explain"]
 

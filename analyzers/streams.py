@@ -12,7 +12,7 @@ import pandas as pd
 from freezeframe.analyzers.contract import Row
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import HEADER, MEMORY_NAMES, Kind
-from freezeframe.decoders.trace.trace import Trace
+from freezeframe.decoders.trace.decode import Trace
 
 __all__ = [
     "HEADS",

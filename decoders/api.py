@@ -10,12 +10,10 @@ import pandas as pd
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
-from freezeframe.capture.folder.opening import as_recording
-from freezeframe.capture.folder.reader import CaptureFolder
+from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 from freezeframe.decoders.run import decode_file
-from freezeframe.decoders.trace.decode import decode_capture
-from freezeframe.decoders.trace.trace import Trace
+from freezeframe.decoders.trace.decode import Trace, decode_capture
 
 __all__ = ["decode"]
 

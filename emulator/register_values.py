@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
+from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.layouts import Domain, Memory, State
 from freezeframe.capture.registers.map_table import (
     COUNTERS,
@@ -18,7 +19,6 @@ from freezeframe.capture.registers.map_table import (
     MAP_SIZE,
     REGISTERS,
 )
-from freezeframe.capture.registers.types import RegisterInfo
 from freezeframe.emulator.counters import COUNTER_W
 from freezeframe.emulator.eventlog import EventLog
 from freezeframe.emulator.nic import Nic

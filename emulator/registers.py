@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.registers.layout import RegisterInfo, WindowInfo
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, State
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
-from freezeframe.capture.registers.types import RegisterInfo, WindowInfo
 from freezeframe.emulator.bank import Bank
 from freezeframe.emulator.nic import Nic
 from freezeframe.emulator.register_values import chunks_done, defaults, readers, register, writers

@@ -13,7 +13,7 @@ from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.decoders.trace.trace import Trace
+from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.figure_text import figure_text
 from freezeframe.gui.plots.figures import Drawing, drawings, legend_html
 from freezeframe.gui.plots.look import LIGHT, drawing_style, variables

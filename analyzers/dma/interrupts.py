@@ -23,7 +23,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from freezeframe.capture.registers.layouts import Kind
-from freezeframe.decoders.trace.trace import Trace
+from freezeframe.decoders.trace.decode import Trace
 
 __all__ = [
     "DMA_KINDS",

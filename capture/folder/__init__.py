@@ -7,11 +7,12 @@ from freezeframe.capture.folder.content import (
     Gap,
     HostTrace,
     MemoryImage,
+    RegisterImage,
     looped_back,
+    pack_register,
     peers_of,
 )
 from freezeframe.capture.folder.reader import CaptureFolder
-from freezeframe.capture.folder.register_image import RegisterImage, pack_register
 from freezeframe.capture.folder.writer import CaptureWriter
 
 __all__ = [

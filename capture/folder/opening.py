@@ -7,7 +7,7 @@ from pathlib import Path
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 
-__all__ = ["as_recording", "open_capture"]
+__all__ = ["open_capture"]
 
 
 def open_capture(path: Path | str) -> CaptureFolder | SampleFolder:
@@ -23,12 +23,3 @@ def open_capture(path: Path | str) -> CaptureFolder | SampleFolder:
         folder.verify()
         return folder
     return CaptureFolder.open(place)
-
-
-def as_recording(capture: CaptureFolder | Path | str) -> CaptureFolder:
-    """Return the recording of a card that is given opened or by its path.
-
-    Raises:
-        CaptureFormatError, CaptureVersionError: as `open_capture`.
-    """
-    return capture if isinstance(capture, CaptureFolder) else CaptureFolder.open(capture)

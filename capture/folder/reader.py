@@ -13,7 +13,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
-from freezeframe.capture.folder.content import DeviceCapture, Gap, HostTrace, MemoryImage
+from freezeframe.capture.folder.content import (
+    DeviceCapture,
+    Gap,
+    HostTrace,
+    MemoryImage,
+    RegisterImage,
+)
 from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,
     FORMAT_VERSION,
@@ -26,14 +32,13 @@ from freezeframe.capture.folder.manifest import (
     sha256,
 )
 from freezeframe.capture.folder.records import RECORD_B
-from freezeframe.capture.folder.register_image import RegisterImage
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MEMORY_NAMES
 from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import device_name
 
-__all__ = ["CaptureFolder", "read_manifest"]
+__all__ = ["CaptureFolder", "as_recording", "read_manifest"]
 
 _MANIFEST_LIMIT_B = 16 << 20  # a manifest with a gap in every chunk of 26 devices is under 4 MiB
 _RAW_NAME = re.compile(
@@ -329,3 +334,12 @@ def _no_float(text: str) -> NoReturn:
 
 def _short(digest: object) -> str:
     return f"{digest[:12]}..." if isinstance(digest, str) else repr(digest)
+
+
+def as_recording(capture: CaptureFolder | Path | str) -> CaptureFolder:
+    """Return the recording of a card that is given opened or by its path.
+
+    Raises:
+        CaptureFormatError, CaptureVersionError: as `CaptureFolder.open`.
+    """
+    return capture if isinstance(capture, CaptureFolder) else CaptureFolder.open(capture)

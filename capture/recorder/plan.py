@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from freezeframe.capture.errors import DeviceUnknownError
+from freezeframe.capture.folder.content import RegisterImage
 from freezeframe.capture.folder.records import WINDOW_WORDS
-from freezeframe.capture.folder.register_image import RegisterImage
 from freezeframe.capture.recorder.progress import Tally
 from freezeframe.capture.recorder.state import read_state, read_steady
 from freezeframe.capture.registers import names

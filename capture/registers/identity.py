@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 
+from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.map_table import REGISTERS
-from freezeframe.capture.registers.types import RegisterInfo
 
 __all__ = ["IDENTITY_REGISTERS", "MAGIC", "Identity"]
 

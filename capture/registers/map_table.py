@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from freezeframe.capture.registers.types import FieldInfo, RegisterInfo, WindowInfo
+from freezeframe.capture.registers.layout import FieldInfo, RegisterInfo, WindowInfo
 
 __all__ = [
     "COUNTERS",

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
+from freezeframe.capture.registers.layout import RegisterInfo, WindowInfo
 from freezeframe.capture.registers.layouts import CAUSE_NAMES
 from freezeframe.capture.registers.map_table import MAP_SIZE, REGISTERS, WINDOWS
-from freezeframe.capture.registers.types import RegisterInfo, WindowInfo
 
 __all__ = [
     "cause_names",

@@ -1,12 +1,13 @@
-"""The table of events: the event logs, and what the recorders themselves wrote into every memory.
+"""The tables of events (event logs, and what recorders wrote into every memory) and of intervals between them.
 
 Source: docs/formats.md sections 4 and 8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,20 +28,19 @@ from freezeframe.capture.registers.layouts import (
     NoteCode,
     PressureCode,
 )
-from freezeframe.capture.timebase import TimeBase
-from freezeframe.decoders.trace.checks import Mark
-from freezeframe.decoders.trace.fields import field_of, name_of
-from freezeframe.decoders.trace.memory import Reading
+from freezeframe.capture.timebase import UNKNOWN_PS, TimeBase
+from freezeframe.decoders.trace.memory import Mark, Reading, times_of
 from freezeframe.decoders.trace.schema import (
     ERROR,
     EVENT_KINDS,
     categories,
     column_types,
+    field_of,
     make_frame,
+    name_of,
 )
-from freezeframe.decoders.trace.times import times_of
 
-__all__ = ["events_table"]
+__all__ = ["events_table", "intervals_table"]
 
 Int64 = npt.NDArray[np.int64]
 Texts = npt.NDArray[np.object_]
@@ -57,6 +57,7 @@ _CODES: dict[Kind, type[IntEnum]] = {
 _WITH_FLOW = (Kind.DESC, Kind.NOTE, Kind.CREDIT, Kind.PRESSURE, Kind.USER)
 _LOG_KINDS = (*_CODES, Kind.STATE, Kind.USER, Kind.LOSS)
 _RECORDER = "recorder"
+_BEGIN, _END = PressureCode.BEGIN.name.lower(), PressureCode.END.name.lower()
 _COLUMNS = (*column_types("events"), "order")
 
 
@@ -177,3 +178,82 @@ def _cause_text(causes: int) -> str:
     return "+".join(
         name_of(CAUSE_NAMES, bit) for bit in range(causes.bit_length()) if causes >> bit & 1
     )
+
+
+class _Instant(NamedTuple):
+    t_ps: int
+    unc_ps: int
+
+
+class _Interval(NamedTuple):
+    start: _Instant
+    end: _Instant
+    flow: int
+    open_start: bool
+    open_end: bool
+    source: str
+    device: str
+
+
+def intervals_table(
+    events: pd.DataFrame, readings: Sequence[Reading], timebase: TimeBase, devices: tuple[str, ...]
+) -> pd.DataFrame:
+    """Return the table ``intervals``, by time: one row for each time a flow was blocked.
+
+    A begin without its end runs to the next begin or to the end of the event log, and is open there;
+    an end without its begin runs from the previous end or the beginning of the log, and is open there.
+    """
+    rows = [
+        interval
+        for reading in readings
+        if reading.is_log and len(reading)
+        for interval in _of_log(events, reading, timebase)
+    ]
+    rows.sort(key=lambda i: (i.start.t_ps, i.source, i.flow, i.end.t_ps))
+    sources = categories("intervals", "source", devices)
+    return make_frame(
+        "intervals",
+        {
+            "t_ps": np.array([i.start.t_ps for i in rows], dtype=np.int64),
+            "source": np.array([sources.index(i.source) for i in rows], dtype=np.int64),
+            "kind": np.zeros(len(rows), dtype=np.int64),
+            "t_end_ps": np.array([i.end.t_ps for i in rows], dtype=np.int64),
+            "t_unc_ps": np.array([_worse(i.start, i.end) for i in rows], dtype=np.int64),
+            "device": np.array([devices.index(i.device) for i in rows], dtype=np.int64),
+            "flow": np.array([i.flow for i in rows], dtype=np.int64),
+            "open_start": np.array([i.open_start for i in rows], dtype=np.bool_),
+            "open_end": np.array([i.open_end for i in rows], dtype=np.bool_),
+        },
+        devices,
+    )
+
+
+def _of_log(events: pd.DataFrame, reading: Reading, timebase: TimeBase) -> Iterator[_Interval]:
+    ends = np.array([0, len(reading) - 1], dtype=np.int64)
+    t_ps, unc_ps = times_of(timebase, reading, ends)
+    first, last = (_Instant(int(t), int(u)) for t, u in zip(t_ps, unc_ps, strict=True))
+    names = (reading.source, reading.device)
+    own = events[(events["source"] == reading.source) & (events["kind"] == Kind.PRESSURE.name)]
+    blocked: dict[int, _Instant] = {}
+    freed: dict[int, _Instant] = {}
+    columns = (own[name].tolist() for name in ("t_ps", "t_unc_ps", "flow", "code"))
+    for t, unc, flow, code in zip(*columns, strict=True):
+        now = _Instant(t, unc)
+        if code == _BEGIN:
+            if flow in blocked:
+                yield _Interval(blocked[flow], now, flow, False, True, *names)
+            blocked[flow] = now
+        elif code == _END:
+            if flow in blocked:
+                yield _Interval(blocked.pop(flow), now, flow, False, False, *names)
+            else:
+                yield _Interval(freed.get(flow, first), now, flow, True, False, *names)
+            freed[flow] = now
+    for flow, start in blocked.items():
+        yield _Interval(start, last, flow, False, True, *names)
+
+
+def _worse(a: _Instant, b: _Instant) -> int:
+    """Return the larger uncertainty; one that is not known is larger than any."""
+    unknown = UNKNOWN_PS in (a.unc_ps, b.unc_ps)
+    return UNKNOWN_PS if unknown else max(a.unc_ps, b.unc_ps)

@@ -1,18 +1,20 @@
-"""The tables that a capture decodes to: their columns, types, and the frames that have exactly these.
+"""The tables that a capture decodes to: columns, types, frames that have exactly these, and the fields of words.
 
-Source: docs/formats.md section 8.
+Source: docs/formats.md sections 3, 4 and 8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from freezeframe.capture.registers.layout import Layout
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind, PacketType
 from freezeframe.decoders.columns import name_type
 
@@ -25,7 +27,9 @@ __all__ = [
     "WORD_KINDS",
     "categories",
     "column_types",
+    "field_of",
     "make_frame",
+    "name_of",
     "schema",
 ]
 
@@ -180,3 +184,14 @@ def make_frame(table: str, columns: Mapping[str, Any], devices: tuple[str, ...])
         else:
             frame[name] = np.asarray(values).astype(kind, copy=False)
     return pd.DataFrame(frame)
+
+
+def field_of(layout: Layout, field: str, words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return one field of words, ``(n,)`` int64 bit patterns."""
+    lsb, width = layout.fields[field]
+    return words >> np.int64(lsb) & np.int64((1 << width) - 1)
+
+
+def name_of(names: Sequence[str], number: int) -> str:
+    """Return the name of a value, ``unknown-7`` for one that has none."""
+    return names[number] if number < len(names) else f"unknown-{number}"

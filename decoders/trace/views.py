@@ -16,7 +16,7 @@ from freezeframe.capture.registers.layouts import (
     Kind,
     PacketType,
 )
-from freezeframe.decoders.trace.fields import field_of, name_of
+from freezeframe.decoders.trace.schema import field_of, name_of
 
 __all__ = ["credits", "descriptors", "states"]
 

@@ -13,17 +13,16 @@ import pandas as pd
 
 from freezeframe.capture.registers.layouts import HEADER, Kind, Memory, PacketType
 from freezeframe.capture.timebase import TimeBase
-from freezeframe.decoders.trace.fields import field_of
 from freezeframe.decoders.trace.framing import Packets, frame_records
-from freezeframe.decoders.trace.memory import Reading
+from freezeframe.decoders.trace.memory import Reading, times_of
 from freezeframe.decoders.trace.schema import (
     PACKET_KINDS,
     UNKNOWN_KIND,
     categories,
+    field_of,
     make_frame,
     schema,
 )
-from freezeframe.decoders.trace.times import times_of
 
 __all__ = ["words_and_packets"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.opening import as_recording
+from freezeframe.capture.folder.reader import as_recording
 from freezeframe.gui.places import refuse_evidence, write_whole
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all

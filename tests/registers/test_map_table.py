@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from freezeframe.capture.registers import map_table
+from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
-from freezeframe.capture.registers.types import RegisterInfo
 from tests.registers.sources import GENERATED, tool
 
 BY_NAME = {register.name: register for register in REGISTERS}

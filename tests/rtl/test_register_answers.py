@@ -20,8 +20,8 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 
+from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
-from freezeframe.capture.registers.types import RegisterInfo
 from freezeframe.emulator.profile import load_profile
 from freezeframe.emulator.target import EmulatorTarget
 from tests.rtl.register_port import ARM_KEY, FREEZE_KEY, RegisterPort, at

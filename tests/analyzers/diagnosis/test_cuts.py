@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
-from freezeframe.analyzers.diagnosis.ranking import NAMES
-from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.explain import NAMES, explain
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import freeze
 from freezeframe.capture.recorder.pull import pull

@@ -9,6 +9,7 @@ import numpy as np
 from freezeframe.capture.errors import BusError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import MAGIC
+from freezeframe.capture.registers.layout import WindowInfo
 from freezeframe.capture.registers.map_table import (
     COUNTERS,
     FORMAT_VERSION,
@@ -16,7 +17,6 @@ from freezeframe.capture.registers.map_table import (
     REGISTERS,
     WINDOWS,
 )
-from freezeframe.capture.registers.types import WindowInfo
 from freezeframe.capture.targets._checks import checked_addresses, checked_write
 from freezeframe.capture.targets.base import Words
 

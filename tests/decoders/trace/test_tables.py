@@ -12,8 +12,7 @@ import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder, Gap
-from freezeframe.decoders.trace import encode, schema
-from freezeframe.decoders.trace import trace as trace_module
+from freezeframe.decoders.trace import decode, encode, schema
 from freezeframe.decoders.trace.decode import Trace, decode_capture, open_trace
 from tests.decoders.trace.captures import capture, device, image, raw_image
 from tests.decoders.trace.recorder_model import CREDIT, PRESSURE, record_stream
@@ -160,7 +159,7 @@ def test_tables_of_another_decoder_version_are_made_again(
     folder: CaptureFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(trace_module, "DECODER_VERSION", 99)
+        patch.setattr(decode, "DECODER_VERSION", 99)
         decode_capture(folder).save(folder)
     with pytest.raises(CaptureFormatError, match="made by decoder version 99, this is 2"):
         Trace.load(folder)
