@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.edges import Edges, join
@@ -19,7 +20,6 @@ from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings
-from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.contract import CAPTURE, EDGES
 from freezeframe.decoders.registry import Registry, load_decoders, shortened
 from freezeframe.decoders.spec import Stack, match_channels, parse_spec
@@ -27,6 +27,7 @@ from freezeframe.decoders.stack_run import Decoded, StackRun
 
 __all__ = ["Decoded", "StackRun", "decode_file"]
 
+_open_folder = code("freezeframe.capture.folder.opening:as_recording")  # not for samples
 _EDGES_AT_ONCE = 1 << 16  # calling a decoder costs as much as some thousand edges
 _SAMPLES_AT_ONCE = 1 << 26  # a worker goes through all samples; it must not wait for many edges
 
@@ -68,7 +69,7 @@ def decode_file(
     runs = [StackRun(stack) for stack in stacks]
     try:
         if is_folder:
-            folder = CaptureFolder.open(file)
+            folder = _open_folder(file)
             for run in runs:
                 run.feed(folder, last=True)
         else:

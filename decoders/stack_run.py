@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -12,12 +12,16 @@ from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
-from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.blame import blamed
 from freezeframe.decoders.contract import Decoder
 from freezeframe.decoders.registry import SIGROK
 from freezeframe.decoders.spec import Stack, Step
 from freezeframe.decoders.worker import WorkerState
+
+if TYPE_CHECKING:
+    from freezeframe.capture.folder import (
+        CaptureFolder,
+    )  # with the names of the registers; not for samples
 
 __all__ = ["Decoded", "StackRun"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.parquet import write_table
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.spec import parse_spec
@@ -15,6 +15,8 @@ from freezeframe.gui.export.place import check_output, new_files
 from freezeframe.gui.text import shell_path, shell_word
 
 __all__ = ["check_place", "save_all"]
+
+_write_table = code("freezeframe.capture.parquet:write_table")  # what only prints needs no Parquet
 
 
 def check_place(
@@ -59,5 +61,5 @@ def save_all(decoded: Sequence[Decoded], output: Path, source: Path, *, force: b
         check_output(place, source, force=force)
     with new_files(places, force=force) as temporary:
         for (_, table), path in zip(decoded, temporary, strict=True):
-            write_table(table, path)
+            _write_table(table, path)
     return places
