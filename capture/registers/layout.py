@@ -1,17 +1,19 @@
 """Named bit fields of words: of registers and windows, and of the words that cross between a device and a host.
 
 Source: firmware-hooks/registers/freezeframe.rdl, whose registers ``map_table.py`` reads, and formats.toml there, from
-which ``layouts.py`` makes the layouts.
+which ``layouts.json`` is generated.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import index
+from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["FieldInfo", "Layout", "RegisterInfo", "WindowInfo"]
+__all__ = ["FieldInfo", "Layout", "RegisterInfo", "WindowInfo", "read_layouts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,9 @@ class Layout:
         self.name = name
         self.bits = bits
         self.doc = doc
-        self.fields: Mapping[str, tuple[int, int]] = MappingProxyType(dict(fields))
+        self.fields: Mapping[str, tuple[int, int]] = MappingProxyType(
+            {field: (lsb, width) for field, (lsb, width) in fields.items()}
+        )
 
     def __repr__(self) -> str:
         return f"Layout({self.name!r}, {self.bits} bits: {', '.join(self.fields)})"
@@ -140,3 +144,9 @@ class Layout:
         return {
             field: number >> lsb & ((1 << width) - 1) for field, (lsb, width) in self.fields.items()
         }
+
+
+def read_layouts() -> dict[str, Layout]:
+    """Return the layouts of ``layouts.json`` by name."""
+    text = Path(__file__).with_name("layouts.json").read_text("utf-8")
+    return {name: Layout(name, **layout) for name, layout in json.loads(text).items()}

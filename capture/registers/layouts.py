@@ -11,18 +11,11 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from freezeframe.capture.registers.layout import Layout
+from freezeframe.capture.registers.layout import read_layouts
 
-RECORD = Layout(
-    "record",
-    72,
-    {
-        "data": (0, 64),
-        "kind": (64, 4),
-        "dt": (68, 4),
-    },
-    "Trace record, 72 bits; stored as 9 little-endian bytes, read as three 32-bit words.",
-)
+_LAYOUTS = read_layouts()
+
+RECORD = _LAYOUTS["record"]
 RECORD_DATA_LSB = 0
 RECORD_DATA_MASK = 0xFFFFFFFFFFFFFFFF
 RECORD_KIND_LSB = 64
@@ -30,19 +23,7 @@ RECORD_KIND_MASK = 0xF
 RECORD_DT_LSB = 68
 RECORD_DT_MASK = 0xF
 
-HEADER = Layout(
-    "header",
-    64,
-    {
-        "type": (0, 4),
-        "flags": (4, 4),
-        "flow": (8, 7),
-        "length": (16, 10),
-        "seq": (32, 16),
-        "crc": (48, 16),
-    },
-    "First header word of a link packet. crc = CRC-16/IBM-3740 over bytes 0-5 of this word, then bytes 0-7 of the second.",
-)
+HEADER = _LAYOUTS["header"]
 HEADER_TYPE_LSB = 0
 HEADER_TYPE_MASK = 0xF
 HEADER_FLAGS_LSB = 4
@@ -56,41 +37,15 @@ HEADER_SEQ_MASK = 0xFFFF
 HEADER_CRC_LSB = 48
 HEADER_CRC_MASK = 0xFFFF
 
-ADDRESS = Layout(
-    "address",
-    64,
-    {
-        "dest": (0, 64),
-    },
-    "Second header word of a link packet: the destination address.",
-)
+ADDRESS = _LAYOUTS["address"]
 ADDRESS_DEST_LSB = 0
 ADDRESS_DEST_MASK = 0xFFFFFFFFFFFFFFFF
 
-TAIL = Layout(
-    "tail",
-    64,
-    {
-        "crc": (0, 32),
-    },
-    "Tail word of a link packet. crc = CRC-32/ISO-HDLC over the payload bytes (0 for an empty payload).",
-)
+TAIL = _LAYOUTS["tail"]
 TAIL_CRC_LSB = 0
 TAIL_CRC_MASK = 0xFFFFFFFF
 
-CREDIT = Layout(
-    "credit",
-    64,
-    {
-        "type": (0, 4),
-        "flags": (4, 4),
-        "flow": (8, 7),
-        "parity": (15, 1),
-        "freed": (16, 24),
-        "crc": (48, 16),
-    },
-    "Credit word. parity makes the number of ones in bits 0-47 odd; crc = CRC-16/IBM-3740 over bytes 0-5.",
-)
+CREDIT = _LAYOUTS["credit"]
 CREDIT_TYPE_LSB = 0
 CREDIT_TYPE_MASK = 0xF
 CREDIT_FLAGS_LSB = 4
@@ -104,18 +59,7 @@ CREDIT_FREED_MASK = 0xFFFFFF
 CREDIT_CRC_LSB = 48
 CREDIT_CRC_MASK = 0xFFFF
 
-DESCRIPTOR = Layout(
-    "descriptor",
-    128,
-    {
-        "src": (0, 64),
-        "dest": (64, 32),
-        "length": (96, 10),
-        "flags": (108, 4),
-        "flow": (112, 7),
-    },
-    "RDMA descriptor, four 32-bit words: source low, source high, destination, control.",
-)
+DESCRIPTOR = _LAYOUTS["descriptor"]
 DESCRIPTOR_SRC_LSB = 0
 DESCRIPTOR_SRC_MASK = 0xFFFFFFFFFFFFFFFF
 DESCRIPTOR_DEST_LSB = 64
@@ -127,17 +71,7 @@ DESCRIPTOR_FLAGS_MASK = 0xF
 DESCRIPTOR_FLOW_LSB = 112
 DESCRIPTOR_FLOW_MASK = 0x7F
 
-EVENT = Layout(
-    "event",
-    64,
-    {
-        "value": (0, 40),
-        "flow": (40, 7),
-        "source": (48, 8),
-        "code": (56, 8),
-    },
-    "Data of an event-log record (DESC, NOTE, IRQ, CREDIT, STATE, PRESSURE, LINK, USER).",
-)
+EVENT = _LAYOUTS["event"]
 EVENT_VALUE_LSB = 0
 EVENT_VALUE_MASK = 0xFFFFFFFFFF
 EVENT_FLOW_LSB = 40
@@ -147,17 +81,7 @@ EVENT_SOURCE_MASK = 0xFF
 EVENT_CODE_LSB = 56
 EVENT_CODE_MASK = 0xFF
 
-DESC_VALUE = Layout(
-    "desc_value",
-    40,
-    {
-        "length": (0, 10),
-        "type": (10, 4),
-        "flags": (16, 4),
-        "seq": (20, 16),
-    },
-    "value of a DESC event.",
-)
+DESC_VALUE = _LAYOUTS["desc_value"]
 DESC_VALUE_LENGTH_LSB = 0
 DESC_VALUE_LENGTH_MASK = 0x3FF
 DESC_VALUE_TYPE_LSB = 10
@@ -167,53 +91,23 @@ DESC_VALUE_FLAGS_MASK = 0xF
 DESC_VALUE_SEQ_LSB = 20
 DESC_VALUE_SEQ_MASK = 0xFFFF
 
-STATE_VALUE = Layout(
-    "state_value",
-    40,
-    {
-        "new": (0, 8),
-        "old": (8, 8),
-    },
-    "value of a STATE event; code is the state machine's number.",
-)
+STATE_VALUE = _LAYOUTS["state_value"]
 STATE_VALUE_NEW_LSB = 0
 STATE_VALUE_NEW_MASK = 0xFF
 STATE_VALUE_OLD_LSB = 8
 STATE_VALUE_OLD_MASK = 0xFF
 
-MARK = Layout(
-    "mark",
-    64,
-    {
-        "causes": (0, 16),
-        "since_cycles": (16, 32),
-    },
-    "Data of a MARK record, written when a memory closes.",
-)
+MARK = _LAYOUTS["mark"]
 MARK_CAUSES_LSB = 0
 MARK_CAUSES_MASK = 0xFFFF
 MARK_SINCE_CYCLES_LSB = 16
 MARK_SINCE_CYCLES_MASK = 0xFFFFFFFF
 
-LOSS = Layout(
-    "loss",
-    64,
-    {
-        "lost": (0, 32),
-    },
-    "Data of a LOSS record: events lost since the previous stored record of the event log.",
-)
+LOSS = _LAYOUTS["loss"]
 LOSS_LOST_LSB = 0
 LOSS_LOST_MASK = 0xFFFFFFFF
 
-TIME = Layout(
-    "time",
-    64,
-    {
-        "cycle": (0, 64),
-    },
-    "Data of a TIME record: its own cycle.",
-)
+TIME = _LAYOUTS["time"]
 TIME_CYCLE_LSB = 0
 TIME_CYCLE_MASK = 0xFFFFFFFFFFFFFFFF
 

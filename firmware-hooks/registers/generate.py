@@ -38,6 +38,7 @@ def render(source: Path = HERE) -> dict[str, bytes]:
         raise ValueError(f"id.format is {told} in the map and {wire.version} in formats.toml")
     texts = {
         f"{TABLES}/map.json": python_tables.map_table(device, wire.version),
+        f"{TABLES}/layouts.json": python_tables.layout_table(wire),
         f"{TABLES}/layouts.py": python_tables.layouts(wire),
         f"{GENERATED}/map.txt": device.canonical_text(),
         f"{GENERATED}/{c_headers.REGISTER_HEADER}": c_headers.register_header(root),

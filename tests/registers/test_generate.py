@@ -11,6 +11,7 @@ import pytest
 from tests.registers.sources import GENERATED, REGISTERS, REPOSITORY, exporter, generate
 
 FILES = (
+    "capture/registers/layouts.json",
     "capture/registers/layouts.py",
     "capture/registers/map.json",
     "firmware-hooks/registers/generated/ff_formats.h",
@@ -114,7 +115,7 @@ def test_a_register_moved_changes_the_hash_and_makes_the_table_stale(
     rdl.write_text(text.replace("build_hash @ 0x0C", "build_hash @ 0x64"), encoding="utf-8")
     told = generate("--check", "--source", source, "--root", repository)
     assert told.returncode == 1
-    assert {line.split(":")[0] for line in told.stdout.splitlines()} == set(FILES) - {FILES[0]}
+    assert {line.split(":")[0] for line in told.stdout.splitlines()} == set(FILES) - set(FILES[:2])
 
 
 def test_a_text_changed_does_not_change_the_hash(source: Path) -> None:
