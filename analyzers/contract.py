@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol, TypeVar
 
 from freezeframe.capture.notebook import ShownInNotebooks
@@ -15,6 +15,7 @@ __all__ = [
     "Evidence",
     "Finding",
     "Row",
+    "plain_fields",
     "run_analyzer",
 ]
 
@@ -81,17 +82,7 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """Return the row with its values as hex text, so that no reader rounds 64 bits."""
-        return {
-            "table": self.table,
-            "source": self.source,
-            "label": self.label,
-            "value": _hex(self.value),
-            "expected": _hex(self.expected),
-            "row": self.row,
-            "slot": self.slot,
-            "cycle": self.cycle,
-            "t_ps": self.t_ps,
-        }
+        return {**plain_fields(self), "value": _hex(self.value), "expected": _hex(self.expected)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +95,7 @@ class Evidence:
     rows: tuple[Row, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "text": self.text,
-            "device": self.device,
-            "tap": self.tap,
-            "rows": [row.to_json() for row in self.rows],
-        }
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,21 +143,9 @@ class Finding(ShownInNotebooks):
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as plain JSON values; the keys are part of the command line's contract."""
-        return {
-            "diagnosis": self.diagnosis,
-            "device": self.device,
-            "tap": self.tap,
-            "direction": self.direction,
-            "flow": self.flow,
-            "packet": self.packet,
-            "word": self.word,
-            "t_ps": self.t_ps,
-            "t_uncertainty_ps": self.t_uncertainty_ps,
-            "confidence": self.confidence,
-            "candidates": list(self.candidates),
-            "evidence": [piece.to_json() for piece in self.evidence],
-            "text": self.text,
-        }
+        values = plain_fields(self)
+        text = values.pop("text")
+        return {**values, "text": text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +166,19 @@ class Analysis:
     title: str
     summary: str
     run: Callable[..., Any]
+
+
+def plain_fields(thing: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass, in their order, as plain JSON values."""
+    return {field.name: _plain(getattr(thing, field.name)) for field in fields(thing)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if is_dataclass(value):
+        return value.to_json() if hasattr(value, "to_json") else plain_fields(value)
+    return value
 
 
 def _hex(value: int | None) -> str | None:

@@ -128,10 +128,7 @@ def cause_evidence(facts: Facts, device: str) -> tuple[Evidence, ...]:
     causes = facts.view.causes(device)
     if not causes:
         return ()
-    cycle = None
-    capture = facts.view.device(device)
-    if capture is not None:
-        cycle = capture.registers.value64("ctl.cause_cycle_")
+    cycle = facts.view.cause_cycle(device)
     when = f" in bus cycle {cycle}" if cycle is not None else ""
     return (
         Evidence(

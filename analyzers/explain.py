@@ -192,11 +192,9 @@ def _without_consequences(facts: Facts, findings: Iterable[Finding]) -> list[Fin
 
 def _before_cause(facts: Facts, receiver: str, finding: Finding) -> bool:
     """Return whether a finding is of a time before its receiver's FIFO can have lost anything."""
-    capture = facts.view.device(receiver)
-    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
-    if cycle is None or finding.t_ps is None or finding.t_uncertainty_ps is None:
+    cause_ps, unc_ps = facts.caused(receiver)
+    if cause_ps is None or finding.t_ps is None or finding.t_uncertainty_ps is None:
         return False
-    cause_ps, unc_ps = facts.when(receiver, cycle)
     # A cause of the link's domain is seen a few cycles later in the bus's.
     margin_ps = facts.view.cycles_ps(receiver, bus=_SEEN_CYCLES, link=_SEEN_CYCLES)
     if "rx-ovf" not in facts.view.causes(receiver):

@@ -195,6 +195,11 @@ class Facts:
         unc = int(unc_ps[0])
         return int(t_ps[0]), None if unc < 0 else unc
 
+    def caused(self, device: str) -> tuple[int | None, int | None]:
+        """Return ``(t_ps, t_uncertainty_ps)`` of a device's first freeze cause; None where it was not read."""
+        cycle = self.view.cause_cycle(device)
+        return (None, None) if cycle is None else self.when(device, cycle)
+
     def overflowed(self, receiver: str) -> bool:
         """Return whether the receiver's FIFO lost words in this recording because it was full."""
         lost = self.view.counter(receiver, "rx_fifo_overflows") or 0

@@ -12,7 +12,7 @@ Source: docs/formats.md section 3, "Loop-back": sequence numbers begin from 0; s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -196,6 +196,11 @@ class CaptureView:
         label = name + "".join(f"[{i}]" for i in indices)
         return Row("registers", device, label, self.value(device, name, *indices), expected)
 
+    def register_rows(self, device: str, names: Iterable[str], *indices: int) -> tuple[Row, ...]:
+        """Return those of some frozen registers that were read, as rows of evidence."""
+        rows = (self.register_row(device, name, *indices) for name in names)
+        return tuple(row for row in rows if row.value is not None)
+
     def counter(self, device: str, name: str) -> int | None:
         """Return a counter as it stood at freeze; None when it was not read."""
         capture = self.device(device)
@@ -209,6 +214,11 @@ class CaptureView:
         """Return the names of a device's first freeze causes; empty when the register is missing."""
         mask = self.value(device, "ctl.causes") or 0
         return tuple(name for bit, name in enumerate(CAUSE_NAMES) if mask >> bit & 1)
+
+    def cause_cycle(self, device: str) -> int | None:
+        """Return the bus cycle of a device's first freeze cause; None when it was not read."""
+        capture = self.device(device)
+        return None if capture is None else capture.registers.value64("ctl.cause_cycle_")
 
     @cached_property
     def directions(self) -> tuple[tuple[str, str], ...]:

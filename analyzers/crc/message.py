@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from freezeframe.analyzers.contract import plain_fields
 from freezeframe.analyzers.crc.linear import Crc, bit_effects, prefixes
 
 __all__ = ["SHOWN", "Explanation", "Message", "Place"]
@@ -61,17 +62,9 @@ class Explanation:
         return self.fits == 1 and self.by_chance < 1e-3
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "text": self.text,
-            "fits": self.fits,
-            "tested": self.tested,
-            "by_chance": self.by_chance,
-            "places": [
-                {"byte": p.byte, "text": p.text, "bits": [list(b) for b in p.bits]}
-                for p in self.places
-            ],
-        }
+        values = plain_fields(self)
+        del values["length_change_B"]
+        return values
 
 
 class Message:

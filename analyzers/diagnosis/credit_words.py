@@ -126,8 +126,6 @@ def _sure_flow(facts: Facts, sender: str, receiver: str, flow: int) -> int | Non
 
 
 def _not_logged(facts: Facts, sender: str, receiver: str) -> Finding:
-    capture = facts.view.device(sender)
-    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
     return Finding(
         diagnosis=CREDIT_CORRUPTED,
         text=(
@@ -139,7 +137,7 @@ def _not_logged(facts: Facts, sender: str, receiver: str) -> Finding:
         confidence=0.85,
         evidence=(
             Evidence(
-                f"{sender}: first cause credit-parity in bus cycle {cycle}.",
+                f"{sender}: first cause credit-parity in bus cycle {facts.view.cause_cycle(sender)}.",
                 sender,
                 rows=(facts.view.register_row(sender, "ctl.causes"),),
             ),

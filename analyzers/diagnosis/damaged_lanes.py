@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.diagnosis.link_damage import LinkDamage, LoneDamage, lone_word, seen
+from freezeframe.analyzers.diagnosis.link_damage import LinkDamage, LoneDamage, at_receiver
 from freezeframe.analyzers.evidence import (
     Place,
-    cause_evidence,
     place_of_pair,
     verdict_text,
     word_label,
@@ -69,11 +68,8 @@ def underflows(facts: Facts, receiver: str, lane: int) -> int | None:
 
 def lane_rows(facts: Facts, receiver: str, lane: int) -> tuple[Row, ...]:
     """Return the state of a lane at freeze as rows of evidence, where it was read."""
-    rows = (
-        facts.view.register_row(receiver, f"frozen.lane.{name}", lane)
-        for name in ("sync_level", "underflows", "overflows", "comma_phase")
-    )
-    return tuple(row for row in rows if row.value is not None)
+    names = ("sync_level", "underflows", "overflows", "comma_phase")
+    return facts.view.register_rows(receiver, (f"frozen.lane.{name}" for name in names), lane)
 
 
 def _decided(facts: Facts, damage: LinkDamage, lane: int) -> bool:
@@ -90,46 +86,28 @@ def _lag_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
     first = damage.at(lag.start)
     certain = lag.first == lag.start
     place = place_of_pair(first.pair)
-    t_ps, unc_ps = damage.diff.down.when(first.position)
-    word = first.word if certain else None
-    rows: list[Row] = []
-    for i in range(
-        max(lag.start - 1, 0), min(lag.end + 1, lag.start + _ROWS, len(damage.words.up))
-    ):
-        shown = damage.at(i)
-        above = int(damage.words.up_at[i])
-        rows.append(damage.diff.up.row(above, shown.label))
-        rows.append(damage.diff.down.row(shown.position, shown.label, int(damage.words.up[i])))
-    return Finding(
-        diagnosis=SYNC_FIFO_EMPTY,
-        text=(
-            f"Lane {lane} into {damage.receiver} repeated its 32-bit half at {first.label} of "
-            f"packet {place.packet} "
-            f"({damage.direction}, flow {place.flow}) and then lagged by {_words(lag.repeats)} up "
-            f"to {_until(damage, lag.end)}; the other lane "
-            f"is right throughout. The lane's synchronization FIFO was read while it was empty."
-        ),
-        device=damage.receiver,
-        tap="rx_enq",
-        direction=damage.direction,
-        flow=place.flow,
-        packet=place.packet,
-        word=word,
-        t_ps=t_ps,
-        t_uncertainty_ps=unc_ps,
+    text = (
+        f"Lane {lane} into {damage.receiver} repeated its 32-bit half at {first.label} of packet {place.packet} "
+        f"({damage.direction}, flow {place.flow}) and then lagged by {_words(lag.repeats)} up to "
+        f"{_until(damage, lag.end)}; the other lane is right throughout. The lane's synchronization FIFO was read "
+        "while it was empty."
+    )
+    shown = (
+        f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} only, in {damage.differ.size} "
+        f"words: each half there is that of {_words(lag.repeats)} earlier."
+    )
+    return at_receiver(
+        facts,
+        SYNC_FIFO_EMPTY,
+        damage,
+        text,
+        place,
+        at=first.position,
+        word=first.word if certain else None,
         confidence=0.98 if certain else 0.9,
-        evidence=(
-            Evidence(
-                f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} "
-                f"only, in {damage.differ.size} words: each "
-                f"half there is that of {_words(lag.repeats)} earlier.",
-                damage.receiver,
-                "rx_enq",
-                tuple(rows),
-            ),
-            *_underflow_registers(facts, damage.receiver, lane),
-            *cause_evidence(facts, damage.receiver),
-        ),
+        shown=shown,
+        rows=damage.rows(lag.start - 1, min(lag.end + 1, lag.start + _ROWS)),
+        more=_underflow_registers(facts, damage.receiver, lane),
     )
 
 
@@ -180,12 +158,7 @@ def _lag_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         f"of packet {seq} ({case.direction}), the other lane has not, the packet's CRC is bad, and "
         "the lane counted reads of its empty synchronization FIFO."
     )
-    shown = seen(
-        case,
-        f"{stream.source}: {verdict_text(packet)}; half repeated on lane {lane}.",
-        _words_around(stream, packet, position),
-    )
-    return lone_word(
+    return at_receiver(
         facts,
         SYNC_FIFO_EMPTY,
         case,
@@ -194,14 +167,16 @@ def _lag_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         at=position,
         word=word,
         confidence=0.85,
-        evidence=(shown, *_underflow_registers(facts, case.receiver, lane)),
+        shown=f"{stream.source}: {verdict_text(packet)}; half repeated on lane {lane}.",
+        rows=_words_around(stream, packet, position - 2, position + 3),
+        more=_underflow_registers(facts, case.receiver, lane),
     )
 
 
-def _words_around(stream: Stream, packet: Packet, position: int) -> tuple[Row, ...]:
+def _words_around(stream: Stream, packet: Packet, begin: int, end: int) -> tuple[Row, ...]:
     return tuple(
         stream.row(at, word_label(stream, packet, at))
-        for at in range(max(position - 2, packet.start), min(position + 3, packet.end))
+        for at in range(max(begin, packet.start), min(end, packet.end))
     )
 
 
@@ -236,43 +211,28 @@ def _phase_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
     hidden = damage.hidden or not bool(damage.words.joined[phase.start])
     certain = phase.first == phase.start and not hidden
     place = place_of_pair(first.pair)
-    t_ps, unc_ps = damage.diff.down.when(first.position)
-    rows: list[Row] = []
-    for i in range(max(phase.start - 1, 0), min(phase.start + _ROWS, len(damage.words.up))):
-        shown = damage.at(i)
-        rows.append(damage.diff.up.row(int(damage.words.up_at[i]), shown.label))
-        rows.append(damage.diff.down.row(shown.position, shown.label, int(damage.words.up[i])))
     packets = len({int(n) for n in damage.words.pair[damage.differ]})
-    return Finding(
-        diagnosis=LANE_MISALIGNED,
-        text=(
-            f"From {first.label} of packet {place.packet} ({damage.direction}, flow {place.flow}) "
-            f"on, lane {lane} into "
-            f"{damage.receiver} has its bytes {_HOW[phase.mode].format(k=phase.shift)}, in every "
-            "word to the end of the recording "
-            f"({packets} packets); the other lane is right. The lane lost its byte phase."
-        ),
-        device=damage.receiver,
-        tap="rx_enq",
-        direction=damage.direction,
-        flow=None if hidden else place.flow,
-        packet=None if hidden else place.packet,
+    text = (
+        f"From {first.label} of packet {place.packet} ({damage.direction}, flow {place.flow}) on, lane {lane} into "
+        f"{damage.receiver} has its bytes {_HOW[phase.mode].format(k=phase.shift)}, in every word to the end of the "
+        f"recording ({packets} packets); the other lane is right. The lane lost its byte phase."
+    )
+    shown = (
+        f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} only, in {damage.differ.size} "
+        f"of the {phase.words} words from there on, always by the same byte phase."
+    )
+    return at_receiver(
+        facts,
+        LANE_MISALIGNED,
+        damage,
+        text,
+        Place(None, None) if hidden else place,
+        at=first.position,
         word=first.word if certain else None,
-        t_ps=t_ps,
-        t_uncertainty_ps=unc_ps,
         confidence=0.98 if certain else 0.9,
-        evidence=(
-            Evidence(
-                f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} "
-                f"only, in {damage.differ.size} of the "
-                f"{phase.words} words from there on, always by the same byte phase.",
-                damage.receiver,
-                "rx_enq",
-                tuple(rows),
-            ),
-            *_phase_registers(facts, damage.receiver, lane),
-            *cause_evidence(facts, damage.receiver),
-        ),
+        shown=shown,
+        rows=damage.rows(phase.start - 1, phase.start + _ROWS),
+        more=_phase_registers(facts, damage.receiver, lane),
     )
 
 
@@ -301,16 +261,7 @@ def _phase_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         f"{_HOW[phase.mode].format(k=phase.shift)} undone from {word_label(stream, packet, first)} "
         "on: the lane lost its byte phase."
     )
-    shown = seen(
-        case,
-        f"{stream.source}: {verdict_text(packet)}; with lane {phase.lane} undone {phase.checks} "
-        "checks are right.",
-        tuple(
-            stream.row(at, word_label(stream, packet, at))
-            for at in range(max(first - 1, packet.start), min(first + _ROWS, packet.end))
-        ),
-    )
-    return lone_word(
+    return at_receiver(
         facts,
         LANE_MISALIGNED,
         case,
@@ -319,5 +270,10 @@ def _phase_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         at=first,
         word=word,
         confidence=0.95,
-        evidence=(shown, *_phase_registers(facts, case.receiver, phase.lane)),
+        shown=(
+            f"{stream.source}: {verdict_text(packet)}; with lane {phase.lane} undone {phase.checks} "
+            "checks are right."
+        ),
+        rows=_words_around(stream, packet, first - 1, first + _ROWS),
+        more=_phase_registers(facts, case.receiver, phase.lane),
     )

@@ -22,9 +22,8 @@ from freezeframe.analyzers.diagnosis.link_damage import (
     LinkDamage,
     LoneDamage,
     altered_word,
+    at_receiver,
     flipped_bits,
-    lone_word,
-    seen,
 )
 from freezeframe.analyzers.evidence import Place, verdict_text
 from freezeframe.analyzers.facts import Facts
@@ -84,17 +83,7 @@ def _payload_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         f"payload CRC at {stream.source}; with {bits} of payload word {flip.word} flipped back the "
         "CRC is right, and no other such flip does that."
     )
-    shown = seen(
-        case,
-        f"{stream.source}: {verdict_text(packet)}; the CRC's syndrome is that of "
-        f"{flip.mask:#018x} in payload word {flip.word}.",
-        (
-            stream.row(packet.start, "header"),
-            stream.row(position, f"payload word {flip.word}", value ^ flip.mask),
-            stream.row(packet.end - 1, "tail"),
-        ),
-    )
-    return lone_word(
+    return at_receiver(
         facts,
         PAYLOAD_BIT_FLIP,
         case,
@@ -103,7 +92,15 @@ def _payload_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         at=position,
         word=flip.word,
         confidence=0.95 if flip.mask.bit_count() == 1 else 0.85,
-        evidence=(shown,),
+        shown=(
+            f"{stream.source}: {verdict_text(packet)}; the CRC's syndrome is that of "
+            f"{flip.mask:#018x} in payload word {flip.word}."
+        ),
+        rows=(
+            stream.row(packet.start, "header"),
+            stream.row(position, f"payload word {flip.word}", value ^ flip.mask),
+            stream.row(packet.end - 1, "tail"),
+        ),
     )
 
 
@@ -163,12 +160,7 @@ def _header_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         f"The header of packet {case.expected_seq} ({case.direction}) is bad at {stream.source}, "
         "what follows it is good and no lane underflowed: bits of its header changed on the link."
     )
-    shown = seen(
-        case,
-        f"{stream.source}: {verdict_text(packet)}; its number follows from its neighbours.",
-        (stream.row(packet.start, "header"), stream.row(packet.start + 1, "address")),
-    )
-    return lone_word(
+    return at_receiver(
         facts,
         HEADER_CORRUPTED,
         case,
@@ -177,5 +169,6 @@ def _header_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         at=packet.start,
         word=None,
         confidence=0.85,
-        evidence=(shown,),
+        shown=f"{stream.source}: {verdict_text(packet)}; its number follows from its neighbours.",
+        rows=(stream.row(packet.start, "header"), stream.row(packet.start + 1, "address")),
     )

@@ -55,11 +55,10 @@ __all__ = [
     "LinkDamage",
     "LoneDamage",
     "altered_word",
+    "at_receiver",
     "flipped_bits",
     "link_damages",
     "lone_damages",
-    "lone_word",
-    "seen",
 ]
 
 _PERSISTS_WORDS = 4
@@ -98,6 +97,20 @@ class LinkDamage:
     @property
     def direction(self) -> str:
         return self.diff.direction
+
+    @property
+    def stream(self) -> Stream:
+        """The words at the receiver's rx_enq."""
+        return self.diff.down
+
+    def rows(self, begin: int, end: int) -> tuple[Row, ...]:
+        """Return some compared words, as far as there are, upstream and downstream as rows of evidence."""
+        rows = []
+        for i in range(max(begin, 0), min(end, len(self.words.up))):
+            shown = self.at(i)
+            rows.append(self.diff.up.row(int(self.words.up_at[i]), shown.label))
+            rows.append(self.diff.down.row(shown.position, shown.label, int(self.words.up[i])))
+        return tuple(rows)
 
     def at(self, index: int) -> WordAt:
         """Return which word of which packet a compared word is."""
@@ -338,66 +351,62 @@ def altered_word(
     first = int(damage.words.up_at[index]) - hit.pair.up.start
     edit = Edit(Op.ALTERED, first, hit.position - hit.pair.down.start, first)
     what = hit.label if hit.label.startswith("payload") else f"the {hit.label} word"
-    t_ps, unc_ps = down.when(hit.position)
-    return Finding(
-        diagnosis=name,
-        text=(
-            f"{flipped_bits(before ^ after).capitalize()} of {what} of packet {place.packet} "
-            f"({damage.direction}, flow {place.flow}) changed on the link; {rest}."
-        ),
-        device=damage.receiver,
-        tap="rx_enq",
-        direction=damage.direction,
-        flow=place.flow,
-        packet=place.packet,
+    text = (
+        f"{flipped_bits(before ^ after).capitalize()} of {what} of packet {place.packet} "
+        f"({damage.direction}, flow {place.flow}) changed on the link; {rest}."
+    )
+    return at_receiver(
+        facts,
+        name,
+        damage,
+        text,
+        place,
+        at=hit.position,
         word=hit.word,
-        t_ps=t_ps,
-        t_uncertainty_ps=unc_ps,
         confidence=confidence,
-        evidence=(
-            Evidence(
-                f"{up.source} has {before:#018x}, {down.source} {after:#018x}: they differ by "
-                f"{before ^ after:#018x}.",
-                damage.receiver,
-                "rx_enq",
-                neighbourhood(damage.diff, hit.pair, edit),
-            ),
-            good_elsewhere(damage.diff, hit.pair),
-            *cause_evidence(facts, damage.receiver),
-        ),
+        shown=f"{up.source} has {before:#018x}, {down.source} {after:#018x}: they differ by {before ^ after:#018x}.",
+        rows=neighbourhood(damage.diff, hit.pair, edit),
+        more=(good_elsewhere(damage.diff, hit.pair),),
     )
 
 
-def lone_word(
+def at_receiver(
     facts: Facts,
     name: str,
-    case: LoneDamage,
+    damage: LinkDamage | LoneDamage,
     text: str,
     place: Place,
     *,
     at: int,
     word: int | None,
     confidence: float,
-    evidence: tuple[Evidence, ...],
+    shown: str,
+    rows: tuple[Row, ...],
+    more: tuple[Evidence, ...] = (),
 ) -> Finding:
-    """Return a finding at a receiver's rx_enq alone; ``at``: stream position of the first symptom."""
-    t_ps, unc_ps = case.stream.when(at)
+    """Return a finding at a receiver's rx_enq.
+
+    Args:
+        at: stream position of the first symptom.
+        shown, rows: what that tap shows.
+        more: what else shows it, before why the receiver froze.
+    """
+    t_ps, unc_ps = damage.stream.when(at)
     return Finding(
         diagnosis=name,
         text=text,
-        device=case.receiver,
+        device=damage.receiver,
         tap="rx_enq",
-        direction=case.direction,
+        direction=damage.direction,
         flow=place.flow,
         packet=place.packet,
         word=word,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
         confidence=confidence,
-        evidence=(*evidence, *cause_evidence(facts, case.receiver)),
+        evidence=(
+            Evidence(shown, damage.receiver, "rx_enq", rows),
+            *more,
+            *cause_evidence(facts, damage.receiver),
+        ),
     )
-
-
-def seen(case: LoneDamage, text: str, rows: tuple[Row, ...]) -> Evidence:
-    """Return what a receiver's rx_enq shows as evidence."""
-    return Evidence(text, case.receiver, "rx_enq", rows)

@@ -143,9 +143,7 @@ def _miscount_finding(facts: Facts, miscount: Miscount) -> Finding:
         if miscount.sending
         else f"{sender} gets back less credit than it used"
     )
-    capture = facts.view.device(device)
-    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
-    t_ps, unc_ps = (None, None) if cycle is None else facts.when(device, cycle)
+    t_ps, unc_ps = facts.caused(device)
     return Finding(
         diagnosis=HEADER_MISCOUNTED,
         text=(
@@ -265,10 +263,7 @@ def _optimistic_finding(facts: Facts, sending: Sending, excess: int) -> Finding:
             if t_ps is None:
                 t_ps, unc_ps = stream.when(start.departure.position)
     if t_ps is None:
-        capture = facts.view.device(account.receiver)
-        cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
-        if cycle is not None:
-            t_ps, unc_ps = facts.when(account.receiver, cycle)
+        t_ps, unc_ps = facts.caused(account.receiver)
     return Finding(
         diagnosis=CREDIT_TOO_OPTIMISTIC,
         text=(

@@ -132,11 +132,7 @@ def share(facts: Facts, account: FlowAccount) -> int | None:
 
 def sender_rows(facts: Facts, account: FlowAccount) -> tuple[Row, ...]:
     """Return the sender's books of a flow at freeze."""
-    rows = (
-        facts.view.register_row(account.sender, f"frozen_flow.{name}", account.flow)
-        for name in ("sent", "credited", "limit")
-    )
-    return tuple(row for row in rows if row.value is not None)
+    return facts.view.register_rows(account.sender, _BOOKS, account.flow)
 
 
 def overflow_evidence(facts: Facts, receiver: str) -> tuple[Evidence, ...]:
@@ -159,6 +155,7 @@ def overflow_evidence(facts: Facts, receiver: str) -> tuple[Evidence, ...]:
     )
 
 
+_BOOKS = ("frozen_flow.sent", "frozen_flow.credited", "frozen_flow.limit")
 CREDIT_START_TOO_LARGE = "credit-start-too-large"
 
 
@@ -198,12 +195,10 @@ def _together(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
 def _start_finding(
     facts: Facts, account: FlowAccount, depth: int, reason: str, confidence: float
 ) -> Finding:
-    capture = facts.view.device(account.receiver)
-    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
-    t_ps = unc_ps = None
-    if cycle is not None and facts.overflowed(account.receiver):
-        t_ps, unc_ps = facts.when(account.receiver, cycle)
-    whose = "the incoming FIFO" if capture is not None else "the FIFO its counters are made for"
+    known = facts.view.device(account.receiver) is not None
+    overflowed = facts.overflowed(account.receiver)
+    t_ps, unc_ps = facts.caused(account.receiver) if overflowed else (None, None)
+    whose = "the incoming FIFO" if known else "the FIFO its counters are made for"
     return Finding(
         diagnosis=CREDIT_START_TOO_LARGE,
         text=(
@@ -216,7 +211,7 @@ def _start_finding(
         flow=account.flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=confidence if facts.overflowed(account.receiver) else 0.8,
+        confidence=confidence if overflowed else 0.8,
         evidence=(
             Evidence(
                 f"{account.sender}'s books of flow {account.flow}: limit {account.limit} words, "

@@ -22,6 +22,7 @@ import numpy as np
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
+from freezeframe.analyzers.diagnosis.overflow import sender_rows
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import Facts, covers, doubt_ps, flight_ps
 from freezeframe.analyzers.streams import EventLog
@@ -82,7 +83,7 @@ def _waits(facts: Facts, account: FlowAccount) -> bool:
     # The sender may have gone on between the cause and the end of the recording.
     begins = log.select("PRESSURE", "begin", flow=account.flow)
     ends = log.select("PRESSURE", "end", flow=account.flow)
-    cause_ps = _cause_ps(facts, sender)
+    cause_ps = facts.caused(sender)[0]
     if cause_ps is None:
         return False
     begun = int((log.t_ps[begins] <= cause_ps).sum())
@@ -90,13 +91,6 @@ def _waits(facts: Facts, account: FlowAccount) -> bool:
     last_begin = int(log.t_ps[begins[begun - 1]]) if begun else None
     last_end = int(log.t_ps[ends[ended - 1]]) if ended else None
     return last_begin is not None and (last_end is None or last_begin > last_end)
-
-
-def _cause_ps(facts: Facts, device: str) -> int | None:
-    """Return when a device's first cause came."""
-    capture = facts.view.device(device)
-    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
-    return None if cycle is None else facts.when(device, cycle)[0]
 
 
 def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
@@ -182,7 +176,7 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
         return None
     if account.credit_unit is not None and withheld < account.credit_unit:
         return None
-    cause_ps, flight = _cause_ps(facts, account.sender), flight_ps(facts, account)
+    cause_ps, flight = facts.caused(account.sender)[0], flight_ps(facts, account)
     if cause_ps is None or flight is None or not _none_refused(facts, account):
         return None
     if not _long_enough(facts, account, cause_ps, flight):
@@ -240,7 +234,7 @@ def _none_refused(facts: Facts, account: FlowAccount) -> bool:
 
 
 def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
-    cause_ps = _cause_ps(facts, account.sender)
+    cause_ps = facts.caused(account.sender)[0]
     rows = _bank_rows(facts, account)
     if account.freed is None or account.credited is None:
         text = (
@@ -317,17 +311,13 @@ def _stopped_at(
 
 
 def _bank_rows(facts: Facts, account: FlowAccount) -> tuple[Row, ...]:
-    flow = account.flow
-    rows = [
-        facts.view.register_row(account.sender, f"frozen_flow.{name}", flow)
-        for name in ("sent", "credited", "limit")
-    ]
-    rows += [
-        facts.view.register_row(account.receiver, f"frozen_flow.{name}", flow)
-        for name in ("received", "freed", "reported")
-    ]
-    rows.append(facts.view.register_row(account.receiver, "frozen.rx_level"))
-    return tuple(row for row in rows if row.value is not None)
+    view, receiver = facts.view, account.receiver
+    freed = (f"frozen_flow.{name}" for name in ("received", "freed", "reported"))
+    return (
+        *sender_rows(facts, account),
+        *view.register_rows(receiver, freed, account.flow),
+        *view.register_rows(receiver, ["frozen.rx_level"]),
+    )
 
 
 CREDIT_LOST = "credit-lost"

@@ -338,11 +338,7 @@ def _causes(facts: Facts) -> Iterator[Finding]:
 
 
 def _unseen(facts: Facts, device: str, cause: str, candidates: tuple[str, ...]) -> Finding:
-    t_ps = unc_ps = None
-    capture = facts.view.device(device)
-    cycle = capture.registers.value64("ctl.cause_cycle_") if capture is not None else None
-    if cycle is not None:
-        t_ps, unc_ps = facts.when(device, cycle)
+    t_ps, unc_ps = facts.caused(device)
     why = "the memories do not reach back to it, or have gaps there."
     if any(line.startswith(f"{device}.") for line in facts.view.switched_off):
         why = "kinds of record were switched off, or the memories do not reach back to it."
