@@ -14,11 +14,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Self, TypeVar
+from typing import Self, TypeVar
 
 from isal import isal_zlib
 
-from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.files.source import open_file
 
 __all__ = ["ZipMembers"]
 
@@ -44,10 +45,7 @@ class ZipMembers:
             CaptureFormatError: it is not a zip archive, its end is missing, or a name stands twice.
         """
         self.path = Path(path)
-        try:
-            self._file: IO[bytes] = self.path.open("rb")
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        self._file = open_file(path)
         try:
             self._length_B = self._file.seek(0, 2)
             self._infos = self._directory()

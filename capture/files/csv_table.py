@@ -11,26 +11,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv
 
-from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import PS_PER_S, Bus, Edges
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES, parse_samplerate
 from freezeframe.capture.files.source import (
     MAX_SIGNAL_BITS,
+    NO_SETTINGS,
     CaptureHeader,
     ReadSettings,
     check_probes,
     check_samples,
+    first_bytes,
 )
 from freezeframe.capture.files.threshold import Thresholder
 
@@ -70,18 +71,18 @@ class _Table:
     per_s: int
 
 
-def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:
+def read_header(path: str | Path, settings: ReadSettings = NO_SETTINGS) -> CaptureHeader:
     """Return the channels, buses and sample rate, from the first lines.
 
     Raises:
         InputError: the file cannot be read.
         CaptureFormatError: it is empty, or two columns have one name.
     """
-    return _table(path, settings or ReadSettings()).header
+    return _table(path, settings).header
 
 
 def read_edges(
-    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings | None = None
+    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings = NO_SETTINGS
 ) -> Iterator[Edges]:
     """Yield the table as edges, in pieces that follow each other; at least one.
 
@@ -91,7 +92,6 @@ def read_edges(
         CaptureFormatError: a cell is no number or too large, a row is cut, or time goes back; this
             comes when it is reached, so take no result before the last piece.
     """
-    settings = settings or ReadSettings()
     settings.only("csv", ())
     table = _table(path, settings)
     chosen = check_probes(path, table.header, probes)
@@ -159,8 +159,7 @@ def first_lines(path: str | Path) -> list[str]:
     Raises:
         InputError: the file cannot be read.
     """
-    with _opened(path) as file:
-        return file.read(_HEAD_B).decode("utf-8-sig", "replace").splitlines()
+    return first_bytes(path, _HEAD_B).decode("utf-8-sig", "replace").splitlines()
 
 
 def record_batches(
@@ -198,15 +197,6 @@ def record_batches(
             name = names[int(cell[1])]
             why = f"line {cell[2]}: {name} is {cell[3]}, not a number that can stand there"
         raise CaptureFormatError(f"{path}: {why}; no table of samples, or damaged") from None
-
-
-@contextmanager
-def _opened(path: str | Path) -> Iterator[IO[bytes]]:
-    try:
-        with Path(path).open("rb") as file:
-            yield file
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _batches(
@@ -250,8 +240,7 @@ def _word(
 
 def _plain_lines(path: str | Path) -> list[str]:
     """Return the first lines of a file that is text, with those that name its columns whole."""
-    with _opened(path) as file:
-        head = file.read(_HEAD_B)
+    head = first_bytes(path, _HEAD_B)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise CaptureFormatError(f"{path}: is text in UTF-16; save it as UTF-8 or plain text")
     if b"\0" in head:

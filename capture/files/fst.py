@@ -24,6 +24,7 @@ from freezeframe.capture.files.fst_sections import end_tick
 from freezeframe.capture.files.ghw import GhwWave, is_ghw
 from freezeframe.capture.files.source import (
     MAX_SIGNAL_BITS,
+    NO_SETTINGS,
     CaptureHeader,
     ReadSettings,
     Signal,
@@ -45,18 +46,18 @@ _FS_PER_S_EXPONENT = 15
 _Change = tuple[int, Any, Any]
 
 
-def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:
+def read_header(path: str | Path, settings: ReadSettings = NO_SETTINGS) -> CaptureHeader:
     """Return the channels, buses and sample rate of the file, without reading a value.
 
     Raises:
         InputError: the file cannot be read, or pywellen is not installed.
         CaptureFormatError: it is damaged.
     """
-    return _opened(path, settings or ReadSettings())[1]
+    return _opened(path, settings)[1]
 
 
 def read_edges(
-    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings | None = None
+    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings = NO_SETTINGS
 ) -> Iterator[Edges]:
     """Yield the file as edges, in pieces that follow each other; at least one.
 
@@ -68,14 +69,8 @@ def read_edges(
         CaptureFormatError: it is damaged; for the values this comes when they are reached, so take
             no result before the last piece.
     """
-    settings = settings or ReadSettings()
     wave, header, named = _opened(path, settings)
-    settings.only(header.format, ("x", "z"))
-    for key in ("x", "z"):
-        if settings.layout.get(key, "0") not in ("0", "1"):
-            raise InputError(
-                f"--format {header.format}: {key}={settings.layout[key]}; it is read as 0 or as 1"
-            )
+    of_unknown = settings.levels_of_unknown(header.format)
     chosen = check_probes(path, header, probes)
     rate_hz = header.samplerate_hz
     if rate_hz is None:
@@ -102,7 +97,7 @@ def read_edges(
     order = list(wanted)
     place_of = {key: at for at, key in enumerate(order)}
     levels = str.maketrans(
-        {kind: settings.layout.get("z" if kind in "zZ" else "x", "0") for kind in "xXzZuUwW-"}
+        {kind: of_unknown["z" if kind in "zZ" else "x"] for kind in "xXzZuUwW-"}
         | {"l": "0", "L": "0", "h": "1", "H": "1"}
     )
     unknowns = 0
@@ -153,7 +148,7 @@ def read_edges(
     if unknowns:
         settings.say(
             f"{path}: {unknowns} values with x or z are read as "
-            f"x={settings.layout.get('x', '0')}, z={settings.layout.get('z', '0')}"
+            f"x={of_unknown['x']}, z={of_unknown['z']}"
         )
 
 

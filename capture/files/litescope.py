@@ -19,13 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.csv_table import first_lines, record_batches
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import (
     MAX_SIGNAL_BITS,
+    NO_SETTINGS,
     CaptureHeader,
     ReadSettings,
     Signal,
@@ -33,6 +34,7 @@ from freezeframe.capture.files.source import (
     buses_of,
     check_probes,
     check_samples,
+    first_bytes,
 )
 
 __all__ = ["is_dump", "read_edges", "read_header"]
@@ -46,20 +48,19 @@ def is_dump(path: str | Path) -> bool:
     return bool(lines) and (_is_csv(lines) or lines[0].startswith('{"'))
 
 
-def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:
+def read_header(path: str | Path, settings: ReadSettings = NO_SETTINGS) -> CaptureHeader:
     """Return the channels and buses; the sample rate is that of the settings.
 
     Raises:
         InputError: the file cannot be read.
         CaptureFormatError: it is no such dump.
     """
-    settings = settings or ReadSettings()
     lines = first_lines(path)
     return _header(path, _signals(path, lines), settings)
 
 
 def read_edges(
-    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings | None = None
+    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings = NO_SETTINGS
 ) -> Iterator[Edges]:
     """Yield the dump as edges, in pieces that follow each other; at least one.
 
@@ -68,7 +69,6 @@ def read_edges(
             be read.
         CaptureFormatError: it is damaged, or there is no sample rate.
     """
-    settings = settings or ReadSettings()
     settings.only("litescope", ())
     lines = first_lines(path)
     signals = _signals(path, lines)
@@ -146,11 +146,7 @@ def _signals(path: str | Path, lines: Sequence[str]) -> list[Signal]:
 
 
 def _document(path: str | Path) -> dict[str, list[int]]:
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(_JSON_LIMIT_B + 1)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    text = first_bytes(path, _JSON_LIMIT_B + 1)
     if len(text) > _JSON_LIMIT_B:
         raise CaptureFormatError(
             f"{path}: more than {_JSON_LIMIT_B} B of JSON; save the dump as .csv or .vcd"

@@ -17,7 +17,13 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.fst_sections import HEADER_MARK
 from freezeframe.capture.files.marks import GHW_MARK, SALEAE_MARK, ZIP_MARK
 from freezeframe.capture.files.samples import Samples
-from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
+from freezeframe.capture.files.source import (
+    NO_SETTINGS,
+    CaptureHeader,
+    ReadSettings,
+    first_bytes,
+    listed,
+)
 
 __all__ = [
     "FORMATS",
@@ -96,11 +102,7 @@ def find_format(path: str | Path) -> str:
             if recognises(place):
                 return name
         raise InputError(f"{path}: a folder without digital_N.bin or analog_N.bin; no capture")
-    try:
-        with place.open("rb") as file:
-            head = file.read(_HEAD_B)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    head = first_bytes(path, _HEAD_B)
     by_name = _BY_NAME.get(place.suffix.lower())
     for mark, name in _MARKS.items():
         if head.startswith(mark):
@@ -119,7 +121,7 @@ def find_format(path: str | Path) -> str:
 
 
 def read_header(
-    path: str | Path, settings: ReadSettings | None = None, format: str | None = None
+    path: str | Path, settings: ReadSettings = NO_SETTINGS, format: str | None = None
 ) -> CaptureHeader:
     """Return what a capture says of itself, without reading its values.
 
@@ -127,13 +129,13 @@ def read_header(
         InputError: it cannot be read, or the format is not known; also its subclasses
             CaptureFormatError and CaptureVersionError, where it is damaged.
     """
-    return _reader(path, format).read_header(path, settings or ReadSettings())
+    return _reader(path, format).read_header(path, settings)
 
 
 def read_edges(
     path: str | Path,
     probes: Sequence[str] | None = None,
-    settings: ReadSettings | None = None,
+    settings: ReadSettings = NO_SETTINGS,
     format: str | None = None,
 ) -> Iterator[Edges]:
     """Yield a capture as edges, in pieces that follow each other; at least one.
@@ -142,13 +144,13 @@ def read_edges(
         InputError: as `read_header`, or a channel cannot be read. Damage in the values is found
             when they are reached, so take no result before the last piece.
     """
-    return _reader(path, format).read_edges(path, probes, settings or ReadSettings())
+    return _reader(path, format).read_edges(path, probes, settings)
 
 
 def read_samples(
     path: str | Path,
     probes: Sequence[str] | None = None,
-    settings: ReadSettings | None = None,
+    settings: ReadSettings = NO_SETTINGS,
     format: str | None = None,
 ) -> Iterator[Samples | Edges] | None:
     """Yield a capture as samples, as `read_edges` does; None where its format has none.
@@ -161,7 +163,7 @@ def read_samples(
     reader = _reader(path, format)
     if not isinstance(reader, _SampledFormat):
         return None
-    return reader.read_samples(path, probes, settings or ReadSettings())
+    return reader.read_samples(path, probes, settings)
 
 
 def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader, dict[str, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import Edges
@@ -20,6 +19,7 @@ from freezeframe.capture.files.source import (
     ReadSettings,
     check_probes,
     check_samples,
+    open_file,
 )
 from freezeframe.capture.files.units import UnitReader
 
@@ -80,7 +80,7 @@ def read_samples(
     count = len(header.channels)
     unit_B = layout_number(settings, "binary", "unit", (count + 7) // 8, 8, (count + 7) // 8)
     skip_B = layout_number(settings, "binary", "skip", 0, 1 << 62, 0)
-    with _opened(path) as file:
+    with open_file(path) as file:
         length_B = file.seek(0, 2) - skip_B
         if length_B < unit_B:
             raise CaptureFormatError(
@@ -112,13 +112,6 @@ def read_samples(
                 bits = tuple(swapped if big else places)
                 yield Samples(piece, tuple(chosen), bits, rate_hz, done)
             done += len(piece)
-
-
-def _opened(path: str | Path) -> IO[bytes]:
-    try:
-        return Path(path).open("rb")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _rate_hz(settings: ReadSettings) -> int:

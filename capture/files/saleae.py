@@ -23,6 +23,7 @@ from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, PS_PER_S, Edges
 from freezeframe.capture.files.marks import SALEAE_MARK
 from freezeframe.capture.files.source import (
+    NO_SETTINGS,
     CaptureHeader,
     ReadSettings,
     check_probes,
@@ -77,7 +78,7 @@ def channel_files(path: str | Path) -> dict[str, Path]:
     return {f"{'DA'[analog]}{number}": files[analog, number] for analog, number in sorted(files)}
 
 
-def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:
+def read_header(path: str | Path, settings: ReadSettings = NO_SETTINGS) -> CaptureHeader:
     """Return the channels and the sample rate; an analog channel needs a threshold.
 
     Raises:
@@ -85,11 +86,11 @@ def read_header(path: str | Path, settings: ReadSettings | None = None) -> Captu
         CaptureFormatError: a file is not of this format, or lies about its length.
         CaptureVersionError: it is of another version than 0 and 1.
     """
-    return _header(_files(path), settings or ReadSettings())
+    return _header(_files(path), settings)
 
 
 def read_edges(
-    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings | None = None
+    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings = NO_SETTINGS
 ) -> Iterator[Edges]:
     """Yield the export as edges, in pieces that follow each other; at least one.
 
@@ -99,7 +100,6 @@ def read_edges(
         CaptureFormatError: a file is damaged; where times are wrong this comes when they are
             reached, so take no result before the last piece.
     """
-    settings = settings or ReadSettings()
     settings.only("saleae", ())
     files = _files(path)
     header = _header(files, settings)

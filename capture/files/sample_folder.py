@@ -12,6 +12,7 @@ from freezeframe.capture.files.edge_table import read_edge_table
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.merge import Alignment, merge, merged_names
 from freezeframe.capture.files.source import (
+    NO_SETTINGS,
     CaptureHeader,
     ReadSettings,
     check_probes,
@@ -80,7 +81,7 @@ class Recipe:
 
 
 def recipe_of(
-    folder: Path, sources: Sequence[SampleSource], settings: ReadSettings | None = None
+    folder: Path, sources: Sequence[SampleSource], settings: ReadSettings = NO_SETTINGS
 ) -> Recipe:
     """Open the sources of a folder.
 
@@ -89,7 +90,6 @@ def recipe_of(
     Raises:
         InputError: as `SourceChoice.open`.
     """
-    settings = settings or ReadSettings()
     opened = []
     for source in sources:
         choice = SourceChoice(
@@ -103,7 +103,7 @@ def recipe_of(
     return Recipe(opened, settings.say)
 
 
-def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:
+def read_header(path: str | Path, settings: ReadSettings = NO_SETTINGS) -> CaptureHeader:
     """Return the channels, buses and sample rate that reading the folder gives.
 
     Raises:
@@ -115,7 +115,7 @@ def read_header(path: str | Path, settings: ReadSettings | None = None) -> Captu
 
 
 def read_edges(
-    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings | None = None
+    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings = NO_SETTINGS
 ) -> Iterator[Edges]:
     """Yield the folder as edges, in pieces that follow each other; at least one.
 
@@ -127,7 +127,6 @@ def read_edges(
         CaptureFormatError: the folder was altered, or a file in it is damaged; the latter when the
             damage is reached, so take no result before the last piece.
     """
-    settings = settings or ReadSettings()
     settings.only("folder", ())
     folder = SampleFolder.open(path)
     folder.verify()

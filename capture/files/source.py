@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
+from pathlib import Path
+from typing import IO
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import PS_PER_S, Bus
@@ -13,6 +15,7 @@ from freezeframe.capture.files.threshold import Threshold
 
 __all__ = [
     "MAX_SIGNAL_BITS",
+    "NO_SETTINGS",
     "CaptureHeader",
     "ReadSettings",
     "Signal",
@@ -21,7 +24,9 @@ __all__ = [
     "check_channels",
     "check_probes",
     "check_samples",
+    "first_bytes",
     "listed",
+    "open_file",
     "short_names",
     "tick_rate",
 ]
@@ -74,6 +79,19 @@ class ReadSettings:
         if self.note is not None:
             self.note(line)
 
+    def levels_of_unknown(self, where: str) -> dict[str, str]:
+        """Return what x and z are read as, "0" or "1"; the only settings of waveforms.
+
+        Raises:
+            InputError: there is another setting, or another level.
+        """
+        self.only(where, ("x", "z"))
+        levels = {key: self.layout.get(key, "0") for key in ("x", "z")}
+        for key, level in levels.items():
+            if level not in ("0", "1"):
+                raise InputError(f"--format {where}: {key}={level}; it is read as 0 or as 1")
+        return levels
+
     def only(self, where: str, known: Sequence[str]) -> None:
         """Refuse settings of the layout that the format does not have.
 
@@ -86,6 +104,9 @@ class ReadSettings:
                     f"--format {where}: there is no setting {key}; "
                     f"{', '.join(known) if known else 'it has none'}"
                 )
+
+
+NO_SETTINGS = ReadSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +122,31 @@ class Signal:
     key: str
     low: int | None = None
     step: int = 1
+
+
+def open_file(path: str | Path) -> IO[bytes]:
+    """Open a file to read its bytes.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def first_bytes(path: str | Path, most_B: int) -> bytes:
+    """Return the first bytes of a file, all where it has fewer.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(most_B)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def bit_names(signal: Signal, name: str) -> tuple[str, ...]:

@@ -18,12 +18,13 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files._vcd_kernels import VCD_ERRORS, VCD_STATE, read_changes
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.source import (
     MAX_SIGNAL_BITS,
+    NO_SETTINGS,
     CaptureHeader,
     ReadSettings,
     Signal,
@@ -32,6 +33,7 @@ from freezeframe.capture.files.source import (
     check_channels,
     check_probes,
     check_samples,
+    open_file,
     short_names,
     tick_rate,
 )
@@ -61,19 +63,19 @@ class _Dump:
     reals: frozenset[str]  # identifiers
 
 
-def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:
+def read_header(path: str | Path, settings: ReadSettings = NO_SETTINGS) -> CaptureHeader:
     """Return the channels, buses and sample rate of the file, without reading a value.
 
     Raises:
         InputError: the file cannot be read.
         CaptureFormatError: it is no VCD file, or its header is cut or makes no sense.
     """
-    with _opened(path) as file:
-        return _dump(path, file, settings or ReadSettings()).header
+    with open_file(path) as file:
+        return _dump(path, file, settings).header
 
 
 def read_edges(
-    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings | None = None
+    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings = NO_SETTINGS
 ) -> Iterator[Edges]:
     """Yield the file as edges, in pieces that follow each other; at least one.
 
@@ -85,10 +87,9 @@ def read_edges(
         CaptureFormatError: it is damaged; for the values this comes when they are reached, so take
             no result before the last piece.
     """
-    settings = settings or ReadSettings()
-    settings.only("vcd", ("x", "z"))
-    levels = (_level(settings, "x"), _level(settings, "z"))
-    with _opened(path) as file:
+    of_unknown = settings.levels_of_unknown("vcd")
+    levels = (np.uint64(int(of_unknown["x"])), np.uint64(int(of_unknown["z"])))
+    with open_file(path) as file:
         dump = _dump(path, file, settings)
         chosen = check_probes(path, dump.header, probes)
         rate_hz = dump.header.samplerate_hz
@@ -177,13 +178,6 @@ def _pieces(
     return merger.feed(sample, np.full_like(value, ~np.uint64(0)), value)
 
 
-def _level(settings: ReadSettings, key: str) -> np.uint64:
-    text = settings.layout.get(key, "0")
-    if text not in ("0", "1"):
-        raise InputError(f"--format vcd: {key}={text}; it is read as 0 or as 1")
-    return np.uint64(int(text))
-
-
 def _tables(
     dump: _Dump, chosen: Sequence[str]
 ) -> tuple[
@@ -246,13 +240,6 @@ def _threshold(settings: ReadSettings, name: str) -> Threshold | None:
 def _ordered(dump: _Dump) -> list[str]:
     """Return the identifiers as the kernel looks for them."""
     return sorted(dump.widths, key=lambda key: int.from_bytes(key.encode("latin-1")))
-
-
-def _opened(path: str | Path) -> IO[bytes]:
-    try:
-        return Path(path).open("rb")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _dump(path: str | Path, file: IO[bytes], settings: ReadSettings) -> _Dump:

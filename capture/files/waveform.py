@@ -18,14 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_blocks
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, PS_PER_S, Edges
 from freezeframe.capture.files.source import (
+    NO_SETTINGS,
     CaptureHeader,
     ReadSettings,
     check_probes,
     check_samples,
+    first_bytes,
 )
 from freezeframe.capture.files.threshold import Thresholder
 
@@ -57,17 +59,17 @@ def is_waveform(path: Path) -> bool:
     return (path / WAVEFORM).is_file()
 
 
-def read_header(path: str | Path, settings: ReadSettings | None = None) -> CaptureHeader:
+def read_header(path: str | Path, settings: ReadSettings = NO_SETTINGS) -> CaptureHeader:
     """Return the channels and the sample rate; an analog channel needs a threshold.
 
     Raises:
         CaptureFormatError: a file is missing or has not the bytes that the preamble says.
     """
-    return _header(_traces(Path(path)), settings or ReadSettings())
+    return _header(_traces(Path(path)), settings)
 
 
 def read_edges(
-    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings | None = None
+    path: str | Path, probes: Sequence[str] | None = None, settings: ReadSettings = NO_SETTINGS
 ) -> Iterator[Edges]:
     """Yield the waveforms as edges, in pieces that follow each other; at least one.
 
@@ -75,7 +77,6 @@ def read_edges(
         InputError: a channel cannot be read, or there are more than ``max_samples``.
         CaptureFormatError: as `read_header`.
     """
-    settings = settings or ReadSettings()
     settings.only("waveform", ())
     traces = _traces(Path(path))
     header = _header(traces, settings)
@@ -184,11 +185,7 @@ def _header(traces: Sequence[_Trace], settings: ReadSettings) -> CaptureHeader:
 
 def _traces(path: Path) -> list[_Trace]:
     where = path / WAVEFORM
-    try:
-        with where.open("rb") as file:
-            text = file.read(_LIMIT_B + 1)
-    except OSError as error:
-        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
+    text = first_bytes(where, _LIMIT_B + 1)
     try:
         if len(text) > _LIMIT_B:
             raise ValueError(f"more than {_LIMIT_B} B")
