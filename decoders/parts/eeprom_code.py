@@ -89,14 +89,10 @@ def decode_eeprom(
 ) -> pa.Table:
     """Decode I2C transfers."""
     rows: list[dict[str, Any]] = []
-    for transfer in table.to_pylist():
-        for access in state.bus.feed(transfer):
-            rows += _rows(state, access)
+    for access in state.bus.accesses(table, last=last):
+        rows += _rows(state, access)
     if last:
-        for access in state.bus.end():
-            rows += _rows(state, access)
-        for row in state.polls.values():
-            rows.append(row)
+        rows += state.polls.values()
         state.polls.clear()
     return pa.Table.from_pylist(rows, schema=operation_schema())
 

@@ -11,8 +11,10 @@ rev. 12.4, clause 4; INF-8077i rev. 4.5, chapter 4.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import pyarrow as pa
 
 __all__ = ["ACCESS_ERRORS", "Access", "MemoryBus", "access_errors", "row_of_access"]
 
@@ -83,6 +85,11 @@ class MemoryBus:
         self._block_bits = max(0, (size_B - 1).bit_length() - 8 * address_bytes)
         self._counter: dict[int, int] = {}
         self._held: Access | None = None  # sets the address; a read may follow
+
+    def accesses(self, transfers: pa.Table, *, last: bool) -> list[Access]:
+        """Take a table of I2C transfers; return the accesses that are now known, ``last`` all."""
+        known = [access for row in transfers.to_pylist() for access in self.feed(row)]
+        return known + self.end() if last else known
 
     def feed(self, transfer: Mapping[str, Any]) -> list[Access]:
         """Take a row of I2C transfers; return the accesses that are now known."""
@@ -162,23 +169,14 @@ class MemoryBus:
 
 def _joined(held: Access, read: Access) -> Access:
     """Return a read with the address that was sent right before it."""
-    return Access(
-        held.t_ps,
-        read.t_end_ps,
-        read.device,
-        True,
-        held.address,
-        True,
-        read.data,
-        True,
-        -1,
-        held.problem or read.problem,
-        held.transfer,
-        held.sample,
-        read.end_sample,
-        read.byte_sample,
-        read.byte_end_sample,
-        read.samplerate_hz,
+    return replace(
+        read,
+        t_ps=held.t_ps,
+        address=held.address,
+        addressed=True,
+        problem=held.problem or read.problem,
+        transfer=held.transfer,
+        sample=held.sample,
     )
 
 

@@ -217,12 +217,9 @@ def decode_module(
     table: pa.Table, options: OptionValues, state: Module, last: bool
 ) -> dict[str, pa.Table]:
     """Decode I2C transfers to a module."""
-    accesses = [access for row in table.to_pylist() for access in state.bus.feed(row)]
-    if last:
-        accesses += state.bus.end()
     transactions: list[dict[str, Any]] = []
     fields: list[dict[str, Any]] = []
-    for access in accesses:
+    for access in state.bus.accesses(table, last=last):
         row = row_of_access(access) | {
             "source": state.source,
             "kind": "transaction",
