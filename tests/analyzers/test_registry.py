@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from freezeframe.analyzers.registry import GROUP, load_analyses
+from tests.processes import run_program
 
 OWN = "freezeframe.analyzers.dma.analysis:DMA"
 BROKEN = {
@@ -52,7 +52,5 @@ def test_listing_analyses_loads_no_tables_and_no_kernels() -> None:
         "assert len(load_analyses().analyses) >= 9\n"
         "print([name for name in ('numpy', 'numba', 'pandas', 'pyarrow') if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
+    done = run_program([sys.executable, "-c", script])
     assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -24,6 +24,7 @@ from freezeframe.capture.files.sigrok_sr import read_header, read_samples
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI
 from tests.bench.common import BenchResult, main
+from tests.processes import run_program
 
 __all__ = ["run"]
 
@@ -150,12 +151,7 @@ def _ours(spec: str = "spi", cores: set[int] | None = None) -> subprocess.Comple
 
 def _sigrok() -> subprocess.CompletedProcess[str]:
     decoder = "spi:clk=CLK:miso=MISO:mosi=MOSI:cs=CS"
-    done = subprocess.run(
-        ["sigrok-cli", "-i", _CAPTURE, "-P", decoder, "-A", "spi=mosi-transfer"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program(["sigrok-cli", "-i", _CAPTURE, "-P", decoder, "-A", "spi=mosi-transfer"])
     # libsigrokdecode 0.5.3 can abort at its end, after complete output.
     assert done.returncode in (0, -signal.SIGABRT), done.stderr
     return done

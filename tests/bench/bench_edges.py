@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from tests.bench.common import BenchResult, main, median_s
+from tests.processes import run_program
 
 __all__ = ["run"]
 
@@ -117,9 +117,7 @@ def _unpacked(path: Path, edges: Edges) -> BenchResult:
 
 
 def _sigrok(path: Path, *arguments: str) -> list[str]:
-    done = subprocess.run(
-        ["sigrok-cli", "-i", path, *arguments], capture_output=True, text=True, check=False
-    )
+    done = run_program(["sigrok-cli", "-i", path, *arguments])
     # 134: libsigrokdecode 0.5.3 can abort at its end, after complete output.
     assert done.returncode in (0, 134), done.stderr
     return done.stdout.splitlines()

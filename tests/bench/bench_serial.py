@@ -7,7 +7,6 @@ import random
 import shutil
 import signal
 import statistics
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +29,7 @@ from freezeframe.decoders.serial.jtag import JTAG
 from freezeframe.decoders.serial.spi import SPI
 from freezeframe.decoders.serial.uart import UART
 from tests.bench.common import BenchResult, main, median_s
+from tests.processes import run_program
 
 __all__ = ["run"]
 
@@ -187,12 +187,7 @@ def _samples(edges: Edges) -> npt.NDArray[np.unsignedinteger[Any]]:
 def _sigrok(path: Path, decoder: str, rows: str) -> tuple[list[str], float]:
     """Return what sigrok-cli prints, and its CPU seconds."""
     before = os.times()
-    done = subprocess.run(
-        ["sigrok-cli", "-i", path, "-P", decoder, "-A", rows],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program(["sigrok-cli", "-i", path, "-P", decoder, "-A", rows])
     after = os.times()
     # libsigrokdecode 0.5.3 can abort at its end, after complete output.
     assert done.returncode in (0, -signal.SIGABRT), done.stderr

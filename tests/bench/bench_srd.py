@@ -20,6 +20,7 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from tests.bench.common import BenchResult, main
+from tests.processes import run_program
 
 __all__ = ["run", "sigrok_cli"]
 
@@ -144,12 +145,7 @@ def _sigrok(path: Path) -> str:
 
 def sigrok_cli(path: Path, *decoders: str) -> str:
     """Return the annotations that sigrok-cli prints of a capture, each with its samples."""
-    done = subprocess.run(
-        ["sigrok-cli", "-i", path, *decoders, "--protocol-decoder-samplenum"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program(["sigrok-cli", "-i", path, *decoders, "--protocol-decoder-samplenum"])
     # libsigrokdecode 0.5.3 can abort at its end, after complete output.
     assert done.returncode in (0, -signal.SIGABRT), done.stderr
     return done.stdout

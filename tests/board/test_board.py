@@ -29,6 +29,7 @@ from freezeframe.emulator.faults.registry import FAULTS
 from freezeframe.emulator.target import EmulatorTarget
 from tests.board.boards import Board, program, running
 from tests.gui.cli import process_environment, run_inside
+from tests.processes import run_program
 
 OUTSIDE = 0x00FF_FFFC
 WRITABLE = names.offset("provoke.traffic_seed")
@@ -130,9 +131,7 @@ def test_a_fault_that_no_check_finds_is_frozen_once_it_has_shown_itself(tmp_path
 
 
 def test_the_board_has_the_faults_of_the_emulated_pair_in_their_order() -> None:
-    done = subprocess.run(
-        [str(program()), "--fault", "gremlins"], capture_output=True, text=True, timeout=60, check=False
-    )  # fmt: skip
+    done = run_program([str(program()), "--fault", "gremlins"])
     assert done.stderr.rstrip().rpartition("there is ")[2] == ", ".join(FAULTS)
 
 
@@ -219,9 +218,7 @@ def test_the_board_ends_with_its_parent_when_it_is_told_to() -> None:
 )
 def test_a_wrong_argument_is_one_line(arguments: tuple[str, ...], code: int, message: str) -> None:
     arguments = arguments if "--listen" in arguments else ("--listen", "127.0.0.1:0", *arguments)
-    done = subprocess.run(
-        [str(program()), *arguments], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_program([str(program()), *arguments])
     assert done.returncode == code
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -231,13 +228,7 @@ def test_a_port_that_is_taken_is_one_line() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
-        done = subprocess.run(
-            [str(program()), "--listen", listen],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = run_program([str(program()), "--listen", listen])
     assert done.returncode == 3
     assert done.stderr.startswith(f"freezeframe: cannot serve at {listen}: Address already in use")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from freezeframe.emulator.board import hooks_folder
+from tests.processes import run_program
 
 __all__ = ["SOURCES", "WARNINGS", "RingState", "drive", "driver", "ring_states"]
 
@@ -48,9 +49,7 @@ def driver() -> Path:
 
 def drive(commands: list[str]) -> str:
     """Return what the driver prints to these commands."""
-    done = subprocess.run(
-        [driver()], input="\n".join(commands) + "\n", capture_output=True, text=True, check=True
-    )
+    done = run_program([driver()], input="\n".join(commands) + "\n", check=True)
     return done.stdout
 
 

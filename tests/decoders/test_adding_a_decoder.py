@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from tests.processes import run_program
 
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-decoder.md"
 
@@ -56,12 +56,9 @@ def write_bus(path: Path) -> Path:
 def test_the_test_of_the_page_passes(tmp_path: Path) -> None:
     (tmp_path / "phylink.py").write_text(WHOLE_FILE)
     (tmp_path / "test_phylink.py").write_text(ITS_TEST)
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_phylink.py"],
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping
@@ -24,6 +23,7 @@ from freezeframe.decoders.contract import (
 )
 from freezeframe.decoders.registry import BrokenDecoder, Registry, load_decoders
 from freezeframe.decoders.spec import match_channels, parse_spec
+from tests.processes import run_program
 
 
 def nothing(piece: Any, options: OptionValues, state: Any, last: bool) -> Mapping[str, Any]:
@@ -334,9 +334,7 @@ def modules_after(statements: str) -> tuple[str, set[str]]:
     """Return what a new process prints, and the modules that it has then."""
     lines = ("import sys", "from freezeframe.decoders.registry import load_decoders", statements)
     program = "\n".join([*lines, "print(*sys.modules)"])
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run_program([sys.executable, "-c", program], check=True)
     printed, _, modules = done.stdout.rstrip().rpartition("\n")
     return printed, set(modules.split())
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import run_program
+
 ROOT = Path(__file__).parents[2]
 PROBE = """
 import numba, numpy as np
@@ -58,10 +60,7 @@ def run_checked(folder: Path, arguments: Sequence[str]) -> subprocess.CompletedP
         "FREEZEFRAME_SEEDS": "30",
         "FREEZEFRAME_WIDTHS": "1",
     }
-    return subprocess.run(
-        [sys.executable, *arguments],
-        env=environment, capture_output=True, text=True, check=False, timeout=900, cwd=ROOT,
-    )  # fmt: skip
+    return run_program([sys.executable, *arguments], env=environment, timeout=900, cwd=ROOT)
 
 
 @pytest.mark.slow

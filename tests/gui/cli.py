@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 
 from typer.testing import CliRunner
 
 from freezeframe.gui.cli.app import build_app
+from tests.processes import run_program
 
 __all__ = ["Outcome", "process_environment", "run_inside", "run_process"]
 
@@ -33,12 +33,9 @@ def run_inside(*arguments: str) -> Outcome:
 
 def run_process(*arguments: str, timeout_s: float = 120.0) -> Outcome:
     """Run ``python -m freezeframe`` as a user would."""
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-m", "freezeframe", *arguments],
-        capture_output=True,
-        text=True,
         timeout=timeout_s,
-        check=False,
         env=process_environment(),
     )
     return Outcome(done.returncode, done.stdout, done.stderr)

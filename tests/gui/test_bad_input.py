@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import struct
-import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
@@ -18,6 +17,7 @@ import pytest
 
 from tests.capture.files.captures import metadata, write_session
 from tests.gui.cli import Outcome, process_environment
+from tests.processes import run_program
 
 MEMORY_B = 512 << 20
 LONG_S = 120  # an end at all, on a machine that does ten other things
@@ -197,11 +197,9 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
         wanted[case] = ["decode", str(path), *arguments]
     wanted["large"] = ["decode", wanted["more samples than allowed"][1], *UART]
     script = RUNNER.replace("MEMORY", str(MEMORY_B)).replace("LONG", str(LONG_S))
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-c", script],
         input=json.dumps(list(wanted.values())),
-        capture_output=True,
-        text=True,
         timeout=LONG_S * 3,
         check=True,
         env=process_environment(),

@@ -14,6 +14,7 @@ from freezeframe.gui.cli.verbs import VERBS, help_text
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside, run_process
+from tests.processes import run_program
 
 ASKED = (
     "demo reproduce targets emulate status watch serve arm freeze pull guard counters selftest rx-dma traffic "
@@ -35,13 +36,7 @@ def modules_after(*arguments: str, code: int = 0) -> set[str]:
         "finally:\n"
         "    print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=process_environment(),
-    )
+    done = run_program([sys.executable, "-c", program], env=process_environment())
     assert done.returncode == code, done.stderr
     return set(done.stderr.split())
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+
+from tests.processes import run_program
 
 DECODE = """
 import sys
@@ -35,9 +36,7 @@ print("compiled", compiled_now(np.arange(5), sums), sums[0])
 
 
 def run(how: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", DECODE, how], capture_output=True, text=True, check=True, timeout=300
-    )
+    done = run_program([sys.executable, "-c", DECODE, how], check=True)
     return done.stdout.splitlines()
 
 

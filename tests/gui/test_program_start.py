@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 import pytest
+
+from tests.processes import run_program
 
 PROGRAM = """
 import os, sys
@@ -26,7 +27,5 @@ def test_no_threads_are_started_for_matrices_unless_the_user_says_how_many(
     env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     if given is not None:
         env["OPENBLAS_NUM_THREADS"] = given
-    said = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True, check=True
-    ).stdout
+    said = run_program([sys.executable, "-c", PROGRAM], env=env, check=True).stdout
     assert said.splitlines()[-1] == used

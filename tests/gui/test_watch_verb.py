@@ -118,11 +118,5 @@ def test_watching_a_card_imports_neither_tables_nor_compiled_kernels() -> None:
         "print(*[name for name in ('pandas', 'numba', 'pyarrow', 'simpy') if name in sys.modules])\n"
     )
     with serving(FakeRecorder()) as url:
-        done = subprocess.run(
-            [sys.executable, "-c", code, url],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=60,
-        )
+        done = run_program([sys.executable, "-c", code, url], check=True)
     assert done.stdout.split() == []

@@ -9,6 +9,7 @@ import pytest
 
 from freezeframe.capture.registers import layouts, map_table
 from freezeframe.capture.registers.layout import Layout
+from tests.processes import run_program
 from tests.registers.sources import GENERATED, exporter, tool
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion")
@@ -57,7 +58,7 @@ def test_golden_words_come_apart_and_together_in_c(tmp_path: Path) -> None:
     subprocess.run(
         [tool("gcc"), *STRICT, f"-I{GENERATED}", source, "-o", program], check=True, timeout=60
     )
-    told = subprocess.run([program], capture_output=True, text=True, check=True, timeout=60)
+    told = run_program([program], check=True)
     major, minor = map_table.FORMAT_VERSION
     assert told.stdout.splitlines() == [
         "5 512 48879",
@@ -80,10 +81,7 @@ def test_a_header_stands_alone_and_compiles_without_a_warning(
     source = tmp_path / "alone.c"
     source.write_text(f'#include "{header}"\n#include "{header}"\nint x;\n', encoding="utf-8")
     flags = [f"-std={standard}", *STRICT[1:], f"-I{GENERATED}"]
-    told = subprocess.run(
-        [tool("gcc"), *flags, "-c", source, "-o", tmp_path / "alone.o"],
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+    told = run_program([tool("gcc"), *flags, "-c", source, "-o", tmp_path / "alone.o"])
     assert (told.returncode, told.stderr) == (0, "")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
+from tests.processes import run_program
 from tests.registers.sources import GENERATED, tool
 
 RTL = GENERATED / "ff_regs.v"
@@ -65,11 +66,8 @@ def answer(line: str) -> Answer:
 
 def compile_bench(folder: Path, index: int) -> Path:
     program = folder / f"bench{index}.vvp"
-    told = subprocess.run(
-        [tool("iverilog"), "-g2005", "-Wall", "-Wno-portbind", f"-Pff_regs_tb.INDEX={index}",
-         "-s", "ff_regs_tb", "-o", program, BENCH, RTL],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+    told = run_program([tool("iverilog"), "-g2005", "-Wall", "-Wno-portbind", f"-Pff_regs_tb.INDEX={index}",
+         "-s", "ff_regs_tb", "-o", program, BENCH, RTL])  # fmt: skip
     assert (told.returncode, told.stderr) == (0, "")
     return program
 
@@ -78,10 +76,7 @@ def runner(program: Path, folder: Path) -> Run:
     def run(steps: Sequence[Step]) -> list[str]:
         script = folder / "script.txt"
         script.write_text("".join(f"{op} {a:08x} {b:08x}\n" for op, a, b in steps), "utf-8")
-        told = subprocess.run(
-            [tool("vvp"), "-n", program, f"+script={script}"],
-            capture_output=True, text=True, check=True, timeout=120,
-        )  # fmt: skip
+        told = run_program([tool("vvp"), "-n", program, f"+script={script}"], check=True)
         return told.stdout.splitlines()
 
     return run
@@ -363,10 +358,7 @@ def limits() -> list[tuple[str, int, int]]:
 
 
 def lint(*overrides: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [tool("verilator"), "--lint-only", "-Wall", *overrides, str(RTL)],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+    return run_program([tool("verilator"), "--lint-only", "-Wall", *overrides, str(RTL)])
 
 
 @pytest.mark.parametrize("end", [1, 2], ids=["smallest", "largest"])
@@ -383,10 +375,7 @@ def test_a_parameter_out_of_range_ends_elaboration_with_a_sentence() -> None:
 
 
 def test_icarus_elaborates_it_as_verilog_2005_without_a_warning(tmp_path: Path) -> None:
-    told = subprocess.run(
-        [tool("iverilog"), "-g2005", "-Wall", "-o", tmp_path / "out.vvp", RTL],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+    told = run_program([tool("iverilog"), "-g2005", "-Wall", "-o", tmp_path / "out.vvp", RTL])
     assert (told.returncode, told.stderr) == (0, "")
 
 
@@ -396,10 +385,7 @@ def test_yosys_synthesizes_it_within_its_area(tmp_path: Path) -> None:
         f"read_verilog {RTL}; synth_xilinx -flatten -noiopad -top ff_regs; check -assert; "
         f"tee -o {tmp_path / 'area.txt'} stat -tech xilinx"
     )
-    told = subprocess.run(
-        [tool("yosys"), "-q", "-p", script],
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+    told = run_program([tool("yosys"), "-q", "-p", script])
     assert (told.returncode, told.stderr) == (0, "")
     area = (tmp_path / "area.txt").read_text(encoding="utf-8")
     cells = {name: int(count) for name, count in re.findall(r"^ +([A-Z]\w+) +(\d+)$", area, re.M)}

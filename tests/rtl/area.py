@@ -9,7 +9,6 @@ that only turn a clock or a reset, carry chains and wide multiplexers are not co
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.processes import run_program
 from tests.rtl.recorded import recorded, sources_of, version
 from tests.rtl.simulation import REPOSITORY, tool
 
@@ -81,9 +81,7 @@ def synthesize(
               f"hierarchy -top {top}", command, "stat"]  # fmt: skip
 
     def run() -> dict[str, int]:
-        told = subprocess.run(
-            [tool("yosys"), "-p", "; ".join(script)], capture_output=True, text=True, check=False, timeout=900
-        )  # fmt: skip
+        told = run_program([tool("yosys"), "-p", "; ".join(script)], timeout=900)
         if told.returncode:
             raise RuntimeError(f"yosys on {top}: {(told.stdout + told.stderr)[-600:]}")
         last = told.stdout[told.stdout.rindex("Number of cells:") :]

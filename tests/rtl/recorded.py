@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from tests.processes import run_program
 from tests.rtl.simulation import modules, tool
 
 __all__ = ["recorded", "sources_of", "version"]
@@ -29,9 +29,7 @@ _FILE = Path(__file__).with_name("recorded.json")
 @cache
 def version(program: str, *asking: str) -> str:
     """Return what a program says of its version; the test is skipped where it is not installed."""
-    return subprocess.run(
-        [tool(program), *asking], capture_output=True, text=True, check=True, timeout=60
-    ).stdout
+    return run_program([tool(program), *asking], check=True).stdout
 
 
 def sources_of(top: str) -> list[Path]:

@@ -6,12 +6,13 @@ Icarus knows x and z: a value that is one has no number, so a test that reads it
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.processes import run_program
 
 __all__ = ["GENERATED", "RTL", "elaborate", "folders", "lint", "modules", "simulate", "tool"]
 
@@ -82,22 +83,16 @@ def simulate(
 
 def lint(top: str, parameters: Mapping[str, object] | None = None) -> str:
     """Return what Verilator says of a module and all below it with ``-Wall``: nothing, where it is clean."""
-    told = subprocess.run(
-        [tool("verilator"), "--lint-only", "-Wall", *(f"-I{path}" for path in folders()),
+    told = run_program([tool("verilator"), "--lint-only", "-Wall", *(f"-I{path}" for path in folders()),
          *(f"-G{name}={value}" for name, value in (parameters or {}).items()),
-         "--top-module", top, str(modules()[top])],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+         "--top-module", top, str(modules()[top])])  # fmt: skip
     return told.stdout + told.stderr
 
 
 def elaborate(top: str, output: Path, parameters: Iterable[tuple[str, object]] = ()) -> str:
     """Return what Icarus says while it elaborates a module: nothing, where it is content."""
-    told = subprocess.run(
-        [tool("iverilog"), "-g2005", "-Wall", "-Wno-portbind", "-Wno-timescale",
+    told = run_program([tool("iverilog"), "-g2005", "-Wall", "-Wno-portbind", "-Wno-timescale",
          *(arg for path in folders() for arg in ("-y", str(path))),
          *(f"-P{top}.{name}={value}" for name, value in parameters),
-         "-s", top, "-o", str(output), str(modules()[top])],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+         "-s", top, "-o", str(output), str(modules()[top])])  # fmt: skip
     return told.stdout + told.stderr

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
+from tests.processes import run_program
 from tests.rtl.simulation import RTL, tool
 
 BENCH = """
@@ -66,13 +66,20 @@ endmodule
 def test_a_recorder_of_all_kinds_writes_the_same_records(tmp_path: Path) -> None:
     (tmp_path / "bench.v").write_text(BENCH)
     sources = [str(RTL / f"{name}.v") for name in ("ff_tap_recorder", "ff_cause_latch", "ff_node")]
-    subprocess.run(
-        [tool("iverilog"), "-g2005", "-s", "bench", "-o", str(tmp_path / "b.vvp"), str(tmp_path / "bench.v"), *sources],
-        check=True, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    told = subprocess.run(
-        [tool("vvp"), str(tmp_path / "b.vvp")], check=True, capture_output=True, text=True, timeout=120,
-    ).stdout  # fmt: skip
+    run_program(
+        [
+            tool("iverilog"),
+            "-g2005",
+            "-s",
+            "bench",
+            "-o",
+            str(tmp_path / "b.vvp"),
+            str(tmp_path / "bench.v"),
+            *sources,
+        ],
+        check=True,
+    )
+    told = run_program([tool("vvp"), str(tmp_path / "b.vvp")], check=True).stdout
     found = re.search(r"^SAME written=(\d+) froze=(\d+)$", told, re.M)
     assert found, told
     assert int(found[1]) > 5000

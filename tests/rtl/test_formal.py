@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.processes import run_program
 from tests.rtl.recorded import recorded, version
 from tests.rtl.simulation import REPOSITORY, RTL, tool
 
@@ -188,13 +188,9 @@ class Problem:
         """Have Yosys write the problem, unless it has."""
         written = self.folder / "problem.smt2"
         if not written.exists():
-            done = subprocess.run(
+            done = run_program(
                 [tool("yosys"), "-q", "-p", f"{self.script}; write_smt2 -wires {written.name}"],
                 cwd=self.folder,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=300,
             )
             assert done.returncode == 0, done.stdout + done.stderr
         return written
@@ -250,7 +246,7 @@ def _solve(problem: Problem, *options: str) -> str:
 
     def run() -> str:
         command = [tool("yosys-smtbmc"), "-s", "z3", "--unroll", *options, str(problem.write())]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        done = run_program(command, timeout=600)
         told = (done.stdout + done.stderr).splitlines()
         return "\n".join(line.partition("  ")[2] for line in told if _OUTCOME.search(line))
 

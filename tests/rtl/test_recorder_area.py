@@ -6,9 +6,9 @@ The prototype that the project was measured against took 105 LUT, 196 flip-flops
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
+from tests.processes import run_program
 from tests.rtl.simulation import RTL, tool
 
 # post is a constant 64 and all kinds are recorded: a build without options
@@ -43,10 +43,7 @@ def test_a_recorder_takes_at_most_110_luts_220_flip_flops_and_4_block_rams(tmp_p
         "hierarchy -top alone; "
         "synth_xilinx -family xc7 -flatten; tee -o area.txt stat"
     )
-    subprocess.run(
-        [tool("yosys"), "-q", "-p", script],
-        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
+    run_program([tool("yosys"), "-q", "-p", script], cwd=tmp_path, check=True)
     cells = dict(re.findall(r"^\s+([A-Z]\w+)\s+(\d+)$", (tmp_path / "area.txt").read_text(), re.M))
     luts = sum(int(count) for name, count in cells.items() if re.match(r"LUT\d|INV", name))
     flops = sum(int(count) for name, count in cells.items() if name.startswith("FD"))

@@ -15,6 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from freezeframe.capture.targets.base import Words
+from tests.processes import run_program
 from tests.rtl.simulation import REPOSITORY, folders, modules, tool
 
 __all__ = ["VerilatedPair", "build"]
@@ -31,13 +32,10 @@ def build(folder: Path) -> Path:
     """Verilate the pair with its bench into a folder; return the program. About a minute on one core."""
     program = folder / "pair_bench"
     sources = [BOARD / name for name in ("pair.cpp", "host_model.cpp", "fault_plan.cpp")]
-    told = subprocess.run(
-        [tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wno-fatal", "-CFLAGS",
+    told = run_program([tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wno-fatal", "-CFLAGS",
          f"-O1 -std=c++17 -I{BOARD}", *(arg for path in folders() for arg in ("-y", str(path))),
          "--top-module", "ff_example_pair", "--Mdir", str(folder / "obj"), "-o", str(program),
-         str(modules()["ff_example_pair"]), *map(str, sources), str(BENCH)],
-        capture_output=True, text=True, check=False, timeout=900,
-    )  # fmt: skip
+         str(modules()["ff_example_pair"]), *map(str, sources), str(BENCH)], timeout=900)  # fmt: skip
     assert told.returncode == 0, told.stderr[-4000:]
     return program
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from freezeframe.capture.counters.ethtool import DriverStatistics
 from freezeframe.capture.counters.netlink import LinkSocket
 from freezeframe.capture.counters.sources import open_source
 from freezeframe.capture.errors import InputError
+from tests.processes import run_program
 
 FRAMES = 500
 
@@ -102,23 +102,12 @@ def test_a_veth_pair_under_traffic_counts_every_frame_on_both_ends_and_comes_bac
         "ip link set lo up && ip link add va type veth peer name vb && "
         'ip link set va addrgenmode none up && ip link set vb addrgenmode none up && exec "$0" -c "$1"'
     )
-    probe = subprocess.run(
-        ["unshare", "-n", "ip", "link", "add", "va", "type", "veth"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    probe = run_program(["unshare", "-n", "ip", "link", "add", "va", "type", "veth"])
     if probe.returncode:
         pytest.skip(
             f"no network name space with a veth pair may be made here: {probe.stderr.strip()}"
         )
-    done = subprocess.run(
-        ["unshare", "-n", "sh", "-c", setup, sys.executable, SCRIPT],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_program(["unshare", "-n", "sh", "-c", setup, sys.executable, SCRIPT])
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     sent, received = found["grown"]

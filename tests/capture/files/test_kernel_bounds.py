@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import run_program
 
 ROOT = Path(__file__).parents[3]
 PROBE = """
@@ -30,15 +31,14 @@ def test_no_file_makes_a_kernel_read_or_write_beyond_its_arrays(tmp_path: Path) 
         "NUMBA_BOUNDSCHECK": "1",
         "NUMBA_CACHE_DIR": str(tmp_path / "kernels"),
     }
-    probed = subprocess.run(
-        [sys.executable, "-c", PROBE],
-        env=environment, capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
+    probed = run_program([sys.executable, "-c", PROBE], env=environment, check=True)
     assert probed.stdout.strip() == "checked", "the checks must really be on"
     files = "tests/capture/files"
     tests = [f"{files}/{name}" for name in ("test_vcd.py", "test_edges.py")]
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
-        env=environment, capture_output=True, text=True, check=False, timeout=600, cwd=ROOT,
-    )  # fmt: skip
+        env=environment,
+        timeout=600,
+        cwd=ROOT,
+    )
     assert done.returncode == 0, done.stdout[-4000:]

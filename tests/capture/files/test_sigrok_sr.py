@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import struct
-import subprocess
 import tracemalloc
 import zipfile
 import zlib
@@ -26,6 +25,7 @@ from freezeframe.capture.files.sigrok_sr import (
 )
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from tests.capture.files.captures import metadata, real_capture, write_session
+from tests.processes import run_program
 
 
 def read(path: Path, **more: object) -> Edges:
@@ -489,9 +489,7 @@ def test_what_is_written_is_read_back_and_read_by_sigrok(tmp_path: Path) -> None
     assert again.total_samples == 30_000_001
     if shutil.which("sigrok-cli") is None:
         pytest.skip("sigrok-cli is not installed (apt-get install sigrok-cli)")
-    shown = subprocess.run(
-        ["sigrok-cli", "-i", path, "--show"], capture_output=True, text=True, check=True
-    ).stdout
+    shown = run_program(["sigrok-cli", "-i", path, "--show"], check=True).stdout
     assert re.search(r"Samplerate: 24000000\b", shown)
     assert re.search(r"Logic sample count: 30000001\b", shown)
     assert [f"- {name}: logic" in shown for name in names] == [True] * 10

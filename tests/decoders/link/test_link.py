@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import struct
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from freezeframe.decoders.trace.schema import column_types
 from freezeframe.gui.cli.main import main
 from tests.decoders.link.line_model import damaged, pieces
 from tests.decoders.link.link_model import control, data, draw_lanes, lanes, send, side_by_side
+from tests.processes import run_program
 
 Tables = dict[str, list[dict[str, Any]]]
 
@@ -260,12 +260,22 @@ def test_an_exported_link_opens_in_tshark(tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*arguments, "--to", "pcapng", "-o", str(out)])
     assert not ended.value.code
-    done = subprocess.run(
-        ["tshark", "-r", out, "-T", "fields", "-e", "data", "-e", "frame.comment", "-e", "frame.time_relative"],
-        capture_output=True,
-        text=True,
+    done = run_program(
+        [
+            "tshark",
+            "-r",
+            out,
+            "-T",
+            "fields",
+            "-e",
+            "data",
+            "-e",
+            "frame.comment",
+            "-e",
+            "frame.time_relative",
+        ],
         check=True,
-    )  # fmt: skip
+    )
     lines = [line.split("\t") for line in done.stdout.splitlines()]
     assert len(lines) == 2
     # docs/export.md: layout 1, all three verdicts good, whole; 1 TAIL, 2 HEAD, 2 BODY; then the words.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.processes import run_program
 
 __all__ = ["Annotation", "sigrok_annotations"]
 
@@ -25,12 +26,8 @@ def sigrok_annotations(path: Path, decoder: str, rows: str) -> list[Annotation]:
     """Run ``sigrok-cli -P decoder -A rows`` and return what it prints; skip where it is missing."""
     if shutil.which("sigrok-cli") is None:
         pytest.skip("sigrok-cli is not installed (apt-get install sigrok-cli)")
-    done = subprocess.run(
-        ["sigrok-cli", "-i", path, "-P", decoder, "-A", rows, "--protocol-decoder-samplenum"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+    done = run_program(
+        ["sigrok-cli", "-i", path, "-P", decoder, "-A", rows, "--protocol-decoder-samplenum"]
     )
     found = []
     for line in done.stdout.splitlines():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from freezeframe.decoders.run import decode_file
+from tests.processes import run_program
 
 __all__ = ["add_decoder", "our_lines", "sigrok_lines", "table_lines", "workers_of"]
 
@@ -20,13 +20,7 @@ _ALL = ("--protocol-decoder-samplenum", "-l", "4")
 
 def sigrok_lines(path: Path, stack: str, top: str) -> list[str]:
     """Return what sigrok-cli prints: samples, instance, class, and every wording in quotes."""
-    done = subprocess.run(
-        ["sigrok-cli", "-i", path, "-P", stack, "-A", top, *_ALL],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_program(["sigrok-cli", "-i", path, "-P", stack, "-A", top, *_ALL])
     # SIGABRT: libsigrokdecode 0.5.3 can abort at its end, after complete output.
     assert done.returncode in (0, -signal.SIGABRT), done.stderr
     return done.stdout.splitlines()

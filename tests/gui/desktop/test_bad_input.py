@@ -16,6 +16,7 @@ from freezeframe.gui.desktop.start import check_desktop, missing_libraries
 from freezeframe.gui.desktop.window import MainWindow
 from tests.gui.cli import run_inside
 from tests.gui.desktop.conftest import WAIT_MS, MakeWindow, wait_loaded
+from tests.processes import run_program
 
 
 def found(library: str) -> object:
@@ -192,7 +193,6 @@ def test_the_verb_refuses_options_that_cannot_be_meant(tmp_path: Path) -> None:
 
 def test_the_program_ends_as_it_should_when_the_window_is_closed(fault_capture: Path) -> None:
     """In a process of its own: Qt crashes at the end of one whose objects go in the wrong order."""
-    import subprocess
     import sys
 
     code = (
@@ -204,15 +204,12 @@ def test_the_program_ends_as_it_should_when_the_window_is_closed(fault_capture: 
         "QTimer.singleShot(1500, app.closeAllWindows)\n"
         f"sys.exit(start(DesktopOptions([{str(fault_capture)!r}])))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
-    )
+    done = run_program([sys.executable, "-c", code])
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
 
 
 def test_ctrl_c_in_the_terminal_closes_the_window_and_is_code_130(fault_capture: Path) -> None:
-    import subprocess
     import sys
 
     code = (
@@ -221,9 +218,7 @@ def test_ctrl_c_in_the_terminal_closes_the_window_and_is_code_130(fault_capture:
         "threading.Timer(2.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         f"main(['open', {str(fault_capture)!r}])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
-    )
+    done = run_program([sys.executable, "-c", code])
     assert done.returncode == 130, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from freezeframe.capture.files.edges import Bus, Edges
 from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.trace.schema import schema
 from freezeframe.gui.export.material import Material
+from tests.processes import run_program
 
 __all__ = ["GOLDEN_PACKET", "golden_recording", "recording", "samples", "small", "tool", "with_bus"]
 
@@ -125,8 +125,6 @@ def golden_recording(*, t_ps: int = 1_999, **changes: Any) -> Material:
 
 def tool(*command: str | Path) -> str:
     """Run a tool and return what it prints; a failure shows what it complained about."""
-    done = subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_program([str(part) for part in command])
     assert done.returncode == 0, done.stderr
     return done.stdout

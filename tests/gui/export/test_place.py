@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.export.place import check_output, new_files
 from tests.gui.export.material import small
+from tests.processes import run_program
 
 # Exports in a process that may write files of 16 bytes only: as good as a full disk.
 FULL_DISK = """
@@ -107,12 +107,8 @@ def test_a_full_disk_is_one_clear_error_and_no_file_is_left(form: str, tmp_path:
     write_sr(small(), tmp_path / "small.sr")
     out = tmp_path / f"x.{form}"
     out.write_text("old")
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path / "small.sr"), form, str(out)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    done = run_program(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path / "small.sr"), form, str(out)]
     )
     assert done.stdout == (
         f"{out}: the disk is full; nothing was left behind, free some space or choose another "
