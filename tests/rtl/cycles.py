@@ -12,7 +12,7 @@ from typing import Any
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
-__all__ = ["Block"]
+__all__ = ["Block", "started"]
 
 _clocks: dict[str, Any] = {}
 
@@ -55,3 +55,12 @@ class Block:
     def see(self) -> dict[str, int]:
         """Return every output as a number."""
         return {name: int(getattr(self.dut, name).value) for name in self.outputs}
+
+
+async def started(
+    dut: Any, inputs: Iterable[str], outputs: Iterable[str], reset: str | None = "rst", **given: int
+) -> Block:
+    """Return a block whose clock runs, in the last cycle of its reset."""
+    block = Block(dut, inputs, outputs, reset)
+    await block.start(**given)
+    return block

@@ -6,7 +6,7 @@ Icarus knows x and z: a value that is one has no number, so a test that reads it
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +14,17 @@ import pytest
 
 from tests.processes import run_program
 
-__all__ = ["GENERATED", "RTL", "elaborate", "folders", "lint", "modules", "simulate", "tool"]
+__all__ = [
+    "GENERATED",
+    "RTL",
+    "elaborate",
+    "folders",
+    "in_icarus",
+    "lint",
+    "modules",
+    "simulate",
+    "tool",
+]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RTL = REPOSITORY / "firmware-hooks" / "rtl"
@@ -79,6 +89,20 @@ def simulate(
         raise AssertionError((folder / "test.log").read_text("utf-8", "replace")[-8000:]) from told
     run, failed = get_results(results)
     assert (run > 0, failed) == (True, 0), f"{module}: {run} tests run, {failed} failed"
+
+
+def in_icarus(top: str, module: str, *builds: Mapping[str, object]) -> Callable[..., None]:
+    """Return the test that runs the cocotb tests of a module on a top, once with the parameters of each build."""
+
+    @pytest.mark.parametrize("parameters", builds or [{}], ids=_id)
+    def test(tmp_path: Path, parameters: Mapping[str, object]) -> None:
+        simulate(top, module, tmp_path, parameters)
+
+    return test
+
+
+def _id(parameters: Mapping[str, object]) -> str:
+    return "-".join(f"{name}={value}" for name, value in parameters.items()) or "as-it-is"
 
 
 def lint(top: str, parameters: Mapping[str, object] | None = None) -> str:

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import Block, started
+from tests.rtl.simulation import in_icarus
 
 INPUTS = ("arm_next", "arm", "causes_in")
 OUTPUTS = ("hit", "level", "triggered", "causes", "since", "drain")
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"POST_DRAIN": 2, "SINCE_W": 2},
-        {"POST_DRAIN": 16, "SINCE_W": 8},
-        {"POST_DRAIN": 1 << 20, "SINCE_W": 32},
-    ],
-    ids=["smallest", "small", "largest"],
+test_the_first_causes_of_a_domain = in_icarus(
+    "ff_cause_latch",
+    __name__,
+    {"POST_DRAIN": 2, "SINCE_W": 2},
+    {"POST_DRAIN": 16, "SINCE_W": 8},
+    {"POST_DRAIN": 1 << 20, "SINCE_W": 32},
 )
-def test_the_first_causes_of_a_domain(tmp_path: Path, parameters: dict[str, int]) -> None:
-    simulate("ff_cause_latch", __name__, tmp_path, parameters)
 
 
 async def _armed(dut: Any) -> Block:
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start()
+    block = await started(dut, INPUTS, OUTPUTS)
     await block.step(arm_next=1)
     await block.step(arm=1)
     return block
@@ -38,8 +31,7 @@ async def _armed(dut: Any) -> Block:
 
 @cocotb.test()
 async def nothing_is_a_cause_before_the_first_arm(dut: Any) -> None:
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start()
+    block = await started(dut, INPUTS, OUTPUTS)
     for _ in range(4):
         told = await block.step(causes_in=0xFFF)
         assert told == {"hit": 0, "level": 0, "triggered": 0, "causes": 0, "since": 0, "drain": 0}
@@ -86,8 +78,7 @@ async def an_arm_forgets_and_the_level_falls_a_cycle_earlier(dut: Any) -> None:
 
 @cocotb.test()
 async def a_cause_that_arises_in_the_cycle_of_the_arm_counts_from_the_next(dut: Any) -> None:
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start()
+    block = await started(dut, INPUTS, OUTPUTS)
     await block.step(arm_next=1)
     await block.step(arm=1, causes_in=4)
     told = await block.step()

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import started
+from tests.rtl.simulation import in_icarus
 
-
-@pytest.mark.parametrize("width", [1, 256])
-def test_levels_are_seen_behind_two_edges(tmp_path: Path, width: int) -> None:
-    simulate("ff_cdc_sync", __name__, tmp_path, {"W": width})
+test_levels_are_seen_behind_two_edges = in_icarus("ff_cdc_sync", __name__, {"W": 1}, {"W": 256})
 
 
-def test_changes_of_a_line_are_pulses(tmp_path: Path) -> None:
-    simulate("ff_cdc_edge", __name__, tmp_path)
+test_changes_of_a_line_are_pulses = in_icarus("ff_cdc_edge", __name__)
 
 
-@pytest.mark.parametrize("width", [1, 256])
-def test_held_data_come_with_their_level(tmp_path: Path, width: int) -> None:
-    simulate("ff_cdc_held", __name__, tmp_path, {"W": width})
+test_held_data_come_with_their_level = in_icarus("ff_cdc_held", __name__, {"W": 1}, {"W": 256})
 
 
 @cocotb.test()
@@ -33,8 +25,7 @@ async def the_block_follows_its_inputs(dut: Any) -> None:
 
 
 async def _sync(dut: Any) -> None:
-    block = Block(dut, ("d",), ("q",), reset=None)
-    await block.start()
+    block = await started(dut, ("d",), ("q",), reset=None)
     draw = random.Random(1)
     given = [draw.getrandbits(len(dut.d)) for _ in range(200)]
     seen = [(await block.step(d=value))["q"] for value in given]
@@ -42,8 +33,9 @@ async def _sync(dut: Any) -> None:
 
 
 async def _edge(dut: Any) -> None:
-    block = Block(dut, ("d",), ("pulse",))
-    await block.start(d=1)  # a line that stands high in reset is no change
+    block = await started(
+        dut, ("d",), ("pulse",), d=1
+    )  # a line that stands high in reset is no change
     pulses = [cycle for cycle in range(60) if (await block.step(d=_line(cycle)))["pulse"]]
     assert pulses == [12, 22, 25]
 
@@ -53,8 +45,7 @@ def _line(cycle: int) -> int:
 
 
 async def _held(dut: Any) -> None:
-    block = Block(dut, ("s_level", "s_data"), ("m_level", "m_data"), reset=None)
-    await block.start()
+    block = await started(dut, ("s_level", "s_data"), ("m_level", "m_data"), reset=None)
     full = (1 << len(dut.s_data)) - 1
     for cycle in range(40):
         told = await block.step(

@@ -70,7 +70,6 @@ class Counters:
         self.bus = Strobes(dut.clk_bus, dut.count_bus, mask, seed)
         self.link = Strobes(dut.clk_link, dut.count_link, mask & self.link_mask, seed + 1)
         self.link_clock: Any = None
-        self.tasks: list[Any] = []
 
     async def start(self, log2: int, cycle: int = 1) -> None:
         dut = self.dut
@@ -78,21 +77,16 @@ class Counters:
             getattr(dut, name).value = 0
         dut.cycle.value, dut.cfg_snapshot_log2.value = cycle, log2
         self.link_clock = Clock(dut.clk_link, LINK_PS, "ps")
-        self.tasks = [Clock(dut.clk_bus, BUS_PS, "ps").start(), self.link_clock.start()]
+        Clock(dut.clk_bus, BUS_PS, "ps").start()
+        self.link_clock.start()
         dut.rst_bus.value = dut.rst_link.value = 1
         await ClockCycles(dut.clk_bus, 12)
         await FallingEdge(dut.clk_link)
         dut.rst_link.value = 0
         await FallingEdge(dut.clk_bus)
         dut.rst_bus.value = 0
-        self.tasks += [
+        for work in (self.bus.run(), self.link.run(), self._cycles(cycle)):
             cocotb.start_soon(work)
-            for work in (self.bus.run(), self.link.run(), self._cycles(cycle))
-        ]
-
-    def stop(self) -> None:
-        for task in self.tasks:
-            task.cancel()
 
     async def _cycles(self, cycle: int) -> None:
         while True:
@@ -157,7 +151,6 @@ async def before_the_first_snapshot_and_freeze_all_read_zero(dut: Any) -> None:
         assert await made.read("sel_snapshot", counter, 1) == 0
         assert await made.read("sel_frozen", counter) == 0
     assert int(dut.stat_snapshot_seq.value) == 0
-    made.stop()
 
 
 @cocotb.test()
@@ -180,7 +173,6 @@ async def snapshots_come_at_their_times_into_two_banks_by_turns(dut: Any, log2: 
             assert low <= found <= high, (seq, counter)
     for before, after in itertools.pairwise(ends):
         assert abs(after - before - period_ps) <= late_ps
-    made.stop()
 
 
 @cocotb.test()
@@ -191,7 +183,6 @@ async def a_snapshot_stands_while_the_next_one_is_made(dut: Any) -> None:
     first = await made.read("sel_snapshot", 1, seq & 1)
     await made.snapshot()
     assert await made.read("sel_snapshot", 1, seq & 1) == first
-    made.stop()
 
 
 @cocotb.test()
@@ -213,7 +204,6 @@ async def at_freeze_every_strobe_that_came_is_counted_and_later_ones_are_not(dut
             assert await made.read("sel_frozen", counter) == 0
         dut.frozen.value = 0
         await ClockCycles(dut.clk_bus, 10)
-    made.stop()
 
 
 @cocotb.test()
@@ -225,7 +215,6 @@ async def no_strobe_is_lost_when_every_counter_counts_in_every_cycle(dut: Any) -
     await made.freeze()
     for counter in (0, 1, made.count - 1):
         assert await made.read("sel_frozen", counter) == made.total(counter)
-    made.stop()
 
 
 @cocotb.test()
@@ -238,4 +227,3 @@ async def a_link_clock_that_stands_still_does_not_keep_the_copy_away(dut: Any) -
     await made.freeze()
     for counter in (0, made.count - 1):
         assert await made.read("sel_frozen", counter) == made.bus.sums[-1][counter]
-    made.stop()

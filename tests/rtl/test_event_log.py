@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.emulator.cycle_by_cycle import Cause, Closed, follow_log
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import started
+from tests.rtl.simulation import in_icarus
 
 INPUTS = (
     "ev_valid", "ev_kind", "ev_source", "ev_code", "ev_flow", "ev_value", "now", "arm", "triggered", "causes", "since",
@@ -27,17 +25,13 @@ DESC, NOTE, USER, MARK, LOSS, TIME = 5, 6, 12, 13, 14, 15
 Event = tuple[int, int, int, int, int]  # lane, kind, code, flow, value
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"SOURCES": 1, "DEPTH": 16, "PLACES": 4, "POST_W": 4},
-        {"SOURCES": 6, "DEPTH": 2048, "PLACES": 6, "POST_W": 32},
-        {"SOURCES": 32, "DEPTH": 16384, "PLACES": 256, "POST_W": 32},
-    ],
-    ids=["smallest", "usual", "largest"],
+test_the_event_log_follows_the_rules = in_icarus(
+    "ff_event_log",
+    __name__,
+    {"SOURCES": 1, "DEPTH": 16, "PLACES": 4, "POST_W": 4},
+    {"SOURCES": 6, "DEPTH": 2048, "PLACES": 6, "POST_W": 32},
+    {"SOURCES": 32, "DEPTH": 16384, "PLACES": 256, "POST_W": 32},
 )
-def test_the_event_log_follows_the_rules(tmp_path: Path, parameters: dict[str, int]) -> None:
-    simulate("ff_event_log", __name__, tmp_path, parameters)
 
 
 class Log:
@@ -70,8 +64,7 @@ class Log:
         self, events: dict[int, list[Event]], arm: int, cause: Cause, kinds: int = 0xFFFF
     ) -> Closed:
         """Play events of event-register cycles and one cause; return what was written since the arm."""
-        block = Block(self.dut, INPUTS, OUTPUTS)
-        await block.start(cfg_kinds=kinds, cfg_post=cause.post)
+        block = await started(self.dut, INPUTS, OUTPUTS, cfg_kinds=kinds, cfg_post=cause.post)
         written: list[tuple[int, int, int]] = []
         lost = 0
         for cycle in range(1, cause.cycle + (cause.post + 3) * DRAIN + 4 * self.places + 60):

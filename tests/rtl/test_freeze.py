@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 INPUTS = (
     "now", "wr_arm", "wr_freeze", "wr_data", "cfg_cause_mask", "cfg_hold", "causes_in", "far_level", "far_causes",
@@ -25,16 +23,12 @@ HOST, TRIGGER, CROSS = 1 << 0, 1 << 1, 1 << 11
 EVERY_CAUSE = 0xFFF
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"MEMORIES": 0b10001, "FAR": 0, "CROSS_LATENCY": 1, "POST_DRAIN": 2, "SINCE_W": 2},
-        {"MEMORIES": 0b11111, "FAR": 0b00110, "CROSS_LATENCY": 5},
-    ],
-    ids=["one-domain", "two-domains"],
-)  # fmt: skip
-def test_the_freeze_controller(tmp_path: Path, parameters: dict[str, int]) -> None:
-    simulate("ff_freeze", __name__, tmp_path, parameters)
+test_the_freeze_controller = in_icarus(
+    "ff_freeze",
+    __name__,
+    {"MEMORIES": 0b10001, "FAR": 0, "CROSS_LATENCY": 1, "POST_DRAIN": 2, "SINCE_W": 2},
+    {"MEMORIES": 0b11111, "FAR": 0b00110, "CROSS_LATENCY": 5},
+)
 
 
 class Control:

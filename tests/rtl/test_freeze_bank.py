@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
 
 from tests.rtl.register_port import at
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 BUS = {  # bits of each value of the bus domain
     "tx_dma_state": 8, "rx_dma_state": 8, "tx_level": 16, "rx_level": 16, "dma_address": 64, "dma_remaining": 16,
@@ -27,9 +25,9 @@ MACHINES = ("tx_dma_state", "rx_dma_state", "tx_link_state", "rx_link_state")
 FIELDS = 8
 
 
-@pytest.mark.parametrize(("flows", "wait_log2"), [(1, 4), (128, 16)])
-def test_a_freeze_bank(tmp_path: Path, flows: int, wait_log2: int) -> None:
-    simulate("ff_freeze_bank", __name__, tmp_path, {"FLOWS": flows, "WAIT_LOG2": wait_log2})
+test_a_freeze_bank = in_icarus(
+    "ff_freeze_bank", __name__, {"FLOWS": 1, "WAIT_LOG2": 4}, {"FLOWS": 128, "WAIT_LOG2": 16}
+)
 
 
 class Bank:
@@ -41,7 +39,6 @@ class Bank:
         self.patience = 1 << int(dut.WAIT_LOG2.value)
         self.answers: list[int] = []
         self.slow = 3  # cycles an answer takes at most; -1: none comes
-        self.tasks: list[Any] = []
 
     async def start(self) -> None:
         dut = self.dut
@@ -58,20 +55,14 @@ class Bank:
             getattr(dut, name).value = 0
         for name in (*BUS, *LINK):
             getattr(dut, f"bank_{name}").value = 0
-        self.tasks = [
-            Clock(dut.clk_bus, 10_000, "ps").start(),
-            Clock(dut.clk_link, 12_800, "ps").start(),
-        ]
+        Clock(dut.clk_bus, 10_000, "ps").start()
+        Clock(dut.clk_link, 12_800, "ps").start()
         dut.rst_bus.value = dut.rst_link.value = 1
         await ClockCycles(dut.clk_bus, 12)
         await FallingEdge(dut.clk_bus)
         dut.rst_bus.value = dut.rst_link.value = 0
-        self.tasks.append(cocotb.start_soon(self._card()))
+        cocotb.start_soon(self._card())
         await ClockCycles(dut.clk_bus, 4)
-
-    def stop(self) -> None:
-        for task in self.tasks:
-            task.cancel()
 
     async def _card(self) -> None:
         """Answer each flow number asked for, after a random while, with a value of its own."""
@@ -175,7 +166,6 @@ async def before_the_first_freeze_everything_reads_zero(dut: Any) -> None:
     await made.check(dict.fromkeys((*BUS, *LINK, "freeze_cycle"), 0))
     for word in (0, 8 * made.flows - 1, 1023):
         assert await made.read("sel_frozen_flow", word) == (0, 0)
-    made.stop()
 
 
 @cocotb.test()
@@ -190,7 +180,6 @@ async def the_values_of_the_freeze_stand_until_the_next(dut: Any) -> None:
         await made.check(given)
         while int(dut.flow_req.value):  # the flows are asked on
             await ClockCycles(dut.clk_bus, 10)
-    made.stop()
 
 
 @cocotb.test()
@@ -210,7 +199,6 @@ async def a_level_is_that_of_the_moment_in_which_the_counters_stand_and_an_acces
     await FallingEdge(dut.clk_bus)
     made.values({"tx_level": 16, "rx_level": 16})  # too late
     await made.check(given)
-    made.stop()
 
 
 @cocotb.test()
@@ -229,7 +217,6 @@ async def the_flows_are_asked_one_after_another_and_an_access_waits_for_them(dut
                 0,
                 0,
             )  # a flow that the build does not have
-    made.stop()
 
 
 @cocotb.test()
@@ -242,7 +229,6 @@ async def a_card_that_does_not_answer_makes_the_flows_an_error_until_the_next_fr
         await made.freeze()
         await ClockCycles(dut.clk_bus, 400)
         assert int(dut.flow_req.value)
-        made.stop()
         return
     made.slow = -1
     given = await made.freeze()
@@ -253,4 +239,3 @@ async def a_card_that_does_not_answer_makes_the_flows_an_error_until_the_next_fr
     await ClockCycles(dut.clk_bus, 20)
     await made.freeze()
     assert await made.read("sel_frozen_flow", 5) == (0, made.answers[5])
-    made.stop()

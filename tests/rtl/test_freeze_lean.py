@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 INPUTS = (
     "pulse_arm", "pulse_freeze", "cfg_cause_mask", "causes_in", "far_level", "far_causes", "far_armed", "cross_in",
@@ -23,13 +22,9 @@ HOST, TRIGGER, HDR, CROSS = 1 << 0, 1 << 1, 1 << 2, 1 << 11
 LATENCY = 5
 
 
-def test_the_small_freeze_controller(tmp_path: Path) -> None:
-    simulate(
-        "ff_freeze_lean",
-        __name__,
-        tmp_path,
-        {"CROSS_LATENCY": LATENCY, "POST_DRAIN": 4, "SINCE_W": 8},
-    )
+test_the_small_freeze_controller = in_icarus(
+    "ff_freeze_lean", __name__, {"CROSS_LATENCY": LATENCY, "POST_DRAIN": 4, "SINCE_W": 8}
+)
 
 
 class Control:

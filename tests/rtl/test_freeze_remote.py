@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 INPUTS = ("bus_arm_toggle", "bus_level", "bus_causes", "bus_cfg_cause_mask", "causes_in")
 OUTPUTS = ("far_level", "far_armed", "arm", "triggered", "causes", "since", "drain")
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [{"POST_DRAIN": 2, "SINCE_W": 2}, {"POST_DRAIN": 1 << 20, "SINCE_W": 32}],
-    ids=["smallest", "largest"],
+test_the_other_domain = in_icarus(
+    "ff_freeze_remote",
+    __name__,
+    {"POST_DRAIN": 2, "SINCE_W": 2},
+    {"POST_DRAIN": 1 << 20, "SINCE_W": 32},
 )
-def test_the_other_domain(tmp_path: Path, parameters: dict[str, int]) -> None:
-    simulate("ff_freeze_remote", __name__, tmp_path, parameters)
 
 
 class Remote:

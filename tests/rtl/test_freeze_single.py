@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.triggers import Timer
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 HOST, HDR_CRC, CROSS = 1 << 0, 1 << 2, 1 << 11
 IDLE, ARMED, TRIGGERED, FROZEN = 0, 1, 2, 3
@@ -27,17 +25,13 @@ OUTPUTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"WITH_CROSS": 0, "CROSS_LATENCY": 1, "POST_DRAIN": 2, "SINCE_W": 2, "DRAIN_ON": 0},
-        {"WITH_CROSS": 1, "CROSS_LATENCY": 3, "POST_DRAIN": 2, "SINCE_W": 2, "DRAIN_ON": 1},
-        {"WITH_CROSS": 1, "CROSS_LATENCY": 100000, "POST_DRAIN": 1048576, "SINCE_W": 32, "DRAIN_ON": 1},
-    ],
-    ids=["alone", "small", "large"],
-)  # fmt: skip
-def test_the_freeze_controller_of_one_memory(tmp_path: Path, parameters: dict[str, int]) -> None:
-    simulate("ff_freeze_single", __name__, tmp_path, parameters)
+test_the_freeze_controller_of_one_memory = in_icarus(
+    "ff_freeze_single",
+    __name__,
+    {"WITH_CROSS": 0, "CROSS_LATENCY": 1, "POST_DRAIN": 2, "SINCE_W": 2, "DRAIN_ON": 0},
+    {"WITH_CROSS": 1, "CROSS_LATENCY": 3, "POST_DRAIN": 2, "SINCE_W": 2, "DRAIN_ON": 1},
+    {"WITH_CROSS": 1, "CROSS_LATENCY": 100000, "POST_DRAIN": 1048576, "SINCE_W": 32, "DRAIN_ON": 1},
+)
 
 
 @dataclass

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import Block, started
+from tests.rtl.simulation import in_icarus
 
 CLEARING = 16  # cycles after reset
 
 
-def test_a_histogram(tmp_path: Path) -> None:
-    simulate("ff_histogram", __name__, tmp_path)
+test_a_histogram = in_icarus("ff_histogram", __name__)
 
 
 async def histogram(dut: Any) -> Block:
-    block = Block(dut, ("s_valid", "s_bin", "frozen", "sel", "win_word"), ("win_ack", "win_rdata"))
-    await block.start()
+    block = await started(
+        dut, ("s_valid", "s_bin", "frozen", "sel", "win_word"), ("win_ack", "win_rdata")
+    )
     return block
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 WORDS = 1024
 
 
-def test_an_injector(tmp_path: Path) -> None:
-    simulate("ff_inject", __name__, tmp_path)
+test_an_injector = in_icarus("ff_inject", __name__)
 
 
 class Injector:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.triggers import Timer
 from cocotb.types import LogicArray
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
-
-@pytest.mark.parametrize("width", [1, 256])
-def test_the_multiplexer(tmp_path: Path, width: int) -> None:
-    simulate("ff_mux4", __name__, tmp_path, {"W": width})
+test_the_multiplexer = in_icarus("ff_mux4", __name__, {"W": 1}, {"W": 256})
 
 
 @cocotb.test()

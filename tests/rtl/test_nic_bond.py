@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3
 LATENCY = 2  # cycles from a slot to its word
 
 
-@pytest.mark.parametrize(("fill", "level_w"), [(3, 4), (12, 7)])
-def test_the_bond(tmp_path: Path, fill: int, level_w: int) -> None:
-    simulate("ff_nic_bond", __name__, tmp_path, {"FILL": fill, "LEVEL_W": level_w})
+test_the_bond = in_icarus(
+    "ff_nic_bond", __name__, {"FILL": 3, "LEVEL_W": 4}, {"FILL": 12, "LEVEL_W": 7}
+)
 
 
 class Bond:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
@@ -11,13 +10,12 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge, Timer, ValueChange
 from cocotb.utils import get_sim_time
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 HALF_PS = 5_000
 
 
-def test_a_clock_gate(tmp_path: Path) -> None:
-    simulate("ff_nic_clock_gate", __name__, tmp_path)
+test_a_clock_gate = in_icarus("ff_nic_clock_gate", __name__)
 
 
 async def _edges(dut: Any, seen: list[tuple[int, int]]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 from typing import Any
 
 import cocotb
@@ -11,13 +10,12 @@ from cocotb.clock import Clock
 from cocotb.triggers import Timer, ValueChange
 from cocotb.utils import get_sim_time
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 PERIODS_PS = (12_800, 17_002)
 
 
-def test_a_clock_mux(tmp_path: Path) -> None:
-    simulate("ff_nic_clock_mux", __name__, tmp_path)
+test_a_clock_mux = in_icarus("ff_nic_clock_mux", __name__)
 
 
 async def _edges(signal: Any, seen: list[tuple[int, int]]) -> None:

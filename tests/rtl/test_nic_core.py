@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3
 SEED, LENGTH, PACKETS = 0xACE, 9, 4
@@ -32,8 +31,7 @@ PORTS = (
 )  # fmt: skip
 
 
-def test_the_card_in_four_states(tmp_path: Path) -> None:
-    simulate("ff_nic_core", __name__, tmp_path)
+test_the_card_in_four_states = in_icarus("ff_nic_core", __name__)
 
 
 def _splitmix64(x: int) -> int:

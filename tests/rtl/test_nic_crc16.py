@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import binascii
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.triggers import Timer
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
-
-@pytest.mark.parametrize("octets", [14, 6])
-def test_the_crc_of_a_header(tmp_path: Path, octets: int) -> None:
-    simulate("ff_nic_crc16", __name__, tmp_path, {"BYTES": octets})
+test_the_crc_of_a_header = in_icarus("ff_nic_crc16", __name__, {"BYTES": 14}, {"BYTES": 6})
 
 
 async def crc(dut: Any, octets: bytes, en: int = 1) -> int:

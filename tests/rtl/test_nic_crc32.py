@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import random
 import zlib
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
-
-def test_the_crc_of_a_payload(tmp_path: Path) -> None:
-    simulate("ff_nic_crc32", __name__, tmp_path)
+test_the_crc_of_a_payload = in_icarus("ff_nic_crc32", __name__)
 
 
 async def payload(block: Block, words: list[int], draw: random.Random) -> int:

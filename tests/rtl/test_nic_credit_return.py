@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 CLEARING = 140  # cycles after reset in which the counts are cleared
 
 
-@pytest.mark.parametrize(("flows", "credit_w", "unit"), [(1, 10, 1), (128, 24, 5)])
-def test_the_return_of_credits(tmp_path: Path, flows: int, credit_w: int, unit: int) -> None:
-    simulate(
-        "ff_nic_credit_return",
-        __name__,
-        tmp_path,
-        {"FLOWS": flows, "CREDIT_W": credit_w, "UNIT": unit},
-    )
+test_the_return_of_credits = in_icarus(
+    "ff_nic_credit_return",
+    __name__,
+    {"FLOWS": 1, "CREDIT_W": 10, "UNIT": 1},
+    {"FLOWS": 128, "CREDIT_W": 24, "UNIT": 5},
+)
 
 
 class Freed:
@@ -37,7 +33,6 @@ class Freed:
         self.order: list[int] = []  # flows in the order in which they became due
         self.credits: list[tuple[int, int]] = []
         self.ready = 0.5
-        self.tasks: list[Any] = []
 
     async def start(self) -> None:
         dut = self.dut
@@ -45,17 +40,14 @@ class Freed:
             "s_valid", "s_flow", "r_flow", "m_take", "fault_coarse", "fault_flow", "fault_unit"
         ):  # fmt: skip
             getattr(dut, name).value = 0
-        self.tasks = [Clock(dut.clk, 10_000, "ps").start(), Clock(dut.m_clk, 12_800, "ps").start()]
+        Clock(dut.clk, 10_000, "ps").start()
+        Clock(dut.m_clk, 12_800, "ps").start()
         dut.rst.value = dut.m_rst.value = 1
         await ClockCycles(dut.m_clk, 12)
         await FallingEdge(dut.clk)
         dut.rst.value = dut.m_rst.value = 0
         await ClockCycles(dut.clk, CLEARING)
-        self.tasks.append(cocotb.start_soon(self._take()))
-
-    def stop(self) -> None:
-        for task in self.tasks:
-            task.cancel()
+        cocotb.start_soon(self._take())
 
     async def _take(self) -> None:
         dut = self.dut
@@ -107,7 +99,6 @@ async def the_last_credit_of_a_flow_tells_all_words_up_to_its_last_unit(dut: Any
         assert int(dut.r_freed.value) == counted, (
             flow
         )  # a flow that the build does not have counts nothing
-    freed.stop()
 
 
 @cocotb.test()
@@ -126,7 +117,6 @@ async def flows_leave_in_the_order_in_which_they_became_due(dut: Any) -> None:
     assert [flow for flow, _ in freed.credits][: len(set(freed.order))] == list(
         dict.fromkeys(freed.order)
     )
-    freed.stop()
 
 
 @cocotb.test()
@@ -134,14 +124,12 @@ async def the_count_begins_anew_at_two_to_the_width(dut: Any) -> None:
     freed = Freed(dut, 3)
     await freed.start()
     if freed.limit > 1024:
-        freed.stop()
         return
     freed.ready = 1.0
     for _ in range(freed.limit + 3):
         await freed.free(0)
     await freed.idle(60)
     assert freed.credits[-1] == (0, 3)
-    freed.stop()
 
 
 @cocotb.test()
@@ -166,4 +154,3 @@ async def one_flow_with_a_coarser_unit_is_due_with_that_and_the_others_with_thei
             await freed.free(0)
         await freed.idle(40)
         assert freed.credits[-1] == (0, freed.unit)
-    freed.stop()

@@ -5,15 +5,13 @@ lets through (docs/formats.md section 3; docs/faults.md, wrap-unhandled, credit-
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 SENT, CREDITED, LIMIT, RECEIVED, SENT_32, RECEIVED_32, REPORTED = 0, 1, 2, 3, 5, 6, 7
 INPUTS = (
@@ -23,9 +21,9 @@ INPUTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("flows", "width"), [(1, 10), (128, 24)])
-def test_the_credit_state_of_all_flows(tmp_path: Path, flows: int, width: int) -> None:
-    simulate("ff_nic_credit_state", __name__, tmp_path, {"FLOWS": flows, "CREDIT_W": width})
+test_the_credit_state_of_all_flows = in_icarus(
+    "ff_nic_credit_state", __name__, {"FLOWS": 1, "CREDIT_W": 10}, {"FLOWS": 128, "CREDIT_W": 24}
+)
 
 
 async def _start(dut: Any, share: int) -> tuple[int, int]:

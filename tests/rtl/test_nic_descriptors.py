@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 RDMA_WRITE, PATTERN = 1, 4
 PARTS = ("m_src", "m_dest", "m_length", "m_flags", "m_type", "m_flow", "m_seq", "m_pattern")
 
 
-@pytest.mark.parametrize("places_log2", [1, 8])
-def test_the_ring(tmp_path: Path, places_log2: int) -> None:
-    simulate("ff_nic_descriptors", __name__, tmp_path, {"PLACES_LOG2": places_log2})
+test_the_ring = in_icarus("ff_nic_descriptors", __name__, {"PLACES_LOG2": 1}, {"PLACES_LOG2": 8})
 
 
 class Ring:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 CREDIT, WRITE = 4, 1
 
 
-def test_the_choice_of_a_word(tmp_path: Path) -> None:
-    simulate("ff_nic_fault_match", __name__, tmp_path)
+test_the_choice_of_a_word = in_icarus("ff_nic_fault_match", __name__)
 
 
 def header(kind: int, flow: int, length: int, seq: int) -> int:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.triggers import Timer
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
-
-@pytest.mark.parametrize("width", [2, 32])
-def test_the_value_of_a_gray_code(tmp_path: Path, width: int) -> None:
-    simulate("ff_nic_gray_binary", __name__, tmp_path, {"W": width})
+test_the_value_of_a_gray_code = in_icarus("ff_nic_gray_binary", __name__, {"W": 2}, {"W": 32})
 
 
 def gray_codes(width: int) -> list[int]:

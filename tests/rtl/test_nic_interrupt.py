@@ -6,13 +6,12 @@ Its faults (docs/faults.md): interrupt-storm (the mask is not kept), interrupt-l
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import Block, started
+from tests.rtl.simulation import in_icarus
 
 INPUTS = (
     "complete", "host_mask", "host_enable", "host_take", "complete_seq", "complete_flow", "fault_unmasked",
@@ -23,13 +22,11 @@ OUTPUTS = (
 )  # fmt: skip
 
 
-def test_the_interrupt(tmp_path: Path) -> None:
-    simulate("ff_nic_interrupt", __name__, tmp_path)
+test_the_interrupt = in_icarus("ff_nic_interrupt", __name__)
 
 
 async def interrupt(dut: Any) -> Block:
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start()
+    block = await started(dut, INPUTS, OUTPUTS)
     return block
 
 

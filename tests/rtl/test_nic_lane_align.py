@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 Byte = tuple[int, int]  # octet, control symbol
 COMMA, HALT = (0xBC, 1), (0xFE, 1)
@@ -17,8 +16,7 @@ IDLE: list[Byte] = [COMMA, (0x1C, 1), (0xB5, 0), (0xB5, 0)]
 TRAIN: list[Byte] = [COMMA, (0x4A, 0), (0x4A, 0), (0x4A, 0)]
 
 
-def test_the_alignment(tmp_path: Path) -> None:
-    simulate("ff_nic_lane_align", __name__, tmp_path)
+test_the_alignment = in_icarus("ff_nic_lane_align", __name__)
 
 
 def half(data: int) -> list[Byte]:

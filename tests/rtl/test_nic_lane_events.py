@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 INSERTED, REMOVED, TRAINED, UNDERFLOW, OVERFLOW = 1, 2, 5, 6, 7
 
 
-def test_the_link_events_of_a_lane(tmp_path: Path) -> None:
-    simulate("ff_nic_lane_events", __name__, tmp_path)
+test_the_link_events_of_a_lane = in_icarus("ff_nic_lane_events", __name__)
 
 
 async def told(dut: Any, *cycles: tuple[str, ...]) -> list[int]:

@@ -20,7 +20,7 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.capture.registers.map_table import COUNTERS
 from tests.rtl.link_packets import packet
-from tests.rtl.simulation import elaborate, lint, simulate
+from tests.rtl.simulation import elaborate, in_icarus, lint
 
 SENT, CREDITED, LIMIT, RECEIVED, FREED, SENT_32, RECEIVED_32, REPORTED = range(8)
 SOURCES = (
@@ -38,8 +38,7 @@ INPUTS = (
 )  # fmt: skip
 
 
-def test_the_link_side_of_a_card(tmp_path: Path) -> None:
-    simulate("ff_nic_link_side", __name__, tmp_path, {"CREDIT_UNIT": UNIT})
+test_the_link_side_of_a_card = in_icarus("ff_nic_link_side", __name__, {"CREDIT_UNIT": UNIT})
 
 
 @pytest.mark.parametrize(

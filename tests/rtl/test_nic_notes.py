@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 LOCAL, REMOTE = 1, 2
 PLACES = 256  # words of the ring in host memory
 
 
-@pytest.mark.parametrize("packets_log2", [2, 12])
-def test_the_notifications(tmp_path: Path, packets_log2: int) -> None:
-    simulate("ff_nic_notes", __name__, tmp_path, {"PACKETS_LOG2": packets_log2})
+test_the_notifications = in_icarus(
+    "ff_nic_notes", __name__, {"PACKETS_LOG2": 2}, {"PACKETS_LOG2": 12}
+)
 
 
 class Notes:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import Block, started
+from tests.rtl.simulation import in_icarus
 
 LATENCY = 3  # cycles from start to the first word
 WORD = (1 << 64) - 1
@@ -27,8 +26,7 @@ def splitmix64(x: int) -> int:
     return z ^ z >> 31
 
 
-def test_the_pattern(tmp_path: Path) -> None:
-    simulate("ff_nic_pattern", __name__, tmp_path)
+test_the_pattern = in_icarus("ff_nic_pattern", __name__)
 
 
 async def packet(dut: Any, block: Block, seed: int, number: int, length: int) -> list[int]:
@@ -63,8 +61,9 @@ async def word_i_of_packet_n_is_splitmix64_of_seed_packet_and_word(dut: Any) -> 
 
 @cocotb.test()
 async def a_reset_ends_a_packet(dut: Any) -> None:
-    block = Block(dut, ("start", "seed", "number", "length", "rst"), ("m_valid",), reset=None)
-    await block.start(rst=1)
+    block = await started(
+        dut, ("start", "seed", "number", "length", "rst"), ("m_valid",), reset=None, rst=1
+    )
     await block.step(start=1, length=20)
     for _ in range(8):
         await block.step()

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import Block, started
+from tests.rtl.simulation import in_icarus
 
 INPUTS, OUTPUTS = ("cfg_enable", "cfg_gap", "m_taken"), ("m_valid", "m_number")
 
 
-def test_the_posts(tmp_path: Path) -> None:
-    simulate("ff_nic_pattern_posts", __name__, tmp_path)
+test_the_posts = in_icarus("ff_nic_pattern_posts", __name__)
 
 
 async def _started(dut: Any, gap: int) -> Block:
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start(cfg_gap=gap)
+    block = await started(dut, INPUTS, OUTPUTS, cfg_gap=gap)
     assert (await block.step())["m_valid"] == 0
     return block
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 LENGTH = 128  # cycles of a reset
 SEEN = 6  # cycles in which a change at an input has its effect, at most
 
 
-def test_the_restart(tmp_path: Path) -> None:
-    simulate("ff_nic_restart", __name__, tmp_path)
+test_the_restart = in_icarus("ff_nic_restart", __name__)
 
 
 class Restart:

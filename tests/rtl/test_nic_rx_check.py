@@ -6,14 +6,13 @@ import binascii
 import random
 import struct
 import zlib
-from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3
 GOOD, HEADER, PAYLOAD, LENGTH = "m_header", "m_header_bad", "m_payload_bad", "m_length_bad"
@@ -23,8 +22,7 @@ GOLDEN = bytes.fromhex(
 GOLDEN_TAIL = bytes.fromhex("b9ddf60000000000")
 
 
-def test_the_checks_of_a_receiver_stage(tmp_path: Path) -> None:
-    simulate("ff_nic_rx_check", __name__, tmp_path)
+test_the_checks_of_a_receiver_stage = in_icarus("ff_nic_rx_check", __name__)
 
 
 def _packet(

@@ -12,15 +12,13 @@ import random
 import struct
 import zlib
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.rtl.cycles import Block
 from tests.rtl.link_packets import BODY, HEAD, NOTIFY_REMOTE, RDMA_WRITE, TAIL, kinds, packet
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 MASK = (1 << 64) - 1
 IDLE, DATA, STOPPED = 0, 3, 6  # enum machine_state
@@ -37,9 +35,9 @@ OUTPUTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("depth_log2", "burst"), [(8, 4), (15, 512)])
-def test_the_receive_dma(tmp_path: Path, depth_log2: int, burst: int) -> None:
-    simulate("ff_nic_rx_dma", __name__, tmp_path, {"DEPTH_LOG2": depth_log2, "BURST": burst})
+test_the_receive_dma = in_icarus(
+    "ff_nic_rx_dma", __name__, {"DEPTH_LOG2": 8, "BURST": 4}, {"DEPTH_LOG2": 15, "BURST": 512}
+)
 
 
 @dataclass

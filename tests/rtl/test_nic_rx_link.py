@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import binascii
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.rtl.link_far_end import framed, link
 from tests.rtl.link_packets import BODY, HEAD, INJECTED, TAIL, credit
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 TAKEN, REFUSED_PARITY, REFUSED_CRC = 2, 3, 4
 HEADER, PAYLOAD, LENGTH = 1, 2, 4
 IDLE_INSERTED, IDLE_REMOVED, TRAINED, UNDERFLOW, OVERFLOW = 1, 2, 5, 6, 7
 
 
-@pytest.mark.parametrize(("credit_w", "fill"), [(10, 3), (24, 12)])
-def test_the_receiver(tmp_path: Path, credit_w: int, fill: int) -> None:
-    simulate("ff_nic_rx_link", __name__, tmp_path, {"CREDIT_W": credit_w, "FILL": fill})
+test_the_receiver = in_icarus(
+    "ff_nic_rx_link", __name__, {"CREDIT_W": 10, "FILL": 3}, {"CREDIT_W": 24, "FILL": 12}
+)
 
 
 @cocotb.test()
@@ -68,7 +66,6 @@ async def every_word_and_credit_arrives_whatever_the_phases_and_with_clocks_apar
     corrected = [IDLE_INSERTED] * inserted + [IDLE_REMOVED] * removed
     assert one.line == [[TRAINED, *corrected], [TRAINED, *corrected]]
     assert int(dut.stat_phase.value) == phase[0] | phase[1] << 2
-    one.stop()
 
 
 @cocotb.test()
@@ -99,7 +96,6 @@ async def what_is_wrong_with_a_packet_is_told_behind_the_word_that_shows_it(dut:
     assert one.verdicts == verdicts
     for flag in (HEADER, PAYLOAD, LENGTH):
         assert sum(bool(told & flag) for told in one.verdicts) > 3
-    one.stop()
 
 
 @cocotb.test()
@@ -125,7 +121,6 @@ async def a_number_out_of_order_is_told_once_and_the_next_counts_from_it(dut: An
     await one.sent()
     assert [place // 4 for place in one.sequence] == [2, 6, 7]
     assert (one.counts["cause_sequence"], one.counts["stat_next_seq"]) == (3, 2)
-    one.stop()
 
 
 @cocotb.test()
@@ -148,7 +143,6 @@ async def a_credit_with_bad_parity_or_crc_is_refused_and_says_why(dut: Any) -> N
         (TAKEN, 8, last & mask),
     ]  # fmt: skip
     assert one.counts["cause_parity"] == 1
-    one.stop()
 
 
 def _crc_of(low: int) -> int:
@@ -166,7 +160,6 @@ async def the_machine_is_in_data_from_a_packets_first_word_to_its_last(dut: Any)
     one.frame(one.made(1, 1))
     await one.sent()
     assert one.states == [0, 3, 0, 3, 0]
-    one.stop()
 
 
 @cocotb.test()
@@ -216,7 +209,6 @@ async def a_slip_turns_the_bytes_of_one_lane_from_the_next_word_on(
             data.to_bytes(8, "little")[1 - lane :: 2] == sent.to_bytes(8, "little")[1 - lane :: 2]
         )
     assert one.counts["raw_struck"] == 1
-    one.stop()
 
 
 @cocotb.test()
@@ -247,7 +239,6 @@ async def a_synchronization_fifo_run_empty_repeats_a_half_and_lags_until_the_pac
     assert one.words[-len(second) :] == framed(second)
     assert [verdict & PAYLOAD for verdict in one.verdicts if verdict] == [PAYLOAD]
     assert {kind for _, _, kind, _ in one.words} == {HEAD, BODY, TAIL}
-    one.stop()
 
 
 @cocotb.test()
@@ -285,4 +276,3 @@ async def without_correction_both_lanes_slip_together_at_the_interval_of_the_clo
         assert slipped[0] == at - 1
     assert len(slipped) >= 2
     assert all(abs(b - a - interval) <= 2 for a, b in pairwise(slipped))
-    one.stop()

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 CREDIT, WRITE = 4, 1
 NO_PACKET = 1023
 LENGTH = 5  # payload words: header, address, five, tail
 
 
-def test_the_place_of_a_slip(tmp_path: Path) -> None:
-    simulate("ff_nic_slip_place", __name__, tmp_path)
+test_the_place_of_a_slip = in_icarus("ff_nic_slip_place", __name__)
 
 
 def header(kind: int, flow: int, length: int, seq: int) -> int:

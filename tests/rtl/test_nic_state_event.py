@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import Block, started
+from tests.rtl.simulation import in_icarus
 
 INPUTS, OUTPUTS = ("state",), ("ev_valid",)
 
 
-def test_the_events_of_a_state_machine(tmp_path: Path) -> None:
-    simulate("ff_nic_state_event", __name__, tmp_path)
+test_the_events_of_a_state_machine = in_icarus("ff_nic_state_event", __name__)
 
 
 @cocotb.test()
@@ -39,8 +37,7 @@ async def every_change_is_told_with_new_and_old_and_staying_is_not(dut: Any) -> 
 
 @cocotb.test()
 async def a_reset_is_no_event_and_the_first_state_behind_it_counts_from_idle(dut: Any) -> None:
-    block = Block(dut, ("state", "rst"), OUTPUTS, reset=None)
-    await block.start(rst=1, state=9)
+    block = await started(dut, ("state", "rst"), OUTPUTS, reset=None, rst=1, state=9)
     for state in (9, 3, 7):
         assert (await block.step(rst=1, state=state))["ev_valid"] == 0
     assert (await block.step(state=7))["ev_valid"] == 0

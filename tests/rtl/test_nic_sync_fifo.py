@@ -5,20 +5,17 @@ and tells, written while full it counts what is lost (docs/faults.md, sync-fifo-
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge, Timer
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
-
-@pytest.mark.parametrize("depth_log2", [3, 6])
-def test_the_synchronization_fifo_of_a_lane(tmp_path: Path, depth_log2: int) -> None:
-    simulate("ff_nic_sync_fifo", __name__, tmp_path, {"DEPTH_LOG2": depth_log2})
+test_the_synchronization_fifo_of_a_lane = in_icarus(
+    "ff_nic_sync_fifo", __name__, {"DEPTH_LOG2": 3}, {"DEPTH_LOG2": 6}
+)
 
 
 async def _start(dut: Any) -> int:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.rtl.cycles import Block
 from tests.rtl.link_packets import BODY, HEAD, INJECTED, NOTIFY_LOCAL, TAIL, kinds, packet
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 RETRIED, DISCONNECTED, REQUESTED = 4, 5, 7  # enum desc_code
 IDLE, FETCH, SPLIT_WAIT, DATA = 0, 1, 2, 3  # enum machine_state
@@ -34,9 +32,7 @@ OUTPUTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("depth_log2", [10, 15])
-def test_the_transmit_dma(tmp_path: Path, depth_log2: int) -> None:
-    simulate("ff_nic_tx_dma", __name__, tmp_path, {"DEPTH_LOG2": depth_log2})
+test_the_transmit_dma = in_icarus("ff_nic_tx_dma", __name__, {"DEPTH_LOG2": 10}, {"DEPTH_LOG2": 15})
 
 
 def memory(address: int) -> int:

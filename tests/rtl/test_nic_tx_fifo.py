@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3
 Word = tuple[int, int, int]  # last, kind, data
 
 
-@pytest.mark.parametrize(("depth_log2", "packets_log2"), [(4, 2), (15, 12)])
-def test_the_outgoing_fifo(tmp_path: Path, depth_log2: int, packets_log2: int) -> None:
-    simulate(
-        "ff_nic_tx_fifo",
-        __name__,
-        tmp_path,
-        {"DEPTH_LOG2": depth_log2, "PACKETS_LOG2": packets_log2},
-    )
+test_the_outgoing_fifo = in_icarus(
+    "ff_nic_tx_fifo",
+    __name__,
+    {"DEPTH_LOG2": 4, "PACKETS_LOG2": 2},
+    {"DEPTH_LOG2": 15, "PACKETS_LOG2": 12},
+)
 
 
 class Fifo:
@@ -33,17 +29,14 @@ class Fifo:
     def __init__(self, dut: Any, seed: int) -> None:
         self.dut, self.draw = dut, random.Random(seed)
         self.depth, self.packets = 1 << int(dut.DEPTH_LOG2.value), 1 << int(dut.PACKETS_LOG2.value)
-        self.tasks: list[Any] = []
 
     async def start(self, s_ps: int = 10_000, m_ps: int = 12_800) -> None:
         dut = self.dut
         for name in ("s_valid", "s_last", "s_kind", "s_data", "s_omit", "m_take", "m_hold"):
             getattr(dut, name).value = 0
-        self.tasks = [
-            Clock(dut.s_clk, s_ps, "ps").start(),
-            Clock(dut.m_clk, m_ps, "ps").start(),
-            Clock(dut.stat_clk, s_ps, "ps").start(),
-        ]
+        Clock(dut.s_clk, s_ps, "ps").start()
+        Clock(dut.m_clk, m_ps, "ps").start()
+        Clock(dut.stat_clk, s_ps, "ps").start()
         dut.s_rst.value = dut.m_rst.value = 1
         await ClockCycles(dut.s_clk, 12)
         await ClockCycles(dut.m_clk, 12)
@@ -56,10 +49,6 @@ class Fifo:
             self.depth,
         )
         assert (int(dut.s_packet_room.value), int(dut.stat_left.value)) == (1, 0)
-
-    def stop(self) -> None:
-        for task in self.tasks:
-            task.cancel()
 
     def packet(self, words: int) -> list[Word]:
         kinds = [*[HEAD, HEAD, *([BODY] * words)][: words - 1], TAIL]
@@ -138,7 +127,6 @@ async def packets_pass_whole_and_in_order_at_any_ratio_of_the_clocks(
         0,
         0,
     )
-    made.stop()
 
 
 @cocotb.test()
@@ -150,14 +138,12 @@ async def a_packet_is_not_offered_before_its_last_word_was_written(dut: Any) -> 
     assert (int(dut.m_valid.value), int(dut.stat_level.value)) == (0, 7)
     await made.write(packet[-1:])
     assert [word for word, _ in await made.read(8)] == packet
-    made.stop()
 
 
 @cocotb.test()
 async def a_word_for_a_full_fifo_is_lost_and_told_and_so_is_room_for_packets(dut: Any) -> None:
     made = await fifo(dut, 3)
     if made.depth > 16:
-        made.stop()
         return
     for _ in range(made.packets):
         assert int(dut.s_packet_room.value)
@@ -174,7 +160,6 @@ async def a_word_for_a_full_fifo_is_lost_and_told_and_so_is_room_for_packets(dut
     dut.s_valid.value = 0
     await RisingEdge(dut.s_clk)
     assert (int(dut.stat_overflow.value), int(dut.stat_level.value)) == (0, 16)
-    made.stop()
 
 
 @cocotb.test()
@@ -195,4 +180,3 @@ async def a_lost_write_enable_omits_a_word_and_a_held_pointer_repeats_one(dut: A
         behind[1],
         behind[2],
     ]
-    made.stop()

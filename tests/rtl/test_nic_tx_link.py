@@ -7,16 +7,14 @@ from __future__ import annotations
 import binascii
 import itertools
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.triggers import ClockCycles
 
 from tests.rtl.cycles import Block
 from tests.rtl.link_packets import credit, packet
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 WORD, IDLE, TRAINING = 0, 1, 2
 QUIET, DATA, WAIT_CREDIT = 0, 3, 5  # enum machine_state
@@ -30,16 +28,12 @@ OUTPUTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"CREDIT_W": 10, "TRAIN": 160, "GAP": 1, "SKIP": 64},
-        {"CREDIT_W": 24, "TRAIN": 4095, "GAP": 15, "SKIP": 65535},
-    ],
-    ids=["small", "large"],
+test_the_transmitter = in_icarus(
+    "ff_nic_tx_link",
+    __name__,
+    {"CREDIT_W": 10, "TRAIN": 160, "GAP": 1, "SKIP": 64},
+    {"CREDIT_W": 24, "TRAIN": 4095, "GAP": 15, "SKIP": 65535},
 )
-def test_the_transmitter(tmp_path: Path, parameters: dict[str, int]) -> None:
-    simulate("ff_nic_tx_link", __name__, tmp_path, parameters)
 
 
 class Bench:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import random
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import started
+from tests.rtl.simulation import in_icarus
 
 ENDS = 2  # cycles of the flip-flops at its ends, beside LATENCY in the line
 QUIET = (0xFE, 1)  # byte, control: what a lane without a signal shows
 
 
-@pytest.mark.parametrize("latency", [2, 255])
-def test_a_wire(tmp_path: Path, latency: int) -> None:
-    simulate("ff_nic_wire", __name__, tmp_path, {"LATENCY": latency})
+test_a_wire = in_icarus("ff_nic_wire", __name__, {"LATENCY": 2}, {"LATENCY": 255})
 
 
 def lane(data: int, k: int, number: int) -> list[tuple[int, int]]:
@@ -33,8 +29,12 @@ async def every_byte_arrives_in_order_after_the_delay_and_its_lanes_phase(dut: A
     draw, latency = random.Random(1), int(dut.LATENCY.value)
     phases = list(product(range(4), repeat=2)) if latency < 10 else [(0, 3), (2, 1)]
     for phase in phases:
-        block = Block(dut, ("cfg_phase", "s_data", "s_k"), ("m_data", "m_k"))
-        await block.start(cfg_phase=phase[0] | phase[1] << 2)
+        block = await started(
+            dut,
+            ("cfg_phase", "s_data", "s_k"),
+            ("m_data", "m_k"),
+            cfg_phase=phase[0] | phase[1] << 2,
+        )
         sent: list[list[tuple[int, int]]] = [[], []]
         seen: list[list[tuple[int, int]]] = [[], []]
         for _ in range(latency + 30):

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.triggers import Timer
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
-
-@pytest.mark.parametrize("width", [1, 256])
-def test_the_node(tmp_path: Path, width: int) -> None:
-    simulate("ff_node", __name__, tmp_path, {"W": width})
+test_the_node = in_icarus("ff_node", __name__, {"W": 1}, {"W": 256})
 
 
 @cocotb.test()

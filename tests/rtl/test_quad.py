@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import zlib
-from pathlib import Path
 from typing import Any
 
 import cocotb
@@ -16,7 +15,7 @@ from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS
 from tests.rtl.register_port import RegisterPort, at
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 DEPTH = 256
 PARAMETERS = {
@@ -29,8 +28,7 @@ HEAD, BODY, TAIL, DESC, CREDIT, MARK, TIME = 1, 2, 3, 5, 4, 13, 15
 LINK_TAPS = (1, 2)
 
 
-def test_a_device_of_four_taps(tmp_path: Path) -> None:
-    simulate("ff_quad", __name__, tmp_path, PARAMETERS)
+test_a_device_of_four_taps = in_icarus("ff_quad", __name__, PARAMETERS)
 
 
 class Device:

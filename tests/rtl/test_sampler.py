@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import itertools
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 from cocotb.utils import get_sim_time
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 BUS_PS, LINK_PS = 10_000, 12_800
 
 
-@pytest.mark.parametrize("depth", [16, 4096])
-def test_a_sampler(tmp_path: Path, depth: int) -> None:
-    simulate("ff_sampler", __name__, tmp_path, {"DEPTH": depth})
+test_a_sampler = in_icarus("ff_sampler", __name__, {"DEPTH": 16}, {"DEPTH": 4096})
 
 
 class Sampler:
@@ -33,7 +29,6 @@ class Sampler:
         self.counts: list[tuple[int, int, int]] = []  # time in ps, words out, words in from then on
         self.taken: list[int] = []  # cycles of samples
         self.times: list[int] = []  # of samples, ps
-        self.tasks: list[Any] = []
 
     async def start(self, period: int) -> None:
         dut = self.dut
@@ -50,17 +45,16 @@ class Sampler:
         ):
             getattr(dut, name).value = 0
         dut.cfg_period.value = period
-        self.tasks = [
-            Clock(dut.clk_bus, BUS_PS, "ps").start(),
-            Clock(dut.clk_link, LINK_PS, "ps").start(),
-        ]
+        Clock(dut.clk_bus, BUS_PS, "ps").start()
+        Clock(dut.clk_link, LINK_PS, "ps").start()
         dut.rst_bus.value = dut.rst_link.value = 1
         await ClockCycles(dut.clk_bus, 12)
         await FallingEdge(dut.clk_link)
         dut.rst_link.value = 0
         await FallingEdge(dut.clk_bus)
         dut.rst_bus.value = 0
-        self.tasks += [cocotb.start_soon(self._words()), cocotb.start_soon(self._cycles())]
+        cocotb.start_soon(self._words())
+        cocotb.start_soon(self._cycles())
 
     async def _cycles(self) -> None:
         """Number the bus cycles from 1 on, the first behind the reset, and note those of a sample."""
@@ -121,10 +115,6 @@ class Sampler:
             (out, into) for _, out, into in (edges[1:] if edges[0][0] == time_ps else edges[1:2])
         ]
 
-    def stop(self) -> None:
-        for task in self.tasks:
-            task.cancel()
-
 
 @cocotb.test()
 @cocotb.parametrize(period=[37, 64])
@@ -148,7 +138,6 @@ async def samples_are_taken_every_period_while_armed_with_the_counts_of_then(
     assert await sampler.status() == (10, 0, taken[-1])
     for slot, time_ps in enumerate(sampler.times):
         assert await sampler.sample(slot) in sampler.at(time_ps), slot
-    sampler.stop()
 
 
 @cocotb.test()
@@ -170,7 +159,6 @@ async def the_slots_wrap_and_an_arm_begins_at_slot_zero(dut: Any) -> None:
     await FallingEdge(dut.clk_bus)
     dut.arm.value = 0
     assert await sampler.status() == (0, 0, 0)
-    sampler.stop()
 
 
 @cocotb.test()
@@ -187,7 +175,6 @@ async def period_zero_takes_no_samples_and_a_write_begins_the_period_anew(dut: A
     dut.cfg_written.value = 0
     await ClockCycles(dut.clk_bus, 120)
     assert sampler.taken[:2] == [written + 50, written + 100]
-    sampler.stop()
 
 
 @cocotb.test()
@@ -202,7 +189,6 @@ async def a_time_nearer_than_an_answer_of_the_link_is_left_out(dut: Any) -> None
     assert min(gaps) >= 5 and max(gaps) <= 12
     for slot, time_ps in list(enumerate(sampler.times))[-8:]:
         assert await sampler.sample(slot % sampler.depth) in sampler.at(time_ps), slot
-    sampler.stop()
 
 
 @cocotb.test()
@@ -213,4 +199,3 @@ async def a_slot_that_no_build_has_is_an_error(dut: Any) -> None:
     if sampler.depth < 4096:
         assert await sampler.read("sel_samples", 2 * sampler.depth) == (1, 0)
         assert await sampler.read("sel_samples", 8191) == (1, 0)
-    sampler.stop()

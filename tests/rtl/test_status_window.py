@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
@@ -11,14 +10,13 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
 
 from tests.rtl.register_port import at
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 LINK_MEMORIES = (1, 2)
 FIELDS = ("first_number", "first_lo", "first_hi", "last_number", "last_lo", "last_hi")
 
 
-def test_the_status_window(tmp_path: Path) -> None:
-    simulate("ff_status_window", __name__, tmp_path)
+test_the_status_window = in_icarus("ff_status_window", __name__)
 
 
 class Status:

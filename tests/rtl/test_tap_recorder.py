@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.emulator.cycle_by_cycle import Cause, Closed, follow_tap
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import started
+from tests.rtl.simulation import in_icarus
 
 INPUTS = (
     "tap_valid", "tap_kind", "tap_data", "now", "arm", "triggered_next", "triggered", "causes", "since", "drain",
@@ -26,21 +24,19 @@ ALL_KINDS = 0xFFFF
 HEAD, BODY, TAIL, MARK, TIME = 1, 2, 3, 13, 15
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [{"DEPTH": 16, "POST_W": 4, "COUNT_W": 32}, {"DEPTH": 16384, "POST_W": 32, "COUNT_W": 32}],
-    ids=["smallest", "largest"],
+test_the_recorder_follows_the_rules = in_icarus(
+    "ff_tap_recorder",
+    __name__,
+    {"DEPTH": 16, "POST_W": 4, "COUNT_W": 32},
+    {"DEPTH": 16384, "POST_W": 32, "COUNT_W": 32},
 )
-def test_the_recorder_follows_the_rules(tmp_path: Path, parameters: dict[str, int]) -> None:
-    simulate("ff_tap_recorder", __name__, tmp_path, parameters)
 
 
 async def _record(
     dut: Any, words: dict[int, tuple[int, int]], arm: int, cause: Cause, kinds: int = ALL_KINDS
 ) -> Closed:
     """Play words of tap-register cycles and one cause; return what was written since the arm, and when it closed."""
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start(cfg_kinds=kinds, cfg_post=cause.post)
+    block = await started(dut, INPUTS, OUTPUTS, cfg_kinds=kinds, cfg_post=cause.post)
     written: list[tuple[int, int, int]] = []
     slot = 0
     for cycle in range(1, cause.cycle + (cause.post + 3) * DRAIN + 40):
@@ -131,8 +127,7 @@ async def random_words_and_causes_are_recorded_as_the_rules_say(dut: Any) -> Non
 
 @cocotb.test()
 async def reset_ends_a_recording_and_nothing_is_written_until_the_next_arm(dut: Any) -> None:
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start(cfg_kinds=ALL_KINDS, cfg_post=3)
+    block = await started(dut, INPUTS, OUTPUTS, cfg_kinds=ALL_KINDS, cfg_post=3)
     await block.step(arm=1)
     for _ in range(5):
         await block.step(tap_valid=1, tap_kind=BODY, tap_data=7)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import started
+from tests.rtl.simulation import in_icarus
 
 INPUTS = ("arm_next", "cfg_tap", "s_valid", "s_kind", "s_data")
 OUTPUTS = ("m_valid", "m_kind", "m_data", "stat_tap")
@@ -17,14 +16,12 @@ TAPS = {
 }  # fmt: skip
 
 
-def test_one_tap_of_four(tmp_path: Path) -> None:
-    simulate("ff_tap_select", __name__, tmp_path)
+test_one_tap_of_four = in_icarus("ff_tap_select", __name__)
 
 
 @cocotb.test()
 async def the_tap_named_at_arm_is_led_through_until_the_next_arm(dut: Any) -> None:
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start()
+    block = await started(dut, INPUTS, OUTPUTS)
     seen = {
         tap: {"m_valid": 0b1101 >> tap & 1, "m_kind": tap + 1, "m_data": 0xA + tap}
         for tap in range(4)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import Block, started
+from tests.rtl.simulation import in_icarus
 
 INPUTS = ("arm", "closed", "line_in")
 PAIRS = tuple(
@@ -18,16 +16,14 @@ PAIRS = tuple(
 OUTPUTS = ("line_out", "now", *PAIRS)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"MASTER": 0, "PERIOD": 64, "TIME_W": 40}, {"MASTER": 1, "PERIOD": 64, "TIME_W": 64},
-        {"MASTER": 0, "PERIOD": 1 << 24, "TIME_W": 64}, {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 40},
-    ],
-    ids=["follower-short", "master-short", "follower-long", "master-long"],
-)  # fmt: skip
-def test_time_of_a_domain(tmp_path: Path, parameters: dict[str, int]) -> None:
-    simulate("ff_time", __name__, tmp_path, parameters)
+test_time_of_a_domain = in_icarus(
+    "ff_time",
+    __name__,
+    {"MASTER": 0, "PERIOD": 64, "TIME_W": 40},
+    {"MASTER": 1, "PERIOD": 64, "TIME_W": 64},
+    {"MASTER": 0, "PERIOD": 1 << 24, "TIME_W": 64},
+    {"MASTER": 1, "PERIOD": 1 << 24, "TIME_W": 40},
+)
 
 
 @cocotb.test()
@@ -47,8 +43,7 @@ async def a_follower_latches_the_first_toggle_after_arm_and_the_last_before_clos
 ) -> None:
     if int(dut.MASTER.value):
         return
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start()
+    block = await started(dut, INPUTS, OUTPUTS)
 
     async def until(cycle: int, line: int, **values: int) -> dict[str, int]:
         while True:
@@ -77,8 +72,7 @@ async def a_follower_latches_the_first_toggle_after_arm_and_the_last_before_clos
 async def a_toggle_in_the_cycle_of_the_arm_is_not_after_it(dut: Any) -> None:
     if int(dut.MASTER.value):
         return
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start()
+    block = await started(dut, INPUTS, OUTPUTS)
     for cycle in range(40):
         told = await block.step(line_in=3 if cycle >= 10 else 0, arm=int(cycle == 13))
     assert told["stat_first_valid"] == 0
@@ -91,8 +85,7 @@ async def a_toggle_in_the_cycle_of_the_arm_is_not_after_it(dut: Any) -> None:
 async def the_master_latches_its_own_toggles_in_their_cycle(dut: Any) -> None:
     if not int(dut.MASTER.value) or int(dut.PERIOD.value) > 64:
         return
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start()
+    block = await started(dut, INPUTS, OUTPUTS)
     for cycle in range(400):
         told = await block.step(arm=int(cycle == 64), closed=int(cycle >= 320))
         if cycle == 128:

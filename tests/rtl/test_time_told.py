@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 INPUTS = ("arm", "closed", "seen", "now")
 OUTPUTS = ("told", "parity", "at")
 
 
-@pytest.mark.parametrize("time_w", [40, 64])
-def test_what_is_told_of_the_toggles(tmp_path: Path, time_w: int) -> None:
-    simulate("ff_time_told", __name__, tmp_path, {"TIME_W": time_w})
+test_what_is_told_of_the_toggles = in_icarus(
+    "ff_time_told", __name__, {"TIME_W": 40}, {"TIME_W": 64}
+)
 
 
 async def toggle(block: Block, now: int, closed: int = 0) -> tuple[int, int, int]:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
-
-@pytest.mark.parametrize("depth", [16, 16384])
-def test_a_trace_memory(tmp_path: Path, depth: int) -> None:
-    simulate("ff_trace_memory", __name__, tmp_path, {"DEPTH": depth})
+test_a_trace_memory = in_icarus("ff_trace_memory", __name__, {"DEPTH": 16}, {"DEPTH": 16384})
 
 
 async def _start(dut: Any) -> int:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 HALVES = ((64, 0), (68, 32))  # of a record: where kind or dt, and the data, stand
 
 
-@pytest.mark.parametrize("depth", [16, 16384])
-def test_a_trace_memory_read_by_halves(tmp_path: Path, depth: int) -> None:
-    simulate("ff_trace_memory_half", __name__, tmp_path, {"DEPTH": depth})
+test_a_trace_memory_read_by_halves = in_icarus(
+    "ff_trace_memory_half", __name__, {"DEPTH": 16}, {"DEPTH": 16384}
+)
 
 
 def half(record: int, high: int) -> int:
@@ -35,14 +33,8 @@ class Memory:
         self.depth = 1 << len(dut.wr_slot)
         for name in ("wr_en", "wr_slot", "wr_record", "rd_en", "rd_slot", "rd_high", "rd_clear"):
             getattr(dut, name).value = 0
-        self.clocks = [
+        for clk, period in zip((dut.wr_clk, dut.rd_clk), periods_ps, strict=True):
             Clock(clk, period, "ps").start()
-            for clk, period in zip((dut.wr_clk, dut.rd_clk), periods_ps, strict=True)
-        ]
-
-    def stop(self) -> None:
-        for clock in self.clocks:
-            clock.cancel()
 
     async def write(self, slot: int, record: int, enable: int = 1) -> None:
         dut = self.dut
@@ -83,7 +75,6 @@ async def both_halves_of_every_record_come_back_and_slots_never_written_read_zer
                 periods_ps[0] == 12_800
             ):  # the first run of the three, on a memory fresh from its configuration
                 assert got == 0
-    memory.stop()
 
 
 @cocotb.test()
@@ -98,7 +89,6 @@ async def without_its_enable_a_port_does_nothing_and_a_write_beside_a_read_elsew
     writing = cocotb.start_soon(memory.write(7, 1))
     assert await memory.read(5, 1) == half(record, 1)
     await writing
-    memory.stop()
 
 
 @cocotb.test()
@@ -111,4 +101,3 @@ async def a_cleared_read_register_is_zero_whatever_is_asked_and_the_memory_keeps
     for enable in (0, 1):
         assert await memory.read(9, 1, enable=enable, clear=1) == 0
         assert await memory.read(9, 1) == half(record, 1)
-    memory.stop()

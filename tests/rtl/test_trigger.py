@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import cocotb
-import pytest
 
-from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.cycles import started
+from tests.rtl.simulation import in_icarus
 
 INPUTS = (
     "restart", "cfg_enable", "cfg_edge", "cfg_sequence", "cfg_count", "cfg_limit", "cfg_value", "cfg_mask", "cfg_kinds",
@@ -23,17 +21,13 @@ HEAD, BODY, TAIL = 1, 2, 3
 Word = tuple[int, int]  # kind, data
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"TERMS": 2, "WITH_EDGE": 1, "COUNT_W": 32, "LIMIT_W": 32},
-        {"TERMS": 2, "WITH_EDGE": 1, "COUNT_W": 1, "LIMIT_W": 1},
-        {"TERMS": 1, "WITH_EDGE": 0, "COUNT_W": 1, "LIMIT_W": 1},
-    ],
-    ids=["whole", "narrow", "one-term"],
-)  # fmt: skip
-def test_the_trigger_follows_its_truth_table(tmp_path: Path, parameters: dict[str, int]) -> None:
-    simulate("ff_trigger", __name__, tmp_path, parameters)
+test_the_trigger_follows_its_truth_table = in_icarus(
+    "ff_trigger",
+    __name__,
+    {"TERMS": 2, "WITH_EDGE": 1, "COUNT_W": 32, "LIMIT_W": 32},
+    {"TERMS": 2, "WITH_EDGE": 1, "COUNT_W": 1, "LIMIT_W": 1},
+    {"TERMS": 1, "WITH_EDGE": 0, "COUNT_W": 1, "LIMIT_W": 1},
+)
 
 
 @dataclass
@@ -95,8 +89,7 @@ async def _watch(
     dut: Any, setting: Setting, words: dict[int, Word], cycles: int
 ) -> tuple[list[int], list[int]]:
     """Return the cycles in which step and fire were up."""
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start(**setting.inputs())
+    block = await started(dut, INPUTS, OUTPUTS, **setting.inputs())
     steps, fires = [], []
     await block.step(restart=1)
     for cycle in range(1, cycles):
@@ -122,8 +115,9 @@ async def nothing_matches_a_term_without_kinds_and_nothing_fires_that_is_not_ena
 ) -> None:
     words = dict.fromkeys(range(2, 10), (HEAD, 0))
     assert await _watch(dut, Setting(((0, 0, 0), (0, 0, 0))), words, 12) == ([], [])
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start(**{**Setting(((0, 0, 0xFFFF), (0, 0, 0))).inputs(), "cfg_enable": 0})
+    block = await started(
+        dut, INPUTS, OUTPUTS, **{**Setting(((0, 0, 0xFFFF), (0, 0, 0))).inputs(), "cfg_enable": 0}
+    )
     for _ in range(5):
         assert (await block.step(word_valid=1, word_kind=HEAD))["fire"] == 0
 
@@ -176,8 +170,9 @@ async def random_settings_and_words_follow_the_truth_table(dut: Any) -> None:
 async def a_restart_forgets_what_was_seen_and_the_words_of_its_cycle(dut: Any) -> None:
     if int(dut.COUNT_W.value) < 2:
         return
-    block = Block(dut, INPUTS, OUTPUTS)
-    await block.start(**Setting(((0, 0, 0xFFFF), (0, 0, 0)), count=2).inputs())
+    block = await started(
+        dut, INPUTS, OUTPUTS, **Setting(((0, 0, 0xFFFF), (0, 0, 0)), count=2).inputs()
+    )
     await block.step(restart=1)
     assert (await block.step(word_valid=1, word_kind=1))["fire"] == 0
     assert (await block.step(restart=1, word_valid=1, word_kind=1))["fire"] == 0

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.triggers import First
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 INPUTS = ("load",)
 OUTPUTS = ("cfg_turn", "cfg_word", "cfg_number", "shift", "agrees", "stat_busy", "stat_loaded")
 LOADING = 588  # 14 tables of 42 turns
 
 
-def test_the_filler_of_the_tables(tmp_path: Path) -> None:
-    simulate("ff_trigger_fill", __name__, tmp_path)
+test_the_filler_of_the_tables = in_icarus("ff_trigger_fill", __name__)
 
 
 class Tables:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.triggers import First
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 INPUTS = ("restart", "load", "cfg_enable", "word_valid", "word_kind", "word_data")
 OUTPUTS = ("cfg_place", "stat_busy", "fire")
 LOADING = 588  # 14 tables of 42 turns
 
 
-def test_the_trigger_in_tables(tmp_path: Path) -> None:
-    simulate("ff_trigger_srl", __name__, tmp_path)
+test_the_trigger_in_tables = in_icarus("ff_trigger_srl", __name__)
 
 
 class Tables:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
 from tests.rtl.cycles import Block
-from tests.rtl.simulation import simulate
+from tests.rtl.simulation import in_icarus
 
 INPUTS = ("shift", "agrees", "word_kind", "word_data")
 
 
-def test_the_tables_of_a_tap(tmp_path: Path) -> None:
-    simulate("ff_trigger_table", __name__, tmp_path)
+test_the_tables_of_a_tap = in_icarus("ff_trigger_table", __name__)
 
 
 @cocotb.test()
