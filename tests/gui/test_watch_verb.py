@@ -14,6 +14,7 @@ from tests.capture.counters.made_tree import made_tree
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
 from tests.gui.cli import run_inside
+from tests.processes import run_program
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from freezeframe.capture.errors import InputError
@@ -20,6 +18,7 @@ from freezeframe.decoders.net.phy_code import phy_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.gui.export.run import export_file
 from tests.decoders.net.phy_bus import IDLE, Symbol, edges_of, fcs, mii_rx, mii_tx, nibbles
+from tests.decoders.pieces import assert_same_in_pieces
 from tests.gui.export.material import tool
 
 Row = dict[str, Any]
@@ -347,17 +346,8 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(seed: int) -> None:
     assert len(whole["mii.frames"]) > 4
     assert all(phy_texts(row).long for table in whole.values() for row in table.to_pylist())
     rng = random.Random(seed)
-    places = sorted({0, edges.end_sample, *rng.choices(range(edges.end_sample), k=20)})
-    state = MII.new_state(values)
-    pieces = []
-    for begin, end in pairwise(places):
-        inside = (edges.sample >= begin) & (edges.sample < end)
-        piece = Edges(
-            edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
-        )
-        pieces.append(decode_mii(piece, values, state, end == edges.end_sample))
-    for kind, table in whole.items():
-        assert pa.concat_tables(p[kind] for p in pieces).to_pylist() == table.to_pylist()
+    cuts = rng.choices(range(edges.end_sample), k=20)
+    assert_same_in_pieces(whole, decode_mii, MII.new_state(values), edges, values, cuts)
 
 
 def test_exported_frames_are_icmp_in_tshark_with_good_and_wrong_check_sequences(

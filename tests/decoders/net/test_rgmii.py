@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from freezeframe.capture.errors import InputError
@@ -22,6 +20,7 @@ from freezeframe.decoders.run import decode_file
 from freezeframe.gui.export.run import export_file
 from tests.decoders.net.phy_bus import IDLE, Symbol, edges_of, nibbles, octets, rgmii
 from tests.decoders.net.test_mii import ARP, PING
+from tests.decoders.pieces import assert_same_in_pieces
 from tests.gui.export.material import tool
 
 Row = dict[str, Any]
@@ -245,17 +244,8 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(seed: int) -> None:
     assert len(whole["rgmii.frames"]) > 8
     assert all(phy_texts(row).long for table in whole.values() for row in table.to_pylist())
     rng = random.Random(seed)
-    places = sorted({0, edges.end_sample, *rng.choices(range(edges.end_sample), k=20)})
-    state = RGMII.new_state(values)
-    pieces = []
-    for begin, end in pairwise(places):
-        inside = (edges.sample >= begin) & (edges.sample < end)
-        piece = Edges(
-            edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
-        )
-        pieces.append(decode_rgmii(piece, values, state, end == edges.end_sample))
-    for kind, table in whole.items():
-        assert pa.concat_tables(p[kind] for p in pieces).to_pylist() == table.to_pylist()
+    cuts = rng.choices(range(edges.end_sample), k=20)
+    assert_same_in_pieces(whole, decode_rgmii, RGMII.new_state(values), edges, values, cuts)
 
 
 def test_exported_frames_are_icmp_in_tshark(tmp_path: Path) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +20,7 @@ from freezeframe.decoders.serial.i2c_code import decode_i2c, i2c_texts
 from freezeframe.decoders.serial.i2c_encode import I2cTransfer, encode_transfers
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
+from tests.decoders.pieces import assert_same_in_pieces
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -277,17 +276,8 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(scl_share: float, glitc
     whole = decode_i2c(edges, values, I2C.new_state(values), True)
     assert len(whole["i2c.bytes"]) > 50
     for size in (1, 7, 1_000):
-        state = I2C.new_state(values)
-        made = []
-        for begin in range(0, len(samples), size):
-            end = min(begin + size, len(samples))
-            inside = (edges.sample >= begin) & (edges.sample < end)
-            piece = Edges(
-                edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
-            )
-            made.append(decode_i2c(piece, values, state, end == len(samples)))
-        for kind, table in whole.items():
-            assert pa.concat_tables(m[kind] for m in made).equals(table)
+        cuts = range(0, len(samples), size)
+        assert_same_in_pieces(whole, decode_i2c, I2C.new_state(values), edges, values, cuts)
 
 
 @st.composite
@@ -328,17 +318,7 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
         min((n - 1 - t.ten_bit for n in t.naks if n > t.ten_bit), default=-1) for t in sent
     ]
     assert [t["nak_at"] for t in got] == first_nak
-    state = I2C.new_state(values)
-    places = sorted({min(cut, edges.end_sample) for cut in cuts} | {0, edges.end_sample})
-    pieces = []
-    for begin, end in pairwise(places):
-        inside = (edges.sample >= begin) & (edges.sample < end)
-        piece = Edges(
-            edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
-        )
-        pieces.append(decode_i2c(piece, values, state, end == edges.end_sample))
-    for kind, table in whole.items():
-        assert pa.concat_tables(p[kind] for p in pieces).to_pylist() == table.to_pylist()
+    assert_same_in_pieces(whole, decode_i2c, I2C.new_state(values), edges, values, cuts)
 
 
 # The other reader: sigrok-cli on the same file.

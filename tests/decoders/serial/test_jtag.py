@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import groupby, pairwise
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +21,7 @@ from freezeframe.decoders.serial.jtag_code import decode_jtag, jtag_texts
 from freezeframe.decoders.serial.jtag_encode import JtagScan, encode_scans
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
+from tests.decoders.pieces import assert_same_in_pieces
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -199,17 +199,8 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(reset: bool) -> None:
     assert len(whole["jtag.scans"]) > 20
     assert ("reset-scan" in whole["jtag.scans"]["error"].to_pylist()) == reset
     for size in (1, 7, 1_000):
-        state = JTAG.new_state(values)
-        made = []
-        for begin in range(0, len(samples), size):
-            end = min(begin + size, len(samples))
-            inside = (edges.sample >= begin) & (edges.sample < end)
-            piece = Edges(
-                edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
-            )
-            made.append(decode_jtag(piece, values, state, end == len(samples)))
-        for kind, table in whole.items():
-            assert pa.concat_tables(m[kind] for m in made).equals(table)
+        cuts = range(0, len(samples), size)
+        assert_same_in_pieces(whole, decode_jtag, JTAG.new_state(values), edges, values, cuts)
 
 
 @settings(max_examples=60, deadline=None)
@@ -238,17 +229,7 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
     for row, scan in zip(got, sent, strict=True):
         assert int.from_bytes(row["tdi"], "little") == scan.tdi
         assert int.from_bytes(row["tdo"], "little") == scan.tdo
-    state = JTAG.new_state(values)
-    places = sorted({min(cut, edges.end_sample) for cut in cuts} | {0, edges.end_sample})
-    pieces = []
-    for begin, end in pairwise(places):
-        inside = (edges.sample >= begin) & (edges.sample < end)
-        piece = Edges(
-            edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
-        )
-        pieces.append(decode_jtag(piece, values, state, end == edges.end_sample))
-    for kind, table in whole.items():
-        assert pa.concat_tables(p[kind] for p in pieces).to_pylist() == table.to_pylist()
+    assert_same_in_pieces(whole, decode_jtag, JTAG.new_state(values), edges, values, cuts)
 
 
 # The other reader: sigrok-cli on the same file.

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +20,7 @@ from freezeframe.decoders.serial.spi_code import decode_spi, spi_texts
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
+from tests.decoders.pieces import assert_same_in_pieces
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -260,17 +259,8 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(
     assert len(whole["spi.words"]) > 30
     assert (len(whole["spi.transfers"]) > 5) == bool(selects or options)
     for size in (1, 7, 1_000):
-        state = SPI.new_state(values)
-        made = []
-        for begin in range(0, len(samples), size):
-            end = min(begin + size, len(samples))
-            inside = (edges.sample >= begin) & (edges.sample < end)
-            piece = Edges(
-                edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
-            )
-            made.append(decode_spi(piece, values, state, end == len(samples)))
-        for kind, table in whole.items():
-            assert pa.concat_tables(m[kind] for m in made).to_pylist() == table.to_pylist()
+        cuts = range(0, len(samples), size)
+        assert_same_in_pieces(whole, decode_spi, SPI.new_state(values), edges, values, cuts)
 
 
 @settings(max_examples=60, deadline=None)
@@ -322,17 +312,7 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
         (list(transfer.mosi), list(transfer.miso)) for transfer in sent
     ]
     assert set(whole["spi.words"]["error"].to_pylist()) <= {""}
-    state = SPI.new_state(values)
-    places = sorted({min(cut, edges.end_sample) for cut in cuts} | {0, edges.end_sample})
-    pieces = []
-    for begin, end in pairwise(places):
-        inside = (edges.sample >= begin) & (edges.sample < end)
-        piece = Edges(
-            edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
-        )
-        pieces.append(decode_spi(piece, values, state, end == edges.end_sample))
-    for kind, table in whole.items():
-        assert pa.concat_tables(p[kind] for p in pieces).to_pylist() == table.to_pylist()
+    assert_same_in_pieces(whole, decode_spi, SPI.new_state(values), edges, values, cuts)
 
 
 # The other reader: sigrok-cli on the same file.
