@@ -57,12 +57,11 @@ def test_64_bit_values_are_written_as_hex_text() -> None:
 
 
 def test_evidence_rows_point_into_the_tables_of_the_trace(explained: Explain) -> None:
-    pair = Pair()
+    pair = Pair(causes={"A": ["cross"], "B": ["pay-crc", "length"]})
     pair.traffic(4)
     hit = pair.send(length=9)
     pair.traffic(4)
     omit(hit, "tx_deq", 4)
-    pair.causes = {"A": ["cross"], "B": ["pay-crc", "length"]}
     result = explained(pair)
     rows = [row for piece in result.findings[0].evidence for row in piece.rows]
     words = [row for row in rows if row.table == "words"]
@@ -111,10 +110,9 @@ def test_verdicts_of_two_stretches_merge_to_those_of_both(viewed: View) -> None:
 
 
 def test_the_first_bad_tap_is_named_for_each_direction(explained: Explain) -> None:
-    pair = Pair()
+    pair = Pair(causes={"A": ["cross"], "B": ["pay-crc"]})
     pair.traffic(6)
     alter(pair.send(length=9), "rx_enq", 4, 1)
-    pair.causes = {"A": ["cross"], "B": ["pay-crc"]}
     assert (
         "A->B: the first bad tap is B.rx_enq: 1 of 7 packets fail a check (header CRC 0, payload CRC 1, "
         "length 0), all good at A.tx_deq"

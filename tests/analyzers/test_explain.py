@@ -27,12 +27,11 @@ EVENT_LOG = 4
 
 def quiet(events: int, every_cycles: int = 10) -> Pair:
     """Return a pair with NOTE events in A's log, one every few bus cycles from cycle 5000 on."""
-    pair = Pair()
+    pair = Pair(causes={"A": ["host"], "B": ["host"]})
     pair.traffic(4)
     for n in range(events):
         at_ps = (5000 + n * every_cycles) * BUS_PS
         pair.event("A", at_ps, "STATE", "tx_link", 0)
-    pair.causes = {"A": ["host"], "B": ["host"]}
     return pair
 
 
@@ -85,9 +84,8 @@ def test_the_share_of_an_emulated_run_is_that_of_its_clock(tmp_path: Path, seed:
 
 def test_explaining_a_capture_runs_through_few_files(tmp_path: Path) -> None:
     """What a reader must open to follow one explanation: files of ours in which a function is called."""
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     omit(hit, "tx_deq", 7)
-    pair.causes = LEN
     folder = pair.write(tmp_path / "pair.ff")
     explain(folder)
     rooms = Path(freezeframe.analyzers.__file__).resolve().parents[1]

@@ -7,12 +7,12 @@ the middle of the cycle, as numbers: an x or z has none and fails the test.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
-__all__ = ["Block", "started"]
+__all__ = ["Block"]
 
 _clocks: dict[str, Any] = {}
 
@@ -27,7 +27,7 @@ class Block:
         self.inputs, self.outputs, self.reset = tuple(inputs), tuple(outputs), reset
         self._in_reset = False
 
-    async def start(self, **given: int) -> None:
+    async def start(self, **given: int) -> Self:
         """Start the clock with every input 0 or as given, reset for 12 cycles, and end in the last of them."""
         for name in self.inputs:
             getattr(self.dut, name).value = given.get(name, 0)
@@ -39,6 +39,7 @@ class Block:
         if running is None or running.done():  # a test may start a block again; its clock goes on
             _clocks[clk._path] = Clock(clk, 10_000, "ps").start()
         await ClockCycles(clk, 12)
+        return self
 
     async def step(self, **values: int) -> dict[str, int]:
         """Let a cycle begin, give its inputs (those not named are 0, ``cfg_*`` stay) and return its outputs."""
@@ -55,12 +56,3 @@ class Block:
     def see(self) -> dict[str, int]:
         """Return every output as a number."""
         return {name: int(getattr(self.dut, name).value) for name in self.outputs}
-
-
-async def started(
-    dut: Any, inputs: Iterable[str], outputs: Iterable[str], reset: str | None = "rst", **given: int
-) -> Block:
-    """Return a block whose clock runs, in the last cycle of its reset."""
-    block = Block(dut, inputs, outputs, reset)
-    await block.start(**given)
-    return block

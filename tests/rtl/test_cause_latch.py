@@ -6,7 +6,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block, started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 INPUTS = ("arm_next", "arm", "causes_in")
@@ -23,7 +23,7 @@ test_the_first_causes_of_a_domain = in_icarus(
 
 
 async def _armed(dut: Any) -> Block:
-    block = await started(dut, INPUTS, OUTPUTS)
+    block = await Block(dut, INPUTS, OUTPUTS).start()
     await block.step(arm_next=1)
     await block.step(arm=1)
     return block
@@ -31,7 +31,7 @@ async def _armed(dut: Any) -> Block:
 
 @cocotb.test()
 async def nothing_is_a_cause_before_the_first_arm(dut: Any) -> None:
-    block = await started(dut, INPUTS, OUTPUTS)
+    block = await Block(dut, INPUTS, OUTPUTS).start()
     for _ in range(4):
         told = await block.step(causes_in=0xFFF)
         assert told == {"hit": 0, "level": 0, "triggered": 0, "causes": 0, "since": 0, "drain": 0}
@@ -78,7 +78,7 @@ async def an_arm_forgets_and_the_level_falls_a_cycle_earlier(dut: Any) -> None:
 
 @cocotb.test()
 async def a_cause_that_arises_in_the_cycle_of_the_arm_counts_from_the_next(dut: Any) -> None:
-    block = await started(dut, INPUTS, OUTPUTS)
+    block = await Block(dut, INPUTS, OUTPUTS).start()
     await block.step(arm_next=1)
     await block.step(arm=1, causes_in=4)
     told = await block.step()

@@ -7,7 +7,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 test_levels_are_seen_behind_two_edges = in_icarus("ff_cdc_sync", __name__, {"W": 1}, {"W": 256})
@@ -25,7 +25,7 @@ async def the_block_follows_its_inputs(dut: Any) -> None:
 
 
 async def _sync(dut: Any) -> None:
-    block = await started(dut, ("d",), ("q",), reset=None)
+    block = await Block(dut, ("d",), ("q",), reset=None).start()
     draw = random.Random(1)
     given = [draw.getrandbits(len(dut.d)) for _ in range(200)]
     seen = [(await block.step(d=value))["q"] for value in given]
@@ -33,9 +33,7 @@ async def _sync(dut: Any) -> None:
 
 
 async def _edge(dut: Any) -> None:
-    block = await started(
-        dut, ("d",), ("pulse",), d=1
-    )  # a line that stands high in reset is no change
+    block = await Block(dut, ("d",), ("pulse",)).start(d=1)  # high in reset is no change
     pulses = [cycle for cycle in range(60) if (await block.step(d=_line(cycle)))["pulse"]]
     assert pulses == [12, 22, 25]
 
@@ -45,7 +43,7 @@ def _line(cycle: int) -> int:
 
 
 async def _held(dut: Any) -> None:
-    block = await started(dut, ("s_level", "s_data"), ("m_level", "m_data"), reset=None)
+    block = await Block(dut, ("s_level", "s_data"), ("m_level", "m_data"), reset=None).start()
     full = (1 << len(dut.s_data)) - 1
     for cycle in range(40):
         told = await block.step(

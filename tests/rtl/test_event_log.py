@@ -8,7 +8,7 @@ from typing import Any
 import cocotb
 
 from tests.emulator.cycle_by_cycle import Cause, Closed, follow_log
-from tests.rtl.cycles import started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 INPUTS = (
@@ -64,7 +64,7 @@ class Log:
         self, events: dict[int, list[Event]], arm: int, cause: Cause, kinds: int = 0xFFFF
     ) -> Closed:
         """Play events of event-register cycles and one cause; return what was written since the arm."""
-        block = await started(self.dut, INPUTS, OUTPUTS, cfg_kinds=kinds, cfg_post=cause.post)
+        block = await Block(self.dut, INPUTS, OUTPUTS).start(cfg_kinds=kinds, cfg_post=cause.post)
         written: list[tuple[int, int, int]] = []
         lost = 0
         for cycle in range(1, cause.cycle + (cause.post + 3) * DRAIN + 4 * self.places + 60):

@@ -7,7 +7,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block, started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 CLEARING = 16  # cycles after reset
@@ -17,9 +17,9 @@ test_a_histogram = in_icarus("ff_histogram", __name__)
 
 
 async def histogram(dut: Any) -> Block:
-    block = await started(
+    block = await Block(
         dut, ("s_valid", "s_bin", "frozen", "sel", "win_word"), ("win_ack", "win_rdata")
-    )
+    ).start()
     return block
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block, started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 RECEIVE, NOTES, TRANSMIT = 0, 1, 2
@@ -183,7 +183,7 @@ async def who_is_retried_for_ever_does_not_shut_out_the_others(dut: Any) -> None
 async def a_lone_request_is_on_the_bus_one_cycle_later_and_a_reset_takes_it_back(
     dut: Any, number: int
 ) -> None:
-    block = await started(dut, (*INPUTS, "rst"), OUTPUTS, reset=None, rst=1)
+    block = await Block(dut, (*INPUTS, "rst"), OUTPUTS, reset=None).start(rst=1)
     given = {"s_req": 1 << number, "s_addr": 0x1238 << 64 * number, "s_len": 7 << 10 * number}
     assert (await block.step(**given))["hb_req"] == 0
     for _ in range(5):

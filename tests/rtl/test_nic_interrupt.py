@@ -10,7 +10,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block, started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 INPUTS = (
@@ -26,7 +26,7 @@ test_the_interrupt = in_icarus("ff_nic_interrupt", __name__)
 
 
 async def interrupt(dut: Any) -> Block:
-    block = await started(dut, INPUTS, OUTPUTS)
+    block = await Block(dut, INPUTS, OUTPUTS).start()
     return block
 
 

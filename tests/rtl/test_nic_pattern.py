@@ -7,7 +7,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block, started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 LATENCY = 3  # cycles from start to the first word
@@ -61,9 +61,9 @@ async def word_i_of_packet_n_is_splitmix64_of_seed_packet_and_word(dut: Any) -> 
 
 @cocotb.test()
 async def a_reset_ends_a_packet(dut: Any) -> None:
-    block = await started(
-        dut, ("start", "seed", "number", "length", "rst"), ("m_valid",), reset=None, rst=1
-    )
+    block = await Block(
+        dut, ("start", "seed", "number", "length", "rst"), ("m_valid",), reset=None
+    ).start(rst=1)
     await block.step(start=1, length=20)
     for _ in range(8):
         await block.step()

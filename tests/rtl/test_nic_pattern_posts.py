@@ -7,7 +7,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block, started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 INPUTS, OUTPUTS = ("cfg_enable", "cfg_gap", "m_taken"), ("m_valid", "m_number")
@@ -17,7 +17,7 @@ test_the_posts = in_icarus("ff_nic_pattern_posts", __name__)
 
 
 async def _started(dut: Any, gap: int) -> Block:
-    block = await started(dut, INPUTS, OUTPUTS, cfg_gap=gap)
+    block = await Block(dut, INPUTS, OUTPUTS).start(cfg_gap=gap)
     assert (await block.step())["m_valid"] == 0
     return block
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block, started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 INPUTS, OUTPUTS = ("state",), ("ev_valid",)
@@ -37,7 +37,7 @@ async def every_change_is_told_with_new_and_old_and_staying_is_not(dut: Any) -> 
 
 @cocotb.test()
 async def a_reset_is_no_event_and_the_first_state_behind_it_counts_from_idle(dut: Any) -> None:
-    block = await started(dut, ("state", "rst"), OUTPUTS, reset=None, rst=1, state=9)
+    block = await Block(dut, ("state", "rst"), OUTPUTS, reset=None).start(rst=1, state=9)
     for state in (9, 3, 7):
         assert (await block.step(rst=1, state=state))["ev_valid"] == 0
     assert (await block.step(state=7))["ev_valid"] == 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 ENDS = 2  # cycles of the flip-flops at its ends, beside LATENCY in the line
@@ -29,11 +29,8 @@ async def every_byte_arrives_in_order_after_the_delay_and_its_lanes_phase(dut: A
     draw, latency = random.Random(1), int(dut.LATENCY.value)
     phases = list(product(range(4), repeat=2)) if latency < 10 else [(0, 3), (2, 1)]
     for phase in phases:
-        block = await started(
-            dut,
-            ("cfg_phase", "s_data", "s_k"),
-            ("m_data", "m_k"),
-            cfg_phase=phase[0] | phase[1] << 2,
+        block = await Block(dut, ("cfg_phase", "s_data", "s_k"), ("m_data", "m_k")).start(
+            cfg_phase=phase[0] | phase[1] << 2
         )
         sent: list[list[tuple[int, int]]] = [[], []]
         seen: list[list[tuple[int, int]]] = [[], []]

@@ -8,7 +8,7 @@ from typing import Any
 import cocotb
 
 from tests.emulator.cycle_by_cycle import Cause, Closed, follow_tap
-from tests.rtl.cycles import started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 INPUTS = (
@@ -36,7 +36,7 @@ async def _record(
     dut: Any, words: dict[int, tuple[int, int]], arm: int, cause: Cause, kinds: int = ALL_KINDS
 ) -> Closed:
     """Play words of tap-register cycles and one cause; return what was written since the arm, and when it closed."""
-    block = await started(dut, INPUTS, OUTPUTS, cfg_kinds=kinds, cfg_post=cause.post)
+    block = await Block(dut, INPUTS, OUTPUTS).start(cfg_kinds=kinds, cfg_post=cause.post)
     written: list[tuple[int, int, int]] = []
     slot = 0
     for cycle in range(1, cause.cycle + (cause.post + 3) * DRAIN + 40):
@@ -127,7 +127,7 @@ async def random_words_and_causes_are_recorded_as_the_rules_say(dut: Any) -> Non
 
 @cocotb.test()
 async def reset_ends_a_recording_and_nothing_is_written_until_the_next_arm(dut: Any) -> None:
-    block = await started(dut, INPUTS, OUTPUTS, cfg_kinds=ALL_KINDS, cfg_post=3)
+    block = await Block(dut, INPUTS, OUTPUTS).start(cfg_kinds=ALL_KINDS, cfg_post=3)
     await block.step(arm=1)
     for _ in range(5):
         await block.step(tap_valid=1, tap_kind=BODY, tap_data=7)

@@ -6,7 +6,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 INPUTS = ("arm_next", "cfg_tap", "s_valid", "s_kind", "s_data")
@@ -21,7 +21,7 @@ test_one_tap_of_four = in_icarus("ff_tap_select", __name__)
 
 @cocotb.test()
 async def the_tap_named_at_arm_is_led_through_until_the_next_arm(dut: Any) -> None:
-    block = await started(dut, INPUTS, OUTPUTS)
+    block = await Block(dut, INPUTS, OUTPUTS).start()
     seen = {
         tap: {"m_valid": 0b1101 >> tap & 1, "m_kind": tap + 1, "m_data": 0xA + tap}
         for tap in range(4)

@@ -6,7 +6,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import Block, started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 INPUTS = ("arm", "closed", "line_in")
@@ -43,7 +43,7 @@ async def a_follower_latches_the_first_toggle_after_arm_and_the_last_before_clos
 ) -> None:
     if int(dut.MASTER.value):
         return
-    block = await started(dut, INPUTS, OUTPUTS)
+    block = await Block(dut, INPUTS, OUTPUTS).start()
 
     async def until(cycle: int, line: int, **values: int) -> dict[str, int]:
         while True:
@@ -72,7 +72,7 @@ async def a_follower_latches_the_first_toggle_after_arm_and_the_last_before_clos
 async def a_toggle_in_the_cycle_of_the_arm_is_not_after_it(dut: Any) -> None:
     if int(dut.MASTER.value):
         return
-    block = await started(dut, INPUTS, OUTPUTS)
+    block = await Block(dut, INPUTS, OUTPUTS).start()
     for cycle in range(40):
         told = await block.step(line_in=3 if cycle >= 10 else 0, arm=int(cycle == 13))
     assert told["stat_first_valid"] == 0
@@ -85,7 +85,7 @@ async def a_toggle_in_the_cycle_of_the_arm_is_not_after_it(dut: Any) -> None:
 async def the_master_latches_its_own_toggles_in_their_cycle(dut: Any) -> None:
     if not int(dut.MASTER.value) or int(dut.PERIOD.value) > 64:
         return
-    block = await started(dut, INPUTS, OUTPUTS)
+    block = await Block(dut, INPUTS, OUTPUTS).start()
     for cycle in range(400):
         told = await block.step(arm=int(cycle == 64), closed=int(cycle >= 320))
         if cycle == 128:

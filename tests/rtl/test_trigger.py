@@ -8,7 +8,7 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl.cycles import started
+from tests.rtl.cycles import Block
 from tests.rtl.simulation import in_icarus
 
 INPUTS = (
@@ -89,7 +89,7 @@ async def _watch(
     dut: Any, setting: Setting, words: dict[int, Word], cycles: int
 ) -> tuple[list[int], list[int]]:
     """Return the cycles in which step and fire were up."""
-    block = await started(dut, INPUTS, OUTPUTS, **setting.inputs())
+    block = await Block(dut, INPUTS, OUTPUTS).start(**setting.inputs())
     steps, fires = [], []
     await block.step(restart=1)
     for cycle in range(1, cycles):
@@ -115,8 +115,8 @@ async def nothing_matches_a_term_without_kinds_and_nothing_fires_that_is_not_ena
 ) -> None:
     words = dict.fromkeys(range(2, 10), (HEAD, 0))
     assert await _watch(dut, Setting(((0, 0, 0), (0, 0, 0))), words, 12) == ([], [])
-    block = await started(
-        dut, INPUTS, OUTPUTS, **{**Setting(((0, 0, 0xFFFF), (0, 0, 0))).inputs(), "cfg_enable": 0}
+    block = await Block(dut, INPUTS, OUTPUTS).start(
+        **{**Setting(((0, 0, 0xFFFF), (0, 0, 0))).inputs(), "cfg_enable": 0}
     )
     for _ in range(5):
         assert (await block.step(word_valid=1, word_kind=HEAD))["fire"] == 0
@@ -170,8 +170,8 @@ async def random_settings_and_words_follow_the_truth_table(dut: Any) -> None:
 async def a_restart_forgets_what_was_seen_and_the_words_of_its_cycle(dut: Any) -> None:
     if int(dut.COUNT_W.value) < 2:
         return
-    block = await started(
-        dut, INPUTS, OUTPUTS, **Setting(((0, 0, 0xFFFF), (0, 0, 0)), count=2).inputs()
+    block = await Block(dut, INPUTS, OUTPUTS).start(
+        **Setting(((0, 0, 0xFFFF), (0, 0, 0)), count=2).inputs()
     )
     await block.step(restart=1)
     assert (await block.step(word_valid=1, word_kind=1))["fire"] == 0

@@ -107,13 +107,12 @@ def test_from_the_receiver_alone_lanes_that_slipped_are_no_word_of_a_fifo(
 def test_one_slip_alone_names_nothing_from_the_receiver_but_what_it_may_be(
     explained: Explain, code: str
 ) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     moved(hit, code, 12)
     for lane in (0, 1):
         pair.set("B", f"frozen.lane.{code}s", lane, value=1)
     pair.counter("B", "idles_inserted", 0)
     pair.counter("B", "idles_removed", 0)
-    pair.causes = LEN
     found = only(explained(pair, "B").findings)
     assert found.diagnosis == "undetermined"
     assert "clock-drift" in found.candidates
@@ -123,14 +122,13 @@ def test_one_slip_alone_names_nothing_from_the_receiver_but_what_it_may_be(
 def test_a_word_that_the_link_lost_without_a_slip_is_not_laid_to_the_clock(
     explained: Explain,
 ) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     moved(hit, "overflow", 12)
     for lane in (0, 1):
         pair.set("B", "frozen.lane.overflows", lane, value=0)
     pair.event("B", SLIP_PS, "LINK", "trained", 0, 0, RX_LINK)
     pair.counter("B", "idles_inserted", 0)
     pair.counter("B", "idles_removed", 0)
-    pair.causes = LEN
     assert [f.diagnosis for f in explained(pair).findings] == ["undetermined"]
 
 
@@ -144,7 +142,7 @@ def test_a_receiver_that_corrects_its_clock_does_not_drift(explained: Explain) -
 def test_a_slip_of_which_only_the_first_words_were_recorded_may_be_drift(
     explained: Explain, code: str
 ) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=PAY)
     for lane in (0, 1):
         if code == "underflow":
             lag(hit, lane, 12, 43)
@@ -153,6 +151,5 @@ def test_a_slip_of_which_only_the_first_words_were_recorded_may_be_drift(
     pair.crossings = pair.crossings[: pair.crossings.index(hit) + 1]
     for words in hit.from_tap("rx_enq"):
         del words[14:]
-    pair.causes = PAY
     found = only(explained(pair).findings)
     assert found.diagnosis == "clock-drift" or "clock-drift" in found.candidates

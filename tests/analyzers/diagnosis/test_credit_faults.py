@@ -26,7 +26,7 @@ T0 = 60 * US
 
 
 def with_refused_credit(flip: int) -> Pair:
-    pair = Pair()
+    pair = Pair(causes=PARITY)
     pair.traffic(10, flow=3)
     pair.credit(T0, 1024, flow=3)
     pair.credit(T0 + US, 1088, flow=3, flip=flip)
@@ -35,7 +35,6 @@ def with_refused_credit(flip: int) -> Pair:
     )
     pair.counter("A", "parity_errors", 1)
     pair.counter("A", "credits_refused", 1)
-    pair.causes = PARITY
     return pair
 
 
@@ -88,7 +87,7 @@ def test_a_refusal_that_the_event_log_lost_has_no_flow(explained: Explain) -> No
 
 def waiting(credits: int, arrived: int, **account: int) -> Pair:
     """Return a pair in which A waits for credit on flow 2; B sent some credits, and some arrived."""
-    pair = Pair(post_ps=400 * US)
+    pair = Pair(post_ps=400 * US, causes=STALL)
     pair.traffic(10, flow=2)
     for n in range(credits):
         pair.credit(T0 + n * US, 64 * (n + 1), flow=2, arrives=n < arrived)
@@ -97,7 +96,6 @@ def waiting(credits: int, arrived: int, **account: int) -> Pair:
     books = {"sent": 1600, "credited": 64 * arrived, "limit": 1024}
     books |= {"received": 1600, "freed": 1600, "reported": 64 * credits}
     pair.account("A", 2, **{**books, **account})
-    pair.causes = STALL
     pair.cause_cycle["A"] = (T0 + 300 * US) // BUS_PS
     return pair
 
@@ -119,12 +117,11 @@ def test_one_lost_credit_that_the_next_makes_up_for_is_no_finding(explained: Exp
 
 
 def test_a_credit_on_its_way_at_the_freeze_is_not_lost(explained: Explain) -> None:
-    pair = Pair(post_ps=1 * US)
+    pair = Pair(post_ps=1 * US, causes={"A": ["host"], "B": ["host"]})
     pair.traffic(10, flow=2)
     for n in range(10):
         pair.credit(T0 + n * US, 64 * (n + 1), flow=2, arrives=n < 9)
     pair.account("A", 2, sent=640, credited=576, limit=1024, received=640, freed=640, reported=640)
-    pair.causes = {"A": ["host"], "B": ["host"]}
     assert explained(pair).findings == []
 
 
@@ -192,7 +189,7 @@ def sending(first_sent: int, sizes: list[int], free: list[int | None], **kwargs:
     ``free``: for each packet the free space when it started after a wait, None when A did not wait.
     With limit 1024 that fixes the credits, which are logged just before each of those starts.
     """
-    pair = Pair()
+    pair = Pair(causes=OVERFLOW)
     sent = [pair.send(flow=1, length=size - 3) for size in sizes]
     pair.write_times()
     count = first_sent
@@ -211,7 +208,6 @@ def sending(first_sent: int, sizes: list[int], free: list[int | None], **kwargs:
     pair.account("A", 1, sent=count % MODULUS, credited=credited, limit=1024)
     pair.account("A", 1, received=0, freed=0, reported=0)
     pair.counter("B", "rx_fifo_overflows", 12)
-    pair.causes = OVERFLOW
     return pair
 
 

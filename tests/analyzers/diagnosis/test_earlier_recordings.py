@@ -59,13 +59,12 @@ def test_where_only_the_banks_remember_a_refusal_since_the_last_credit_leaves_it
 def test_an_underflow_before_this_recording_does_not_make_a_flipped_bit_a_lanes_lag(
     explained: Explain, underflows: int
 ) -> None:
-    pair = Pair()
+    pair = Pair(causes=PAY)
     pair.traffic(4)
     hit = pair.send(payload=counting())
     pair.traffic(4)
     lag(hit, 0, 2 + 7, 2 + 8)  # payload word 7 shows the 6 before it: one bit
     second_generation(pair, underflows)
-    pair.causes = PAY
     finding = only(explained(pair).findings)
     if underflows:
         assert set(finding.candidates) == {"sync-fifo-empty", "payload-bit-flip"}
@@ -77,10 +76,9 @@ def test_an_underflow_before_this_recording_does_not_make_a_flipped_bit_a_lanes_
 def test_a_header_after_an_old_underflow_is_never_blamed_on_the_lane(
     explained: Explain, devices: str
 ) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=HDR)
     alter(hit, "rx_enq", 0, 0x7 << 33)
     second_generation(pair, 3)
-    pair.causes = HDR
     finding = only(explained(pair, devices).findings)
     assert finding.diagnosis in ("header-corrupted", "undetermined")
     assert devices == "B" or finding.packet == hit.seq
@@ -91,9 +89,8 @@ def test_a_header_after_an_old_underflow_is_never_blamed_on_the_lane(
 
 
 def test_an_incomplete_capture_says_so_and_to_pull_again(explained: Explain) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     duplicate(hit, "tx_deq", 7)
-    pair.causes = LEN
     for device in "AB":
         for tap in ("tx_enq", "tx_deq", "rx_enq", "rx_deq", "event_log"):
             pair.gaps[device, tap] = [(0, 2048)]
@@ -104,8 +101,7 @@ def test_an_incomplete_capture_says_so_and_to_pull_again(explained: Explain) -> 
 
 
 def test_one_device_that_froze_with_the_other_says_to_pull_both_ends(explained: Explain) -> None:
-    pair, _ = busy()
-    pair.causes = PAY
+    pair, _ = busy(causes=PAY)
     finding = only(explained(pair, "A", captured="A").findings)
     assert finding.diagnosis == "undetermined"
     assert "Why B froze stands in its own registers and memories: pull both ends" in finding.text
@@ -115,16 +111,14 @@ def test_one_device_that_froze_with_the_other_says_to_pull_both_ends(explained: 
 def test_one_device_that_the_host_froze_and_that_shows_nothing_wrong_has_no_finding(
     explained: Explain, device: str
 ) -> None:
-    pair, _ = busy()
-    pair.causes = {"A": ["host"], "B": ["host"]}
+    pair, _ = busy(causes={"A": ["host"], "B": ["host"]})
     assert explained(pair, device, captured=device).findings == []
 
 
 def test_a_sender_that_was_credited_more_than_it_sent_is_not_beyond_its_limit(
     explained: Explain,
 ) -> None:
-    pair = Pair()
+    pair = Pair(causes={"A": ["cross"], "B": ["pay-crc"]})
     pair.account("A", 1, sent=517, credited=899, limit=1024)  # 382 words less than nothing
     pair.set("A", "frozen_flow.words_sent", 1, value=8192 + 517)
-    pair.causes = {"A": ["cross"], "B": ["pay-crc"]}
     assert only(explained(pair, "A").findings).diagnosis == "undetermined"

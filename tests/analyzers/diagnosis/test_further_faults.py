@@ -21,7 +21,7 @@ HOST_SOURCE, RX_DMA = 0, 4
 
 def in_lumps(lump: int, lag_ps: int) -> Pair:
     """Return a pair in which A waits on flow 2 while 20 packets of 63 words lie ``lag_ps`` in B's FIFO."""
-    pair = Pair()
+    pair = Pair(causes=HOST)
     sent = [pair.send(flow=2, length=60) for _ in range(20)]
     for crossing in sent[1:]:
         crossing.lag_ps = lag_ps
@@ -35,7 +35,6 @@ def in_lumps(lump: int, lag_ps: int) -> Pair:
     freed = 6 * lump
     pair.account("A", 2, sent=freed, credited=freed, limit=1024)
     pair.account("A", 2, received=freed, freed=freed, reported=freed)
-    pair.causes = HOST
     return pair
 
 
@@ -66,12 +65,11 @@ def test_an_excess_across_a_wrap_that_a_constant_explains_too_is_not_decided(
 
 
 def test_the_freeze_bank_alone_shows_an_excess_before_any_wrap(explained: Explain) -> None:
-    pair = Pair()
+    pair = Pair(causes=OVERFLOW)
     pair.traffic(8, flow=1)
     pair.account("A", 1, sent=3300, credited=2000, limit=1024, received=3300, freed=2000)
     pair.set("A", "frozen_flow.words_sent", 1, value=3300)
     pair.counter("B", "rx_fifo_overflows", 12)
-    pair.causes = OVERFLOW
     finding = only(explained(pair).findings)
     assert said(finding) == ("credit-too-optimistic", "A", None, "A->B", 1, None, None)
     assert "276 more" in finding.text
@@ -137,12 +135,11 @@ def test_flows_that_began_again_after_their_tap_are_not_miscounted(
 
 def interrupted(*events: tuple[int, str, str, int]) -> Pair:
     """Return a pair with ``(bus cycle, kind, code, value)`` in B's log; a notification is of flow 3."""
-    pair = Pair()
+    pair = Pair(causes=HOST)
     pair.traffic(4)
     for cycle, kind, code, value in events:
         source = HOST_SOURCE if kind == "IRQ" else RX_DMA
         pair.event("B", T0 + cycle * BUS_PS, kind, code, value, 3 if kind == "NOTE" else 0, source)
-    pair.causes = HOST
     return pair
 
 
@@ -214,13 +211,12 @@ def test_a_line_that_is_raised_as_it_is_enabled_lost_nothing(explained: Explain)
 
 def pointers(addresses: list[int]) -> Pair:
     """Return a pair whose A sends messages of one word to some addresses, and two of 40 words."""
-    pair = Pair()
+    pair = Pair(causes=HOST)
     for n, address in enumerate(addresses):
         crossing = pair.send(flow=2, length=1)
         write_all(crossing, words_of(2, crossing.seq, [n], address))
     for _ in range(2):
         pair.send(flow=1, length=40)
-    pair.causes = HOST
     return pair
 
 
@@ -247,7 +243,7 @@ def test_as_many_short_messages_to_many_addresses_are_a_load(explained: Explain)
 
 def resumed_wrongly(events: list[tuple[str, int]]) -> tuple[Pair, Crossing]:
     """Return a pair whose A left payload words 11 and 12 of 40 out; the bus's events and their lengths."""
-    pair, _ = busy()
+    pair, _ = busy(causes=LEN)
     short = pair.send(flow=3, length=40)
     body = [data for kind, data in short.tx_enq if kind == BODY]
     del body[11:13]
@@ -257,7 +253,6 @@ def resumed_wrongly(events: list[tuple[str, int]]) -> tuple[Pair, Crossing]:
     for n, (code, length) in enumerate(events):
         value = length | 1 << 10 | short.seq << 20
         pair.event("A", 45 * US + n * US, "DESC", code, value, 3, 1)
-    pair.causes = LEN
     return pair, short
 
 

@@ -22,8 +22,7 @@ from tests.analyzers.diagnosis.test_word_faults import HDR, LEN, PAY, busy, cand
 def test_a_cause_that_the_memories_do_not_reach_back_to_is_undetermined(
     explained: Explain,
 ) -> None:
-    pair, _ = busy()
-    pair.causes = PAY
+    pair, _ = busy(causes=PAY)
     finding = only(explained(pair).findings)
     assert finding.diagnosis == "undetermined"
     assert "payload-bit-flip" in finding.candidates
@@ -34,9 +33,8 @@ def test_a_cause_that_the_memories_do_not_reach_back_to_is_undetermined(
 def test_a_gap_of_the_pull_never_makes_a_wrong_name(
     explained: Explain, gap: tuple[int, int]
 ) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     omit(hit, "tx_deq", 7)
-    pair.causes = LEN
     for tap in ("A.tx_enq", "A.tx_deq", "B.rx_enq", "B.rx_deq"):
         device, name = tap.split(".")
         pair.gaps = {(device, name): [gap]}
@@ -76,9 +74,8 @@ def test_a_gap_is_stated_in_the_notes(explained: Explain) -> None:
 def test_a_fault_in_the_first_recorded_packet_is_found_from_what_is_left_of_it(
     explained: Explain, keep: int
 ) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=PAY)
     alter(hit, "rx_enq", 2 + 30, 1 << 9)
-    pair.causes = PAY
     before = sum(
         len(c.tx_deq) for c in pair.crossings[: pair.crossings.index(hit)] if c.sender == "A"
     )
@@ -92,44 +89,40 @@ def test_a_fault_in_the_first_recorded_packet_is_found_from_what_is_left_of_it(
 def test_a_word_repeated_in_a_packet_whose_beginning_is_lost_keeps_its_index(
     explained: Explain, tap: str
 ) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     duplicate(hit, tap, 20)
     device = "A" if tap == "tx_deq" else "B"
     first = sum(len(getattr(c, tap)) for c in pair.crossings[:12]) + 9
     pair.keep[device, tap] = slice(first, None)
-    pair.causes = LEN
     found = explained(pair).findings
     assert {(f.diagnosis, f.packet, f.word) for f in found} == {("word-duplicated", hit.seq, 20)}
 
 
 def test_the_damaged_packet_may_be_the_last_recorded(explained: Explain) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=PAY)
     pair.crossings = pair.crossings[: pair.crossings.index(hit) + 1]
     alter(hit, "rx_enq", 2 + 30, 1 << 9)
-    pair.causes = PAY
     assert said(only(explained(pair).findings))[0] == "payload-bit-flip"
 
 
 def test_a_packet_that_the_freeze_cut_off_still_shows_its_damage(explained: Explain) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     pair.crossings = pair.crossings[: pair.crossings.index(hit) + 1]
     omit(hit, "tx_deq", 4)
     for words in hit.from_tap("rx_enq"):
         del words[30:]
-    pair.causes = LEN
     assert said(only(explained(pair).findings)) == (
         ("word-omitted", "A", "tx_deq", "A->B", 3, 112, 4)
     )
 
 
 def test_traffic_the_other_way_is_not_mistaken_for_it(explained: Explain) -> None:
-    pair = Pair()
+    pair = Pair(causes={"A": ["pay-crc", "length"], "B": ["cross"]})
     pair.traffic(8)
     pair.traffic(8, "B")
     hit = pair.send("B", flow=5, length=20)
     pair.traffic(8, "B")
     omit(hit, "tx_deq", 3)
-    pair.causes = {"A": ["pay-crc", "length"], "B": ["cross"]}
     finding = only(explained(pair).findings)
     assert said(finding) == ("word-omitted", "B", "tx_deq", "B->A", 5, hit.seq, 3)
     finding = only(explained(pair, "A").findings)
@@ -137,13 +130,12 @@ def test_traffic_the_other_way_is_not_mistaken_for_it(explained: Explain) -> Non
 
 
 def test_sequence_numbers_that_wrap_confuse_nothing(explained: Explain) -> None:
-    pair = Pair()
+    pair = Pair(causes=HDR)
     pair._seq["A"] = 0xFFFA
     pair.traffic(6)
     hit = pair.send(length=20)
     pair.traffic(6)
     alter(hit, "rx_enq", 0, 0xF << 40)
-    pair.causes = HDR
     assert said(only(explained(pair).findings))[5] == 0
     assert said(only(explained(pair, "B").findings))[5] == 0
 
@@ -156,13 +148,12 @@ def test_events_that_the_log_lost_are_stated(explained: Explain) -> None:
 
 
 def test_a_credit_that_a_loss_hides_is_not_called_lost(explained: Explain) -> None:
-    pair = Pair(post_ps=400_000_000)
+    pair = Pair(post_ps=400_000_000, causes={"A": ["host"], "B": ["host"]})
     pair.traffic(10, flow=2)
     for n in range(10):
         pair.credit(60_000_000 + n * 1_000_000, 64 * (n + 1), flow=2, arrives=n < 6)
     pair.event("A", 69_500_000, "LOSS", "", 9)
     pair.account("A", 2, sent=700, credited=384, limit=1024, received=700, freed=690, reported=640)
-    pair.causes = {"A": ["host"], "B": ["host"]}
     assert explained(pair).findings == []
 
 
@@ -192,47 +183,43 @@ def test_a_repeated_half_that_differs_in_one_bit_is_decided_by_the_lanes_count(
 def test_without_the_lanes_count_a_repeated_half_of_one_bit_is_undetermined(
     explained: Explain,
 ) -> None:
-    pair = Pair()
+    pair = Pair(causes=PAY)
     pair.traffic(4)
     hit = pair.send(payload=counting())
     pair.traffic(4)
     lag(hit, 0, 2 + 7, 2 + 8)
-    pair.causes = PAY
     pair.unread.add(("B", "frozen.lane.underflows", 0))
     assert set(candidates(explained(pair).findings)) == {"sync-fifo-empty", "payload-bit-flip"}
 
 
 def test_a_lag_over_equal_halves_has_no_certain_first_word(explained: Explain) -> None:
-    pair = Pair()
+    pair = Pair(causes=PAY)
     pair.traffic(4)
     hit = pair.send(payload=[7] * 10 + pair.payload(10))
     pair.traffic(4)
     lag(hit, 0, 2 + 5, 23)
     pair.set("B", "frozen.lane.underflows", 0, value=1)
-    pair.causes = PAY
     finding = only(explained(pair).findings)
     assert (finding.diagnosis, finding.packet, finding.word) == ("sync-fifo-empty", hit.seq, None)
 
 
 def test_a_word_repeated_within_a_run_has_no_index(explained: Explain) -> None:
-    pair = Pair()
+    pair = Pair(causes=LEN)
     pair.traffic(4)
     hit = pair.send(payload=[1, 2, 2, 2, 3])
     pair.traffic(4)
     duplicate(hit, "tx_deq", 3)
-    pair.causes = LEN
     for devices in ("AB", "B"):
         finding = only(explained(pair, devices).findings)
         assert (finding.diagnosis, finding.word) == ("word-duplicated", None)
 
 
 def test_a_rotation_that_changes_few_words_is_not_named_lightly(explained: Explain) -> None:
-    pair = Pair()
+    pair = Pair(causes=PAY)
     pair.traffic(4)
     hit = pair.send(payload=[0] * 38 + pair.payload(2))
     for crossing in pair.crossings[-1:]:
         misalign([crossing], 0, 41, 1)
-    pair.causes = PAY
     assert only(explained(pair).findings).diagnosis in ("lane-misaligned", "undetermined")
     assert hit.seq == only(explained(pair).findings).packet
 
@@ -243,9 +230,8 @@ def test_a_rotation_that_changes_few_words_is_not_named_lightly(explained: Expla
 def test_a_word_wrong_before_it_entered_the_fifo_is_not_blamed_on_the_fifo(
     explained: Explain,
 ) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=PAY)
     alter(hit, "tx_enq", 9, 1 << 20)
-    pair.causes = PAY
     finding = only(explained(pair).findings)
     assert finding.diagnosis == "undetermined"
     assert "before it entered the outgoing FIFO" in finding.text
@@ -253,7 +239,7 @@ def test_a_word_wrong_before_it_entered_the_fifo_is_not_blamed_on_the_fifo(
 
 
 def test_a_dma_that_resumed_at_the_wrong_word_is_no_omission(explained: Explain) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes={"A": ["cross"], "B": ["length"]})
     short = pair.send(flow=3, length=40)
     body = [data for kind, data in short.tx_enq if kind == 2]
     del body[11]
@@ -262,7 +248,6 @@ def test_a_dma_that_resumed_at_the_wrong_word_is_no_omission(explained: Explain)
     for words in short.from_tap("tx_enq"):
         words[2:] = [*((BODY, data) for data in body), (TAIL, tail(body))]
     pair.traffic(4)
-    pair.causes = {"A": ["cross"], "B": ["length"]}
     finding = only(explained(pair).findings)
     assert (finding.diagnosis, finding.device, finding.tap) == (
         "split-retry-mishandled",
@@ -275,11 +260,10 @@ def test_a_dma_that_resumed_at_the_wrong_word_is_no_omission(explained: Explain)
 
 
 def test_two_damaged_packets_are_two_findings_the_earlier_first(explained: Explain) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     second = after(pair, hit)[3]
     omit(hit, "tx_deq", 7)
     duplicate(second, "rx_deq", 1)
-    pair.causes = LEN
     found = explained(pair).findings
     assert [(f.diagnosis, f.packet) for f in found] == [
         ("word-omitted", 112),
@@ -290,11 +274,10 @@ def test_two_damaged_packets_are_two_findings_the_earlier_first(explained: Expla
 def test_an_overflow_of_an_earlier_generation_hides_no_fault_of_this_one(
     explained: Explain,
 ) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     omit(hit, "rx_deq", 7)
     pair.counter("B", "rx_fifo_overflows", 1173)
     pair.set("B", "ctl.generation", value=2)
-    pair.causes = LEN
     finding = only(explained(pair).findings)
     assert said(finding) == ("word-omitted", "B", "rx_deq", "A->B", 3, 112, 7)
 
@@ -302,9 +285,8 @@ def test_an_overflow_of_an_earlier_generation_hides_no_fault_of_this_one(
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_stands_in_records_and_registers_nothing_raises(tmp_path: Path, seed: int) -> None:
     generator = random.Random(seed)
-    pair, hit = busy(seed=seed)
+    pair, hit = busy(seed=seed, causes=LEN)
     omit(hit, "tx_deq", 7)
-    pair.causes = LEN
     folder = pair.write(tmp_path / "pair.ff")
     devices = []
     for device in folder.devices:

@@ -32,7 +32,7 @@ TX_LINK = 2
 
 def with_level(level: int, *, hold: int = 1, generation: int = 1, numbers: int = 10) -> Pair:
     """Return a pair whose B let 500 words into its incoming FIFO and 440 out; 10 packets went each way."""
-    pair = Pair()
+    pair = Pair(causes=HOST)
     pair.traffic(10)
     pair.traffic(10, "B")
     for end in "AB":
@@ -45,7 +45,6 @@ def with_level(level: int, *, hold: int = 1, generation: int = 1, numbers: int =
     pair.counter("B", "rx_enq_words", 500)
     pair.counter("B", "rx_deq_words", 440)
     pair.set("B", "frozen.rx_level", value=level)
-    pair.causes = HOST
     return pair
 
 
@@ -94,13 +93,12 @@ def test_a_word_omitted_behind_a_fifo_that_overflowed_is_a_fault_of_its_own(
 
 def first_messages(addresses: list[int], long: int = 2) -> Pair:
     """Return a pair whose A sent some words to addresses, after long messages, and froze soon."""
-    pair = Pair()
+    pair = Pair(causes=HOST)
     for _ in range(long):
         pair.send(flow=1, length=60)
     for n, address in enumerate(addresses):
         crossing = pair.send(flow=2, length=1)
         write_all(crossing, words_of(2, crossing.seq, [n], address))
-    pair.causes = HOST
     return pair
 
 
@@ -129,7 +127,7 @@ def test_the_first_messages_of_a_load_are_no_finding(
 
 def two_lumps(state: int, since_ps: int, *, lump: int = 600, extra: int | None = None) -> Pair:
     """Return a pair whose A waited once, while B told ``lump`` words twice, its line in a state since ``since_ps``."""
-    pair = Pair()
+    pair = Pair(causes=HOST)
     sent = [pair.send(flow=2, length=60) for _ in range(20)]
     assert sent
     pair.write_times()
@@ -145,7 +143,6 @@ def two_lumps(state: int, since_ps: int, *, lump: int = 600, extra: int | None =
         pair.credit(at_ps, freed, flow=2)
     pair.account("A", 2, sent=told[-1], credited=told[-1], limit=1024)
     pair.account("A", 2, received=told[-1], freed=told[-1], reported=told[-1])
-    pair.causes = HOST
     return pair
 
 
@@ -178,7 +175,7 @@ def test_lumps_that_may_have_waited_or_are_no_habit_are_healthy(
 def test_the_first_credit_of_a_link_is_enough_where_it_is_far_above_the_unit_of_the_card(
     explained: Explain, unit: int, named: bool
 ) -> None:
-    pair = Pair(credit_unit=unit)
+    pair = Pair(credit_unit=unit, causes=HOST)
     for _ in range(20):
         pair.send(flow=2, length=60)
     pair.write_times()
@@ -188,7 +185,6 @@ def test_the_first_credit_of_a_link_is_enough_where_it_is_far_above_the_unit_of_
     pair.credit(at_ps, 600, flow=2)
     pair.account("A", 2, sent=600, credited=600, limit=1024, received=600, freed=600, reported=600)
     pair.set("B", "frozen_flow.words_received", 2, value=600)
-    pair.causes = HOST
     assert [f.diagnosis for f in explained(pair).findings] == ["credit-too-coarse"] * named
 
 

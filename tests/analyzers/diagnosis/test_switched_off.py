@@ -81,9 +81,8 @@ def test_a_fault_beside_a_tap_without_one_kind_of_word_is_right_or_undetermined(
 
 
 def test_a_tap_whose_kinds_were_not_read_counts_as_not_recorded(explained: Explain) -> None:
-    pair, hit = busy()
+    pair, hit = busy(causes=LEN)
     omit(hit, "tx_deq", 7)
-    pair.causes = LEN
     pair.unread.add(("A", "ctl.kinds", 1))
     result = explained(pair)
     finding = only(result.findings)

@@ -23,6 +23,7 @@ from freezeframe.decoders.bus.parallel_code import decode_parallel
 from freezeframe.decoders.bus.parallel_tables import parallel_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
+from tests.decoders.pieces import between
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -214,18 +215,7 @@ def test_rows_do_not_depend_on_where_pieces_end(
     made = []
     begin = 0
     for end in [*sorted({cut for cut in cuts if cut < len(drawn)}), len(drawn)]:
-        inside = (edges.sample >= begin) & (edges.sample < end)
-        high = None if edges.high is None else edges.high[inside]
-        piece = Edges(
-            edges.sample[inside],
-            edges.value[inside],
-            edges.channels,
-            RATE_HZ,
-            begin,
-            end,
-            high=high,
-        )
-        made.append(decode_parallel(piece, options, state, end == len(drawn)))
+        made.append(decode_parallel(between(edges, begin, end), options, state, end == len(drawn)))
         begin = end
     for kind, table in whole.items():
         joined = pa.concat_tables([tables[kind] for tables in made])

@@ -4,11 +4,9 @@ same."""
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +15,7 @@ from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.serial.mdio import MDIO
 from freezeframe.decoders.serial.mdio_code import decode_mdio, mdio_texts
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from tests.decoders.pieces import assert_same_in_pieces
 from tests.decoders.serial.mdio_bus import Bus, frame_bits, random_capture
 
 PREAMBLE = "1" * 32
@@ -229,18 +228,9 @@ def test_a_clock_that_stops_after_the_last_bit_does_not_lengthen_it() -> None:
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), cuts=st.lists(st.integers(0, 20_000), max_size=20))
 def test_a_stream_in_pieces_gives_the_rows_of_the_whole(seed: int, cuts: list[int]) -> None:
-    whole = edges_of(random_capture(seed))
-    values = MDIO.option_values()
-    state = MDIO.new_state(values)
-    tables = []
-    places = sorted({min(cut, whole.end_sample) for cut in cuts} | {0, whole.end_sample})
-    for begin, end in pairwise(places):
-        inside = (whole.sample >= begin) & (whole.sample < end)
-        piece = Edges(
-            whole.sample[inside], whole.value[inside], whole.channels, RATE_HZ, begin, end
-        )
-        tables.append(decode_mdio(piece, values, state, end == whole.end_sample))
-    assert pa.concat_tables(tables).to_pylist() == decode(whole)
+    edges, values = edges_of(random_capture(seed)), MDIO.option_values()
+    whole = decode_mdio(edges, values, MDIO.new_state(values), True)
+    assert_same_in_pieces(whole, decode_mdio, MDIO.new_state(values), edges, values, cuts)
 
 
 FRAMES = st.one_of(

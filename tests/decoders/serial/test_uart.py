@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +20,7 @@ from freezeframe.decoders.serial.uart_code import decode_uart, uart_texts
 from freezeframe.decoders.serial.uart_encode import encode_characters
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
+from tests.decoders.pieces import assert_same_in_pieces
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -180,14 +179,9 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
     rows = decode(edges, **options)
     assert fields(rows) == [("", character) for character in characters]
     values = UART.option_values(options)
-    state = UART.new_state(values)
-    places = sorted({min(cut, edges.end_sample) for cut in cuts} | {0, edges.end_sample})
-    tables = []
-    for begin, end in pairwise(places):
-        inside = (edges.sample >= begin) & (edges.sample < end)
-        piece = Edges(edges.sample[inside], edges.value[inside], ("TX",), RATE_HZ, begin, end)
-        tables.append(decode_uart(piece, values, state, end == edges.end_sample))
-    assert pa.concat_tables(tables).to_pylist() == rows
+    whole = decode_uart(edges, values, UART.new_state(values), True)
+    assert whole.to_pylist() == rows
+    assert_same_in_pieces(whole, decode_uart, UART.new_state(values), edges, values, cuts)
 
 
 def test_a_row_is_put_into_words() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from freezeframe.decoders.run import StackRun, decode_file
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.decoders.srd.expand import fill, packed
 from tests.capture.files.captures import metadata, real_capture, write_session
+from tests.decoders.pieces import between
 from tests.decoders.serial.mdio_bus import random_capture
 from tests.decoders.srd.sigrok_side import our_lines, sigrok_lines, workers_of
 
@@ -32,17 +32,7 @@ def edges_of(samples: bytes, *channels: str) -> Edges:
 def cut(edges: Edges, at: list[int]) -> Iterator[tuple[Edges, bool]]:
     bounds = [0, *sorted(at), edges.end_sample]
     for begin, end in pairwise(bounds):
-        inside = (edges.sample >= begin) & (edges.sample < end)
-        yield (
-            replace(
-                edges,
-                sample=edges.sample[inside],
-                value=edges.value[inside],
-                begin_sample=begin,
-                end_sample=end,
-            ),
-            end == edges.end_sample,
-        )
+        yield between(edges, begin, end), end == edges.end_sample
 
 
 @pytest.mark.parametrize(
