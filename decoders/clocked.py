@@ -33,10 +33,11 @@ __all__ = [
 MARK = np.uint64(1 << 63)  # in `Clocks.low`: a line changes that is not the clock
 STILL = np.uint64(1 << 62)  # beside MARK: and the clock does not change in this sample
 
-_SAMPLES_AT_ONCE = 1 << 18
+_SAMPLES_AT_ONCE = 1 << 17
 _EDGES_AT_ONCE = 1 << 17
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _ALL = ~_NONE
+_BYTE, _BYTE_BITS = np.uint64(0xFF), np.uint64(8)
 
 # Each is a mask of the low 64 channels, ``watch_high`` of the others.
 CLOCKING = np.dtype(
@@ -145,12 +146,15 @@ _no_high = np.zeros(0, dtype=np.uint64)
 
 class _Lines(NamedTuple):
     """Where the lines are in a sample: masks of the clock and of what is marked, and of the low and
-    the high channels runs that lie side by side, ``(n, 3)``: shift right, mask, shift left; n >= 2."""
+    the high channels runs that lie side by side, ``(n, 3)``: shift right, mask, shift left; n >= 2.
+    Where all low channels are in the first two bytes, ``table`` has what each value of a byte says,
+    ``(2, 256)``, else it is empty: to look there is a third faster than to shift."""
 
     clock: np.uint64
     marked: np.uint64
     low: npt.NDArray[np.uint64]
     high: npt.NDArray[np.uint64]
+    table: npt.NDArray[np.uint64]
 
 
 @lru_cache(maxsize=64)
@@ -159,8 +163,9 @@ def _lines(bits: tuple[int, ...], clock: int, marked: int) -> _Lines:
         sum(1 << bit for place, bit in enumerate(bits) if channels >> place & 1 and bit >= 0)
         for channels in (clock, marked)
     ]
-    runs = together_runs(bits[:PLANE_CHANNELS]), together_runs(bits[PLANE_CHANNELS:])
-    return _Lines(np.uint64(masks[0]), np.uint64(masks[1]), *runs)
+    low, high = together_runs(bits[:PLANE_CHANNELS]), together_runs(bits[PLANE_CHANNELS:])
+    table = _table(low) if max(bits[:PLANE_CHANNELS]) < 16 else np.empty((0, 256), np.uint64)
+    return _Lines(np.uint64(masks[0]), np.uint64(masks[1]), low, high, table)
 
 
 def together_runs(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
@@ -175,6 +180,16 @@ def together_runs(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
             runs.append([bit, 1, place])
     plan = [(bit, (1 << size) - 1, place) for bit, size, place in runs]
     return np.array(plan + [(0, 0, 0)] * (2 - len(plan)), dtype=np.uint64)
+
+
+@njit(cache=True, nogil=True)
+def _table(runs: Any) -> Any:
+    """Return what each value of the two low bytes of a sample says, as `_Lines` have it."""
+    table = np.empty((2, 256), np.uint64)
+    for value in range(256):
+        table[0, value] = together(value, runs)
+        table[1, value] = together(value << 8, runs)
+    return table
 
 
 @njit(cache=True, nogil=True)
@@ -241,8 +256,8 @@ def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, cl
         count += _ONE
     both = bool(how.both & ~how.marked) or how.watch_high != 0
     falling = _ALL if how.falling else _NONE
-    runs, runs_high = lines.low, lines.high
-    wide = len(high_at) > 0
+    runs, runs_high, table = lines.low, lines.high, lines.table
+    wide, tabled = len(high_at) > 0, len(table) > 0
     few = len(runs) == 2
     right, mask, left = runs[0, 0], runs[0, 1], runs[0, 2]
     right_2, mask_2, left_2 = runs[1, 0], runs[1, 1], runs[1, 2]
@@ -272,7 +287,9 @@ def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, cl
             wanted &= wanted - _ONE
             taken = np.uint64(data[place - back])
             at[count] = begin_sample + np.int64(place)
-            if few:
+            if tabled:
+                low_at[count] = table[0, taken & _BYTE] | table[1, taken >> _BYTE_BITS & _BYTE]
+            elif few:
                 low_at[count] = (taken >> right & mask) << left | (
                     taken >> right_2 & mask_2
                 ) << left_2

@@ -58,7 +58,8 @@ class WordColumns(NamedTuple):
 
 def word_columns(size: int) -> WordColumns:
     """Return room for so many words."""
-    return WordColumns._make(np.empty(size, kind) for kind in 5 * (np.int64,) + (np.int8,))
+    # One block of memory: to be given new pages for five columns takes as long as to fill them.
+    return WordColumns(*np.empty((5, size), np.int64), np.empty(size, np.int8))
 
 
 TRANSFER_ROW = np.dtype(
