@@ -59,7 +59,8 @@ class WordColumns(NamedTuple):
 def word_columns(size: int) -> WordColumns:
     """Return room for so many words."""
     # One block of memory: to be given new pages for five columns takes as long as to fill them.
-    return WordColumns(*np.empty((5, size), np.int64), np.empty(size, np.int8))
+    begin, end, mosi, miso, transfer = np.empty((5, size), np.int64)
+    return WordColumns(begin, end, mosi, miso, transfer, np.empty(size, np.int8))
 
 
 TRANSFER_ROW = np.dtype(
