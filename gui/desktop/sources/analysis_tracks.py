@@ -11,12 +11,12 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
 from freezeframe.gui.desktop.sources.opened import Table
+from freezeframe.gui.desktop.sources.slices import classes_by_appearance, slices_of_rows
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SeriesTrack, SliceTrack, Track
 
 __all__ = ["figures_table", "result_tables", "result_tracks"]
 
-_MOST_CLASSES = 16
 _ROLES = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 
@@ -127,24 +127,17 @@ def _series(key: str, name: str, analysis: str, series: Series, role: str) -> Se
 
 
 def _intervals(key: str, name: str, analysis: str, one: Intervals, number: int) -> IntervalTrack:
-    order = np.argsort(one.t_ps, kind="stable").astype(np.int64)
-    classes = tuple(dict.fromkeys(one.kind))
-    if len(classes) > _MOST_CLASSES:
-        classes = (*classes[: _MOST_CLASSES - 1], "other")
-    code = {kind: at for at, kind in enumerate(classes)}
-    colour = np.array([code.get(one.kind[at], len(classes) - 1) for at in order], np.uint8)
-    return IntervalTrack(
+    classes, colour = classes_by_appearance(one.kind)
+    return slices_of_rows(
+        IntervalTrack,
+        one.t_ps,
+        one.t_end_ps,
         key=f"{key}/{analysis}/intervals/{number}/{one.name}",
         name=one.label or one.name,
         source=name,
-        t_ps=one.t_ps[order],
-        t_end_ps=np.maximum(one.t_end_ps[order], one.t_ps[order]),
-        rows=order,
-        colour=colour,
-        classes=classes or ("",),
-        label=lambda item: one.text[order[item]],
-        open_start=one.open_start[order],
-        open_end=one.open_end[order],
+        columns={"colour": colour, "open_start": one.open_start, "open_end": one.open_end},
+        classes=classes,
+        label=lambda row: one.text[row],
         note=f"Of the analysis {analysis}.",
     )
 

@@ -14,6 +14,7 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES, Kind
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
+from freezeframe.gui.desktop.sources.slices import MOST_CLASSES, rows_by_time, slices_of_rows
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import (
     IntervalTrack,
@@ -30,7 +31,6 @@ Bools = npt.NDArray[np.bool_]
 
 _LINK_TAPS = ("tx_deq", "rx_enq")  # docs/formats.md section 6
 _PS_PER_S = 10**12
-_MOST_CLASSES = 16
 _WORD_ROLES = ("b", "a", "c")  # HEAD, BODY, TAIL
 
 
@@ -67,31 +67,29 @@ def finding_track(key: str, name: str, findings: Sequence[Finding]) -> MarkTrack
 def _packets(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
     table = trace.packets
     kinds = [str(kind) for kind in table["kind"].cat.categories]
-    kind_codes = table["kind"].cat.codes.to_numpy()
+    kind_codes = table["kind"].cat.codes.to_numpy().astype(np.uint8)
     seq, flow = table["seq"].to_numpy(), table["flow"].to_numpy()
     bad = np.zeros(len(table), np.bool_)
     for verdict in ("header_ok", "payload_ok", "length_ok"):
         bad |= (table[verdict] == False).fillna(False).to_numpy(dtype=np.bool_)  # noqa: E712
     starts, ends = table["t_ps"].to_numpy(), table["t_end_ps"].to_numpy()
+
+    def label(row: int) -> str:
+        # The number first: it is what is left where there is little room.
+        known = seq[row] >= 0
+        return f"{seq[row]} {kinds[kind_codes[row]]} f{flow[row]}" if known else "unknown"
+
     for source, rows in _by_source(table):
-        order = _sorted(starts, rows)
-
-        def label(item: int, order: Int64 = order) -> str:
-            row = order[item]
-            # The number first: it is what is left where there is little room.
-            known = seq[row] >= 0
-            return f"{seq[row]} {kinds[kind_codes[row]]} f{flow[row]}" if known else "unknown"
-
-        track = SliceTrack(
+        track = slices_of_rows(
+            SliceTrack,
+            starts,
+            ends,
+            rows,
             key=f"{key}/packets/{source}",
             name=f"{source} packets",
             source=name,
-            t_ps=starts[order],
-            t_end_ps=np.maximum(ends[order], starts[order]),
-            rows=order,
-            colour=kind_codes[order].astype(np.uint8),
+            columns={"colour": kind_codes, "error": bad},
             classes=tuple(kinds),
-            error=bad[order],
             label=label,
             note=f"Packets as they crossed {source}; one that fails a check is in error.",
         )
@@ -104,7 +102,7 @@ def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator
     kind_codes, data = table["kind"].cat.codes.to_numpy(), table["data"].to_numpy()
     starts = table["t_ps"].to_numpy()
     for source, rows in _by_source(table):
-        order = _sorted(starts, rows)
+        order = rows_by_time(starts, rows)
         begin = starts[order]
         end = begin + _cycle_ps(folder, source)
         # A word lasts a cycle; where two are closer (a clock that drifted), to the next.
@@ -137,44 +135,43 @@ def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
     skipped = (Kind.STATE.name, Kind.PRESSURE.name, Kind.TIME.name, Kind.MARK.name)
     kinds, starts = _texts(table["kind"]), table["t_ps"].to_numpy()
     codes, flow, value = _texts(table["code"]), table["flow"].to_numpy(), table["value"].to_numpy()
-    closed = _sorted(starts, np.flatnonzero(kinds == Kind.MARK.name).astype(np.int64))
+    closed = np.flatnonzero(kinds == Kind.MARK.name).astype(np.int64)
     if len(closed):
         tap = _texts(table["source"])
         yield (
-            SliceTrack(
+            slices_of_rows(
+                SliceTrack,
+                starts,
+                rows=closed,
                 key=f"{key}/events/closed",
                 name="recording closed",
                 source=name,
-                t_ps=starts[closed],
-                t_end_ps=starts[closed],
-                rows=closed,
-                label=lambda item: f"{tap[closed[item]]} {codes[closed[item]]}",
+                label=lambda row: f"{tap[row]} {codes[row]}",
                 note="When each memory stopped recording, and the causes.",
             ),
             "events",
         )
+
+    def label(row: int) -> str:
+        of = f" f{flow[row]}" if flow[row] >= 0 else ""
+        return f"{codes[row]}{of} {value[row]}"
+
     for source, rows in _by_source(table):
         for kind in dict.fromkeys(kinds[rows].tolist()):
             if kind in skipped:
                 continue
-            order = _sorted(starts, rows[kinds[rows] == kind])
+            order = rows_by_time(starts, rows[kinds[rows] == kind])
             classes, colour = _classes(codes[order])
             lost = kind in (ERROR, Kind.LOSS.name)
             error = np.char.startswith(codes[order], "refused") | lost
-
-            def label(item: int, order: Int64 = order) -> str:
-                row = order[item]
-                of = f" f{flow[row]}" if flow[row] >= 0 else ""
-                return f"{codes[row]}{of} {value[row]}"
-
             yield (
-                SliceTrack(
+                slices_of_rows(
+                    SliceTrack,
+                    starts,
+                    rows=order,
                     key=f"{key}/events/{source}/{kind}",
                     name=f"{source} {kind}",
                     source=name,
-                    t_ps=starts[order],
-                    t_end_ps=starts[order],
-                    rows=order,
                     colour=colour,
                     classes=classes,
                     error=error if error.any() else None,
@@ -194,7 +191,7 @@ def _states(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
     sources = _texts(events["source"])[place]
     machines, new = view["machine"].to_numpy().astype(np.str_), view["new"].to_numpy()
     last_ps = int(events["t_ps"].max())
-    names = tuple(dict.fromkeys((*MACHINE_STATE_NAMES, *(str(n) for n in new))))[:_MOST_CLASSES]
+    names = tuple(dict.fromkeys((*MACHINE_STATE_NAMES, *(str(n) for n in new))))[:MOST_CLASSES]
     number = {text: code for code, text in enumerate(names)}
     t_ps = view["t_ps"].to_numpy()
     for source in dict.fromkeys(sources.tolist()):
@@ -223,23 +220,18 @@ def _pressure(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
     table = trace.intervals
     starts, flow = table["t_ps"].to_numpy(), table["flow"].to_numpy()
     for source, rows in _by_source(table):
-        order = _sorted(starts, rows)
-
-        def label(item: int, order: Int64 = order) -> str:
-            return f"flow {flow[order[item]]}"
-
-        whole = IntervalTrack(
+        whole = slices_of_rows(
+            IntervalTrack,
+            starts,
+            table["t_end_ps"].to_numpy(),
+            rows,
             key=f"{key}/intervals/{source}",
             name=f"{source.partition('.')[0]} blocked",
             source=name,
-            t_ps=starts[order],
-            t_end_ps=np.maximum(table["t_end_ps"].to_numpy()[order], starts[order]),
-            rows=order,
+            columns={end: table[end].to_numpy() for end in ("open_start", "open_end")},
             classes=("a flow waits for credit",),
             roles=("warn",),
-            label=label,
-            open_start=table["open_start"].to_numpy()[order],
-            open_end=table["open_end"].to_numpy()[order],
+            label=lambda row: f"flow {flow[row]}",
             note="Times at which a flow had a packet to send and no credit for it.",
         )
         for lane in split_lanes(whole):
@@ -264,14 +256,6 @@ def _by_source(table: pd.DataFrame) -> Iterator[tuple[str, Int64]]:
             yield str(names[code]), np.flatnonzero(codes == code).astype(np.int64)
 
 
-def _sorted(t_ps: Int64, rows: Int64) -> Int64:
-    """Return rows in order of time; also of a memory whose times go back."""
-    mine = t_ps[rows]
-    if not np.any(mine[1:] < mine[:-1]):
-        return rows
-    return rows[np.argsort(mine, kind="stable")]
-
-
 def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
     return column.astype(str).to_numpy().astype(np.str_)
 
@@ -279,10 +263,10 @@ def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
 def _classes(texts: npt.NDArray[np.str_]) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
     """Return at most 16 classes and the class of each text; the rarest share the last one."""
     names, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
-    if len(names) <= _MOST_CLASSES:
+    if len(names) <= MOST_CLASSES:
         return tuple(str(n) for n in names), codes.astype(np.uint8)
     order = np.argsort(-counts, kind="stable")
-    place = np.full(len(names), _MOST_CLASSES - 1)
-    place[order[: _MOST_CLASSES - 1]] = np.arange(_MOST_CLASSES - 1)
-    kept = tuple(str(names[at]) for at in order[: _MOST_CLASSES - 1])
+    place = np.full(len(names), MOST_CLASSES - 1)
+    place[order[: MOST_CLASSES - 1]] = np.arange(MOST_CLASSES - 1)
+    kept = tuple(str(names[at]) for at in order[: MOST_CLASSES - 1])
     return (*kept, "other"), place[codes].astype(np.uint8)

@@ -20,6 +20,7 @@ from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
+from freezeframe.gui.desktop.sources.slices import classes_by_appearance, slices_of_rows
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import BusTrack, SliceTrack, Track, WaveTrack
 from freezeframe.gui.text import folder_title
@@ -27,7 +28,6 @@ from freezeframe.gui.text import folder_title
 __all__ = ["MOST_CHANNELS", "decode_samples", "load_samples", "table_tracks"]
 
 MOST_CHANNELS = 2 * PLANE_CHANNELS
-_MOST_CLASSES = 16
 
 
 def load_samples(
@@ -121,32 +121,26 @@ def table_tracks(
     """Return a decoded table as slices: by kind coloured, errors marked, texts made on demand."""
     if not len(frame):
         return []
-    starts = frame["t_ps"].to_numpy()
-    order = np.argsort(starts, kind="stable").astype(np.int64)
-    ends = frame["t_end_ps"].to_numpy()[order] if "t_end_ps" in frame.columns else starts[order]
-    codes, kinds = pd.factorize(frame["kind"].astype(str))
-    classes = tuple(str(kind) for kind in kinds[:_MOST_CLASSES])
-    if len(kinds) > _MOST_CLASSES:
-        classes = (*classes[:-1], "other")
-    colour = np.minimum(codes[order], len(classes) - 1).astype(np.uint8)
-    error = (frame["kind"].astype(str) == "error").to_numpy()[order]
+    kind = frame["kind"].astype(str).to_numpy(dtype=object)
+    classes, colour = classes_by_appearance(kind)
+    of_rows = {"colour": colour}
+    if (kind == "error").any():
+        of_rows["error"] = kind == "error"
     columns = [str(column) for column in frame.columns]
 
-    def label(item: int) -> str:
-        row = order[item]
+    def label(row: int) -> str:
         values = {column: frame[column].iloc[row] for column in columns}
         return str(values["kind"]) if text is None else text(values)
 
-    whole = SliceTrack(
+    whole = slices_of_rows(
+        SliceTrack,
+        frame["t_ps"].to_numpy(),
+        frame["t_end_ps"].to_numpy() if "t_end_ps" in frame.columns else None,
         key=f"{key}/table/{title}",
         name=title,
         source=name,
-        t_ps=starts[order],
-        t_end_ps=np.maximum(ends, starts[order]),
-        rows=order,
-        colour=colour,
+        columns=of_rows,
         classes=classes,
-        error=error if error.any() else None,
         label=label,
         note=f"Decoded by {title}.",
     )

@@ -61,8 +61,9 @@ class Track:
 
     def __post_init__(self) -> None:
         self._check_times(self.t_ps, "t_ps")
-        if self.rows is not None:
-            self._same_length("rows", self.rows)
+        for name, column in vars(self).items():
+            if isinstance(column, np.ndarray):
+                self._same_length(name, column)
 
     def __len__(self) -> int:
         return len(self.t_ps)
@@ -159,7 +160,6 @@ class SeriesTrack(Track):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._same_length("value", self.value)
         if self.value.dtype.kind not in "iuf":
             raise ValueError(f"{self.key}: value is {self.value.dtype}; wanted integers or floats")
 
@@ -199,10 +199,7 @@ class SliceTrack(Track):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_times(self.t_end_ps, "t_end_ps")
-        self._same_length("t_end_ps", self.t_end_ps)
         _check_classes(self, self.colour, self.classes, self.roles)
-        if self.error is not None:
-            self._same_length("error", self.error)
 
     def end_of(self, item: int) -> int:
         """Return the end of a slice."""
@@ -240,13 +237,6 @@ class IntervalTrack(SliceTrack):
     open_start: npt.NDArray[np.bool_] | None = None
     open_end: npt.NDArray[np.bool_] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("open_start", "open_end"):
-            column = getattr(self, name)
-            if column is not None:
-                self._same_length(name, column)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _HeldTrack(Track):
@@ -276,7 +266,6 @@ class WaveTrack(_HeldTrack):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._same_length("level", self.level)
         if self.level.dtype != np.uint8:
             raise ValueError(f"{self.key}: level is {self.level.dtype}; wanted uint8")
 
@@ -304,9 +293,6 @@ class BusTrack(_HeldTrack):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._same_length("value", self.value)
-        if self.error is not None:
-            self._same_length("error", self.error)
         if self.value.dtype.kind not in "iu":
             raise ValueError(f"{self.key}: value is {self.value.dtype}; wanted integers")
 
@@ -337,8 +323,6 @@ class StateTrack(_HeldTrack):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_classes(self, self.state, self.names, self.roles)
-        if self.error is not None:
-            self._same_length("error", self.error)
 
     def label_of(self, item: int) -> str:
         """Return the name of the state."""
@@ -366,8 +350,6 @@ class MarkTrack(Track):
         self._same_length("text", self.text)
         if self.role:
             self._same_length("role", self.role)
-        if self.unc_ps is not None:
-            self._same_length("unc_ps", self.unc_ps)
 
     def label_of(self, item: int) -> str:
         """Return the text of a mark."""
@@ -401,8 +383,5 @@ def _check_classes(
         raise ValueError(f"{track.key}: {len(names)} classes; wanted 1..16")
     if roles and len(roles) != len(names):
         raise ValueError(f"{track.key}: {len(roles)} colours for {len(names)} classes")
-    if column is None:
-        return
-    track._same_length("classes", column)
-    if column.dtype != np.uint8:
+    if column is not None and column.dtype != np.uint8:
         raise ValueError(f"{track.key}: the column of classes is {column.dtype}; wanted uint8")

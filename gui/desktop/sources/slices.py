@@ -1,0 +1,68 @@
+"""Rows of a table as slices of the time line: in order of time, with the row's own columns and text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from freezeframe.gui.desktop.timeline.tracks import SliceTrack
+
+__all__ = ["MOST_CLASSES", "classes_by_appearance", "rows_by_time", "slices_of_rows"]
+
+Int64 = npt.NDArray[np.int64]
+Slices = TypeVar("Slices", bound=SliceTrack)
+
+MOST_CLASSES = 16
+"""Colours that a track of slices can have."""
+
+
+def slices_of_rows(
+    kind: type[Slices],
+    t_ps: Int64,
+    t_end_ps: Int64 | None = None,
+    rows: Int64 | None = None,
+    *,
+    label: Callable[[int], str],
+    columns: Mapping[str, npt.NDArray[Any]] | None = None,
+    **fields: Any,
+) -> Slices:
+    """Return a track of some rows of a table.
+
+    Args:
+        t_ps, t_end_ps: of every row of the table; without an end a row is a moment.
+        rows: those that are shown; None for all.
+        label: row -> text.
+        columns: further columns of the track, with a value for every row of the table.
+        fields: the other fields of the track.
+    """
+    order = rows_by_time(t_ps, np.arange(len(t_ps), dtype=np.int64) if rows is None else rows)
+    begin = t_ps[order]
+    return kind(
+        t_ps=begin,
+        t_end_ps=begin if t_end_ps is None else np.maximum(t_end_ps[order], begin),
+        rows=order,
+        label=lambda item: label(int(order[item])),
+        **{name: column[order] for name, column in (columns or {}).items()},
+        **fields,
+    )
+
+
+def rows_by_time(t_ps: Int64, rows: Int64) -> Int64:
+    """Return rows in order of time; also of a memory whose times go back."""
+    mine = t_ps[rows]
+    if not np.any(mine[1:] < mine[:-1]):
+        return rows
+    return rows[np.argsort(mine, kind="stable")]
+
+
+def classes_by_appearance(texts: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
+    """Return at most 16 classes and the class of each text; what appears late shares the last one."""
+    codes, names = pd.factorize(np.array(texts, dtype=object))
+    classes = tuple(str(name) for name in names[:MOST_CLASSES])
+    if len(names) > MOST_CLASSES:
+        classes = (*classes[:-1], "other")
+    return classes or ("",), np.minimum(codes, max(len(classes), 1) - 1).astype(np.uint8)
