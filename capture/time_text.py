@@ -8,12 +8,13 @@ from fractions import Fraction
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["format_ps", "parse_span", "parse_time", "plain_time", "times_like"]
+__all__ = ["UNITS_PS", "format_ps", "parse_span", "parse_time", "plain_time", "times_like"]
 
 # Unit, picoseconds, and the digits after the point.
 _UNITS = (("s", 10**12, 12), ("ms", 10**9, 9), ("µs", 10**6, 6), ("ns", 10**3, 3), ("ps", 1, 0))
 
-_UNITS_PS = {unit: ps for unit, ps, _ in _UNITS}
+UNITS_PS = {"us": 10**6, **{unit: ps for unit, ps, _ in _UNITS}}
+"""Picoseconds of each unit that people write."""
 
 
 def format_ps(t_ps: int, like_ps: int = 0) -> str:
@@ -79,7 +80,7 @@ def parse_time(where: str, text: str) -> int:
     match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(s|ms|us|µs|ns|ps)\s*", text)
     if not match:
         raise InputError(f"{where}: {text!r} is not a time with s, ms, us, ns or ps")
-    time_ps = Fraction(match[1]) * _UNITS_PS[match[2].replace("us", "µs")]
+    time_ps = Fraction(match[1]) * UNITS_PS[match[2]]
     if time_ps.denominator != 1:
         raise InputError(f"{where}: {text!r} is not a whole number of picoseconds")
     return int(time_ps)

@@ -15,6 +15,7 @@ from freezeframe.gui.desktop import view_export
 from freezeframe.gui.desktop.compare import Compare
 from freezeframe.gui.desktop.export_selection import export_stretch
 from freezeframe.gui.desktop.menu_table import ENTRIES, PANELS
+from freezeframe.gui.desktop.notes import Note
 from freezeframe.gui.desktop.panels.choices import (
     ask_decoder,
     ask_place,
@@ -134,10 +135,8 @@ class Commands(QObject):
             files = ", ".join(str(path) for path in exported.files)
             window.say(f"{files}: {counts}. {' '.join(exported.wrote.notes)}")
 
-        job = window.workspace.jobs.start(f"export {opened.name} as {form}", work)
-        job.done.connect(done)
-        job.failed.connect(window.say_trouble)
-        return job
+        title = f"export {opened.name} as {form}"
+        return window.workspace.jobs.start(title, work, done, window.say_trouble)
 
     # Edit
 
@@ -168,10 +167,11 @@ class Commands(QObject):
         text = ask_text(window, "Note", f"Note at {format_ps(t_ps)}:", several_lines=True)
         if text:
             offset = window.workspace.sources[key].offset_ps
-            window.notes.add(
-                key, t_ps - offset, text, None if t_end_ps is None else t_end_ps - offset,
+            note = Note.new(
+                t_ps - offset, text, None if t_end_ps is None else t_end_ps - offset,
                 "" if place is None else place.table, None if place is None else place.row,
             )  # fmt: skip
+            window.notes.add(key, note)
             window.show_panel("Notes")
 
     def copy_row(self) -> None:
@@ -322,7 +322,8 @@ class Commands(QObject):
             return
         window.workspace.act(key, what)
 
-    def _of_current(self, what: str) -> None:
+    def ask_of_current(self, what: str) -> None:
+        """Do what was asked of the chosen source."""
         key = self._window.sources.current
         if key is None:
             self._window.say("nothing is open")
@@ -343,7 +344,7 @@ class Commands(QObject):
         if widget is not None:
             widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _next_panel(self, by: int) -> None:
+    def step_panel(self, by: int) -> None:
         """Put the keyboard into the next panel; the time line is one of them."""
         docks = self._window.docks
         open_titles = [t for t in PANELS if docks[t].isVisible()]
@@ -397,65 +398,9 @@ class Commands(QObject):
         timeline = self._window.timeline
         timeline.set_hidden({*view_export.hidden_tracks(timeline), key})
 
-    # Commands of one line
-
-    def quit(self) -> None:
-        self._window.close()
-
-    def export_png(self) -> None:
-        self.export_view("png")
-
-    def export_svg(self) -> None:
-        self.export_view("svg")
-
-    def export_csv(self) -> None:
-        self.export_view("csv")
-
     def cancel_all(self) -> None:
         self._window.workspace.jobs.cancel_all()
         self._window.timeline.cancel_build()
 
-    def zoom_in(self) -> None:
-        self._window.timeline.zoom_by(2.0)
-
-    def zoom_out(self) -> None:
-        self._window.timeline.zoom_by(0.5)
-
-    def zoom_fit(self) -> None:
-        self._window.timeline.zoom_fit()
-
-    def zoom_to_selection(self) -> None:
-        self._window.timeline.zoom_to_selection()
-
-    def focus_find(self) -> None:
-        self._window.focus_find()
-
-    def next_hit(self) -> None:
-        self._window.table.step(1)
-
-    def previous_hit(self) -> None:
-        self._window.table.step(-1)
-
-    def between_cursors(self) -> None:
-        self._window.timeline.band_between_cursors()
-
-    def remove_cursors(self) -> None:
-        self._window.timeline.set_cursors([])
-
-    def decode_current(self) -> None:
-        self._of_current("decode")
-
-    def offset_current(self) -> None:
-        self._of_current("offset")
-
-    def align_current(self) -> None:
-        self._of_current("align")
-
     def focus_timeline(self) -> None:
         self._window.timeline.setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def next_panel(self) -> None:
-        self._next_panel(1)
-
-    def previous_panel(self) -> None:
-        self._next_panel(-1)

@@ -105,6 +105,5 @@ class Compare:
                         beside = max(4 * (chosen.t_end_ps - chosen.t_ps), _BESIDE_PS)
                         window.timeline.set_range(chosen.t_ps - beside, chosen.t_end_ps + beside)
 
-        job = self._window.workspace.jobs.start(f"compare {first.name} and {second.name}", work)
-        job.done.connect(done)
-        job.failed.connect(self._window.say_trouble)
+        name = f"compare {first.name} and {second.name}"
+        self._window.workspace.jobs.start(name, work, done, self._window.say_trouble)

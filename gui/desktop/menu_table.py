@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["ENTRIES", "PANELS", "SUBMENUS", "Entry"]
 
@@ -22,13 +22,18 @@ SUBMENUS = {"exports": "&Export selection as", "views": "Sa&ved views"}
 
 
 class Entry(NamedTuple):
-    """A line of a menu. ``call`` is a method of `Commands`, a submenu, or empty for a rule."""
+    """A line of a menu. ``call`` is a method of `Commands`, a submenu, or empty for a rule.
+
+    After ``window.`` it is a method of the window or of one of its parts. ``argument``: what it is called
+    with; None for nothing.
+    """
 
     menu: str
     text: str = ""
     key: str = ""
     call: str = ""
     doc: str = ""
+    argument: Any = None
 
 
 _FILE, _EDIT, _VIEW, _FIND = "&File", "&Edit", "&View", "F&ind"
@@ -43,34 +48,41 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(_FILE, "&Close source", "Ctrl+W", "close_current", "Takes the chosen source out."),
     Entry(_FILE),
     Entry(
-        _FILE, "Export picture as P&NG...", "Ctrl+P", "export_png", "What is seen of the time line."
+        _FILE,
+        "Export picture as P&NG...",
+        "Ctrl+P",
+        "export_view",
+        "What is seen of the time line.",
+        "png",
     ),
     Entry(
         _FILE,
         "Export picture as &SVG...",
         "Ctrl+Shift+P",
-        "export_svg",
+        "export_view",
         "The same as lines and texts.",
+        "svg",
     ),
     Entry(
         _FILE,
         "Export what is seen as CS&V...",
         "Ctrl+E",
-        "export_csv",
+        "export_view",
         "A line for each item in view.",
+        "csv",
     ),
     Entry(_FILE, call="exports"),
     Entry(_FILE),
-    Entry(_FILE, "&Quit", "Ctrl+Q", "quit"),
+    Entry(_FILE, "&Quit", "Ctrl+Q", "window.close"),
     Entry(_EDIT, "Add &note...", "Ctrl+M", "add_note", "A note at the chosen event or stretch."),
     Entry(_EDIT, "&Copy row", "Ctrl+Shift+C", "copy_row", "The chosen row as text."),
     Entry(
         _EDIT, "Cancel all &work", "Ctrl+.", "cancel_all", "Ends loading, decoding and searching."
     ),
-    Entry(_VIEW, "Zoom &in", "Ctrl++", "zoom_in"),
-    Entry(_VIEW, "Zoom &out", "Ctrl+-", "zoom_out"),
-    Entry(_VIEW, "&Fit everything", "Ctrl+0", "zoom_fit"),
-    Entry(_VIEW, "Zoom to &selection", "Ctrl+9", "zoom_to_selection"),
+    Entry(_VIEW, "Zoom &in", "Ctrl++", "window.timeline.zoom_by", argument=2.0),
+    Entry(_VIEW, "Zoom &out", "Ctrl+-", "window.timeline.zoom_by", argument=0.5),
+    Entry(_VIEW, "&Fit everything", "Ctrl+0", "window.timeline.zoom_fit"),
+    Entry(_VIEW, "Zoom to &selection", "Ctrl+9", "window.timeline.zoom_to_selection"),
     Entry(_VIEW, "&Go to time...", "Ctrl+G", "go_to_time"),
     Entry(
         _VIEW, "Choose a s&tretch...", "Ctrl+R", "choose_stretch", "What is measured and exported."
@@ -84,19 +96,42 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(_VIEW),
     Entry(_VIEW, "&Dark or light", "Ctrl+L", "other_theme"),
     Entry(_VIEW, "F&ull screen", "F11", "full_screen"),
-    Entry(_FIND, "&Find...", "Ctrl+F", "focus_find", "Goes to the rows that match."),
+    Entry(_FIND, "&Find...", "Ctrl+F", "window.focus_find", "Goes to the rows that match."),
     Entry(_FIND, "F&ilter...", "Ctrl+Shift+F", "focus_filter", "Shows only the rows that match."),
-    Entry(_FIND, "&Next hit", "F3", "next_hit"),
-    Entry(_FIND, "&Previous hit", "Shift+F3", "previous_hit"),
+    Entry(_FIND, "&Next hit", "F3", "window.table.step", argument=1),
+    Entry(_FIND, "&Previous hit", "Shift+F3", "window.table.step", argument=-1),
     Entry(_FIND, "&Clear find and filter", "Ctrl+Backspace", "clear_search"),
     Entry(_CURSORS, "&Add cursor at time...", "Ctrl+Shift+A", "add_cursor"),
-    Entry(_CURSORS, "&Stretch between cursors", "Ctrl+Shift+R", "between_cursors"),
-    Entry(_CURSORS, "&Remove all cursors", "Ctrl+Shift+X", "remove_cursors"),
     Entry(
-        _DECODE, "&Decode signals...", "Ctrl+D", "decode_current", "With a decoder of your choice."
+        _CURSORS, "&Stretch between cursors", "Ctrl+Shift+R", "window.timeline.band_between_cursors"
     ),
-    Entry(_DECODE, "&Offset of a source...", "Ctrl+Shift+T", "offset_current", "Moves it in time."),
-    Entry(_DECODE, "&Align by packets", "Ctrl+Shift+L", "align_current", "To the first capture."),
+    Entry(
+        _CURSORS, "&Remove all cursors", "Ctrl+Shift+X", "window.timeline.set_cursors", argument=()
+    ),
+    Entry(
+        _DECODE,
+        "&Decode signals...",
+        "Ctrl+D",
+        "ask_of_current",
+        "With a decoder of your choice.",
+        "decode",
+    ),
+    Entry(
+        _DECODE,
+        "&Offset of a source...",
+        "Ctrl+Shift+T",
+        "ask_of_current",
+        "Moves it in time.",
+        "offset",
+    ),
+    Entry(
+        _DECODE,
+        "&Align by packets",
+        "Ctrl+Shift+L",
+        "ask_of_current",
+        "To the first capture.",
+        "align",
+    ),
     Entry(
         _DECODE,
         "Co&mpare two captures",
@@ -106,10 +141,10 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(_PANELS, "&Time line", "Ctrl+`", "focus_timeline"),
     *(
-        Entry(_PANELS, f"&{number} {title}", f"Ctrl+{number}", f"panel {title}")
+        Entry(_PANELS, f"&{number} {title}", f"Ctrl+{number}", "go_to_panel", argument=title)
         for number, title in enumerate(PANELS, start=1)
     ),
-    Entry(_PANELS, "Ne&xt panel", "F6", "next_panel"),
-    Entry(_PANELS, "Pre&vious panel", "Shift+F6", "previous_panel"),
+    Entry(_PANELS, "Ne&xt panel", "F6", "step_panel", argument=1),
+    Entry(_PANELS, "Pre&vious panel", "Shift+F6", "step_panel", argument=-1),
     Entry(_HELP, "&Keys", "F1", "show_keys"),
 )

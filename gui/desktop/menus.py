@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction, QKeySequence
@@ -11,7 +12,7 @@ from PyQt6.QtWidgets import QMenu
 
 from freezeframe.gui.desktop.commands import Commands
 from freezeframe.gui.desktop.export_selection import formats_for
-from freezeframe.gui.desktop.menu_table import ENTRIES, SUBMENUS
+from freezeframe.gui.desktop.menu_table import ENTRIES, SUBMENUS, Entry
 from freezeframe.gui.desktop.views import Views
 from freezeframe.gui.text import printable
 
@@ -42,22 +43,18 @@ class Menus(QObject):
             elif entry.call in SUBMENUS:
                 self._add_submenu(menu, entry.call)
             else:
-                self._add(menu, entry.text, entry.key, self._called(entry.call), entry.doc)
+                self._add(menu, entry)
 
-    def _called(self, name: str) -> Callable[[], object]:
-        word, _, title = name.partition(" ")
-        if word == "panel":
-            return partial(self._commands.go_to_panel, title)
-        command: Callable[[], object] = getattr(self._commands, name)
-        return command
-
-    def _add(self, menu: QMenu, text: str, key: str, act: Callable[[], object], doc: str) -> None:
-        action = QAction(text, self)
-        action.setShortcut(QKeySequence(key))
-        action.setStatusTip(doc)
-        action.triggered.connect(lambda _checked=False: act())
+    def _add(self, menu: QMenu, entry: Entry) -> None:
+        owner = self._window if entry.call.startswith("window.") else self._commands
+        act: Callable[..., object] = attrgetter(entry.call.removeprefix("window."))(owner)
+        arguments = () if entry.argument is None else (entry.argument,)
+        action = QAction(entry.text, self)
+        action.setShortcut(QKeySequence(entry.key))
+        action.setStatusTip(entry.doc)
+        action.triggered.connect(lambda _checked=False: act(*arguments))
         menu.addAction(action)
-        self.actions[text.replace("&", "").rstrip(".")] = action
+        self.actions[entry.text.replace("&", "").rstrip(".")] = action
 
     def _add_undo(self, menu: QMenu) -> None:
         stack = self._window.undo

@@ -6,10 +6,10 @@ import re
 from fractions import Fraction
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.time_text import UNITS_PS
 
 __all__ = ["parse_time_ps"]
 
-_UNITS_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
 _TIME = re.compile(r"([+-]?[0-9][0-9,_]*(?:\.[0-9]+)?)\s*(ps|ns|us|µs|ms|s)")
 _FAR_PS = 1 << 62
 
@@ -24,7 +24,7 @@ def parse_time_ps(text: str) -> int:
     if match is None:
         raise InputError(f"{text!r}: is no time; write a number with a unit, 12.5us or 340 ns")
     number, unit = match.groups()
-    t_ps = round(Fraction(re.sub("[,_]", "", number)) * _UNITS_PS[unit])
+    t_ps = round(Fraction(re.sub("[,_]", "", number)) * UNITS_PS[unit])
     if abs(t_ps) >= _FAR_PS:
         raise InputError(
             f"{text!r}: is too far away; times up to {_FAR_PS // 10**12:,} s are possible"

@@ -40,7 +40,7 @@ def write_svg(view: TimelineView, place: Path) -> str:
     """Write the picture as lines and texts; raises as `write_png`."""
     refuse_evidence(place)
     with new_files([place], force=True) as temporary:
-        view.save_svg(temporary[0])
+        temporary[0].write_bytes(view.render_svg())
     return f"{place.stat().st_size:,} B"
 
 

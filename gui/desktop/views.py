@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QCloseEvent, QUndoStack
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
@@ -25,13 +25,13 @@ from freezeframe.gui.desktop.panels.live_panel import LivePanel
 from freezeframe.gui.desktop.panels.measurements import MeasurementsPanel
 from freezeframe.gui.desktop.panels.notes_panel import NotesPanel
 from freezeframe.gui.desktop.panels.sources_panel import SourcesPanel
-from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.shown_tracks import ShownTracks, begins_thin, rank_of
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 from freezeframe.gui.desktop.theme import Theme, apply_theme
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, Track
 from freezeframe.gui.desktop.timeline.view import Selection, TimelineView
 from freezeframe.gui.desktop.widgets import beside, button, named, plain_label
+from freezeframe.gui.desktop.workers import delayed
 from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.text import printable
 
@@ -83,10 +83,7 @@ class Views(QMainWindow):
         self._trouble_bar.hide()
         self.docks: dict[str, QDockWidget] = {}
         self._lay_out()
-        self._measure_soon = QTimer(self)
-        self._measure_soon.setSingleShot(True)
-        self._measure_soon.setInterval(_MEASURE_MS)
-        self._measure_soon.timeout.connect(self.measure)
+        self._measure_soon = delayed(self, _MEASURE_MS, self.measure)
         self._connect()
         self.set_theme(theme)
         self._refresh_panels()
@@ -363,8 +360,7 @@ class Views(QMainWindow):
                 self._give_tracks(fit, key)
 
         if shown.costly:
-            job = self.workspace.jobs.start("prepare tracks", lambda progress: make())
-            job.done.connect(use)
+            self.workspace.jobs.start("prepare tracks", lambda progress: make(), use)
         else:
             use(make())
 
@@ -527,13 +523,7 @@ class Views(QMainWindow):
         self._measuring = self._in_worker("measure", lambda: measure(track, t0_ps, t1_ps), use)
 
     def _in_worker(self, title: str, work: Callable[[], Any], use: Callable[[Any], None]) -> Any:
-        def run(progress: Progress) -> Any:
-            return work()
-
-        job = self.workspace.jobs.start(title, run)
-        job.done.connect(use)
-        job.failed.connect(self.say_trouble)
-        return job
+        return self.workspace.jobs.start(title, lambda progress: work(), use, self.say_trouble)
 
     def report_error(self, error: FreezeframeError) -> None:
         """Show an error of something that was asked for."""

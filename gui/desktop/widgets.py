@@ -8,6 +8,7 @@ from typing import TypeVar
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QColor, QFontDatabase, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PyQt6.QtWidgets import (
+    QComboBox,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -18,6 +19,7 @@ from PyQt6.QtWidgets import (
     QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -27,10 +29,13 @@ __all__ = [
     "ExpressionEdit",
     "beside",
     "button",
+    "fill_panel",
     "fill_tree",
     "fit_columns",
     "item",
+    "label_of",
     "named",
+    "offer",
     "plain_label",
     "table_view",
     "text_box",
@@ -146,6 +151,33 @@ def beside(*widgets: QWidget, stretch: int = -1) -> QWidget:
     for number, widget in enumerate(widgets):
         line.addWidget(widget, 1 if number == stretch else 0)
     return box
+
+
+def label_of(text: str, widget: QWidget) -> QLabel:
+    """Return the label of a control; the key that ``&`` marks in it leads to the control."""
+    made = QLabel(text)
+    made.setBuddy(widget)
+    return made
+
+
+def fill_panel(panel: QWidget, *rows: QWidget | tuple[QWidget, int], focus: QWidget) -> None:
+    """Put rows below each other, those with a number growing by it; the key of the panel leads to ``focus``."""
+    column = QVBoxLayout(panel)
+    column.setContentsMargins(4, 4, 4, 4)
+    for row in rows:
+        column.addWidget(*(row if isinstance(row, tuple) else (row,)))
+    panel.setFocusProxy(focus)
+
+
+def offer(box: QComboBox, choices: Sequence[tuple[str, str]]) -> None:
+    """Offer choices, (key, name) each; the chosen one stays, else it is the first."""
+    before = box.currentData()
+    box.blockSignals(True)
+    box.clear()
+    for key, name in choices:
+        box.addItem(printable(name), key)
+    box.setCurrentIndex(max(box.findData(before), 0) if choices else -1)
+    box.blockSignals(False)
 
 
 class ExpressionEdit(QLineEdit):

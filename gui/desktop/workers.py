@@ -7,13 +7,22 @@ from collections.abc import Callable
 from typing import Any
 
 from PyQt6 import sip
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, QTimer, pyqtBoundSignal, pyqtSignal
 
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.progress import Cancelled, Progress
 from freezeframe.gui.text import printable
 
-__all__ = ["Job", "Jobs"]
+__all__ = ["Job", "Jobs", "delayed"]
+
+
+def delayed(parent: QObject, wait_ms: int, act: Callable[[], object]) -> QTimer:
+    """Return a timer that acts once, so long after it was started last."""
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(wait_ms)
+    timer.timeout.connect(act)
+    return timer
 
 
 class Job(QObject):
@@ -117,9 +126,19 @@ class Jobs(QObject):
         self.running: list[Job] = []
         self._stopped = False
 
-    def start(self, title: str, work: Callable[[Progress], Any]) -> Job:
+    def start(
+        self,
+        title: str,
+        work: Callable[[Progress], Any],
+        done: Callable[[Any], object] | None = None,
+        failed: Callable[[str], object] | pyqtBoundSignal | None = None,
+    ) -> Job:
         """Make a job; connect its signals, it begins with the next turn of the event loop."""
         job = Job(title, work, self)
+        if done is not None:
+            job.done.connect(done)
+        if failed is not None:
+            job.failed.connect(failed)
         if self._stopped:
             job.progress.cancel()  # the window is closing; nothing begins any more
             return job

@@ -25,7 +25,7 @@ from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.sources.live import LiveSource, open_live
 from freezeframe.gui.desktop.sources.opened import Opened, Part
 from freezeframe.gui.desktop.sources.samples import decode_samples, load_samples
-from freezeframe.gui.desktop.workers import Job, Jobs
+from freezeframe.gui.desktop.workers import Job, Jobs, delayed
 from freezeframe.gui.text import printable
 
 __all__ = ["Workspace"]
@@ -78,10 +78,7 @@ class Workspace(QObject):
         self._poll.timeout.connect(self._poll_live)
         self._unsaved: set[str] = set()
         self._saving: Job | None = None
-        self._save_soon = QTimer(self)
-        self._save_soon.setSingleShot(True)
-        self._save_soon.setInterval(_SAVE_MS)
-        self._save_soon.timeout.connect(self._save)
+        self._save_soon = delayed(self, _SAVE_MS, self._save)
 
     # Opening and closing
 
@@ -96,16 +93,18 @@ class Workspace(QObject):
         key = str(self._count)
         if kind == "live":
             job = self.jobs.start(
-                f"open {what}", lambda progress: open_live(key, what, self._period_s, progress)
+                f"open {what}",
+                lambda progress: open_live(key, what, self._period_s, progress),
+                self._live_opened,
             )
-            job.done.connect(self._live_opened)
         else:
             path = Path(what)
             job = self.jobs.start(
-                f"open {path.name}", lambda progress: self._load(kind, key, path, progress)
+                f"open {path.name}",
+                lambda progress: self._load(kind, key, path, progress),
+                lambda _: self._loaded(key, specs),
             )
             job.part.connect(lambda part: self._take(key, part))
-            job.done.connect(lambda _: self._loaded(key, specs))
         self._opening[key] = job
         job.failed.connect(lambda line: self._failed(key, line))
         job.ended.connect(lambda: self._ended(key))
@@ -168,21 +167,22 @@ class Workspace(QObject):
             )
             return list(guess(source, self.registry()).proposals)
 
-        job = self.jobs.start(f"propose decoders for {opened.name}", work)
-        job.done.connect(lambda found: use(found, ""))
-        job.failed.connect(lambda why: use([], why))
-        return job
+        return self.jobs.start(
+            f"propose decoders for {opened.name}",
+            work,
+            lambda found: use(found, ""),
+            lambda why: use([], why),
+        )
 
     def decode(self, key: str, specs: tuple[str, ...]) -> Job:
         """Decode a source of samples in a worker."""
         opened = self.sources[key]
-        job = self.jobs.start(
+        return self.jobs.start(
             f"decode {opened.name}",
             lambda progress: decode_samples(opened, specs, progress, self.registry(), self.choice),
+            lambda part: self._take(key, part),
+            self.trouble,
         )
-        job.done.connect(lambda part: self._take(key, part))
-        job.failed.connect(self.trouble)
-        return job
 
     def add_part(self, key: str, part: Part) -> None:
         """Add what was made of a source: tables, tracks, remarks."""
@@ -309,9 +309,6 @@ class Workspace(QObject):
             write_notes(held)
             return held.digest
 
-        job = self.jobs.start("save notes", work)
-        self._saving = job
-
         def done(digest: str) -> None:
             book.digest = digest
             self.said.emit(printable(f"notes saved: {book.path}"))
@@ -321,9 +318,8 @@ class Workspace(QObject):
             if self._unsaved:
                 self._save_soon.start()
 
-        job.done.connect(done)
-        job.failed.connect(self.trouble)
-        job.ended.connect(ended)
+        self._saving = self.jobs.start("save notes", work, done, self.trouble)
+        self._saving.ended.connect(ended)
 
 
 def _read_book(path: Path) -> NoteBook:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,10 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.decoders.run import Decoded
 
-__all__ = ["NS_PS", "Material", "Wrote", "different", "time_order", "times_ps", "to_ns"]
+__all__ = ["NS_PS", "Material", "Wrote", "different", "rows_by_time", "times_ps", "to_ns"]
 
 NS_PS = 1000  # picoseconds in a nanosecond
+_ROWS_AT_ONCE = 4096  # rows of a table as objects at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,8 @@ def to_ns(t_ps: int) -> int:
     return t_ps // NS_PS
 
 
-def time_order(table: pa.Table) -> npt.NDArray[np.int64]:
-    """Return the rows of a table in order of ``t_ps``; equal times keep their order.
+def rows_by_time(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table in order of ``t_ps``; equal times keep their order.
 
     Raises:
         InputError: a time is negative; formats of other tools have none.
@@ -71,7 +73,9 @@ def time_order(table: pa.Table) -> npt.NDArray[np.int64]:
             f"a row of the table is at {int(t_ps.min())} ps, before the beginning of the capture; "
             "export it with --to csv or --to parquet"
         )
-    return np.asarray(np.argsort(t_ps, kind="stable"), dtype=np.int64)
+    order = np.argsort(t_ps, kind="stable")
+    for at in range(0, len(order), _ROWS_AT_ONCE):
+        yield from table.take(order[at : at + _ROWS_AT_ONCE]).to_pylist()
 
 
 def times_ps(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDArray[np.int64]:

@@ -20,14 +20,13 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.export.material import Material, Wrote, time_order, to_ns
+from freezeframe.gui.export.material import Material, Wrote, rows_by_time, to_ns
 
 __all__ = ["LINK_LAYOUT", "write_pcapng"]
 
 LINK_LAYOUT = 1  # first byte of a link packet; another number is another layout
 _LINKTYPE_ETHERNET, _LINKTYPE_LINK, _LINKTYPE_BYTES = 1, 147, 148  # 147 USER0, 148 USER1
 _MAX_B = 262_144  # Wireshark refuses longer packets as damage
-_WORDS_AT_ONCE = 4096  # rows of a table as objects at a time
 _DIRECTIONS = {"received": 1, "sent": 2}  # epb_flags bits 0-1: inbound, outbound
 _VERDICT_BITS = {"header_ok": 0, "payload_ok": 2, "length_ok": 4}
 _WHOLE_BIT = 6
@@ -125,7 +124,7 @@ def _byte_packets(
 ) -> Iterator[_Packet]:
     """Yield a packet for each row; rows of kind error follow theirs and become its comment."""
     held: _Packet | None = None
-    for row in _rows(table, time_order(table)):
+    for row in rows_by_time(table):
         text = words_of(row) if words_of is not None else ""
         if row["kind"] == "error" and held is not None and _about(row, held):
             error = f"error: {row.get('error') or text}"
@@ -159,7 +158,7 @@ def _link_packets(packets: pa.Table, words: pa.Table) -> Iterator[_Packet]:
     codes = words.column("kind").combine_chunks()
     names = codes.dictionary.to_pylist()
     kind = codes.indices.to_numpy()
-    for row in _rows(packets, time_order(packets)):
+    for row in rows_by_time(packets):
         rows = slice(row["first_row"], row["end_row"])
         count = {text: int(np.count_nonzero(kind[rows] == code)) for code, text in enumerate(names)}
         verdicts = int(row["whole"]) << _WHOLE_BIT
@@ -182,11 +181,6 @@ def _link_packets(packets: pa.Table, words: pa.Table) -> Iterator[_Packet]:
         comment = ", ".join([text, f"t_ps {row['t_ps']} +- {row['t_unc_ps']}", *bad])
         interface = (str(row["source"]), _LINKTYPE_LINK, "link packets, layout in docs/export.md")
         yield _Packet(row["t_ps"], interface, front + data[rows].tobytes(), 0, comment)
-
-
-def _rows(table: pa.Table, order: Any) -> Iterator[dict[str, Any]]:
-    for at in range(0, len(order), _WORDS_AT_ONCE):
-        yield from table.take(order[at : at + _WORDS_AT_ONCE]).to_pylist()
 
 
 def _section(file: BinaryIO, source: str) -> None:

@@ -18,13 +18,12 @@ import pyarrow as pa
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.trace.views import credits
-from freezeframe.gui.export.material import Material, Wrote, different, time_order, to_ns
+from freezeframe.gui.export.material import Material, Wrote, different, rows_by_time, to_ns
 from freezeframe.gui.export.protobuf import bytes_field, int_field, text_field, uint_field
 from freezeframe.gui.export.signals import Signals
 
 __all__ = ["write_perfetto"]
 
-_ROWS_AT_ONCE = 4096
 _SEQUENCE = 1  # one writer; Perfetto wants to know which
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4  # TrackEvent.Type
 _CLEARED = 1  # TracePacket.SequenceFlags: nothing before it is missing
@@ -103,7 +102,7 @@ def _rows_as_events(
     lanes: dict[str, list[int]] = {}
     ends = "t_end_ps" in table.column_names
     number = 0
-    for row in _rows(table):
+    for row in rows_by_time(table):
         number += 1
         source, t_ps = str(row["source"]), row["t_ps"]
         free_ps = lanes.setdefault(source, [])
@@ -155,12 +154,6 @@ def _write_edges(file: BinaryIO, tracks: _Tracks, pieces: Iterator[Edges], wrote
             time = uint_field(_TIMESTAMP, to_ns(t_ps))
             _packet(file, time + bytes_field(_TRACK_EVENT, body))
         wrote.add("edges", len(piece))
-
-
-def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
-    order = time_order(table)
-    for at in range(0, len(order), _ROWS_AT_ONCE):
-        yield from table.take(order[at : at + _ROWS_AT_ONCE]).to_pylist()
 
 
 def _event(kind: int, track: int) -> bytes:

@@ -136,8 +136,7 @@ def ask_decoder(parent: QWidget, workspace: Workspace, opened: Opened) -> None:
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
-    job = workspace.jobs.start("load decoders", lambda progress: workspace.registry())
-    job.done.connect(show)
+    workspace.jobs.start("load decoders", lambda progress: workspace.registry(), show)
 
 
 def _proposed(dialog: DecoderDialog, found: list[Any], why: str) -> None:

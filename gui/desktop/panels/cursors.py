@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QInputDialog, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QInputDialog, QWidget
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.view import TimelineView
-from freezeframe.gui.desktop.widgets import beside, button, fill_tree, item, tree
+from freezeframe.gui.desktop.widgets import beside, button, fill_panel, fill_tree, item, tree
 
 __all__ = ["CursorsPanel"]
 
@@ -27,12 +27,7 @@ class CursorsPanel(QWidget):
             button("Re&name...", "rename cursor", self.rename),
             button("Remo&ve", "remove cursor", self.remove),
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        column.addWidget(self.list, 1)
-        column.addWidget(buttons)
-        column.addWidget(self.deltas, 1)
-        self.setFocusProxy(self.list)  # where the key of the panel leads
+        fill_panel(self, (self.list, 1), buttons, (self.deltas, 1), focus=self.list)
         timeline.cursors_changed.connect(self.refresh)
         self.list.itemActivated.connect(lambda _one, _column: self.go())
 

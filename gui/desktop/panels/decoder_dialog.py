@@ -31,7 +31,7 @@ from freezeframe.gui.desktop.decoder_choice import (
     proposed_probes,
     written_spec,
 )
-from freezeframe.gui.desktop.widgets import named, plain_label
+from freezeframe.gui.desktop.widgets import label_of, named, plain_label
 from freezeframe.gui.text import printable
 
 __all__ = ["DecoderDialog"]
@@ -98,17 +98,13 @@ class DecoderDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         left, right = QVBoxLayout(), QVBoxLayout()
         for text, widget in (("&Proposed", self.proposals), ("All &decoders", self.list)):
-            word = QLabel(text)
-            word.setBuddy(widget)
-            left.addWidget(word)
+            left.addWidget(label_of(text, widget))
             if widget is self.list:
                 left.addWidget(self.search)
             left.addWidget(widget)
         right.addWidget(self.about)
         right.addWidget(scroll, 1)
-        word = QLabel("&Spec")
-        word.setBuddy(self.spec)
-        right.addWidget(word)
+        right.addWidget(label_of("&Spec", self.spec))
         right.addWidget(self.spec)
         right.addWidget(self.trouble)
         across = QHBoxLayout()

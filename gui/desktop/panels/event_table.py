@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QComboBox, QWidget
 
 from freezeframe.gui.desktop.panels.table_model import FrameModel
 from freezeframe.gui.desktop.progress import Progress
@@ -18,11 +18,13 @@ from freezeframe.gui.desktop.widgets import (
     ExpressionEdit,
     beside,
     button,
+    fill_panel,
+    label_of,
     named,
     plain_label,
     table_view,
 )
-from freezeframe.gui.desktop.workers import Job, Jobs
+from freezeframe.gui.desktop.workers import Job, Jobs, delayed
 from freezeframe.gui.text import printable
 
 __all__ = ["EventTable"]
@@ -78,18 +80,12 @@ class EventTable(QWidget):
             button("Earlier rows", "page before", lambda: self._turn(-1)),
             button("Later rows", "page after", lambda: self._turn(1)),
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        word = QLabel("&Table")
+        word = label_of("&Table", self.which)
         word.setMinimumWidth(word.sizeHint().width() + 4)
-        word.setBuddy(self.which)
-        column.addWidget(beside(word, self.which, self.filter_edit, self.count, stretch=2))
-        column.addWidget(beside(self.find_edit, self.previous, self.next, stretch=0))
-        column.addWidget(self.trouble)
-        column.addWidget(self.view, 1)
-        column.addWidget(self._pages)
+        above = beside(word, self.which, self.filter_edit, self.count, stretch=2)
+        find = beside(self.find_edit, self.previous, self.next, stretch=0)
+        fill_panel(self, above, find, self.trouble, (self.view, 1), self._pages, focus=self.view)
         self._pages.hide()
-        self.setFocusProxy(self.view)  # where the key of the panel leads
         self._timers = {
             name: self._timer(edit, act)
             for name, edit, act in (
@@ -267,10 +263,8 @@ class EventTable(QWidget):
             if then is not None:
                 then()
 
-        job = self._jobs.start(f"{name} in {table.key}", work)
-        self._searching[name] = job
-        job.done.connect(done)
-        job.failed.connect(self._say)
+        title = f"{name} in {table.key}"
+        self._searching[name] = self._jobs.start(title, work, done, self._say)
 
     def _searched(self, source: Opened, table: Table, text: str, found: Bools | None) -> None:
         self._found = found
@@ -292,10 +286,7 @@ class EventTable(QWidget):
             self._go(line, tell=False)
 
     def _timer(self, edit: ExpressionEdit, act: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(_PAUSE_MS)
-        timer.timeout.connect(act)
+        timer = delayed(self, _PAUSE_MS, act)
 
         def typed(text: str) -> None:
             if edit is self.find_edit:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QWidget
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.sources.opened import Opened, Place
-from freezeframe.gui.desktop.widgets import fill_tree, item, named, text_box, tree
+from freezeframe.gui.desktop.widgets import fill_panel, fill_tree, item, named, text_box, tree
 from freezeframe.gui.text import printable
 
 __all__ = ["FindingsPanel"]
@@ -41,10 +41,7 @@ class FindingsPanel(QWidget):
             split.addWidget(widget)
         split.setSizes([90, 110, 220])
         split.setChildrenCollapsible(False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        column.addWidget(split)
-        self.setFocusProxy(self.list)  # where the key of the panel leads
+        fill_panel(self, split, focus=self.list)
         self.list.currentRowChanged.connect(self._chosen)
         self.list.itemActivated.connect(lambda _: self._chosen(self.list.currentRow()))
         self.evidence.currentItemChanged.connect(lambda now, _: self._evidence(now))

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QFontDatabase
-from PyQt6.QtWidgets import QTreeWidgetItem, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QTreeWidgetItem, QWidget
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.inspection import Field, InspectedWord, Inspection
-from freezeframe.gui.desktop.widgets import fill_tree, fit_columns, item, plain_label, tree
+from freezeframe.gui.desktop.widgets import (
+    fill_panel,
+    fill_tree,
+    fit_columns,
+    item,
+    plain_label,
+    tree,
+)
 from freezeframe.gui.text import printable
 
 __all__ = ["InspectorPanel"]
@@ -29,12 +36,7 @@ class InspectorPanel(QWidget):
         self.bits.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.bits.setWordWrap(False)
         self.bits.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        column.addWidget(self.title)
-        column.addWidget(self.tree, 1)
-        column.addWidget(self.bits)
-        self.setFocusProxy(self.tree)  # where the key of the panel leads
+        fill_panel(self, self.title, (self.tree, 1), self.bits, focus=self.tree)
         self._words: dict[int, InspectedWord] = {}
         self.tree.currentItemChanged.connect(lambda now, _: self._moved(now))
 

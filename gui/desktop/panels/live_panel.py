@@ -6,15 +6,18 @@ import time
 from collections.abc import Sequence
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QComboBox, QWidget
 
 from freezeframe.gui.desktop.sources.live import LiveSource
 from freezeframe.gui.desktop.widgets import (
     beside,
     button,
+    fill_panel,
     fill_tree,
     item,
+    label_of,
     named,
+    offer,
     plain_label,
     tree,
 )
@@ -47,27 +50,15 @@ class LivePanel(QWidget):
         self.arm = button("&Arm", "arm", lambda: self._ask("arm"), docs["arm"] + why)
         self.freeze = button("Free&ze", "freeze", lambda: self._ask("freeze"), docs["freeze"] + why)
         self.pull = button("P&ull", "pull", lambda: self._ask("pull"), docs["pull"] + why)
-        word = QLabel("&Live")
-        word.setBuddy(self.which)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        column.addWidget(beside(word, self.which, stretch=1))
-        column.addWidget(self.banner)
-        column.addWidget(self.facts, 1)
-        column.addWidget(beside(self.arm, self.freeze, self.pull))
-        self.setFocusProxy(self.which)  # where the key of the panel leads
+        which = beside(label_of("&Live", self.which), self.which, stretch=1)
+        actions = beside(self.arm, self.freeze, self.pull)
+        fill_panel(self, which, self.banner, (self.facts, 1), actions, focus=self.which)
         self.which.currentIndexChanged.connect(lambda _: self.refresh())
 
     def set_sources(self, sources: Sequence[LiveSource]) -> None:
         """Offer these live sources."""
         self._sources = {source.opened.key: source for source in sources}
-        before = self.which.currentData()
-        self.which.blockSignals(True)
-        self.which.clear()
-        for source in sources:
-            self.which.addItem(printable(source.opened.name), source.opened.key)
-        self.which.setCurrentIndex(max(self.which.findData(before), 0) if sources else -1)
-        self.which.blockSignals(False)
+        offer(self.which, [(key, source.opened.name) for key, source in self._sources.items()])
         self.refresh()
 
     @property

@@ -6,10 +6,20 @@ from collections.abc import Sequence
 
 from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPaintEvent, QPalette
-from PyQt6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
 from freezeframe.gui.desktop.measure import Histogram, Measured
-from freezeframe.gui.desktop.widgets import beside, fill_tree, item, named, plain_label, tree
+from freezeframe.gui.desktop.widgets import (
+    beside,
+    fill_panel,
+    fill_tree,
+    item,
+    label_of,
+    named,
+    offer,
+    plain_label,
+    tree,
+)
 from freezeframe.gui.text import printable
 
 __all__ = ["HistogramView", "MeasurementsPanel"]
@@ -89,28 +99,15 @@ class MeasurementsPanel(QWidget):
         self.which = named(QComboBox(), "measured track")
         self.numbers = tree("measurements", ("measurement", "value"))
         self.histogram = HistogramView()
-        word = QLabel("T&rack")
-        word.setBuddy(self.which)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        column.addWidget(self.hint)
-        column.addWidget(beside(word, self.which, stretch=1))
-        column.addWidget(self.numbers, 2)
-        column.addWidget(self.histogram, 1)
-        self.setFocusProxy(self.which)  # where the key of the panel leads
+        which = beside(label_of("T&rack", self.which), self.which, stretch=1)
+        fill_panel(self, self.hint, which, (self.numbers, 2), (self.histogram, 1), focus=self.which)
         self.which.activated.connect(
             lambda _: self.track_chosen.emit(str(self.which.currentData()))
         )
 
     def set_tracks(self, tracks: Sequence[tuple[str, str]]) -> None:
         """Offer tracks, (key, name) each; the chosen one stays."""
-        before = self.which.currentData()
-        self.which.blockSignals(True)
-        self.which.clear()
-        for key, name in tracks:
-            self.which.addItem(printable(name), key)
-        self.which.setCurrentIndex(max(self.which.findData(before), 0) if tracks else -1)
-        self.which.blockSignals(False)
+        offer(self.which, tracks)
 
     @property
     def track(self) -> str | None:

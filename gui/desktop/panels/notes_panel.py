@@ -7,11 +7,19 @@ from dataclasses import replace
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QUndoCommand, QUndoStack
-from PyQt6.QtWidgets import QInputDialog, QTreeWidgetItem, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QInputDialog, QTreeWidgetItem, QWidget
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.notes import Note, NoteBook
-from freezeframe.gui.desktop.widgets import beside, button, fill_tree, item, plain_label, tree
+from freezeframe.gui.desktop.widgets import (
+    beside,
+    button,
+    fill_panel,
+    fill_tree,
+    item,
+    plain_label,
+    tree,
+)
 from freezeframe.gui.text import printable
 
 __all__ = ["NoteEdit", "NotesPanel"]
@@ -63,12 +71,8 @@ class NotesPanel(QWidget):
         self.list = tree("notes", ("time", "note", "source"))
         self.edit_button = button("&Edit", "edit note", self.edit_current)
         self.remove_button = button("Re&move", "remove note", self.remove_current)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        column.addWidget(self.trouble)
-        column.addWidget(self.list, 1)
-        column.addWidget(beside(self.edit_button, self.remove_button))
-        self.setFocusProxy(self.list)  # where the key of the panel leads
+        buttons = beside(self.edit_button, self.remove_button)
+        fill_panel(self, self.trouble, (self.list, 1), buttons, focus=self.list)
         self.list.currentItemChanged.connect(lambda now, _: self._moved(now))
         self.list.itemActivated.connect(lambda _, __: self.edit_current())
 
@@ -77,17 +81,8 @@ class NotesPanel(QWidget):
         self._books = {key: (name, book) for key, name, book in books}
         self._fill()
 
-    def add(
-        self,
-        source: str,
-        t_ps: int,
-        text: str,
-        t_end_ps: int | None = None,
-        table: str = "",
-        row: int | None = None,
-    ) -> None:
+    def add(self, source: str, note: Note) -> None:
         """Add a note; it can be undone."""
-        note = Note.new(t_ps, text, t_end_ps, table, row)
         self._push("add note", source, None, note)
 
     def edit_current(self) -> None:

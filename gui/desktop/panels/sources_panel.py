@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QTreeWidgetItem, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QTreeWidgetItem, QWidget
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.sources.opened import Opened
-from freezeframe.gui.desktop.widgets import beside, button, fill_tree, item, tree
+from freezeframe.gui.desktop.widgets import beside, button, fill_panel, fill_tree, item, tree
 
 __all__ = ["SourcesPanel"]
 
@@ -50,11 +50,7 @@ class SourcesPanel(QWidget):
                 ("&Close", "close source", "close", "Takes a source out of the window."),
             )
         ]
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        column.addWidget(self.tree, 1)
-        column.addWidget(beside(*buttons))
-        self.setFocusProxy(self.tree)  # where the key of the panel leads
+        fill_panel(self, (self.tree, 1), beside(*buttons), focus=self.tree)
 
     def set_sources(self, sources: Sequence[Opened]) -> None:
         """Show these sources; the chosen one stays."""

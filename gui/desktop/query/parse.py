@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import NoReturn
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.time_text import UNITS_PS
 
 __all__ = [
     "And",
@@ -31,7 +32,6 @@ __all__ = [
 
 LONGEST = 4096  # characters; a pasted file is no filter
 _DEEPEST = 50  # brackets and nots in each other
-_UNITS_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
 _TOKEN = re.compile(
     r"""
     (?P<space>\s+)
@@ -294,5 +294,5 @@ def _number(token: _Token) -> Number:
     if match is None:
         raise ExpressionError(f"{token.text!r} is not a number", token.at, token.end)
     body, unit = match.groups()
-    value = sign * Fraction(body) * _UNITS_PS.get(unit, 1)
+    value = sign * Fraction(body) * UNITS_PS.get(unit, 1)
     return Number(token.at, token.end, int(value) if value.denominator == 1 else value)

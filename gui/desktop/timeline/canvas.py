@@ -7,9 +7,8 @@ Nothing here reads a whole column; that is the builder's work, in its own thread
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from PyQt6.QtCore import QCoreApplication, QPointF, QRectF, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QCoreApplication, QPointF, QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
@@ -25,6 +24,7 @@ from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.desktop.timeline.scroll_strip import STRIP_PX, ScrollStrip
 from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.timeline.window import Window
+from freezeframe.gui.desktop.workers import delayed
 
 __all__ = ["TimelineCanvas"]
 
@@ -65,10 +65,7 @@ class TimelineCanvas(QWidget):
         application = QCoreApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self._builder.shutdown)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(_REFRESH_MS)
-        self._later.timeout.connect(self._refresh)
+        self._later = delayed(self, _REFRESH_MS, self._refresh)
 
     # tracks
 
@@ -263,14 +260,10 @@ class TimelineCanvas(QWidget):
         size = (width or self.width(), height or self.height())
         return export.image(self._scene(*size), self._overlay(), size)
 
-    def save_png(self, path: Path) -> None:
-        """Write what is seen. Raises: InputError: the file cannot be written."""
-        export.write_png(self.render_image(), path)
-
-    def save_svg(self, path: Path) -> None:
-        """Write what is seen as lines and text. Raises: InputError: the file cannot be written."""
+    def render_svg(self) -> bytes:
+        """Return what is seen as an SVG document: lines and text."""
         size = (self.width(), self.height())
-        export.write_svg(self._scene(*size), self._overlay(), size, path)
+        return export.svg(self._scene(*size), self._overlay(), size)
 
     # Qt
 

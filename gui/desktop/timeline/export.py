@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PyQt6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRect, QSize
 from PyQt6.QtGui import QColor, QImage, QPainter
 from PyQt6.QtSvg import QSvgGenerator
 
-from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX, draw_gutter
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
@@ -16,7 +13,7 @@ from freezeframe.gui.desktop.timeline.raster import Raster
 from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.desktop.timeline.vector import draw_rows
 
-__all__ = ["image", "svg", "write_png", "write_svg"]
+__all__ = ["image", "svg"]
 
 
 def image(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> QImage:
@@ -52,20 +49,6 @@ def svg(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> bytes:
     return held.data()
 
 
-def write_png(made: QImage, path: Path) -> None:
-    """Write an image. Raises: InputError: the file cannot be written."""
-    held = QByteArray()
-    buffer = QBuffer(held)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    made.save(buffer, "PNG")
-    _write(path, held.data())
-
-
-def write_svg(scene: Scene, overlay: Overlay, size: tuple[int, int], path: Path) -> None:
-    """Write a scene as SVG. Raises: InputError: the file cannot be written."""
-    _write(path, svg(scene, overlay, size))
-
-
 def _draw_around(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
     painter.translate(GUTTER_PX, 0)
     draw_ruler(painter, scene, overlay)
@@ -73,10 +56,3 @@ def _draw_around(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
     draw_overlay(painter, scene, overlay)
     painter.translate(-GUTTER_PX, -RULER_PX)
     draw_gutter(painter, scene, overlay.focus, focused=False)
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.application import mistake_shown
+from freezeframe.gui.desktop.notes import Note
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.start import check_desktop, missing_libraries
 from freezeframe.gui.desktop.window import MainWindow
@@ -162,7 +163,7 @@ def test_damaged_notes_do_not_keep_the_capture_from_opening(
     window = make_window()
     key = wait_loaded(qtbot, window, copy)
     assert "holds no notes that can be read" in window.notes.trouble.text()
-    window.notes.add(key, 5, "new")
+    window.notes.add(key, Note.new(5, "new"))
     qtbot.waitUntil(lambda: "is not written over" in window.trouble.text(), timeout=WAIT_MS)
     assert (copy / "notes.json").read_text() == "{"
 

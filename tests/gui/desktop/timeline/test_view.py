@@ -28,6 +28,7 @@ from freezeframe.gui.desktop.timeline.tracks import (
     WaveTrack,
 )
 from freezeframe.gui.desktop.timeline.view import Cursor, TimelineView
+from freezeframe.gui.desktop.view_export import write_png, write_svg
 from tests.gui.desktop.timeline.hands import RIGHT, SHIFT, at, click, drag, move, press, wheel
 from tests.gui.desktop.timeline.made import packets
 
@@ -214,7 +215,7 @@ def test_names_out_of_a_capture_stay_plain_text_everywhere(shown: Shown, tmp_pat
     assert "<b>x</b>" in view.tip.text() and "\x1b" not in view.tip.text()
     view.add_cursor(5, bad)
     path = tmp_path / "view.svg"
-    view.save_svg(path)
+    write_svg(view, path)
     texts = [e.text or "" for e in ET.parse(path).iter("{http://www.w3.org/2000/svg}text")]
     assert any("<b>x</b>" in text for text in texts)
     assert not any("\x1b" in text for text in texts)
@@ -240,8 +241,8 @@ def test_what_is_seen_is_written_as_png_and_as_svg_with_text(shown: Shown, tmp_p
             MarkTrack(key="m", name="findings", t_ps=edges[4:5], text=("word omitted",)),
         ]
     )
-    view.save_png(tmp_path / "v.png")
-    view.save_svg(tmp_path / "v.svg")
+    write_png(view, tmp_path / "v.png")
+    write_svg(view, tmp_path / "v.svg")
     assert (tmp_path / "v.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     texts = " ".join(
         e.text or "" for e in ET.parse(tmp_path / "v.svg").iter("{http://www.w3.org/2000/svg}text")
@@ -249,7 +250,7 @@ def test_what_is_seen_is_written_as_png_and_as_svg_with_text(shown: Shown, tmp_p
     for shown_text in ("packets a", "MDC", "x.ff", "word omitted", "rate", "µs"):
         assert shown_text in texts
     with pytest.raises(InputError, match=r"nowhere.*cannot be written: No such file"):
-        view.save_png(tmp_path / "nowhere" / "v.png")
+        write_svg(view, tmp_path / "nowhere" / "v.svg")
 
 
 def test_a_view_is_saved_and_brought_back(shown: Shown) -> None:
@@ -419,7 +420,7 @@ def test_a_moment_and_a_narrow_packet_are_named_in_the_idle_time_after_them(
         key="e", name="e", t_ps=t_ps, t_end_ps=t_ps, label=lambda item: f"moment-{item}"
     )
     view = shown([track])
-    view.save_svg(tmp_path / "v.svg")
+    write_svg(view, tmp_path / "v.svg")
     texts = [e.text for e in ET.parse(tmp_path / "v.svg").iter("{http://www.w3.org/2000/svg}text")]
     assert "moment-0" in texts and "moment-1" not in texts  # no room before the third
     image = view.render_image()
