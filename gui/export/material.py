@@ -18,7 +18,16 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.decoders.run import Decoded
 
-__all__ = ["NS_PS", "Material", "Wrote", "different", "rows_by_time", "times_ps", "to_ns"]
+__all__ = [
+    "NS_PS",
+    "Material",
+    "Wrote",
+    "different",
+    "rows_by_time",
+    "time_order",
+    "times_ps",
+    "to_ns",
+]
 
 NS_PS = 1000  # picoseconds in a nanosecond
 _ROWS_AT_ONCE = 4096  # rows of a table as objects at a time
@@ -62,7 +71,14 @@ def to_ns(t_ps: int) -> int:
 
 
 def rows_by_time(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table in order of ``t_ps``; equal times keep their order.
+    """Yield the rows of a table in `time_order`, as column -> value; raises as it does."""
+    order = time_order(table)
+    for at in range(0, len(order), _ROWS_AT_ONCE):
+        yield from table.take(order[at : at + _ROWS_AT_ONCE]).to_pylist()
+
+
+def time_order(table: pa.Table) -> npt.NDArray[np.int64]:
+    """Return the rows of a table in order of ``t_ps``; equal times keep their order.
 
     Raises:
         InputError: a time is negative; formats of other tools have none.
@@ -73,9 +89,7 @@ def rows_by_time(table: pa.Table) -> Iterator[dict[str, Any]]:
             f"a row of the table is at {int(t_ps.min())} ps, before the beginning of the capture; "
             "export it with --to csv or --to parquet"
         )
-    order = np.argsort(t_ps, kind="stable")
-    for at in range(0, len(order), _ROWS_AT_ONCE):
-        yield from table.take(order[at : at + _ROWS_AT_ONCE]).to_pylist()
+    return np.asarray(np.argsort(t_ps, kind="stable"), dtype=np.int64)
 
 
 def times_ps(sample: npt.NDArray[np.int64], samplerate_hz: int) -> npt.NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -41,12 +41,12 @@ def slices_of_rows(
     """
     order = rows_by_time(t_ps, np.arange(len(t_ps), dtype=np.int64) if rows is None else rows)
     begin = t_ps[order]
+    fields |= {name: column[order] for name, column in (columns or {}).items()}
     return kind(
         t_ps=begin,
         t_end_ps=begin if t_end_ps is None else np.maximum(t_end_ps[order], begin),
         rows=order,
         label=lambda item: label(int(order[item])),
-        **{name: column[order] for name, column in (columns or {}).items()},
         **fields,
     )
 
@@ -59,9 +59,9 @@ def rows_by_time(t_ps: Int64, rows: Int64) -> Int64:
     return rows[np.argsort(mine, kind="stable")]
 
 
-def classes_by_appearance(texts: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
+def classes_by_appearance(texts: Iterable[str]) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
     """Return at most 16 classes and the class of each text; what appears late shares the last one."""
-    codes, names = pd.factorize(np.array(texts, dtype=object))
+    codes, names = pd.factorize(np.array(list(texts), dtype=object))
     classes = tuple(str(name) for name in names[:MOST_CLASSES])
     if len(names) > MOST_CLASSES:
         classes = (*classes[:-1], "other")
