@@ -30,6 +30,7 @@ from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.timeline.keys import key_help
 from freezeframe.gui.desktop.timeline.view import Selection
 from freezeframe.gui.desktop.views import Views
+from freezeframe.gui.desktop.widgets import add_entry
 from freezeframe.gui.export.run import Exported
 from freezeframe.gui.text import printable
 
@@ -254,9 +255,7 @@ class Commands(QObject):
 
     def focus_filter(self) -> None:
         """Put the keyboard into the filter line."""
-        self._window.show_panel("Events")
-        self._window.table.filter_edit.setFocus()
-        self._window.table.filter_edit.selectAll()
+        self._window.focus_line(self._window.table.filter_edit)
 
     def clear_search(self) -> None:
         """Show everything again."""
@@ -389,9 +388,7 @@ class Commands(QObject):
             entries.append(("&Show row in the table", lambda: self.go_to_panel("Events")))
         entries.append(("&Fit everything", self._window.timeline.zoom_fit))
         for text, act in entries:
-            action = menu.addAction(text)
-            if action is not None:
-                action.triggered.connect(lambda _c=False, act=act: act())
+            add_entry(menu, text, act)
         menu.popup(at)
 
     def _hide(self, key: str) -> None:

@@ -14,6 +14,7 @@ from freezeframe.gui.desktop.commands import Commands
 from freezeframe.gui.desktop.export_selection import formats_for
 from freezeframe.gui.desktop.menu_table import ENTRIES, SUBMENUS, Entry
 from freezeframe.gui.desktop.views import Views
+from freezeframe.gui.desktop.widgets import add_entry
 from freezeframe.gui.text import printable
 
 __all__ = ["Menus"]
@@ -80,13 +81,7 @@ class Menus(QObject):
         opened = self._commands.current()
         formats = [] if opened is None else formats_for(opened)
         for name, doc, suffix in formats:
-            action = menu.addAction(f"{name}: {doc}")
-            if action is not None:
-                action.triggered.connect(
-                    lambda _checked=False, name=name, suffix=suffix: self._commands.export_as(
-                        name, suffix
-                    )
-                )
+            add_entry(menu, f"{name}: {doc}", partial(self._commands.export_as, name, suffix))
         menu.setEnabled(bool(formats) or opened is None)
 
     def _fill_views(self, menu: QMenu) -> None:
@@ -94,21 +89,13 @@ class Menus(QObject):
         work = self._window.workspace
         views = [(k, n) for k in work.sources for n in work.books[k].views]
         for key, name in views:
-            shown = _menu_text(name)
-            action = menu.addAction(shown)
-            if action is not None:
-                action.triggered.connect(
-                    lambda _c=False, key=key, name=name: self._commands.show_view(key, name)
-                )
+            add_entry(menu, _menu_text(name), partial(self._commands.show_view, key, name))
         if views:
             forget = menu.addMenu("&Forget")
             assert forget is not None
             for key, name in views:
-                action = forget.addAction(_menu_text(name))
-                if action is not None:
-                    action.triggered.connect(
-                        lambda _c=False, key=key, name=name: self._commands.forget_view(key, name)
-                    )
+                act = partial(self._commands.forget_view, key, name)
+                add_entry(forget, _menu_text(name), act)
         else:
             empty = menu.addAction("no view is kept")
             if empty is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QCloseEvent, QUndoStack
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QDockWidget, QLineEdit, QMainWindow, QVBoxLayout, QWidget
 
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.time_text import format_ps
@@ -226,9 +226,13 @@ class Views(QMainWindow):
 
     def focus_find(self) -> None:
         """Put the keyboard into the find line."""
+        self.focus_line(self.table.find_edit)
+
+    def focus_line(self, line: QLineEdit) -> None:
+        """Put the keyboard into a line of the table, its text chosen."""
         self.show_panel("Events")
-        self.table.find_edit.setFocus()
-        self.table.find_edit.selectAll()
+        line.setFocus()
+        line.selectAll()
 
     def show_panel(self, title: str) -> None:
         """Bring a panel to the front."""

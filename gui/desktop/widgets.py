@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QPushButton,
     QTableView,
@@ -27,6 +28,7 @@ from freezeframe.gui.text import printable
 
 __all__ = [
     "ExpressionEdit",
+    "add_entry",
     "beside",
     "button",
     "fill_panel",
@@ -100,11 +102,21 @@ def tree(name: str, columns: Sequence[str]) -> QTreeWidget:
     return made
 
 
-def item(texts: Sequence[str], children: Sequence[QTreeWidgetItem] = ()) -> QTreeWidgetItem:
-    """Return a line of a tree, control characters shown as such."""
+def item(
+    texts: Sequence[str], children: Sequence[QTreeWidgetItem] = (), data: object = None
+) -> QTreeWidgetItem:
+    """Return a line of a tree, control characters shown as such; ``data`` is what it stands for."""
     made = QTreeWidgetItem([printable(text) for text in texts])
     made.addChildren(list(children))
+    made.setData(0, Qt.ItemDataRole.UserRole, data)
     return made
+
+
+def add_entry(menu: QMenu, text: str, act: Callable[[], object]) -> None:
+    """Add an entry to a menu that is made when it is opened."""
+    action = menu.addAction(text)
+    if action is not None:
+        action.triggered.connect(lambda _checked=False: act())
 
 
 def fill_tree(

@@ -34,11 +34,10 @@ class CursorsPanel(QWidget):
     def refresh(self) -> None:
         """Show the cursors as they are."""
         before = self._current()
-        items = []
-        for cursor in self._timeline.cursors():
-            made = item([cursor.name, format_ps(cursor.t_ps)])
-            made.setData(0, _NAME, cursor.name)
-            items.append(made)
+        items = [
+            item([cursor.name, format_ps(cursor.t_ps)], data=cursor.name)
+            for cursor in self._timeline.cursors()
+        ]
         fill_tree(self.list, items)
         for one in items:
             if one.data(0, _NAME) == before:

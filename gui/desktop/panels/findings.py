@@ -161,11 +161,9 @@ def _words(finding: Finding) -> str:
 
 def _of_evidence(evidence: Evidence) -> QTreeWidgetItem:
     where = ".".join(part for part in (evidence.device, evidence.tap) if part)
-    made = item([evidence.text, where, "", "", ""], [_of_row(row) for row in evidence.rows])
-    first = next((row for row in evidence.rows if row.row is not None), None)
-    if first is not None:
-        made.setData(0, _PLACE, (first.table, first.row))
-    return made
+    place = next(((row.table, row.row) for row in evidence.rows if row.row is not None), None)
+    rows = [_of_row(row) for row in evidence.rows]
+    return item([evidence.text, where, "", "", ""], rows, place)
 
 
 def _of_row(row: Row) -> QTreeWidgetItem:
@@ -175,15 +173,14 @@ def _of_row(row: Row) -> QTreeWidgetItem:
         return f"{value & _MASK:#018x}" if row.table == "words" else f"{value} ({value:#x})"
 
     wrong = row.expected is not None and row.value != row.expected
-    made = item(
+    shown = row.row is not None and row.table in ("words", "events")
+    return item(
         [
             row.label,
             row.source,
             "" if row.t_ps is None else format_ps(row.t_ps),
             word(row.value),
             word(row.expected) + (" ≠" if wrong else ""),
-        ]
+        ],
+        data=(row.table, row.row) if shown else None,
     )
-    if row.row is not None and row.table in ("words", "events"):
-        made.setData(0, _PLACE, (row.table, row.row))
-    return made

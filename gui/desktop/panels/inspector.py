@@ -120,8 +120,8 @@ def _word(word: InspectedWord) -> QTreeWidgetItem:
     made = item(
         [f"{word.name}, {format_ps(word.t_ps)}", f"{word.value:#018x}", expected, "[63:0]"],
         [_line(field) for field in word.fields],
+        word.row,
     )
-    made.setData(0, _WORD, word.row)
     if word.wrong:
         _bold(made)
     return made

@@ -24,8 +24,7 @@ from freezeframe.gui.text import printable
 
 __all__ = ["NoteEdit", "NotesPanel"]
 
-_ID = Qt.ItemDataRole.UserRole
-_SOURCE = Qt.ItemDataRole.UserRole + 1
+_NOTE = Qt.ItemDataRole.UserRole  # source, id
 
 
 class NoteEdit(QUndoCommand):
@@ -114,7 +113,7 @@ class NotesPanel(QWidget):
         now = self.list.currentItem()
         if now is None:
             return None
-        source, id = str(now.data(0, _SOURCE)), now.data(0, _ID)
+        source, id = now.data(0, _NOTE)
         found = self._books.get(source)
         if found is None:
             return None
@@ -126,15 +125,13 @@ class NotesPanel(QWidget):
         for key, (name, book) in self._books.items():
             for note in book.notes:
                 end = "" if note.t_end_ps is None else f" to {format_ps(note.t_end_ps)}"
-                made = item([f"{format_ps(note.t_ps)}{end}", note.text, name])
-                made.setData(0, _ID, note.id)
-                made.setData(0, _SOURCE, key)
-                items.append(made)
+                texts = [f"{format_ps(note.t_ps)}{end}", note.text, name]
+                items.append(item(texts, data=(key, note.id)))
         self.list.blockSignals(True)
         fill_tree(self.list, items)
         self.list.setColumnWidth(1, max(self.list.columnWidth(1), 200))
         if before is not None:
-            chosen = next((one for one in items if one.data(0, _ID) == before[1].id), None)
+            chosen = next((one for one in items if one.data(0, _NOTE)[1] == before[1].id), None)
             if chosen is not None:
                 self.list.setCurrentItem(chosen)
         self.list.blockSignals(False)

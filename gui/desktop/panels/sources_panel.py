@@ -86,6 +86,4 @@ def _source(source: Opened) -> QTreeWidgetItem:
         lines.append(item(["offset", format_ps(source.offset_ps)]))
     lines += [item(["decoded", spec]) for spec in source.specs]
     lines += [item(["remark", text]) for text in source.remarks]
-    made = item([source.name, _KINDS[source.kind]], lines)
-    made.setData(0, _KEY, source.key)
-    return made
+    return item([source.name, _KINDS[source.kind]], lines, source.key)
