@@ -188,8 +188,11 @@ def arm(card: Card) -> None:
     card.write("ctl.arm", 0x4152 << 16 | card.read("ctl.generation") + 1 & 0xFFFF)
 
 
-def freeze(card: Card) -> None:
+def freeze(card: Card, target: EmulatorTarget | None = None, within_ps: int = 0) -> None:
+    """Freeze a card by the host's hand; where its target is given, run until every card is frozen."""
     card.write("ctl.freeze", 0x465A << 16 | card.read("ctl.generation") & 0xFFFF)
+    if target is not None:
+        assert target.run_until_frozen(within_ps)
 
 
 def run_to_freeze(
@@ -208,8 +211,7 @@ def run_to_evidence(
     target, a, b = pair(fault, seed, load=load)
     assert target.run_until_evident(limit_us * 1_000_000), f"{fault} seed {seed} shows nothing"
     if not target.frozen:
-        freeze(a)
-        assert target.run_until_frozen(3_000_000_000)
+        freeze(a, target, 3_000_000_000)
     return target, a, b
 
 

@@ -22,8 +22,7 @@ def cards(request: pytest.FixtureRequest) -> tuple[Card, Card]:
     """Both cards after 250 us of traffic and a freeze by the host."""
     target, a, b = pair(seed=request.param)
     target.advance(250 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     return a, b
 
 

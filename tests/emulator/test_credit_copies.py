@@ -40,8 +40,7 @@ def test_each_credit_is_copied_once_in_order(tmp_path: Path) -> None:
     for seed in (1, 2):
         target, a, b = pair(seed=seed, profile=profile, load="medium")
         target.advance(60 * US)
-        freeze(a)
-        assert target.run_until_frozen(3000 * US)
+        freeze(a, target, 3000 * US)
         for card in (a, b):
             seen, log = copies(card), logged(card)
             assert len(seen) > 2
@@ -55,8 +54,7 @@ def test_each_credit_is_copied_once_in_order(tmp_path: Path) -> None:
 def test_without_the_switch_no_payload_holds_a_copy() -> None:
     target, a, _ = pair(seed=1, load="medium")
     target.advance(60 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     assert copies(a) == []
 
 
@@ -66,7 +64,6 @@ def test_a_message_never_grows_beyond_the_longest(tmp_path: Path) -> None:
     )
     target, a, _ = pair(seed=3, profile=profile, load="saturating")
     target.advance(150 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     lengths = [packet.length for packet in packets_of(a.words(0))]
     assert lengths and max(lengths) <= 512

@@ -80,8 +80,7 @@ def test_the_state_goes_from_armed_over_triggered_to_frozen_and_both_cards_are_h
 def test_the_cross_freeze_comes_after_its_latency_and_a_crossing() -> None:
     target, a, b = pair(seed=2)
     target.advance(50 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     clock_a, clock_b = (nic.bus.clock for nic in target.pair.nics)
     at_a = clock_a.edge_ps(a.read("ctl.cause_cycle_lo"))
     at_b = clock_b.edge_ps(b.read("ctl.cause_cycle_lo"))
@@ -150,8 +149,7 @@ def test_without_hold_the_card_goes_on_but_the_recording_stays() -> None:
     for card in (a, b):
         card.write("ctl.options", 0)
     target.advance(50 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     assert [card.read("ctl.state") >> 4 & 1 for card in (a, b)] == [0, 0]
     before = [everything(card) for card in (a, b)]
     words = a.counter("tx_enq_words")
@@ -177,8 +175,7 @@ def test_a_rearm_does_not_touch_a_card_that_was_never_held() -> None:
     for card in (a, b):
         card.write("ctl.options", 0)
     target.advance(50 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     for card in (a, b):
         arm(card)
     assert target.pair.runs == 1
@@ -214,8 +211,7 @@ def test_a_flow_is_stalled_by_the_limit_that_stands_not_by_one_that_stood() -> N
         assert not target.run_until_frozen(3000 * US)  # far over the limit of 20,000 cycles
         a.write("ctl.stall_limit", limit)
         target.advance(US)
-        freeze(a)
-        assert target.run_until_frozen(3000 * US)
+        freeze(a, target, 3000 * US)
         assert (a.read("frozen.stalled_flows") != 0) == stalled, limit
 
 
@@ -253,8 +249,7 @@ def test_an_arm_in_the_middle_of_traffic_records_from_the_next_cycle_on() -> Non
     cycle = target.pair.nics[0].bus.clock.cycle_at(target.now_ps)
     arm(a)
     target.advance(30 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     words = a.words(0)
     assert words
     assert words[0].cycle > cycle
@@ -265,8 +260,7 @@ def test_a_freeze_right_behind_an_arm_closes_every_memory() -> None:
     target, a, b = pair(seed=2)
     target.advance(60 * US)
     arm(a)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     assert (a.read("ctl.causes"), b.read("ctl.causes")) == (HOST, CROSS)
 
 
@@ -276,8 +270,7 @@ def test_post_0_closes_at_once_and_a_large_post_records_on() -> None:
         for memory in range(5):
             a.write("ctl.post", memory, post)
         target.advance(100 * US)
-        freeze(a)
-        assert target.run_until_frozen(10_000 * US)
+        freeze(a, target, 10_000 * US)
         cause = a.read("ctl.cause_cycle_lo")
         *after, mark, _ = [r for r in a.records(4) if r.cycle > cause]
         drained = (mark.cycle - 1 - cause) // 1024
@@ -295,8 +288,7 @@ def test_in_select_mode_the_one_memory_stands_for_the_tap_that_was_selected_at_a
     a.write("ctl.options", 1 | 1 << 4)  # hold; tx_deq
     arm(a)
     target.advance(100 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     link = target.pair.nics[0].link
     words = [r for r in a.records(1) if r.kind in (1, 2, 3)]
     assert words

@@ -21,8 +21,7 @@ def test_in_loopback_a_card_hears_the_words_it_sent_and_its_peer_none_of_them() 
     arm(a)
     arm(b)
     target.advance(200 * US)
-    freeze(a)
-    assert target.run_until_frozen(5000 * US)
+    freeze(a, target, 5000 * US)
     sent = {packet.header: packet.payload for packet in packets_of(a.words(1))}
     heard = {packet.header: packet.payload for packet in packets_of(a.words(2))}
     by_the_peer = {packet.header for packet in packets_of(b.words(2))}
@@ -38,16 +37,14 @@ def test_sequence_numbers_begin_at_0_again_when_the_wiring_changes() -> None:
     a.write("provoke.link", 1)
     arm(a)
     target.advance(60 * US)
-    freeze(a)
-    assert target.run_until_frozen(5000 * US)
+    freeze(a, target, 5000 * US)
     assert min(packet.header >> 32 & 0xFFFF for packet in packets_of(a.words(0))) == 0
 
 
 def test_a_held_pair_is_rewired_only_when_it_is_released() -> None:
     target, a, b = pair(seed=17)
     target.advance(100 * US)
-    freeze(a)
-    assert target.run_until_frozen(5000 * US)
+    freeze(a, target, 5000 * US)
     a.write("provoke.link", 1)
     assert not target.pair.loopback
     arm(a)

@@ -37,8 +37,7 @@ def test_packets_stay_whole_and_in_order_on_a_wild_bus(
     profile.write_text(_WILD.format(reads=reads))
     target, a, b = pair(seed=seed, profile=str(profile), load="saturating")
     target.advance(200 * US)
-    freeze(a)
-    assert target.run_until_frozen(5000 * US)
+    freeze(a, target, 5000 * US)
     retried = 0
     for card, peer in ((a, b), (b, a)):
         streams = [packets_of(card.words(0)), packets_of(card.words(1)), packets_of(peer.words(2))]

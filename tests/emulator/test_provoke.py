@@ -36,8 +36,7 @@ def test_pattern_packets_have_the_words_that_seed_and_number_give() -> None:
     a.write("provoke.traffic_gap", 2000)
     set_traffic(a, 5)
     target.advance(200 * US)
-    freeze(a)
-    assert target.run_until_frozen(5000 * US)
+    freeze(a, target, 5000 * US)
     for card, tap in ((a, 0), (b, 3)):
         packets = [p for p in packets_of(card.words(tap)) if p.header >> 4 & PATTERN]
         assert len(packets) >= 5
@@ -123,8 +122,7 @@ def test_an_injected_packet_arrives_as_it_stands_and_the_traffic_goes_on() -> No
     assert a.read("provoke.inject_count") == 1
     target.advance(40 * US)
     assert (a.state, b.state) == (1, 1)
-    freeze(a)
-    assert target.run_until_frozen(5000 * US)
+    freeze(a, target, 5000 * US)
     for card, tap in ((a, 0), (a, 1), (b, 2), (b, 3)):
         found = [p for p in packets_of(card.words(tap)) if p.seq == 0x7777]
         assert [[p.header, p.address, *p.payload, p.tail] for p in found] == [words]
@@ -191,8 +189,7 @@ def test_kinds_switched_off_are_not_recorded_from_then_on() -> None:
     target, a, _ = pair(seed=3)
     a.write("ctl.kinds", 0, 1 << 1)
     target.advance(80 * US)
-    freeze(a)
-    assert target.run_until_frozen(5000 * US)
+    freeze(a, target, 5000 * US)
     assert {r.kind for r in a.records(0)} == {1, 13, 15}
 
 
@@ -200,8 +197,7 @@ def test_kinds_switched_off_are_not_recorded_from_then_on() -> None:
 def test_interrupts_come_once_for_completions_that_wait_together(seed: int) -> None:
     target, a, b = pair(seed=seed)
     target.advance(300 * US)
-    freeze(a)
-    assert target.run_until_frozen(5000 * US)
+    freeze(a, target, 5000 * US)
     for card in (a, b):
         events = [r for r in card.records(4) if r.kind == 7]
         codes = [r.code for r in events]

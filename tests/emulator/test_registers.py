@@ -154,8 +154,7 @@ def test_the_sampler_holds_cumulative_words_at_equal_distances() -> None:
     target, a, _ = pair(seed=3)
     a.write("ctl.sample_period", 512)
     target.advance(200 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     count = a.read("sampler.write_ptr")
     assert a.read("sampler.status") == 0
     last = a.read("sampler.last_cycle_lo")
@@ -170,8 +169,7 @@ def test_the_sampler_holds_cumulative_words_at_equal_distances() -> None:
     assert lengths <= a.counter("rx_deq_packets") <= lengths + 1
     arm(a)  # the distances go on from the write of the period, whatever happens between
     target.advance(50 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     assert a.read("sampler.last_cycle_lo") > last
     assert (a.read("sampler.last_cycle_lo") - last) % 512 == 0
 

@@ -234,8 +234,7 @@ def test_both_ends_are_hit_by_some_seed_of_a_miscounted_header() -> None:
 def test_a_clean_run_hints_at_none_of_them(seed: int, load: str) -> None:
     target, a, b = pair(seed=seed, load=load)
     target.advance(300 * US)
-    freeze(a)
-    assert target.run_until_frozen(3000 * US)
+    freeze(a, target, 3000 * US)
     for card in (a, b):
         irq = card.events(Kind.IRQ)
         assert [r for r in irq if r.code == IrqCode.RAISED and r.value > 1] == []

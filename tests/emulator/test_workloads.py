@@ -23,8 +23,7 @@ TX_DMA, SPLIT_WAIT, DATA = 0, 2, 3
 def run(profile: str, workload: str, us: int = 250) -> tuple[EmulatorTarget, Card, Card]:
     target, a, b = pair(seed=1, profile=profile, workload=workload)
     target.advance(us * US)
-    freeze(a)
-    assert target.run_until_frozen(5000 * US)
+    freeze(a, target, 5000 * US)
     return target, a, b
 
 
@@ -148,8 +147,7 @@ def test_the_same_seed_gives_the_same_bits_with_several_reads_waiting() -> None:
     def bits(seed: int) -> list[bytes]:
         target, a, b = pair(seed=seed, profile="forth-combining", load="saturating")
         target.advance(100 * US)
-        freeze(a)
-        assert target.run_until_frozen(5000 * US)
+        freeze(a, target, 5000 * US)
         return [card.memory_bytes(memory) for card in (a, b) for memory in range(5)]
 
     assert bits(4) == bits(4) != bits(5)

@@ -10,7 +10,7 @@ import itertools
 import random
 from bisect import bisect_right
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 import pytest
@@ -71,7 +71,7 @@ class Counters:
         self.link = Strobes(dut.clk_link, dut.count_link, mask & self.link_mask, seed + 1)
         self.link_clock: Any = None
 
-    async def start(self, log2: int, cycle: int = 1) -> None:
+    async def start(self, log2: int, cycle: int = 1) -> Self:
         dut = self.dut
         for name in ("count_bus", "count_link", "frozen", "sel_snapshot", "sel_frozen", "win_word"):
             getattr(dut, name).value = 0
@@ -87,6 +87,7 @@ class Counters:
         dut.rst_bus.value = 0
         for work in (self.bus.run(), self.link.run(), self._cycles(cycle)):
             cocotb.start_soon(work)
+        return self
 
     async def _cycles(self, cycle: int) -> None:
         while True:
@@ -137,9 +138,7 @@ class Counters:
 
 
 async def counters(dut: Any, seed: int, log2: int, cycle: int = 1) -> Counters:
-    made = Counters(dut, seed)
-    await made.start(log2, cycle)
-    return made
+    return await Counters(dut, seed).start(log2, cycle)
 
 
 @cocotb.test()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 
@@ -48,10 +48,11 @@ class Control:
         }
         self.toggles: list[int] = [0] * 6
 
-    async def start(self, mask: int = EVERY_CAUSE, hold: int = 0) -> None:
+    async def start(self, mask: int = EVERY_CAUSE, hold: int = 0) -> Self:
         await self.block.start(cfg_cause_mask=mask, cfg_hold=hold)
         for _ in range(4):
             await self.step()
+        return self
 
     async def step(self, **values: int) -> dict[str, int]:
         self.cycle += 1
@@ -70,8 +71,7 @@ class Control:
 
 @cocotb.test()
 async def an_arm_acts_on_key_and_next_generation_and_on_nothing_else(dut: Any) -> None:
-    control = Control(dut)
-    await control.start()
+    control = await Control(dut).start()
     for wrong in (ARM | 0, ARM | 2, FREEZE | 1, 0x41530001, 0):
         await control.step(wr_arm=1, wr_data=wrong)
         told = await control.step()
@@ -86,8 +86,7 @@ async def an_arm_acts_on_key_and_next_generation_and_on_nothing_else(dut: Any) -
 
 @cocotb.test()
 async def a_freeze_acts_on_key_and_generation_when_armed(dut: Any) -> None:
-    control = Control(dut)
-    await control.start()
+    control = await Control(dut).start()
     await control.step(wr_freeze=1, wr_data=FREEZE | 0)
     assert (await control.step())["stat_state"] == IDLE
     await control.arm(1)
@@ -105,8 +104,7 @@ async def a_freeze_acts_on_key_and_generation_when_armed(dut: Any) -> None:
 
 @cocotb.test()
 async def masked_causes_do_nothing_and_host_cannot_be_masked_or_given_at_the_port(dut: Any) -> None:
-    control = Control(dut)
-    await control.start(mask=0xFFF & ~(1 << 9 | HOST))
+    control = await Control(dut).start(mask=0xFFF & ~(1 << 9 | HOST))
     await control.arm(1)
     await control.step(causes_in=1 << 9 | HOST | CROSS)
     assert (await control.step())["stat_state"] == ARMED
@@ -116,8 +114,7 @@ async def masked_causes_do_nothing_and_host_cannot_be_masked_or_given_at_the_por
 
 @cocotb.test()
 async def frozen_is_every_memory_closed_and_is_left_only_by_arm_or_reset(dut: Any) -> None:
-    control = Control(dut)
-    await control.start()
+    control = await Control(dut).start()
     await control.arm(1)
     await control.step(causes_in=TRIGGER)
     control.state["closed"] = control.memories & ~1
@@ -215,8 +212,7 @@ async def a_cross_freeze_leaves_after_its_latency_and_is_not_passed_on(dut: Any)
 
 @cocotb.test()
 async def a_held_card_stays_held_until_no_card_is_frozen(dut: Any) -> None:
-    control = Control(dut)
-    await control.start(hold=1)
+    control = await Control(dut).start(hold=1)
     await control.arm(1)
     await control.step(causes_in=TRIGGER)
     control.state |= {"closed": control.memories, "peer_frozen": 1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.clock import Clock
@@ -40,7 +40,7 @@ class Bank:
         self.answers: list[int] = []
         self.slow = 3  # cycles an answer takes at most; -1: none comes
 
-    async def start(self) -> None:
+    async def start(self) -> Self:
         dut = self.dut
         for name in (
             "frozen",
@@ -63,6 +63,7 @@ class Bank:
         dut.rst_bus.value = dut.rst_link.value = 0
         cocotb.start_soon(self._card())
         await ClockCycles(dut.clk_bus, 4)
+        return self
 
     async def _card(self) -> None:
         """Answer each flow number asked for, after a random while, with a value of its own."""
@@ -154,9 +155,7 @@ class Bank:
 
 
 async def bank(dut: Any, seed: int) -> Bank:
-    made = Bank(dut, seed)
-    await made.start()
-    return made
+    return await Bank(dut, seed).start()
 
 
 @cocotb.test()

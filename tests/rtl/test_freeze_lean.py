@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 
@@ -35,10 +35,11 @@ class Control:
         self.kept = {"closed": 0, "cross_in": 0, "far_level": 0, "far_causes": 0}
         self.toggles = [0] * 6
 
-    async def start(self, mask: int = 0xFFF) -> None:
+    async def start(self, mask: int = 0xFFF) -> Self:
         await self.block.start(cfg_cause_mask=mask)
         for _ in range(4):
             await self.step()
+        return self
 
     async def step(self, **values: int) -> dict[str, int]:
         told = await self.block.step(far_armed=self.toggles[-6], **{**self.kept, **values})
@@ -58,8 +59,7 @@ class Control:
 @cocotb.test()
 async def a_cause_counts_from_arm_on_and_the_first_one_is_kept(dut: Any) -> None:
     """Rule 4: c is the cycle in which the cause stands in the register; all causes of that cycle, no later one."""
-    control = Control(dut)
-    await control.start()
+    control = await Control(dut).start()
     assert (await control.step(causes_in=HDR))["stat_state"] == IDLE
     assert (await control.step())["stat_state"] == IDLE
     await control.arm()
@@ -79,8 +79,7 @@ async def a_cause_counts_from_arm_on_and_the_first_one_is_kept(dut: Any) -> None
 
 @cocotb.test()
 async def a_masked_cause_does_nothing_but_the_hosts_freeze_does(dut: Any) -> None:
-    control = Control(dut)
-    await control.start(mask=HDR)
+    control = await Control(dut).start(mask=HDR)
     await control.arm()
     control.kept["cross_in"] = 1
     for _ in range(8):
@@ -92,8 +91,7 @@ async def a_masked_cause_does_nothing_but_the_hosts_freeze_does(dut: Any) -> Non
 
 @cocotb.test()
 async def host_and_cross_are_not_taken_from_the_port(dut: Any) -> None:
-    control = Control(dut)
-    await control.start()
+    control = await Control(dut).start()
     await control.arm()
     await control.step(causes_in=HOST | CROSS)
     assert (await control.step())["stat_state"] == ARMED
@@ -102,8 +100,7 @@ async def host_and_cross_are_not_taken_from_the_port(dut: Any) -> None:
 @cocotb.test()
 async def a_far_cause_counts_when_the_far_domain_has_taken_the_arm(dut: Any) -> None:
     """Section 2.1: what the other domain shows before its answer is of the old recording."""
-    control = Control(dut)
-    await control.start()
+    control = await Control(dut).start()
     control.kept |= {"far_level": 1, "far_causes": 1 << 9}
     await control.step(pulse_arm=1)
     for _ in range(5):
@@ -120,8 +117,7 @@ async def a_far_cause_counts_when_the_far_domain_has_taken_the_arm(dut: Any) -> 
 
 @cocotb.test()
 async def frozen_when_all_four_have_closed_and_left_by_an_arm_alone(dut: Any) -> None:
-    control = Control(dut)
-    await control.start()
+    control = await Control(dut).start()
     await control.arm()
     await control.step(causes_in=HDR)
     for closed in (0b0001, 0b0011, 0b0111, 0b1110):
@@ -148,8 +144,7 @@ async def frozen_when_all_four_have_closed_and_left_by_an_arm_alone(dut: Any) ->
 async def a_freeze_of_ones_own_is_passed_on_after_the_latency_and_a_cross_freeze_is_not(
     dut: Any,
 ) -> None:
-    control = Control(dut)
-    await control.start()
+    control = await Control(dut).start()
     for causes, goes_out in ((HDR, True), (CROSS, False)):
         await control.arm()
         before = (await control.step())["cross_out"]
@@ -166,8 +161,7 @@ async def a_freeze_of_ones_own_is_passed_on_after_the_latency_and_a_cross_freeze
 
 @cocotb.test()
 async def the_recorders_reset_makes_it_idle(dut: Any) -> None:
-    control = Control(dut)
-    await control.start()
+    control = await Control(dut).start()
     await control.arm()
     await control.step(causes_in=HDR)
     await control.start()

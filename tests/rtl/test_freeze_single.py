@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.triggers import Timer
@@ -87,10 +87,11 @@ class Pair:
         self.model = Reference(bool(self.cross), int(dut.CROSS_LATENCY.value))
         self.level = 0  # of cross_in
 
-    async def start(self, mask: int = 0xFFF) -> None:
+    async def start(self, mask: int = 0xFFF) -> Self:
         self.mask = mask
         await self.block.start(rst=1, cfg_cause_mask=mask)
         await self.step(rst=1)
+        return self
 
     async def step(self, **given: int) -> dict[str, int]:
         model = self.model
@@ -119,9 +120,7 @@ class Pair:
 
 
 async def pair(dut: Any, mask: int = 0xFFF) -> Pair:
-    made = Pair(dut)
-    await made.start(mask)
-    return made
+    return await Pair(dut).start(mask)
 
 
 @cocotb.test()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.clock import Clock
@@ -34,7 +34,7 @@ class Freed:
         self.credits: list[tuple[int, int]] = []
         self.ready = 0.5
 
-    async def start(self) -> None:
+    async def start(self) -> Self:
         dut = self.dut
         for name in (
             "s_valid", "s_flow", "r_flow", "m_take", "fault_coarse", "fault_flow", "fault_unit"
@@ -48,6 +48,7 @@ class Freed:
         dut.rst.value = dut.m_rst.value = 0
         await ClockCycles(dut.clk, CLEARING)
         cocotb.start_soon(self._take())
+        return self
 
     async def _take(self) -> None:
         dut = self.dut
@@ -77,8 +78,7 @@ class Freed:
 @cocotb.test()
 async def the_last_credit_of_a_flow_tells_all_words_up_to_its_last_unit(dut: Any) -> None:
     """Credits that wait become one, never more words than were freed, and no flow is forgotten."""
-    freed = Freed(dut, 1)
-    await freed.start()
+    freed = await Freed(dut, 1).start()
     flows = [0, 0, 1, 3, freed.flows - 1, 127]
     for _ in range(700):
         if freed.draw.random() < 0.8:
@@ -103,8 +103,7 @@ async def the_last_credit_of_a_flow_tells_all_words_up_to_its_last_unit(dut: Any
 
 @cocotb.test()
 async def flows_leave_in_the_order_in_which_they_became_due(dut: Any) -> None:
-    freed = Freed(dut, 2)
-    await freed.start()
+    freed = await Freed(dut, 2).start()
     freed.ready = 0.0  # nothing leaves while they become due
     await freed.idle(4)
     for flow in [7, 5, 2, 9, 0, 2, 5, 1]:  # the first is on its way at once
@@ -121,8 +120,7 @@ async def flows_leave_in_the_order_in_which_they_became_due(dut: Any) -> None:
 
 @cocotb.test()
 async def the_count_begins_anew_at_two_to_the_width(dut: Any) -> None:
-    freed = Freed(dut, 3)
-    await freed.start()
+    freed = await Freed(dut, 3).start()
     if freed.limit > 1024:
         return
     freed.ready = 1.0

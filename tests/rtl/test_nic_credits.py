@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import cocotb
 import pytest
@@ -107,7 +107,7 @@ class Books:
         self.told: dict[int, int] = {}  # of each flow, the last credit that left
         self.clocks: dict[str, Any] = {}
 
-    async def start(self, **given: int) -> None:
+    async def start(self, **given: int) -> Self:
         dut = self.dut
         for name in INPUTS:
             getattr(dut, name).value = given.get(name, 0)
@@ -124,6 +124,7 @@ class Books:
         dut.rst.value = dut.rst_link.value = 0
         await ClockCycles(dut.clk_link, CLEARING)
         cocotb.start_soon(self._take())
+        return self
 
     def hold(self) -> None:
         """Stop the card's clocks for good; those of the registers and the lanes go on."""
@@ -252,8 +253,7 @@ async def every_field_of_a_flow_is_told_while_the_card_works_and_while_it_is_hel
 async def freed_words_are_answered_in_the_next_cycle_and_all_else_after_its_way_across(
     dut: Any,
 ) -> None:
-    books = Books(dut, 2)
-    await books.start()
+    books = await Books(dut, 2).start()
     assert (await books.field(0, FREED))[1] == 1
     for field in (SENT, CREDITED, LIMIT, RECEIVED, SENT_32, RECEIVED_32, REPORTED):
         assert 4 < (await books.field(0, field))[1] < 16
@@ -263,8 +263,7 @@ async def freed_words_are_answered_in_the_next_cycle_and_all_else_after_its_way_
 async def a_word_that_the_fifo_refuses_is_not_received_and_a_refused_header_still_names_the_flow(
     dut: Any,
 ) -> None:
-    books = Books(dut, 3)
-    await books.start()
+    books = await Books(dut, 3).start()
     flow, other = books.flows - 1, 0
     words = [
         Word(other, True, False, False), Word(other, False, True, False), Word(other, False, False, True),
@@ -338,8 +337,7 @@ async def a_credit_that_is_due_late_is_told_as_withheld_and_only_in_its_flow(dut
 
 @cocotb.test()
 async def a_credit_is_told_when_it_leaves_and_not_while_it_waits(dut: Any) -> None:
-    books = Books(dut, 8)
-    await books.start()
+    books = await Books(dut, 8).start()
     books.ready = 0.0
     body = [Word(0, False, False, False)]
     await books.free([Word(0, True, False, False), *body * (books.unit - 1)])

@@ -5,7 +5,7 @@ recorder is told of it (docs/formats.md sections 3 and 4; docs/faults.md).
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 import pytest
@@ -94,7 +94,7 @@ class Side:
         self._flow = 0
         self._freed: tuple[int, bool, bool] | None = None
 
-    async def start(self, **given: int) -> None:
+    async def start(self, **given: int) -> Self:
         dut = self.dut
         given = {"cfg_active": (1 << 128) - 1, "cfg_share": SHARE, "fault_room": 1, **given}
         for name in INPUTS:
@@ -106,6 +106,7 @@ class Side:
             await self._tick()
         dut.rst.value = dut.rst_link.value = dut.rst_rx.value = 0
         await self.run(UP)
+        return self
 
     async def run(self, cycles: int) -> None:
         for _ in range(cycles):
@@ -238,8 +239,7 @@ def messages(count: int, payload: int = 6, flow: int = FLOW) -> list[list[int]]:
 async def every_word_comes_back_is_freed_and_credited_and_the_books_of_both_ends_agree(
     dut: Any,
 ) -> None:
-    side = Side(dut)
-    await side.start()
+    side = await Side(dut).start()
     assert side.told(LANE_0) == [(Kind.LINK, LinkCode.TRAINED, 0, 0)]
     assert side.told(LANE_0 + 1) == [(Kind.LINK, LinkCode.TRAINED, 0, 1)]
     sent = messages(12)  # 108 words, more than the share
@@ -264,8 +264,7 @@ async def every_word_comes_back_is_freed_and_credited_and_the_books_of_both_ends
 async def without_credit_a_packet_waits_is_told_as_waiting_and_goes_on_once_words_are_freed(
     dut: Any,
 ) -> None:
-    side = Side(dut)
-    await side.start(cfg_stall_limit=150, fault_flow=FLOW)
+    side = await Side(dut).start(cfg_stall_limit=150, fault_flow=FLOW)
     side.reading = False
     side.queue = messages(5)  # 9 words each, 40 of credit: four leave
     await side.run(160)
@@ -288,8 +287,7 @@ async def without_credit_a_packet_waits_is_told_as_waiting_and_goes_on_once_word
 async def while_it_is_held_the_lanes_carry_halt_symbols_and_the_port_answers_what_stands_still(
     dut: Any,
 ) -> None:
-    side = Side(dut)
-    await side.start()
+    side = await Side(dut).start()
     sent = messages(3)
     side.queue = [list(words) for words in sent]
     await side.run(24)  # a packet is on its way
@@ -309,8 +307,7 @@ async def while_it_is_held_the_lanes_carry_halt_symbols_and_the_port_answers_wha
 async def a_word_that_the_fifo_refuses_is_an_overflow_in_the_cycle_after_and_is_not_received(
     dut: Any,
 ) -> None:
-    side = Side(dut)
-    await side.start()
+    side = await Side(dut).start()
     side.queue = messages(1)
     side.accepting = False
     await side.run(100)
@@ -322,8 +319,7 @@ async def a_word_that_the_fifo_refuses_is_an_overflow_in_the_cycle_after_and_is_
 
 @cocotb.test()
 async def words_behind_a_refused_header_are_received_in_the_flow_that_it_names(dut: Any) -> None:
-    side = Side(dut)
-    await side.start()
+    side = await Side(dut).start()
     side.queue = messages(1, flow=3)  # no other test's: the block keeps the flow of the last packet
     side.accepting = False
     while not side.words:
@@ -352,8 +348,7 @@ async def a_fault_tells_where_it_struck_and_nothing_before_it_is_armed(
     dut: Any, fault: tuple[int, dict[str, int], tuple[int | None, ...], set[Cause]]
 ) -> None:
     select, given, want, causes = fault
-    side = Side(dut)
-    await side.start(fault_select=select, fault_count=2, **given)
+    side = await Side(dut).start(fault_select=select, fault_count=2, **given)
     assert side.truth()[0] == 0
     dut.arm_rx.value = int(
         select in (4, 5, 6)
@@ -374,8 +369,7 @@ async def a_fault_tells_where_it_struck_and_nothing_before_it_is_armed(
 
 @cocotb.test()
 async def credits_kept_back_are_the_fault_only_while_the_fifo_has_room(dut: Any) -> None:
-    side = Side(dut)
-    await side.start(fault_select=12, fault_flow=FLOW, fault_limit=30)
+    side = await Side(dut).start(fault_select=12, fault_flow=FLOW, fault_limit=30)
     side.queue = messages(2)
     await side.run(150)
     assert side.truth() == (1, 0, FLOW, 0)
@@ -390,8 +384,9 @@ async def credits_kept_back_are_the_fault_only_while_the_fifo_has_room(dut: Any)
 
 @cocotb.test()
 async def a_switch_that_is_not_of_the_link_tells_no_truth(dut: Any) -> None:
-    side = Side(dut)
-    await side.start(fault_select=14, fault_mask=(1 << 64) - 1, fault_flow=FLOW, fault_limit=7)
+    side = await Side(dut).start(
+        fault_select=14, fault_mask=(1 << 64) - 1, fault_flow=FLOW, fault_limit=7
+    )
     dut.arm_link.value = dut.arm_rx.value = 1
     side.queue = messages(2)
     await side.run(100)

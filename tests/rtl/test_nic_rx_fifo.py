@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.clock import Clock
@@ -28,7 +28,7 @@ class Fifo:
         self.depth = 1 << int(dut.DEPTH_LOG2.value)
         self.stored: list[Word] = []
 
-    async def start(self, s_ps: int = 12_800, m_ps: int = 10_000) -> None:
+    async def start(self, s_ps: int = 12_800, m_ps: int = 10_000) -> Self:
         dut = self.dut
         for name in (
             "s_valid",
@@ -57,6 +57,7 @@ class Fifo:
             0,
             0,
         )
+        return self
 
     async def write(self, words: int, omit: int = -1, late: int = 0) -> int:
         """Write a packet, with stalls, its last word late; return how many of its words went in."""
@@ -114,9 +115,7 @@ class Fifo:
 
 
 async def fifo(dut: Any, seed: int, s_ps: int = 12_800, m_ps: int = 10_000) -> Fifo:
-    made = Fifo(dut, seed)
-    await made.start(s_ps, m_ps)
-    return made
+    return await Fifo(dut, seed).start(s_ps, m_ps)
 
 
 @cocotb.test()

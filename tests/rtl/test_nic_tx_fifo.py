@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.clock import Clock
@@ -30,7 +30,7 @@ class Fifo:
         self.dut, self.draw = dut, random.Random(seed)
         self.depth, self.packets = 1 << int(dut.DEPTH_LOG2.value), 1 << int(dut.PACKETS_LOG2.value)
 
-    async def start(self, s_ps: int = 10_000, m_ps: int = 12_800) -> None:
+    async def start(self, s_ps: int = 10_000, m_ps: int = 12_800) -> Self:
         dut = self.dut
         for name in ("s_valid", "s_last", "s_kind", "s_data", "s_omit", "m_take", "m_hold"):
             getattr(dut, name).value = 0
@@ -49,6 +49,7 @@ class Fifo:
             self.depth,
         )
         assert (int(dut.s_packet_room.value), int(dut.stat_left.value)) == (1, 0)
+        return self
 
     def packet(self, words: int) -> list[Word]:
         kinds = [*[HEAD, HEAD, *([BODY] * words)][: words - 1], TAIL]
@@ -95,9 +96,7 @@ class Fifo:
 
 
 async def fifo(dut: Any, seed: int, s_ps: int = 10_000, m_ps: int = 12_800) -> Fifo:
-    made = Fifo(dut, seed)
-    await made.start(s_ps, m_ps)
-    return made
+    return await Fifo(dut, seed).start(s_ps, m_ps)
 
 
 @cocotb.test()

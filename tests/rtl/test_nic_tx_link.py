@@ -7,7 +7,7 @@ from __future__ import annotations
 import binascii
 import itertools
 import random
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.triggers import ClockCycles
@@ -59,9 +59,10 @@ class Bench:
         self.events: list[tuple[str, int, int]] = []
         self.counts = {"count_credit": 0, "count_pressure": 0}
 
-    async def start(self) -> None:
+    async def start(self) -> Self:
         await self.block.start(c_fits=0)
         self.seen = self.block.see()
+        return self
 
     async def cycle(self, r_offer: bool = True) -> dict[str, int]:
         dut = self.dut
@@ -143,9 +144,7 @@ class Bench:
 
 
 async def bench(dut: Any, seed: int) -> Bench:
-    made = Bench(dut, seed)
-    await made.start()
-    return made
+    return await Bench(dut, seed).start()
 
 
 @cocotb.test()

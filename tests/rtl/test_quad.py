@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import zlib
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.clock import Clock
@@ -41,7 +41,7 @@ class Device:
     def clock_of(self, tap: int) -> Any:
         return self.dut.clk_link if tap in LINK_TAPS else self.dut.clk_bus
 
-    async def start(self) -> None:
+    async def start(self) -> Self:
         dut = self.dut
         Clock(dut.clk_bus, 10_000, "ps").start()
         Clock(dut.clk_link, 12_800, "ps").start()
@@ -65,6 +65,7 @@ class Device:
         cocotb.start_soon(self._time_line())
         cocotb.start_soon(self._flows())
         await ClockCycles(dut.clk_bus, 40)
+        return self
 
     async def _time_line(self) -> None:
         while True:  # a master hears its own line
@@ -112,9 +113,7 @@ class Device:
 
 
 async def device(dut: Any) -> Device:
-    made = Device(dut)
-    await made.start()
-    return made
+    return await Device(dut).start()
 
 
 def packet(draw: random.Random, body: int) -> list[tuple[int, int]]:

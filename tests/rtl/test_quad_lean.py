@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 import pytest
@@ -56,7 +56,7 @@ class LeanDevice(Device):
 
     running: bool
 
-    async def start(self) -> None:
+    async def start(self) -> Self:
         dut = self.dut
         Clock(dut.clk_bus, 10_000, "ps").start()
         cocotb.start_soon(self._link_clock())
@@ -68,6 +68,7 @@ class LeanDevice(Device):
         dut.boot_nonce.value = 0x7EA
         await self.reset()
         cocotb.start_soon(self._time_line())
+        return self
 
     async def reset(self) -> None:
         self.dut.rst.value = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.clock import Clock
@@ -30,7 +30,7 @@ class Sampler:
         self.taken: list[int] = []  # cycles of samples
         self.times: list[int] = []  # of samples, ps
 
-    async def start(self, period: int) -> None:
+    async def start(self, period: int) -> Self:
         dut = self.dut
         for name in (
             "word_out",
@@ -55,6 +55,7 @@ class Sampler:
         dut.rst_bus.value = 0
         cocotb.start_soon(self._words())
         cocotb.start_soon(self._cycles())
+        return self
 
     async def _cycles(self) -> None:
         """Number the bus cycles from 1 on, the first behind the reset, and note those of a sample."""
@@ -121,8 +122,7 @@ class Sampler:
 async def samples_are_taken_every_period_while_armed_with_the_counts_of_then(
     dut: Any, period: int
 ) -> None:
-    sampler = Sampler(dut, period)
-    await sampler.start(period)
+    sampler = await Sampler(dut, period).start(period)
     await ClockCycles(dut.clk_bus, 3 * period)
     assert sampler.taken == []
     assert await sampler.status() == (0, 0, 0)
@@ -142,8 +142,7 @@ async def samples_are_taken_every_period_while_armed_with_the_counts_of_then(
 
 @cocotb.test()
 async def the_slots_wrap_and_an_arm_begins_at_slot_zero(dut: Any) -> None:
-    sampler = Sampler(dut, 3)
-    await sampler.start(16)
+    sampler = await Sampler(dut, 3).start(16)
     dut.armed.value = 1
     if sampler.depth == 16:
         while len(sampler.taken) < 19:
@@ -163,8 +162,7 @@ async def the_slots_wrap_and_an_arm_begins_at_slot_zero(dut: Any) -> None:
 
 @cocotb.test()
 async def period_zero_takes_no_samples_and_a_write_begins_the_period_anew(dut: Any) -> None:
-    sampler = Sampler(dut, 4)
-    await sampler.start(0)
+    sampler = await Sampler(dut, 4).start(0)
     dut.armed.value = 1
     await ClockCycles(dut.clk_bus, 200)
     assert sampler.taken == []
@@ -179,8 +177,7 @@ async def period_zero_takes_no_samples_and_a_write_begins_the_period_anew(dut: A
 
 @cocotb.test()
 async def a_time_nearer_than_an_answer_of_the_link_is_left_out(dut: Any) -> None:
-    sampler = Sampler(dut, 5)
-    await sampler.start(1)
+    sampler = await Sampler(dut, 5).start(1)
     dut.armed.value = 1
     await ClockCycles(dut.clk_bus, 150)
     dut.armed.value = 0
@@ -193,8 +190,7 @@ async def a_time_nearer_than_an_answer_of_the_link_is_left_out(dut: Any) -> None
 
 @cocotb.test()
 async def a_slot_that_no_build_has_is_an_error(dut: Any) -> None:
-    sampler = Sampler(dut, 6)
-    await sampler.start(0)
+    sampler = await Sampler(dut, 6).start(0)
     assert (await sampler.read("sel_samples", 2 * sampler.depth - 1))[0] == 0
     if sampler.depth < 4096:
         assert await sampler.read("sel_samples", 2 * sampler.depth) == (1, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.triggers import First
@@ -27,11 +27,12 @@ class Tables:
         self.registers = [0] * 5
         self.tables = [0] * 14
 
-    async def start(self) -> None:
+    async def start(self) -> Self:
         self.dut.cfg_bit.value = 0
         await self.block.start()
         cocotb.start_soon(self._answer())
         assert (await self.block.step())["stat_loaded"] == 0
+        return self
 
     async def _answer(self) -> None:
         while True:  # as a LUT RAM does, in the same cycle; else it has another's word
@@ -83,8 +84,7 @@ async def every_entry_of_every_table_is_right(dut: Any) -> None:
 
 @cocotb.test()
 async def a_load_while_filling_begins_anew(dut: Any) -> None:
-    tables = Tables(dut)
-    await tables.start()
+    tables = await Tables(dut).start()
     await tables.step(load=1)
     for _ in range(100):
         await tables.step()
@@ -97,8 +97,7 @@ async def a_load_while_filling_begins_anew(dut: Any) -> None:
 async def nothing_moves_while_another_clock_domain_learns_that_the_tables_do_not_count(
     dut: Any,
 ) -> None:
-    tables = Tables(dut)
-    await tables.start()
+    tables = await Tables(dut).start()
     await tables.load(1, 2, 3)
     told = [await tables.step(load=1)] + [await tables.step() for _ in range(11)]
     assert [step["shift"] for step in told] == [0] * 11 + [1]
@@ -107,8 +106,7 @@ async def nothing_moves_while_another_clock_domain_learns_that_the_tables_do_not
 
 @cocotb.test()
 async def the_recorders_reset_ends_it_and_nothing_is_loaded(dut: Any) -> None:
-    tables = Tables(dut)
-    await tables.start()
+    tables = await Tables(dut).start()
     await tables.load(1, 2, 3)
     await tables.step(load=1)
     await tables.block.start()

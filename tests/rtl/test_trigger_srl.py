@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, Self
 
 import cocotb
 from cocotb.triggers import First
@@ -28,10 +28,11 @@ class Tables:
         dut.cfg_bit.value = 0
         self.registers = [0] * 8  # the RAM has eight places, of which five are asked for
 
-    async def start(self) -> None:
+    async def start(self) -> Self:
         await self.block.start(cfg_enable=1)
         cocotb.start_soon(self._answer())
         await self.block.step()
+        return self
 
     async def _answer(self) -> None:
         while True:  # as a LUT RAM does, in the same cycle; else it has another's bit
@@ -65,8 +66,7 @@ class Tables:
 
 @cocotb.test()
 async def it_sees_nothing_before_its_tables_are_filled(dut: Any) -> None:
-    tables = Tables(dut)
-    await tables.start()
+    tables = await Tables(dut).start()
     for _ in range(5):
         told = await tables.block.step(word_valid=1, word_kind=2, word_data=5)
         assert (told["stat_busy"], told["fire"]) == (0, 0)
@@ -74,8 +74,7 @@ async def it_sees_nothing_before_its_tables_are_filled(dut: Any) -> None:
 
 @cocotb.test()
 async def random_terms_agree_with_value_mask_and_kinds(dut: Any) -> None:
-    tables = Tables(dut)
-    await tables.start()
+    tables = await Tables(dut).start()
     draw = random.Random(5)
     seen = 0
     for _ in range(12):
@@ -99,8 +98,7 @@ async def random_terms_agree_with_value_mask_and_kinds(dut: Any) -> None:
 
 @cocotb.test()
 async def a_load_in_the_middle_of_a_load_begins_again(dut: Any) -> None:
-    tables = Tables(dut)
-    await tables.start()
+    tables = await Tables(dut).start()
     await tables.load(0x55, 0xFF, 0xFFFF)
     await tables.block.step(load=1)
     for _ in range(100):
