@@ -22,6 +22,7 @@ from freezeframe.capture.registers.layouts import Kind, PacketFlag, PacketType
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.encode import header_crc, tail_word
+from freezeframe.gui.desktop.query.evaluate import OPAQUE
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 
 __all__ = [
@@ -36,8 +37,7 @@ __all__ = [
 ]
 
 _MASK = (1 << 64) - 1
-_OPAQUE = frozenset(("data", "dest"))  # of 64 bits: int64 bit patterns
-_HEX = _OPAQUE | {"value", "address", "addr"}
+_HEX = OPAQUE | {"value", "address", "addr"}
 _TIMES = ("_ps",)
 _VALUE_W = layouts.EVENT.fields["value"][1]  # an event keeps so many bits of a credit word
 _VALUE = (1 << _VALUE_W) - 1
@@ -105,7 +105,7 @@ def cell_text(name: str, value: Any) -> str:
     if isinstance(value, int):
         if name.endswith(_TIMES):
             return "unknown" if name.endswith("unc_ps") and value < 0 else format_ps(value)
-        if name in _OPAQUE and digits == 16:
+        if name in OPAQUE and digits == 16:
             return f"{value & _MASK:#018x}"
         if name in _HEX and value >= 0:
             return f"{value:#x}" if name == "value" else f"0x{value:0{digits}x}"

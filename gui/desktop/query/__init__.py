@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freezeframe.gui.desktop.query.evaluate import matching, text_column
+from freezeframe.gui.desktop.query.evaluate import matching
 from freezeframe.gui.desktop.query.parse import ExpressionError, parse
 
-__all__ = ["ExpressionError", "matching", "parse", "text_column"]
+__all__ = ["ExpressionError", "matching", "parse"]

@@ -35,7 +35,7 @@ from freezeframe.gui.desktop.query.parse import (
     parse,
 )
 
-__all__ = ["OPAQUE", "matching", "text_column"]
+__all__ = ["OPAQUE", "matching"]
 
 OPAQUE = frozenset(("data", "dest"))
 """Columns of 64-bit words, stored as int64 bit patterns (docs/formats.md section 8)."""
@@ -58,7 +58,7 @@ def matching(table: pd.DataFrame, expression: str) -> Bools:
     return _rows(parse(expression), table)
 
 
-def text_column(column: pd.Series[Any]) -> bool:
+def _is_text(column: pd.Series[Any]) -> bool:
     """Return whether a column holds texts, and no numbers or truths."""
     dtype = column.dtype
     return not (kinds.is_bool_dtype(dtype) or kinds.is_numeric_dtype(dtype))
@@ -94,7 +94,7 @@ def _compared(node: Comparison, table: pd.DataFrame) -> Bools:
         return missing if sign == "==" else ~missing
     if _is_column(right, table):
         return _between(column, sign, table[_column_name(right, table)], right)
-    if text_column(column):
+    if _is_text(column):
         return _text(column, sign, right)
     return _number(column, sign, right)
 
@@ -119,11 +119,11 @@ def _alone(operand: Operand, table: pd.DataFrame) -> Bools:
     if isinstance(operand, Number):
         for name in table.columns:
             column = table[name]
-            if not text_column(column) and not kinds.is_bool_dtype(column.dtype):
+            if not _is_text(column) and not kinds.is_bool_dtype(column.dtype):
                 found |= _number(column, "==", operand)
         return found
     for name in table.columns:
-        if text_column(table[name]):
+        if _is_text(table[name]):
             found |= _like(table[name], operand)
     return found
 
@@ -222,14 +222,14 @@ def _against_fraction(values: npt.NDArray[Any], sign: str, wanted: Fraction) -> 
 
 def _between(left: pd.Series[Any], sign: str, right: pd.Series[Any], place: Operand) -> Bools:
     """Compare two columns row by row."""
-    if text_column(left) != text_column(right):
+    if _is_text(left) != _is_text(right):
         raise ExpressionError(
             f"{left.name} and {right.name} cannot be compared: one holds texts", place.at, place.end
         )
     known: Bools = (left.notna() & right.notna()).to_numpy()
     one: npt.NDArray[Any]
     other: npt.NDArray[Any]
-    if text_column(left) or kinds.is_bool_dtype(left.dtype):
+    if _is_text(left) or kinds.is_bool_dtype(left.dtype):
         one, other = left.astype(str).to_numpy(), right.astype(str).to_numpy()
     else:
         one, other = (

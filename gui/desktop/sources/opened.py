@@ -114,10 +114,6 @@ class Opened:
         self.specs += part.specs
         self.remarks = list(dict.fromkeys([*self.remarks, *part.remarks]))
 
-    def placed(self) -> list[Track]:
-        """Return the tracks on the window's time base."""
-        return [shifted(track, self.offset_ps) for track in self.tracks]
-
     def tracks_of(self, table: str) -> list[str]:
         """Return the keys of the tracks that show rows of a table."""
         return [track.key for track in self.tracks if self.shown_by.get(track.key) == table]

@@ -40,7 +40,6 @@ class TimelineCanvas(QWidget):
     range_changed = pyqtSignal(object, object)
     tracks_changed = pyqtSignal()
     build_progress = pyqtSignal(object, object)
-    build_finished = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -362,4 +361,3 @@ class TimelineCanvas(QWidget):
         if fitted:
             self.zoom_fit()
         self._refresh()
-        self.build_finished.emit()
