@@ -1,7 +1,8 @@
 """Decoders out of a user's own Python file, for ``--plugin FILE``; an installed package needs none.
 
 The file is run as it stands, with the rights of the user. Every `Decoder` that is the value of a
-name in it is taken, but for those that it has only imported from an installed package.
+name in it is taken, but for those that it has only imported from an installed package. A file that an
+installed package has already loaded may be given too, and changes nothing.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _add(registry: Registry, path: Path) -> None:
         known = registry.get(value.id)
         if known is value:  # imported from an installed package
             continue
-        if known is not None:
+        if known is not None and not _is_of_file(known, name, path):
             raise InputError(
                 f"{path}: {name} is a decoder {value.id!r}, and there is one of that id already; "
                 "give it another id"
@@ -61,6 +62,13 @@ def _add(registry: Registry, path: Path) -> None:
         )
     for decoder in added.values():
         registry.add(decoder)
+
+
+def _is_of_file(decoder: Decoder, name: str, path: Path) -> bool:
+    """Return whether an installed package has loaded this decoder, by this name, from this file."""
+    modules = [vars(each) for each in list(sys.modules.values()) if isinstance(each, ModuleType)]
+    files = [each.get("__file__") for each in modules if each.get(name) is decoder]
+    return any(file and Path(file).resolve() == path.resolve() for file in files)
 
 
 def _run(path: Path) -> ModuleType:

@@ -22,7 +22,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
 
 
-WHOLE_FILE, ITS_TEST, DECLARATION = blocks("python")
+WHOLE_FILE, ITS_TEST, EDGES_TEST, DECLARATION = blocks("python")
 (ENTRY_POINT,) = blocks("toml")
 
 
@@ -53,9 +53,10 @@ def write_bus(path: Path) -> Path:
     return path
 
 
-def test_the_test_of_the_page_passes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [ITS_TEST, EDGES_TEST], ids=["file", "edges"])
+def test_the_tests_of_the_page_pass(tmp_path: Path, text: str) -> None:
     (tmp_path / "phylink.py").write_text(WHOLE_FILE)
-    (tmp_path / "test_phylink.py").write_text(ITS_TEST)
+    (tmp_path / "test_phylink.py").write_text(text)
     done = run_program(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_phylink.py"],
         cwd=tmp_path,

@@ -14,6 +14,7 @@ from freezeframe.decoders.plugin import load_with_plugins
 from tests.decoders.test_adding_a_decoder import PAGE, WHOLE_FILE, write_bus
 from tests.gui.cli import run_inside
 
+MDIO_FILE = Path(__file__).parents[2] / "decoders" / "serial" / "mdio.py"
 DECLARATION = """
 from freezeframe.decoders.contract import Decoder, Output
 
@@ -70,6 +71,19 @@ def test_all_decoders_of_a_file_are_taken_but_not_those_it_imports(tmp_path: Pat
         + DECLARATION.format(name="B", id="two")
     )
     assert {"one", "two", "mdio"} <= set(load_with_plugins([path]).decoders)
+
+
+def test_the_file_of_an_installed_decoder_may_be_given_too() -> None:
+    registry = load_with_plugins([MDIO_FILE])
+    assert registry.find("mdio").produces[0].kind == "mdio"
+    assert set(registry.native) == set(load_with_plugins(()).native)
+
+
+def test_a_copy_of_an_installed_decoder_is_another_of_its_id(tmp_path: Path) -> None:
+    copy = tmp_path / "mdio.py"
+    copy.write_text(MDIO_FILE.read_text())
+    with pytest.raises(InputError, match=r"MDIO is a decoder 'mdio', and there is one of that id"):
+        load_with_plugins([copy])
 
 
 def test_two_files_of_one_name_are_two_plugins(tmp_path: Path) -> None:
