@@ -82,6 +82,9 @@ def test_the_share_of_an_emulated_run_is_that_of_its_clock(tmp_path: Path, seed:
         assert not reach.whole and 0 < reach.held_ps < reach.run_ps
 
 
+ROOMS = ("capture", "decoders", "analyzers")
+
+
 def test_explaining_a_capture_runs_through_few_files(tmp_path: Path) -> None:
     """What a reader must open to follow one explanation: files of ours in which a function is called."""
     pair, hit = busy(causes=LEN)
@@ -100,11 +103,11 @@ def test_explaining_a_capture_runs_through_few_files(tmp_path: Path) -> None:
         explain(folder)
     finally:
         sys.setprofile(None)
-    own = sorted(
-        {
-            str(path.resolve().relative_to(rooms))
-            for path in files
-            if path.is_file() and rooms in path.resolve().parents
-        }
-    )
-    assert len(own) <= 35, own
+    ours = {
+        path.resolve().relative_to(rooms)
+        for path in files
+        if path.is_file() and rooms in path.resolve().parents
+    }
+    # A checkout may hold its own virtual environment, too.
+    own = sorted(str(path) for path in ours if path.parts[0] in ROOMS)
+    assert 20 < len(own) <= 35, own
