@@ -27,7 +27,7 @@ from freezeframe.decoders.stack_run import Decoded, StackRun
 
 __all__ = ["Decoded", "StackRun", "decode_file"]
 
-_open_folder = code("freezeframe.capture.folder.opening:as_recording")  # not for samples
+_open_folder = code("freezeframe.capture.folder.reader:as_recording")  # not for samples
 _EDGES_AT_ONCE = 1 << 16  # calling a decoder costs as much as some thousand edges
 _SAMPLES_AT_ONCE = 1 << 26  # a worker goes through all samples; it must not wait for many edges
 
