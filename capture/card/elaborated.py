@@ -1,0 +1,229 @@
+"""The elaborated card: what a card file means, with every number given. Generator and host read this alone."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+from msgspec import json, to_builtins
+
+from freezeframe.capture.card.tables import CardFile, Cause, Clock, Counter, Law, Stretch, Tap
+
+__all__ = [
+    "ElaboratedCard",
+    "ElaboratedCause",
+    "ElaboratedClock",
+    "ElaboratedLaw",
+    "ElaboratedStretch",
+    "ElaboratedTap",
+    "elaborate",
+]
+
+LANE_BITS = 64
+RECORD_BITS = 72
+# The stream's cycle is that of the record less these: one tap register, two with the fast recorder.
+LATENCY_CYCLES = {"plain": 1, "fast": 2}
+BUILT_IN_CAUSES = ("host", "trigger", "peer")
+
+
+@dataclass(frozen=True, slots=True)
+class ElaboratedClock:
+    """A clock domain; number 0 is the register bus."""
+
+    number: int
+    name: str
+    said: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class ElaboratedTap:
+    """A tap with its memories.
+
+    Attributes:
+        number: in the order of the file.
+        lanes: numbers of its memories, one for each 64 bits; narrow streams are packed into one.
+        latency_cycles: the stream's cycle is a record's cycle less this.
+    """
+
+    number: int
+    name: str
+    said: Tap
+    clock: ElaboratedClock
+    format: str
+    lanes: range
+    latency_cycles: int
+
+    @property
+    def stream_bytes(self) -> int:
+        """Bytes of one beat."""
+        return self.said.bits // 8
+
+
+@dataclass(frozen=True, slots=True)
+class ElaboratedStretch:
+    """What lies between two neighbouring taps of a path."""
+
+    path: str
+    first: ElaboratedTap
+    second: ElaboratedTap
+    said: Stretch
+
+    @property
+    def identity(self) -> bool:
+        """Whether what comes in comes out, the same and in the same order."""
+        said = self.said
+        return said.drops is None and said.fcs == "kept" and not said.rewrites and not said.reorders
+
+    @property
+    def text(self) -> str:
+        """What may happen to a packet here, in words."""
+        said = self.said
+        parts = []
+        if said.drops is not None:
+            counted = (
+                f", counted by {said.drops.counter}" if said.drops.counter else ", not counted"
+            )
+            parts.append(
+                f"drops {'whole packets' if said.drops.whole else 'parts of packets'}{counted}"
+            )
+        if said.fcs != "kept":
+            parts.append(f"FCS {said.fcs}")
+        if said.rewrites:
+            parts.append(f"rewrites {', '.join(said.rewrites)}")
+        if said.reorders:
+            parts.append("reorders")
+        if self.first.said.bits != self.second.said.bits:
+            parts.append(f"{self.first.said.bits} to {self.second.said.bits} bits")
+        return "; ".join(parts) or "identity"
+
+
+@dataclass(frozen=True, slots=True)
+class ElaboratedCause:
+    """A cause of a freeze and its bit; ``said`` is None for those that every card has."""
+
+    bit: int
+    name: str
+    said: Cause | None
+
+
+@dataclass(frozen=True, slots=True)
+class ElaboratedLaw:
+    """A conservation law: of the file, or one that follows from a path (``derived``)."""
+
+    name: str
+    plus: tuple[str, ...]
+    minus: tuple[str, ...]
+    least: int | None
+    most: int | None
+    derived: bool
+
+
+class ElaboratedCard:
+    """A card with every number given; equal files give equal cards."""
+
+    def __init__(self, said: CardFile) -> None:
+        """Give the numbers, in the order of the file; the bus clock is first."""
+        self.said = said
+        self.name = said.card.name
+        ordered = sorted(said.clock.items(), key=lambda item: not item[1].registers)
+        self.clocks = tuple(ElaboratedClock(n, name, c) for n, (name, c) in enumerate(ordered))
+        by_name = {clock.name: clock for clock in self.clocks}
+        taps = []
+        memory = 0
+        for number, (name, tap) in enumerate(said.tap.items()):
+            lanes = range(memory, memory + max(1, tap.bits // LANE_BITS))
+            memory = lanes.stop
+            latency = LATENCY_CYCLES[tap.recorder]
+            shape = said.format[tap.format].is_ if tap.format else "raw"
+            taps.append(ElaboratedTap(number, name, tap, by_name[tap.clock], shape, lanes, latency))
+        self.taps = tuple(taps)
+        self.causes = tuple(
+            ElaboratedCause(bit, name, said.cause.get(name))
+            for bit, name in enumerate((*BUILT_IN_CAUSES, *said.cause))
+        )
+        self.counters: tuple[tuple[str, Counter], ...] = tuple(said.counter.items())
+        self.laws = (*self._derived_laws(), *(_own(name, law) for name, law in said.law.items()))
+
+    def tap(self, name: str) -> ElaboratedTap:
+        """Return the tap of that name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        return {tap.name: tap for tap in self.taps}[name]
+
+    @cached_property
+    def stretches(self) -> tuple[ElaboratedStretch, ...]:
+        """Return what lies between neighbouring taps, path by path."""
+        return tuple(
+            ElaboratedStretch(name, self.tap(a), self.tap(b), said)
+            for name, path in self.said.path.items()
+            for a, b, said in zip(
+                path.taps,
+                path.taps[1:],
+                path.stretch or [Stretch()] * (len(path.taps) - 1),
+                strict=False,
+            )
+        )
+
+    @property
+    def memories(self) -> int:
+        """How many trace memories the taps have."""
+        return self.taps[-1].lanes.stop
+
+    @property
+    def memory_bits(self) -> int:
+        """Bits of all trace memories."""
+        return sum(len(tap.lanes) * tap.said.depth * RECORD_BITS for tap in self.taps)
+
+    @cached_property
+    def text(self) -> str:
+        """The card as JSON with every default written out, keys in the order of the tables: what is hashed."""
+        return json.encode(to_builtins(self.said)).decode()
+
+    @cached_property
+    def hash(self) -> int:
+        """First 64 bits of the SHA-256 of `text`: ``id.card_hash``."""
+        return int.from_bytes(hashlib.sha256(self.text.encode()).digest()[:8], "big")
+
+    def _derived_laws(self) -> tuple[ElaboratedLaw, ...]:
+        """What goes in at a tap comes out at the next one, was dropped, or still stands between them."""
+        counted = {
+            (counter.tap, counter.counts): name for name, counter in self.counters if counter.counts
+        }
+        laws = []
+        for stretch in self.stretches:
+            drops = stretch.said.drops
+            if drops is not None and not drops.counter:
+                continue  # what nobody counts breaks no law
+            for unit in ("packets", "words"):
+                names = [counted.get((tap.name, unit)) for tap in (stretch.first, stretch.second)]
+                if None in names or (unit == "words" and not stretch.identity):
+                    continue
+                out = [str(names[1])] + ([drops.counter] if drops is not None else [])
+                level = [stretch.said.level] if unit == "words" and stretch.said.level else []
+                # Without a level: as many as fit may stand between the taps; without a capacity, any number.
+                most = 0 if level else stretch.said.capacity_words or None
+                laws.append(
+                    ElaboratedLaw(
+                        f"{stretch.path}.{stretch.first.name}-{stretch.second.name}.{unit}",
+                        (str(names[0]),),
+                        (*out, *level),
+                        0,
+                        most,
+                        derived=True,
+                    )
+                )
+        return tuple(laws)
+
+
+def _own(name: str, law: Law) -> ElaboratedLaw:
+    return ElaboratedLaw(
+        name, tuple(law.plus), tuple(law.minus), law.least, law.most, derived=False
+    )
+
+
+def elaborate(said: CardFile) -> ElaboratedCard:
+    """Return what a card file means; it was checked when it was read."""
+    return ElaboratedCard(said)

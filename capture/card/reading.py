@@ -1,0 +1,252 @@
+"""Reading of a card file: every problem in one go, each with its line and the nearest right word."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+from msgspec import Struct, ValidationError, convert
+from msgspec.structs import fields
+
+from freezeframe.capture.card.lines import key_lines
+from freezeframe.capture.card.references import problems_of
+from freezeframe.capture.card.tables import NAME_PATTERN, CardFile
+from freezeframe.capture.errors import InputError
+
+__all__ = ["CardError", "Problem", "parse_card", "read_card"]
+
+MOST_B = 1 << 20  # a card of 64 taps with everything declared has some 60 kB
+_SHOWN = 20
+
+_UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`(?: - at `([^`]*)`)?")
+_MISSING = re.compile(r"Object missing required field `([^`]*)`(?: - at `([^`]*)`)?")
+_AT = re.compile(r"(.*) - at `(?:key in )?([^`]*)`$")
+_STEP = re.compile(r"\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong at a key: ``path`` as in ``("tap", "rx_in", "clock")``, and what to do."""
+
+    path: tuple[str | int, ...]
+    text: str
+
+
+class CardError(InputError):
+    """A card file that cannot be used; each problem has a line of its own."""
+
+
+def read_card(path: Path | str) -> CardFile:
+    """Read a card file.
+
+    Raises:
+        InputError: the file cannot be read, or is larger than a card can be.
+        CardError: it is no TOML, or says what a card cannot be.
+    """
+    place = Path(path)
+    try:
+        with place.open("rb") as stream:
+            data = stream.read(MOST_B + 1)
+    except OSError as error:
+        raise InputError(f"{place}: could not be read: {error.strerror}") from error
+    if len(data) > MOST_B:
+        raise InputError(f"{place}: larger than {MOST_B:,} B; a card file is text written by hand")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise CardError(f"{place}:{line}: byte {data[error.start]:#04x} is no UTF-8 text") from None
+    return parse_card(text, str(place))
+
+
+def parse_card(text: str, name: str = "card") -> CardFile:
+    """Return what a card file's text says.
+
+    Args:
+        name: what messages call the file.
+    Raises:
+        CardError: as `read_card`.
+    """
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CardError(f"{name}:{_toml_line(str(error), text)}: {error}") from None
+    except RecursionError:
+        raise CardError(f"{name}: arrays or tables stand too deep in each other") from None
+    problems = list(_shape_problems(said))
+    if not problems:
+        card = convert(said, CardFile)
+        problems = [Problem(path, what) for path, what in problems_of(card)]
+        if not problems:
+            return card
+    lines = key_lines(text)
+    shown = sorted({(_line(lines, problem.path), problem.text) for problem in problems})
+    more = [f"{name}: and {len(shown) - _SHOWN} more"] if len(shown) > _SHOWN else []
+    raise CardError("\n".join([f"{name}:{line}: {what}" for line, what in shown[:_SHOWN]] + more))
+
+
+def _shape_problems(said: Mapping[str, Any]) -> Iterator[Problem]:
+    """Check each table by itself, so that one wrong table does not hide the others."""
+    kinds = get_type_hints(CardFile, include_extras=True)
+    known = {field.encode_name: field for field in fields(CardFile)}
+    for name in said:
+        if name not in known:
+            yield _problem((), CardFile, f"Object contains unknown field `{name}`")
+    for name, field in known.items():
+        if field.required and name not in said:
+            yield _problem((), CardFile, f"Object missing required field `{name}`")
+    for field in fields(CardFile):
+        if field.encode_name not in said:
+            continue
+        table = said[field.encode_name]
+        one = _named_kind(kinds[field.name])
+        if one is None or not isinstance(table, dict):
+            yield from _one((field.encode_name,), table, kinds[field.name])
+            continue
+        for name, part in table.items():
+            if not re.fullmatch(NAME_PATTERN, name):
+                yield Problem(
+                    (field.encode_name, name),
+                    f"{field.encode_name} {name!r}: a name is small letters, digits and _, a letter first, "
+                    "at most 32",
+                )
+            yield from _one((field.encode_name, name), part, one)
+        yield from _count(field.encode_name, table, kinds[field.name])
+
+
+def _named_kind(kind: Any) -> Any:
+    """Return the type of the tables in a ``dict[Name, Table]``; None for another type."""
+    bare = get_args(kind)[0] if hasattr(kind, "__metadata__") else kind
+    return get_args(bare)[1] if get_origin(bare) is dict else None
+
+
+def _one(path: tuple[str, ...], table: Any, kind: Any) -> Iterator[Problem]:
+    try:
+        convert(table, kind, strict=True)
+    except ValidationError as error:
+        yield _problem(path, kind, str(error))
+
+
+def _count(name: str, table: Mapping[str, Any], kind: Any) -> Iterator[Problem]:
+    limits = getattr(kind, "__metadata__", ())
+    for limit in limits:
+        if limit.max_length is not None and len(table) > limit.max_length:
+            yield Problem(
+                (name,), f"{len(table):,} tables {name}.*: a card has at most {limit.max_length}"
+            )
+        if limit.min_length is not None and len(table) < limit.min_length:
+            yield Problem((name,), f"no table {name}.*: a card has at least {limit.min_length}")
+
+
+def _problem(path: tuple[str | int, ...], kind: Any, message: str) -> Problem:
+    """Put a message of msgspec into words of a card file."""
+    where = ".".join(str(part) for part in path)
+    unknown, missing = _UNKNOWN.fullmatch(message), _MISSING.fullmatch(message)
+    if unknown is not None:
+        inner = _steps(unknown[2])
+        near = get_close_matches(unknown[1], _keys(kind, inner), n=1)
+        known = ", ".join(_keys(kind, inner))
+        hint = f"did you mean {near[0]}?" if near else f"there is {known}"
+        table = ".".join([*filter(None, [where]), *map(str, inner)])
+        return Problem(
+            (*path, *inner, unknown[1]),
+            f"unknown key {unknown[1]!r}{table and f' in {table}'}; {hint}",
+        )
+    if missing is not None:
+        inner = _steps(missing[2])
+        table = ".".join([*filter(None, [where]), *map(str, inner)])
+        if not table:
+            return Problem((missing[1],), f"{missing[1]} is missing; every card file has it")
+        return Problem((*path, *inner), f"{table}: {missing[1]} is missing")
+    at = _AT.fullmatch(message)
+    inner = _steps(at[2]) if at is not None else ()
+    what = at[1] if at is not None else message
+    key = ".".join(map(str, (*path, *inner)))
+    near_words = _choices(kind, inner)
+    if what.startswith("Invalid enum value") and near_words:
+        given = what.partition("'")[2].rstrip("'")
+        near = get_close_matches(given, near_words, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        what = f"{given!r} is not one of {', '.join(word or repr('') for word in near_words)}{hint}"
+    return Problem((*path, *inner), f"{key}: {what}")
+
+
+def _steps(text: str | None) -> tuple[str | int, ...]:
+    """Return the keys of a path such as ``$.user.bits`` or ``$.stretch[0]``."""
+    steps: list[str | int] = []
+    for name, index in _STEP.findall(text or ""):
+        if index == "...":
+            break
+        steps.append(name or int(index))
+    return tuple(steps)
+
+
+def _struct_at(kind: Any, steps: tuple[str | int, ...]) -> Any:
+    for step in steps:
+        kind = _inner(kind, step)
+    while not (isinstance(kind, type) and issubclass(kind, Struct)):
+        parts = [part for part in get_args(kind) if part is not type(None)]
+        if not parts:
+            return None
+        kind = next(
+            (part for part in parts if isinstance(part, type) and issubclass(part, Struct)),
+            parts[0],
+        )
+    return kind
+
+
+def _inner(kind: Any, step: str | int) -> Any:
+    if isinstance(step, int):
+        return get_args(_bare(kind))[0] if get_args(_bare(kind)) else None
+    struct = _struct_at(kind, ())
+    hints = get_type_hints(struct, include_extras=True) if struct is not None else {}
+    names = (
+        {field.encode_name: field.name for field in fields(struct)} if struct is not None else {}
+    )
+    return hints.get(names.get(step, ""))
+
+
+def _bare(kind: Any) -> Any:
+    return get_args(kind)[0] if hasattr(kind, "__metadata__") else kind
+
+
+def _keys(kind: Any, steps: tuple[str | int, ...]) -> list[str]:
+    struct = _struct_at(kind, steps)
+    return [field.encode_name for field in fields(struct)] if struct is not None else []
+
+
+def _choices(kind: Any, steps: tuple[str | int, ...]) -> list[str]:
+    """Return the words that a key may have."""
+    if not steps:
+        return []
+    found = _inner(_struct_at(kind, steps[:-1]), steps[-1])
+    words = [found]
+    choices: list[str] = []
+    while words:
+        part = words.pop(0)
+        if isinstance(part, str):
+            choices.append(part)
+        elif part is not None:
+            words += [
+                piece for piece in get_args(part) if isinstance(piece, str) or get_args(piece)
+            ]
+    return choices
+
+
+def _line(lines: Mapping[tuple[str | int, ...], int], path: tuple[str | int, ...]) -> int:
+    """Return the line of a key, else that of the nearest table around it."""
+    for length in range(len(path), 0, -1):
+        line = lines.get(tuple(path[:length]))
+        if line is not None:
+            return line
+    return 1
+
+
+def _toml_line(message: str, text: str) -> int:
+    at = re.search(r"at line (\d+)", message)
+    return int(at[1]) if at is not None else text.count("\n") + 1

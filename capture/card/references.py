@@ -1,0 +1,277 @@
+"""What one key says of another: clocks, formats, taps and counters that are there, widths that fit, paths that end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from freezeframe.capture.card.tables import CardFile, Cause, CrcCheck, Format, Path, Tap
+
+__all__ = ["problems_of"]
+
+Where = tuple[str | int, ...]
+_NARROW = (8, 16, 32)
+_ETHERNET_FIELDS = ("dst", "src", "type", "ip.id", "ip.src", "ip.dst", "tcp.seq", "udp.dst")
+_LINK_FIELDS = ("type", "flow", "seq", "length")
+_AT_A_TAP = ("fcs", "length", "user", "no-ready", "gap", "sequence")
+
+
+def problems_of(card: CardFile) -> Iterator[tuple[Where, str]]:
+    """Yield where and what: references to nothing, and values that do not fit each other."""
+    yield from _clocks(card)
+    for name, shape in card.format.items():
+        yield from _format(("format", name), shape)
+    for name, tap in card.tap.items():
+        yield from _tap(card, ("tap", name), tap)
+    for name, path in card.path.items():
+        yield from _path(card, ("path", name), path)
+    for name, cause in card.cause.items():
+        yield from _cause(card, ("cause", name), cause)
+    yield from _counters(card)
+    yield from _laws(card)
+    for field in card.identity.fields:
+        yield from _known_field(card, ("identity", "fields"), field)
+    if card.identity.by == "fields" and not card.identity.fields:
+        yield ("identity",), 'identity: by = "fields" needs fields = ["FORMAT.FIELD"]'
+
+
+def _nearest(kind: str, name: str, known: Mapping[str, object]) -> str:
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return f"there is no {kind} {name!r}; did you mean {near[0]}?"
+    return f"there is no {kind} {name!r}; there is {', '.join(known) or 'none'}"
+
+
+def _clocks(card: CardFile) -> Iterator[tuple[Where, str]]:
+    buses = [name for name, clock in card.clock.items() if clock.registers]
+    if len(buses) != 1:
+        which = ", ".join(buses) or "none"
+        yield (
+            ("clock",),
+            f"one clock has registers = true, the bus on which the host reads; here: {which}",
+        )
+
+
+def _format(where: Where, shape: Format) -> Iterator[tuple[Where, str]]:
+    name = where[1]
+    if shape.is_ != "fields":
+        for key in ("field", "check", "length", "length_plus_B"):
+            if getattr(shape, key):
+                yield (
+                    (*where, key),
+                    f'format {name}: {key} belongs to is = "fields", not {shape.is_}',
+                )
+        return
+    if not shape.field:
+        yield where, f"format {name}: fields without one [format.{name}.field.NAME]"
+    if shape.length and shape.length not in shape.field:
+        yield (*where, "length"), f"format {name}: {_nearest('field', shape.length, shape.field)}"
+    for field_name, field in shape.field.items():
+        at = (*where, "field", field_name)
+        for value, what in (
+            (field.constant, "constant"),
+            *((number, f"names.{word}") for word, number in field.names.items()),
+        ):
+            if value is not None and not 0 <= value < 1 << field.bits:
+                yield (
+                    at,
+                    f"format {name}: field {field_name}: {what} {value} does not fit {field.bits} bits",
+                )
+    for check_name, check in shape.check.items():
+        yield from _crc((*where, "check", check_name), check)
+
+
+def _crc(where: Where, check: CrcCheck) -> Iterator[tuple[Where, str]]:
+    if bool(check.crc) == bool(check.width):
+        yield (
+            where,
+            f"check {where[-1]}: name a crc of the catalogue, or its width, poly, init, refin, refout, xorout",
+        )
+    for key in ("poly", "init", "xorout"):
+        if check.width and getattr(check, key) >= 1 << check.width:
+            yield (
+                where,
+                f"check {where[-1]}: {key} {getattr(check, key):#x} does not fit {check.width} bits",
+            )
+
+
+def _tap(card: CardFile, where: Where, tap: Tap) -> Iterator[tuple[Where, str]]:
+    name = where[1]
+    if tap.clock not in card.clock:
+        yield (*where, "clock"), f"tap {name}: {_nearest('clock', tap.clock, card.clock)}"
+    if tap.format and tap.format not in card.format:
+        yield (*where, "format"), f"tap {name}: {_nearest('format', tap.format, card.format)}"
+    if tap.bits not in _NARROW and tap.bits % 64:
+        nearest = min(2**20, -(-tap.bits // 64) * 64)
+        yield (
+            (*where, "bits"),
+            (
+                f"tap {name}: {tap.bits} bits: 8, 16, 32 or a multiple of 64; widen it to {nearest} in the card"
+            ),
+        )
+    if tap.depth & (tap.depth - 1):
+        yield (
+            (*where, "depth"),
+            f"tap {name}: depth {tap.depth}: a power of two, for instance {1 << tap.depth.bit_length()}",
+        )
+    if tap.bits == 8 and tap.keep != "none":
+        yield (
+            (*where, "keep"),
+            f'tap {name}: a stream of 8 bits has no byte to switch off; keep = "none"',
+        )
+    if tap.time == "loose" and tap.bits >= 64:
+        yield (
+            (*where, "time"),
+            f'tap {name}: time = "loose" packs streams below 64 bits; this one has {tap.bits}',
+        )
+    if (
+        tap.user is not None
+        and tap.user.bad_frame is not None
+        and tap.user.bad_frame >= tap.user.bits
+    ):
+        yield (
+            (*where, "user"),
+            f"tap {name}: user.bad_frame {tap.user.bad_frame}: the bits are 0..{tap.user.bits - 1}",
+        )
+    if tap.kind == "words" and tap.format:
+        yield (*where, "format"), f'tap {name}: kind = "words" has no packets, so no format'
+    shape = card.format.get(tap.format)
+    no_verdict = tap.user is None or tap.user.bad_frame is None
+    if shape is not None and shape.is_ == "ethernet" and shape.fcs == "user-bit" and no_verdict:
+        yield (
+            where,
+            f'tap {name}: format {tap.format} has fcs = "user-bit", so user = {{ bits, bad_frame }} is needed',
+        )
+
+
+def _path(card: CardFile, where: Where, path: Path) -> Iterator[tuple[Where, str]]:
+    name = where[1]
+    for tap in path.taps:
+        if tap not in card.tap:
+            yield (*where, "taps"), f"path {name}: {_nearest('tap', tap, card.tap)}"
+    twice = sorted({tap for tap in path.taps if path.taps.count(tap) > 1})
+    if twice:
+        yield (
+            (*where, "taps"),
+            f"path {name}: runs in a circle: {', '.join(twice)} stands in it twice",
+        )
+    if len(path.taps) == 1 and not path.far_end:
+        yield (*where, "taps"), f"path {name}: one tap alone; a path has two, or a far_end"
+    if path.stretch and len(path.stretch) != len(path.taps) - 1:
+        yield (
+            (*where, "stretch"),
+            (
+                f"path {name}: {len(path.stretch)} stretches between {len(path.taps)} taps; "
+                f"{len(path.taps) - 1} or none"
+            ),
+        )
+    for number, stretch in enumerate(path.stretch):
+        at = (*where, "stretch", number)
+        if (
+            stretch.drops is not None
+            and stretch.drops.counter
+            and stretch.drops.counter not in card.counter
+        ):
+            yield (
+                at,
+                f"path {name}: drops: {_nearest('counter', stretch.drops.counter, card.counter)}",
+            )
+        if stretch.level and stretch.level not in card.bank:
+            yield (
+                at,
+                f"path {name}: level: {_nearest('register of the bank', stretch.level, card.bank)}",
+            )
+        for field in stretch.rewrites:
+            yield from _known_field(card, at, field)
+
+
+def _known_field(card: CardFile, where: Where, field: str) -> Iterator[tuple[Where, str]]:
+    """Check ``FORMAT.FIELD``."""
+    name, _, rest = field.partition(".")
+    shape = card.format.get(name)
+    if shape is None:
+        yield where, f"{field}: {_nearest('format', name, card.format)}"
+        return
+    known = {
+        "ethernet": dict.fromkeys(_ETHERNET_FIELDS),
+        "link": dict.fromkeys(_LINK_FIELDS),
+        "fields": dict.fromkeys(shape.field),
+        "raw": {},
+    }[shape.is_]
+    if rest not in known:
+        yield where, f"{field}: {_nearest(f'field of format {name}', rest, known)}"
+
+
+def _cause(card: CardFile, where: Where, cause: Cause) -> Iterator[tuple[Where, str]]:
+    name = where[1]
+    if bool(cause.check) == bool(cause.wire):
+        yield (
+            where,
+            f"cause {name}: a check that is generated, or a wire of the card: one of the two",
+        )
+        return
+    if cause.wire:
+        if cause.clock and cause.clock not in card.clock:
+            yield (*where, "clock"), f"cause {name}: {_nearest('clock', cause.clock, card.clock)}"
+        return
+    tap = card.tap.get(cause.tap)
+    if cause.check in _AT_A_TAP and tap is None:
+        yield (*where, "tap"), f"cause {name}: {_nearest('tap', cause.tap, card.tap)}"
+        return
+    if cause.check in ("no-ready", "watchdog") and not cause.cycles:
+        yield where, f"cause {name}: {cause.check} needs cycles"
+    if tap is None:
+        return
+    shape = card.format.get(tap.format)
+    if cause.check == "user" and (tap.user is None or tap.user.bad_frame is None):
+        yield where, f"cause {name}: tap {cause.tap} has no user = {{ bits, bad_frame }}"
+    if cause.check == "no-ready" and not tap.ready:
+        yield where, f"cause {name}: tap {cause.tap} has no ready"
+    if cause.check == "fcs" and (
+        shape is None or shape.is_ not in ("ethernet", "link") or shape.fcs != "present"
+    ):
+        yield where, f"cause {name}: tap {cause.tap} has no format with its FCS present"
+    if cause.check in ("length", "sequence") and (shape is None or shape.is_ == "raw"):
+        yield where, f"cause {name}: tap {cause.tap} has no format that could say so"
+    if cause.check == "sequence":
+        yield from _known_field(card, where, cause.field)
+
+
+def _counters(card: CardFile) -> Iterator[tuple[Where, str]]:
+    for name, counter in card.counter.items():
+        where = ("counter", name)
+        if bool(counter.counts) == bool(counter.wire):
+            yield where, f"counter {name}: counts something at a tap, or a wire: one of the two"
+        elif counter.counts and counter.tap not in card.tap:
+            yield (*where, "tap"), f"counter {name}: {_nearest('tap', counter.tap, card.tap)}"
+    for table, parts in (
+        ("counter", card.counter),
+        ("bank", card.bank),
+        ("event", card.event),
+        ("states", card.states),
+    ):
+        for name, part in parts.items():
+            if part.clock and part.clock not in card.clock:
+                yield (
+                    (table, name, "clock"),
+                    f"{table} {name}: {_nearest('clock', part.clock, card.clock)}",
+                )
+    for name, histogram in card.histogram.items():
+        if histogram.tap not in card.tap:
+            yield (
+                ("histogram", name),
+                f"histogram {name}: {_nearest('tap', histogram.tap, card.tap)}",
+            )
+
+
+def _laws(card: CardFile) -> Iterator[tuple[Where, str]]:
+    terms = {**card.counter, **card.bank}
+    for name, law in card.law.items():
+        for term in (*law.plus, *law.minus):
+            if term not in terms:
+                yield (
+                    ("law", name),
+                    f"law {name}: {_nearest('counter or register of the bank', term, terms)}",
+                )
+        if law.least is not None and law.most is not None and law.least > law.most:
+            yield ("law", name), f"law {name}: least {law.least} is above most {law.most}"

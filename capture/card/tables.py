@@ -1,0 +1,334 @@
+"""What a card file may say: one structure a table, each key with its type, its range and its default.
+
+The JSON Schema for editors, the checks of `reading` and docs/card-file.md are made from these.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+__all__ = [
+    "Bank",
+    "CardFile",
+    "Cause",
+    "Clock",
+    "Counter",
+    "CrcCheck",
+    "Drops",
+    "Event",
+    "FirstBytes",
+    "FlowControl",
+    "Format",
+    "FormatField",
+    "Header",
+    "Histogram",
+    "Identity",
+    "Law",
+    "Path",
+    "States",
+    "Stretch",
+    "Tap",
+    "Transport",
+    "User",
+]
+
+NAME_PATTERN = r"^[a-z][a-z0-9_]{0,31}$"  # it becomes a name in Verilog, C and SystemRDL
+
+Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
+Doc = Annotated[str, Meta(max_length=200, description="one line for people")]
+Wire = Annotated[
+    str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$", description="a port of the device's top")
+]
+Ppm = Annotated[int, Meta(ge=0, le=100_000, description="tolerance of the crystal")]
+
+
+class _Table(Struct, forbid_unknown_fields=True):
+    """A table in which a key that is not declared is an error."""
+
+
+class Header(_Table):
+    """``[card]``."""
+
+    name: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}$", description="name of the card")]
+    version: Annotated[str, Meta(max_length=32)] = "0.1"
+    doc: Doc = ""
+    rom: Annotated[
+        bool, Meta(description="the compressed text stands in a block RAM of the device")
+    ] = True
+
+
+class Clock(_Table):
+    """``[clock.NAME]``: a clock domain."""
+
+    hz: Annotated[int, Meta(ge=1_000, le=2_000_000_000, description="nominal frequency")]
+    ppm: Ppm = 100
+    registers: Annotated[bool, Meta(description="the register bus runs on it")] = False
+    doc: Doc = ""
+
+
+class FormatField(_Table):
+    """``[format.NAME.field.NAME]``: bits of an own header, counted from the packet's beginning."""
+
+    at_bit: Annotated[
+        int, Meta(ge=0, le=65_535, description="first bit; bytes in the order of the stream")
+    ]
+    bits: Annotated[int, Meta(ge=1, le=64)]
+    order: Annotated[
+        Literal["big", "little"], Meta(description="byte order of a field of several bytes")
+    ] = "big"
+    constant: Annotated[int, Meta(ge=0, description="any other value is a bad header")] | None = (
+        None
+    )
+    names: Annotated[dict[str, int], Meta(description="words for values")] = {}
+    doc: Doc = ""
+
+
+class CrcCheck(_Table):
+    """``[format.NAME.check.NAME]``: a CRC by its name in the catalogue, or by its parameters."""
+
+    at: Annotated[int, Meta(description="byte of the CRC; negative counts from the packet's end")]
+    first: Annotated[int, Meta(ge=0, description="first byte it covers")] = 0
+    end: (
+        Annotated[int, Meta(description="byte after the last one it covers; negative from the end")]
+        | None
+    ) = None
+    crc: Annotated[
+        str, Meta(max_length=40, description="name in the catalogue, CRC-32/ISO-HDLC")
+    ] = ""
+    width: Annotated[int, Meta(ge=0, le=64)] = 0
+    poly: Annotated[int, Meta(ge=0)] = 0
+    init: Annotated[int, Meta(ge=0)] = 0
+    xorout: Annotated[int, Meta(ge=0)] = 0
+    refin: bool = False
+    refout: bool = False
+    order: Literal["big", "little"] = "big"
+
+
+class Format(_Table):
+    """``[format.NAME]``: how packets stand on a stream."""
+
+    is_: Annotated[
+        Literal["raw", "ethernet", "link", "fields"],
+        Meta(description="raw: words and times, nothing is believed; pcie-tlp is reserved"),
+    ] = field(name="is")
+    fcs: Annotated[
+        Literal["present", "stripped", "user-bit"],
+        Meta(description="ethernet: where the verdict is"),
+    ] = "present"
+    preamble: Annotated[bool, Meta(description="ethernet: 55..d5 stand before the frame")] = False
+    shortest_B: Annotated[
+        int, Meta(ge=0, le=65_535, description="shorter ones are runts; 0: the format's own")
+    ] = 0
+    longest_B: Annotated[
+        int, Meta(ge=0, le=65_535, description="longer ones are giants; 0: the format's own")
+    ] = 0
+    length: Annotated[str, Meta(description="fields: the field that holds the length")] = ""
+    length_plus_B: Annotated[
+        int, Meta(description="fields: bytes of the packet beyond that length")
+    ] = 0
+    field: Annotated[dict[Name, FormatField], Meta(description="fields: own headers")] = {}
+    check: Annotated[dict[Name, CrcCheck], Meta(description="fields: CRCs")] = {}
+    doc: Doc = ""
+
+
+class User(_Table):
+    """``user`` of a tap."""
+
+    bits: Annotated[int, Meta(ge=1, le=8)]
+    bad_frame: (
+        Annotated[int, Meta(ge=0, le=7, description="the bit that marks a bad frame at its end")]
+        | None
+    ) = None
+
+
+class FirstBytes(_Table):
+    """``store = { first_bytes = N }``."""
+
+    first_bytes: Annotated[int, Meta(ge=8, le=65_528, multiple_of=8)]
+
+
+class Tap(_Table):
+    """``[tap.NAME]``: a place where the recorder listens."""
+
+    kind: Annotated[Literal["axi-stream", "fifo", "words"], Meta(description="signals is reserved")]
+    clock: Annotated[Name, Meta(description="a clock of this file")]
+    bits: Annotated[int, Meta(ge=8, le=1024, description="8, 16, 32 or a multiple of 64")] = 64
+    keep: Annotated[
+        Literal["none", "tail", "any"],
+        Meta(description="tail: bytes are off at a packet's end alone"),
+    ] = "none"
+    user: User | None = None
+    ready: Annotated[bool, Meta(description="false: every word that is valid is taken")] = False
+    interleaved: Annotated[
+        bool, Meta(description="packets of several ids may mix; false is checked")
+    ] = False
+    time: Annotated[
+        Literal["exact", "loose"], Meta(description="loose: narrow streams are packed across gaps")
+    ] = "exact"
+    recorder: Annotated[
+        Literal["plain", "fast"], Meta(description="fast: two registers, for clocks above 150 MHz")
+    ] = "plain"
+    format: Annotated[str, Meta(description="a format of this file; raw without one")] = ""
+    depth: Annotated[int, Meta(ge=16, le=65_536, description="records; a power of two")] = 2048
+    store: Literal["all", "summary"] | FirstBytes = "all"
+    doc: Doc = ""
+
+
+class Drops(_Table):
+    """``drops`` of a stretch."""
+
+    counter: Annotated[str, Meta(description="the counter that counts them; none: nobody does")] = (
+        ""
+    )
+    whole: Annotated[bool, Meta(description="whole packets only")] = True
+
+
+class Stretch(_Table):
+    """``[[path.NAME.stretch]]``: what may happen to a packet between two taps; nothing unless it is said."""
+
+    drops: Drops | None = None
+    fcs: Annotated[
+        Literal["kept", "added", "stripped"], Meta(description="what becomes of the FCS")
+    ] = "kept"
+    rewrites: Annotated[list[str], Meta(description="fields that may change")] = []
+    reorders: bool = False
+    forwarding: Annotated[Literal["cut-through", "store-and-forward"], Meta()] = "cut-through"
+    capacity_words: Annotated[
+        int, Meta(ge=0, description="words that may stand in it; 0: not said")
+    ] = 0
+    level: Annotated[
+        str, Meta(description="register of the bank that tells how many stand in it")
+    ] = ""
+
+
+class Path(_Table):
+    """``[path.NAME]``: taps in the order in which the same packet passes them."""
+
+    taps: Annotated[list[str], Meta(min_length=1)]
+    stretch: list[Stretch] = []
+    far_end: Annotated[str, Meta(description="CARD:PATH on which it goes on, on another card")] = ""
+    doc: Doc = ""
+
+
+class Identity(_Table):
+    """``[identity]``: what tells two packets apart."""
+
+    by: Annotated[Literal["content", "fields"], Meta()] = "content"
+    fields: Annotated[list[str], Meta(description="FORMAT.FIELD; for ethernet also eth.ip.id")] = []
+
+
+class Cause(_Table):
+    """``[cause.NAME]``: what freezes the card: a checker that is generated, or a wire of the card."""
+
+    check: Annotated[
+        Literal["", "fcs", "length", "user", "no-ready", "gap", "sequence", "watchdog"], Meta()
+    ] = ""
+    tap: str = ""
+    cycles: Annotated[
+        int, Meta(ge=0, le=0xFFFF_FFFF, description="no-ready, watchdog: so long")
+    ] = 0
+    field: Annotated[str, Meta(description="sequence: the field that counts up")] = ""
+    wire: Annotated[str, Meta(pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$")] = ""
+    clock: Annotated[str, Meta(description="of the wire")] = ""
+    enabled: Annotated[bool, Meta(description="freezes without being asked for")] = True
+    doc: Doc = ""
+
+
+class Counter(_Table):
+    """``[counter.NAME]``: what it counts, at a tap or on a wire."""
+
+    counts: Annotated[
+        Literal["", "packets", "words", "bytes", "bad", "waits"], Meta(description="at the tap")
+    ] = ""
+    tap: str = ""
+    wire: Annotated[str, Meta(pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$")] = ""
+    clock: Annotated[str, Meta(description="of the wire; the register bus unless said")] = ""
+    unit: Annotated[str, Meta(max_length=16)] = ""
+    bits: Annotated[int, Meta(ge=8, le=32)] = 32
+    doc: Doc = ""
+
+
+class Bank(_Table):
+    """``[bank.NAME]``: a wire whose value is kept at the freeze."""
+
+    wire: Wire
+    bits: Annotated[int, Meta(ge=1, le=32)] = 32
+    clock: str = ""
+    unit: Annotated[str, Meta(max_length=16)] = ""
+    doc: Doc = ""
+
+
+class Event(_Table):
+    """``[event.NAME]``: a wire whose rise is logged with a value."""
+
+    wire: Wire
+    value: Annotated[str, Meta(description="a wire of up to 40 bits that is logged with it")] = ""
+    clock: str = ""
+    doc: Doc = ""
+
+
+class States(_Table):
+    """``[states.NAME]``: a state machine whose changes are logged."""
+
+    wire: Wire
+    names: Annotated[list[Name], Meta(min_length=2, max_length=256)]
+    clock: str = ""
+    doc: Doc = ""
+
+
+class Histogram(_Table):
+    """``[histogram.NAME]``: lengths or gaps of the packets at a tap, by powers of two."""
+
+    of: Literal["lengths", "gaps"]
+    tap: str
+
+
+class FlowControl(_Table):
+    """``[flow_control]``: how a receiver holds back a sender."""
+
+    scheme: Literal["none", "ready-valid", "pause", "cumulative-credits", "pcie-credits"] = "none"
+    unit_words: Annotated[int, Meta(ge=1, le=4096, description="credits: words a credit")] = 1
+    flows: Annotated[int, Meta(ge=1, le=128)] = 1
+    fifo_words: Annotated[int, Meta(ge=0, description="credits: the receiver's FIFO")] = 0
+
+
+class Law(_Table):
+    """``[law.NAME]``: a sum of counters and bank registers that must stand between two bounds."""
+
+    plus: Annotated[list[str], Meta(min_length=1)]
+    minus: list[str] = []
+    least: int | None = 0
+    most: int | None = 0
+    doc: Doc = ""
+
+
+class Transport(_Table):
+    """``[transport]``: the bus on which the registers are read."""
+
+    bus: Literal["axi4-lite", "wishbone", "uartbone", "avalon-mm"] = "axi4-lite"
+    base: Annotated[
+        int, Meta(ge=0, le=(1 << 63) - 1, description="address of the device on it")
+    ] = 0
+
+
+class CardFile(_Table):
+    """A whole card file."""
+
+    schema: Annotated[int, Meta(ge=1, le=1, description="version of these tables")]
+    card: Header
+    clock: Annotated[dict[Name, Clock], Meta(min_length=1, max_length=32)]
+    tap: Annotated[dict[Name, Tap], Meta(min_length=1, max_length=64)]
+    format: dict[Name, Format] = {}
+    path: dict[Name, Path] = {}
+    identity: Identity = field(default_factory=Identity)
+    cause: Annotated[dict[Name, Cause], Meta(max_length=24)] = {}
+    counter: Annotated[dict[Name, Counter], Meta(max_length=128)] = {}
+    bank: Annotated[dict[Name, Bank], Meta(max_length=128)] = {}
+    event: Annotated[dict[Name, Event], Meta(max_length=64)] = {}
+    states: Annotated[dict[Name, States], Meta(max_length=16)] = {}
+    histogram: Annotated[dict[Name, Histogram], Meta(max_length=16)] = {}
+    flow_control: FlowControl = field(default_factory=FlowControl)
+    law: dict[Name, Law] = {}
+    transport: Transport = field(default_factory=Transport)
