@@ -1,0 +1,194 @@
+"""A card file is read whole or refused, each problem with its line, its place and the nearest right word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freezeframe.capture.card.lines import key_lines
+from freezeframe.capture.card.reading import MOST_B, CardError, parse_card, read_card
+from freezeframe.capture.errors import InputError
+
+MAC = """\
+schema = 1
+[card]
+name = "mac10g"
+version = "1.0"
+[clock.bus]
+hz = 100_000_000
+registers = true
+[clock.rx]
+hz = 156_250_000
+[format.eth]
+is = "ethernet"
+[tap.rx_in]
+kind = "axi-stream"
+clock = "rx"
+keep = "tail"
+user = { bits = 1, bad_frame = 0 }
+recorder = "fast"
+format = "eth"
+[tap.rx_out]
+kind = "axi-stream"
+clock = "rx"
+ready = true
+format = "eth"
+[path.rx]
+taps = ["rx_in", "rx_out"]
+[[path.rx.stretch]]
+drops = { counter = "rx_dropped", whole = true }
+capacity_words = 4096
+[cause.bad_fcs]
+check = "fcs"
+tap = "rx_in"
+[counter.rx_dropped]
+wire = "rx_drop"
+"""
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(CardError) as refused:
+        parse_card(text, "c")
+    return str(refused.value).splitlines()
+
+
+def test_what_is_not_said_has_its_default() -> None:
+    card = parse_card(MAC)
+    tap = card.tap["rx_in"]
+    assert (tap.bits, tap.depth, tap.store, tap.time, tap.ready) == (
+        64,
+        2048,
+        "all",
+        "exact",
+        False,
+    )
+    assert (card.clock["rx"].ppm, card.identity.by, card.transport.bus) == (
+        100,
+        "content",
+        "axi4-lite",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('keep = "tail"', 'kep = "tail"', "c:15: unknown key 'kep' in tap.rx_in; did you mean keep?"),
+        ('keep = "tail"', 'keep = "tails"',
+         "c:15: tap.rx_in.keep: 'tails' is not one of none, tail, any; did you mean tail?"),
+        ("bad_frame = 0", "bad_frme = 0",
+         "c:16: unknown key 'bad_frme' in tap.rx_in.user; did you mean bad_frame?"),
+        ('"tail"\n', '"tail"\nbits = "64"\n', "c:16: tap.rx_in.bits: Expected `int`, got `str`"),
+        ('"tail"\n', '"tail"\nbits = 100\n',
+         "c:16: tap rx_in: 100 bits: 8, 16, 32 or a multiple of 64; widen it to 128 in the card"),
+        ('"tail"\n', '"tail"\nbits = 8\n',
+         'c:15: tap rx_in: a stream of 8 bits has no byte to switch off; keep = "none"'),
+        ('"tail"\n', '"tail"\ndepth = 1000\n', "c:16: tap rx_in: depth 1000: a power of two, for instance 1024"),
+        ("rx_dropped\", whole", "rx_droped\", whole",
+         "c:26: path rx: drops: there is no counter 'rx_droped'; did you mean rx_dropped?"),
+        ('["rx_in", "rx_out"]', '["rx_in", "rx_ot"]',
+         "c:25: path rx: there is no tap 'rx_ot'; did you mean rx_out?"),
+        ('["rx_in", "rx_out"]', '["rx_in", "rx_in"]', "c:25: path rx: runs in a circle: rx_in stands in it twice"),
+        ('["rx_in", "rx_out"]', '["rx_in"]', "c:25: path rx: one tap alone; a path has two, or a far_end"),
+        ("registers = true", "ppm = 50",
+         "c:5: one clock has registers = true, the bus on which the host reads; here: none"),
+        ('tap = "rx_in"', 'tap = "rx_out_"',
+         "c:31: cause bad_fcs: there is no tap 'rx_out_'; did you mean rx_out?"),
+        ('is = "ethernet"', 'is = "ethernet"\nfcs = "stripped"',
+         "c:30: cause bad_fcs: tap rx_in has no format with its FCS present"),
+        ('check = "fcs"', 'check = "no-ready"', "c:29: cause bad_fcs: no-ready needs cycles"),
+        ('wire = "rx_drop"', "bits = 16",
+         "c:32: counter rx_dropped: counts something at a tap, or a wire: one of the two"),
+        ("schema = 1", "schema = 2", "c:1: schema: Expected `int` <= 1"),
+        ("[counter.rx_dropped]", "[countr.rx_dropped]", "c:32: unknown key 'countr'; did you mean counter?"),
+        ("[clock.rx]", "[clock.Rx]",
+         "c:8: clock 'Rx': a name is small letters, digits and _, a letter first, at most 32"),
+        ("[clock.rx]", "[clock.bus]", "c:8: Cannot declare ('clock', 'bus') twice (at line 8, column 11)"),
+    ],)  # fmt: skip
+def test_each_problem_is_one_line_with_place_and_remedy(old: str, new: str, line: str) -> None:
+    assert MAC.count(old) >= 1
+    assert line in problems(MAC.replace(old, new, 1))
+
+
+def test_all_problems_are_told_at_once_and_a_wrong_table_hides_no_other() -> None:
+    text = MAC.replace('clock = "rx"', 'clok = "rx"').replace("hz = 156_250_000", "hz = 1")
+    assert problems(text) == [
+        "c:9: clock.rx.hz: Expected `int` >= 1000",
+        "c:14: unknown key 'clok' in tap.rx_in; did you mean clock?",
+        "c:21: unknown key 'clok' in tap.rx_out; did you mean clock?",
+    ]
+
+
+def test_a_law_over_a_counter_that_is_not_built_is_refused() -> None:
+    text = MAC + '[law.kept]\nplus = ["rx_dropped"]\nminus = ["rx_packets"]\n'
+    assert problems(text)[0].startswith(
+        "c:34: law kept: there is no counter or register of the bank 'rx_packets'"
+    )
+
+
+def test_an_empty_file_and_one_of_other_types_say_what_is_missing() -> None:
+    assert problems("") == [
+        "c:1: card is missing; every card file has it",
+        "c:1: clock is missing; every card file has it",
+        "c:1: schema is missing; every card file has it",
+        "c:1: tap is missing; every card file has it",
+    ]
+    assert problems("schema = 1\ncard = 3\nclock = [1]\n[tap]\na = 1\n") == [
+        "c:2: card: Expected `object`, got `int`",
+        "c:3: clock: Expected `object`, got `array`",
+        "c:5: tap.a: Expected `object`, got `int`",
+    ]
+
+
+def test_a_thousand_taps_and_ten_megabytes_are_refused_in_one_line(tmp_path: Path) -> None:
+    taps = "".join(f'[tap.t{n}]\nkind = "fifo"\nclock = "rx"\n' for n in range(1000))
+    assert problems(MAC + taps) == ["c:12: 1,002 tables tap.*: a card has at most 64"]
+    large = tmp_path / "large.toml"
+    large.write_bytes(b"#" * (10 << 20))
+    with pytest.raises(InputError, match=rf"larger than {MOST_B:,} B"):
+        read_card(large)
+
+
+def test_text_that_is_no_toml_or_no_text_is_refused_with_its_line(tmp_path: Path) -> None:
+    assert problems("schema = 1\n[card\n")[0].startswith("c:2: ")
+    assert problems("a = " + "[" * 5000) == ["c: arrays or tables stand too deep in each other"]
+    other = tmp_path / "latin.toml"
+    other.write_bytes(b"schema = 1\n# \xe9\n")
+    with pytest.raises(CardError, match=r"latin\.toml:2: byte 0xe9 is no UTF-8 text"):
+        read_card(other)
+    with pytest.raises(InputError, match="could not be read"):
+        read_card(tmp_path / "none.toml")
+
+
+@given(st.text(max_size=300), st.integers(0, len(MAC)), st.integers(0, 40))
+def test_no_text_raises_anything_but_a_card_error(text: str, at: int, length: int) -> None:
+    for broken in (text, MAC[:at] + text + MAC[at + length :]):
+        try:
+            parse_card(broken)
+        except CardError as error:
+            assert str(error)
+
+
+def test_keys_have_the_lines_where_a_reader_sees_them() -> None:
+    text = (
+        'a = 1\n"b c" = 2 # x = 1\n[t.u]\nlist = [\n  1, # y = 3\n  "z = 4",\n]\n'
+        'text = """\nq = 5\n"""\n[[t.v]]\nk = { m = 1, n = { o = 2 } }\n[[t.v]]\nk.l = 1\n[t.v.w]\nr = 1\n'
+    )
+    assert key_lines(text) == {
+        ("a",): 1,
+        ("b c",): 2,
+        ("t",): 3,
+        ("t", "u"): 3,
+        ("t", "u", "list"): 4,
+        ("t", "u", "text"): 8,
+        ("t", "v"): 11,
+        ("t", "v", 0): 11,
+        ("t", "v", 0, "k"): 12,
+        ("t", "v", 1): 13,
+        ("t", "v", 1, "k"): 14,
+        ("t", "v", 1, "k", "l"): 14,
+        ("t", "v", 1, "w"): 15,
+        ("t", "v", 1, "w", "r"): 16,
+    }
