@@ -23,6 +23,11 @@ class FreezeframeError(Exception):
 
     exit_code = 2
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What to print: one line, or one for each problem of an input that has several."""
+        return (str(self),)
+
 
 class InputError(FreezeframeError):
     """What the user asked for or handed over cannot be used."""

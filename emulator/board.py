@@ -16,31 +16,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from freezeframe.capture.device_side import hooks_folder
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.listen import listen_address
 
-__all__ = ["TOP", "board_program", "cache_folder", "check_address", "hooks_folder"]
+__all__ = ["TOP", "board_program", "cache_folder", "check_address"]
 
 TOP = "ff_example_pair"
 _VERILOG = ("rtl", "registers/generated")
 _BOARD = "board"
 _NEEDED = {"verilator": "verilator", "make": "make", "g++": "g++"}  # program: Debian package
 _KEPT = 4  # builds of other sources that stay in the cache
-
-
-def hooks_folder() -> Path:
-    """Return the folder of the device side: beside this package in a checkout, inside it in an installed wheel.
-
-    Raises:
-        InputError: the installation lacks it.
-    """
-    above = Path(__file__).resolve().parents[1]
-    for name in ("firmware-hooks", "firmware_hooks"):
-        if (above / name / "rtl").is_dir():
-            return above / name
-    raise InputError(
-        f"{above}: the Verilog sources are not there (firmware-hooks/rtl); reinstall freezeframe"
-    )
 
 
 def cache_folder() -> Path:

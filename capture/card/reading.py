@@ -38,7 +38,12 @@ class Problem:
 
 
 class CardError(InputError):
-    """A card file that cannot be used; each problem has a line of its own."""
+    """A card file that cannot be used; each problem is a line of its own."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The problems, in the order of the file."""
+        return tuple(str(self).splitlines())
 
 
 def read_card(path: Path | str) -> CardFile:

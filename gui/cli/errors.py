@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ParamSpec
 
 import typer
@@ -39,17 +39,18 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
             forget_stdout()
             raise typer.Exit(EXIT_PIPE) from None
         except FreezeframeError as error:
-            raise _exit(str(error), error.exit_code) from error
+            raise _exit(error.lines, error.exit_code) from error
         except OSError as error:
             if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            raise _exit(_file_error(error), FreezeframeError.exit_code) from error
+            raise _exit((_file_error(error),), FreezeframeError.exit_code) from error
 
     return wrapped
 
 
-def _exit(message: str, code: int) -> typer.Exit:
-    print(f"freezeframe: {printable(message.strip())}", file=sys.stderr)
+def _exit(lines: Iterable[str], code: int) -> typer.Exit:
+    for line in lines:
+        print(f"freezeframe: {printable(line.strip())}", file=sys.stderr)
     return typer.Exit(code)
 
 

@@ -40,6 +40,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("targets", "List the ways to reach a card, or the devices behind one.", _START),
     Verb("emulate", "Run the emulated pair of cards as an Etherbone server.", _START),
     Verb("sim-board", "Run the example pair in Verilog as an Etherbone server.", _START),
+    Verb("card", "Describe a card in a file: begin one, check it, show it.", _START),
     Verb("status", "Tell the state of the recorder and what froze it.", _DEVICE),
     Verb("counters", "Show every counter of a card, named, from one snapshot.", _DEVICE),
     Verb("watch", "Show live counters in the terminal.", _DEVICE),

@@ -15,7 +15,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - a checkout on the path is checke
 
 if TYPE_CHECKING:
     from freezeframe.analyzers.api import analyze, check, diff, explain
-    from freezeframe.capture.card import Card, connect, trigger
+    from freezeframe.capture.connection import Card, connect, trigger
     from freezeframe.capture.errors import FreezeframeError, InputError, TargetError
     from freezeframe.capture.folder.opening import open_capture as open
     from freezeframe.capture.folder.reader import CaptureFolder
@@ -50,20 +50,20 @@ if (_root / "pyproject.toml").is_file():  # a checkout: the rooms are its top-le
 
 _MODULE_OF = {
     "CaptureFolder": "capture.folder.reader",
-    "Card": "capture.card",
+    "Card": "capture.connection",
     "FreezeframeError": "capture.errors",
     "InputError": "capture.errors",
     "SampleFolder": "capture.folder.samples",
     "TargetError": "capture.errors",
     "analyze": "analyzers.api",
     "check": "analyzers.api",
-    "connect": "capture.card",
+    "connect": "capture.connection",
     "decode": "decoders.api",
     "diff": "analyzers.api",
     "explain": "analyzers.api",
     "open": "capture.folder.opening",
     "report": "gui.report.write",
-    "trigger": "capture.card",
+    "trigger": "capture.connection",
 }
 _NAME_THERE = {"open": "open_capture"}  # a module of ours does not hide the built-in function
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from freezeframe.capture.device_side import hooks_folder
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.targets.base import Words
 from freezeframe.capture.targets.server import EtherboneServer
-from freezeframe.emulator.board import hooks_folder
 
 _ONES = 0xFFFFFFFF
 

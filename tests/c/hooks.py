@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from freezeframe.emulator.board import hooks_folder
+from freezeframe.capture.device_side import hooks_folder
 from tests.processes import run_program
 
 __all__ = ["SOURCES", "WARNINGS", "RingState", "drive", "driver", "ring_states"]

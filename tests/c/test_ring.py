@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.emulator.board import hooks_folder
+from freezeframe.capture.device_side import hooks_folder
 from freezeframe.emulator.recorder import Recorder
 from tests.c.hooks import SOURCES, WARNINGS, ring_states
 

@@ -77,7 +77,7 @@ def test_the_wheel_offers_the_program_the_module_and_every_entry_point(wheel: En
 def test_the_wheel_brings_the_device_side_and_finds_it_there(wheel: Environment) -> None:
     found = Path(
         wheel.run(
-            "-c", "from freezeframe.emulator.board import hooks_folder; print(hooks_folder())"
+            "-c", "from freezeframe.capture.device_side import hooks_folder; print(hooks_folder())"
         ).strip()
     )
     assert found == wheel.packages / "freezeframe" / "firmware_hooks"

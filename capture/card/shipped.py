@@ -1,0 +1,27 @@
+"""The cards that ship, by name, and the JSON Schema by which an editor completes a card file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from msgspec.json import schema
+
+from freezeframe.capture.card.tables import CardFile
+from freezeframe.capture.device_side import hooks_folder
+
+__all__ = ["card_schema", "shipped_cards"]
+
+
+def shipped_cards() -> dict[str, Path]:
+    """Return the files of the cards that ship, by the name of the card.
+
+    Raises:
+        InputError: the installation lacks the device side.
+    """
+    return {path.stem: path for path in sorted((hooks_folder() / "cards").glob("*.toml"))}
+
+
+def card_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a card file (JSON Schema 2020-12)."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema(CardFile)}

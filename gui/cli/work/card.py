@@ -1,0 +1,171 @@
+"""``freezeframe card``: begin, check and show a card file."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
+from freezeframe.capture.card.reading import read_card
+from freezeframe.capture.card.shipped import card_schema, shipped_cards
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.cli.output import emit_json, table
+from freezeframe.gui.places import write_whole
+from freezeframe.gui.text import plural, printable
+
+__all__ = ["act"]
+
+
+def act(action: str, file: Path | None, begin_from: str, *, force: bool, json: bool) -> None:
+    """Do what is asked with a card file.
+
+    Raises:
+        InputError: no file is named, it cannot be read or written, or it says what a card cannot be.
+    """
+    if action == "schema":
+        emit_json(card_schema())
+        return
+    if file is None:
+        raise InputError(
+            f"card {action}: name the card file, for instance: freezeframe card {action} mac.toml"
+        )
+    if action == "new":
+        _begin(file, begin_from, force)
+        return
+    card = elaborate(read_card(file))
+    if json:
+        emit_json(_document(card))
+    elif action == "check":
+        print(f"{printable(file)}: {_summary(card)}")
+    else:
+        print(_text(card))
+
+
+def _begin(file: Path, begin_from: str, force: bool) -> None:
+    shipped = shipped_cards()
+    if begin_from not in shipped:
+        near = get_close_matches(begin_from, shipped, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(shipped)}"
+        raise InputError(f"--from {begin_from}: no card of that name ships; {hint}")
+    if file.exists() and not force:
+        raise InputError(f"{file}: exists already; --force replaces it")
+    name = file.stem.lower().replace("_", "-")
+    text = shipped[begin_from].read_text("utf-8")
+    write_whole(file, text.replace(f'name = "{begin_from}"', f'name = "{name}"', 1).encode())
+    card = elaborate(read_card(file))
+    print(f"{printable(file)}: {_summary(card)}")
+    print(f"Make it your card's, then: freezeframe card check {printable(file)}")
+
+
+def _summary(card: ElaboratedCard) -> str:
+    return (
+        f"{card.name} {card.said.card.version}: {plural(len(card.taps), 'tap')} in "
+        f"{plural(len(card.clocks), 'clock domain')}, {plural(card.memories, 'trace memory', 'trace memories')} "
+        f"of {card.memory_bits / 8192:,.0f} KiB in all, {plural(len(card.causes), 'cause')}, "
+        f"{plural(len(card.counters), 'counter')}, {plural(len(card.laws), 'law')}; hash {card.hash:016x}"
+    )
+
+
+def _text(card: ElaboratedCard) -> str:
+    parts = [_summary(card)]
+    if card.said.card.doc:
+        parts.append(card.said.card.doc)
+    clocks = [
+        (
+            clock.name,
+            f"{clock.said.hz:,}",
+            f"{clock.said.ppm}",
+            "registers" if clock.said.registers else "",
+        )
+        for clock in card.clocks
+    ]
+    parts.append(table(("clock", "Hz", "ppm", ""), clocks, right=(1, 2)))
+    taps = [
+        (
+            tap.name, tap.said.kind, tap.clock.name, str(tap.said.bits), tap.said.keep,
+            tap.said.format or "raw", f"{tap.said.depth:,}", _memories(tap.lanes), str(tap.latency_cycles),
+        )
+        for tap in card.taps
+    ]  # fmt: skip
+    heads = ("tap", "kind", "clock", "bits", "keep", "format", "records", "memories", "latency")
+    parts.append(table(heads, taps, right=(3, 6, 8)))
+    if card.stretches:
+        rows = [(s.path, f"{s.first.name} -> {s.second.name}", s.text) for s in card.stretches]
+        parts.append(table(("path", "stretch", "what may happen there"), rows))
+    causes = [
+        (str(cause.bit), cause.name, "of every card" if cause.said is None else _cause(cause.said))
+        for cause in card.causes
+    ]
+    parts.append(table(("bit", "cause", ""), causes, right=(0,)))
+    if card.counters:
+        rows = [
+            (name, f"{c.counts} at {c.tap}" if c.counts else f"wire {c.wire}", c.unit or c.counts)
+            for name, c in card.counters
+        ]
+        parts.append(table(("counter", "counts", "unit"), rows))
+    if card.laws:
+        laws = [
+            (
+                law.name,
+                _sum(law.plus, law.minus),
+                _bounds(law.least, law.most),
+                "follows" if law.derived else "own",
+            )
+            for law in card.laws
+        ]
+        parts.append(table(("law", "sum", "bounds", ""), laws))
+    return "\n\n".join(parts)
+
+
+def _memories(lanes: range) -> str:
+    return str(lanes.start) if len(lanes) == 1 else f"{lanes.start}-{lanes.stop - 1}"
+
+
+def _cause(said: Any) -> str:
+    if said.wire:
+        return f"wire {said.wire}"
+    cycles = f", {said.cycles:,} cycles" if said.cycles else ""
+    return f"{said.check} at {said.tap}{cycles}" if said.tap else f"{said.check}{cycles}"
+
+
+def _sum(plus: tuple[str, ...], minus: tuple[str, ...]) -> str:
+    return " - ".join([" + ".join(plus), *minus])
+
+
+def _bounds(least: int | None, most: int | None) -> str:
+    low = "" if least is None else f"{least:,}"
+    high = "" if most is None else f"{most:,}"
+    return f"{low}..{high}"
+
+
+def _document(card: ElaboratedCard) -> dict[str, Any]:
+    return {
+        "name": card.name,
+        "version": card.said.card.version,
+        "hash": f"{card.hash:016x}",
+        "clocks": [
+            {"number": c.number, "name": c.name, "hz": c.said.hz, "ppm": c.said.ppm} for c in card.clocks
+        ],
+        "taps": [
+            {
+                "number": tap.number, "name": tap.name, "clock": tap.clock.name, "bits": tap.said.bits,
+                "format": tap.format, "memories": list(tap.lanes), "depth": tap.said.depth,
+                "latency_cycles": tap.latency_cycles,
+            }
+            for tap in card.taps
+        ],
+        "stretches": [
+            {"path": s.path, "first": s.first.name, "second": s.second.name, "identity": s.identity, "text": s.text}
+            for s in card.stretches
+        ],
+        "causes": [{"bit": cause.bit, "name": cause.name} for cause in card.causes],
+        "counters": [name for name, _ in card.counters],
+        "laws": [
+            {
+                "name": law.name, "plus": list(law.plus), "minus": list(law.minus), "least": law.least,
+                "most": law.most, "derived": law.derived,
+            }
+            for law in card.laws
+        ],
+    }  # fmt: skip
