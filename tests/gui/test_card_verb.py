@@ -1,0 +1,70 @@
+"""``freezeframe card``: begun, checked, shown; every problem is a line, and nothing is overwritten unasked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from freezeframe.capture.card.elaborated import elaborate
+from freezeframe.capture.card.reading import read_card
+from freezeframe.capture.card.shipped import card_schema, shipped_cards
+from tests.gui.cli import run_inside
+
+
+@pytest.mark.parametrize("name", sorted(shipped_cards()))
+def test_a_shipped_card_is_begun_from_checked_and_shown(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    begun = run_inside("card", "new", str(file), "--from", name)
+    assert begun.code == 0
+    assert f"{file}: mine 0.1: 2 taps in 2 clock domains" in begun.out
+    assert run_inside("card", "check", str(file)).out == begun.out.splitlines()[0] + "\n"
+    shown = run_inside("card", "show", str(file)).out
+    assert "drops whole packets, counted by rx_dropped" in shown
+    assert "rx_in_packets - rx_out_packets - rx_dropped" in shown
+    card = elaborate(read_card(file))
+    document = json.loads(run_inside("card", "show", str(file), "--json").out)
+    assert document["hash"] == f"{card.hash:016x}"
+    assert [tap["memories"] for tap in document["taps"]] == [list(tap.lanes) for tap in card.taps]
+
+
+def test_every_problem_is_a_line_of_its_own_and_exits_2(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    run_inside("card", "new", str(file))
+    text = file.read_text().replace('clock = "rx"', 'clock = "tx"', 1).replace("keep", "kep", 1)
+    file.write_text(text)
+    done = run_inside("card", "check", str(file))
+    assert done.code == 2
+    assert done.err == (
+        f"freezeframe: {file}:27: unknown key 'kep' in tap.rx_in; did you mean keep?\n"
+    )
+    file.write_text(text.replace("kep", "keep"))
+    done = run_inside("card", "show", str(file))
+    assert done.err == (
+        f"freezeframe: {file}:25: tap rx_in: there is no clock 'tx'; there is bus, rx\n"
+    )
+
+
+def test_what_is_there_stays_and_what_is_missing_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("mine")
+    done = run_inside("card", "new", str(file))
+    assert (done.code, done.err) == (
+        2,
+        f"freezeframe: {file}: exists already; --force replaces it\n",
+    )
+    assert file.read_text() == "mine"
+    assert run_inside("card", "new", str(file), "--force").code == 0
+    done = run_inside("card", "new", str(tmp_path / "x.toml"), "--from", "ethernet-axis-65")
+    assert "no card of that name ships; did you mean ethernet-axis-64?" in done.err
+    assert "name the card file" in run_inside("card", "check").err
+    assert "could not be read" in run_inside("card", "check", str(tmp_path / "none.toml")).err
+
+
+def test_the_schema_names_every_table_and_editors_can_read_it() -> None:
+    document = json.loads(run_inside("card", "schema").out)
+    assert document == json.loads(json.dumps(card_schema()))
+    tables = document["$defs"]["CardFile"]["properties"]
+    assert {"card", "clock", "tap", "path", "cause", "law", "transport"} <= set(tables)
+    assert document["$defs"]["Tap"]["additionalProperties"] is False
