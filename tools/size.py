@@ -1,7 +1,7 @@
 """How large the program is: lines of code and statements of each room, beside those of another revision.
 
 A line of code holds a token that is no comment and no docstring; blank lines do not count. A statement is
-an ``ast.stmt`` that is no docstring. Usage: ``python tools/size.py [--since REVISION]``.
+an ``ast.stmt`` that is no docstring. Usage: ``python tools/size.py [--since REVISION] [--until REVISION]``.
 """
 
 from __future__ import annotations
@@ -85,7 +85,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     since = "compare with this commit (%(default)s)"
     parser.add_argument("--since", metavar="REVISION", default="eb2c5a0", help=since)
-    before, after = sizes(of_revision(parser.parse_args().since)), sizes(of_checkout())
+    until = "what is compared: a commit; the checkout without"
+    parser.add_argument("--until", metavar="REVISION", help=until)
+    args = parser.parse_args()
+    before = sizes(of_revision(args.since))
+    after = sizes(of_revision(args.until) if args.until else of_checkout())
     print(f"{'':16}{'lines of code':>26}{'statements':>30}")
     totals = {"product": [room for room in ROOMS if room != "tests"], "tests": ["tests"]}
     for name, rooms in [*((room, [room]) for room in ROOMS if room != "tests"), *totals.items()]:
