@@ -68,7 +68,7 @@ test: system lint types docs tests
 quick: $(DEV) links
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
-	@$(PYTEST) --quick tests/$(ROOM)
+	@$(PYTEST) --quick -r fE tests/$(ROOM)
 
 lint: $(DEV)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
