@@ -19,7 +19,7 @@ from freezeframe.capture.recorder.trigger import (
     read_trigger,
     set_trigger,
 )
-from freezeframe.capture.registers.access import Device, open_devices
+from freezeframe.capture.registers.access import Device, device_of, open_devices
 from freezeframe.capture.targets.base import Target, open_target
 
 __all__ = ["Card", "connect", "trigger"]
@@ -67,11 +67,7 @@ class Card:
         Raises:
             InputError: the target has none; the message lists those it has.
         """
-        for device in self.devices:
-            if device.name == name:
-                return device
-        known = ", ".join(device.name for device in self.devices)
-        raise InputError(f"{self.target.url}: no device {name!r}; it has {known}")
+        return device_of(self.devices, name)
 
     def states(self) -> dict[str, RecorderState]:
         """Return what each recorder is doing, by the name of its device."""

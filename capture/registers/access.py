@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.errors import BusError, DeviceUnknownError, TargetError
+from freezeframe.capture.errors import BusError, DeviceUnknownError, InputError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
 from freezeframe.capture.registers.map_table import (
@@ -21,7 +21,15 @@ from freezeframe.capture.registers.map_table import (
 )
 from freezeframe.capture.targets.base import Target, Words
 
-__all__ = ["ALL_ONES", "CounterSnapshot", "Device", "Identity", "RegisterAt", "open_devices"]
+__all__ = [
+    "ALL_ONES",
+    "CounterSnapshot",
+    "Device",
+    "Identity",
+    "RegisterAt",
+    "device_of",
+    "open_devices",
+]
 
 ALL_ONES = 0xFFFFFFFF
 
@@ -264,6 +272,19 @@ def open_devices(target: Target) -> list[Device]:
                 f"device {said} answers; does the target begin with device 0 (option base=)?"
             )
     return devices
+
+
+def device_of(devices: Sequence[Device], name: str) -> Device:
+    """Return the device of that name.
+
+    Raises:
+        InputError: the target has none; the message lists those it has.
+    """
+    for device in devices:
+        if device.name == name:
+            return device
+    known = ", ".join(device.name for device in devices)
+    raise InputError(f"{devices[0].target.url}: no device {name!r}; it has {known}")
 
 
 def _identify(target: Target, index: int, base: int) -> Identity:

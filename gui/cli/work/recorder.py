@@ -6,17 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from freezeframe.capture.errors import InputError
 from freezeframe.capture.recorder import control, provoke
 from freezeframe.capture.recorder.state import RecorderState, read_state
-from freezeframe.capture.registers.access import Device
+from freezeframe.capture.registers.access import Device, device_of
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.decoders.trace.encode import packet_words
 from freezeframe.gui.cli.work.session import open_session
 
 __all__ = [
     "arm",
-    "device_of",
     "freeze",
     "inject",
     "rdma_write",
@@ -90,16 +88,3 @@ def rdma_write(flow: int, seq: int, address: int, length: int) -> list[int]:
 def _opened(target: str, name: str, log: Path | None) -> Iterator[Device]:
     with open_session(target, log) as devices:
         yield device_of(devices, name)
-
-
-def device_of(devices: Sequence[Device], name: str) -> Device:
-    """Return the device of that name.
-
-    Raises:
-        InputError: the target has none; the message lists those it has.
-    """
-    for device in devices:
-        if device.name == name:
-            return device
-    known = ", ".join(device.name for device in devices)
-    raise InputError(f"{devices[0].target.url}: no device {name!r}; it has {known}")

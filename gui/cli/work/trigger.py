@@ -15,8 +15,8 @@ from freezeframe.capture.recorder.trigger import (
     read_trigger,
     set_trigger,
 )
+from freezeframe.capture.registers.access import device_of
 from freezeframe.gui.cli.output import emit_json, hex_word, table
-from freezeframe.gui.cli.work.recorder import device_of
 from freezeframe.gui.cli.work.session import open_session
 
 __all__ = ["trigger"]
