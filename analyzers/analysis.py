@@ -18,8 +18,6 @@ import pandas as pd
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.notebook import ShownInNotebooks
 
-__all__ = ["AnalysisResult", "Figure", "Intervals", "Series"]
-
 Int64 = npt.NDArray[np.int64]
 
 

@@ -8,17 +8,6 @@ from typing import Any, Protocol, TypeVar
 
 from freezeframe.capture.notebook import ShownInNotebooks
 
-__all__ = [
-    "UNDETERMINED",
-    "Analysis",
-    "Analyzer",
-    "Evidence",
-    "Finding",
-    "Row",
-    "plain_fields",
-    "run_analyzer",
-]
-
 UNDETERMINED = "undetermined"
 """The diagnosis of a symptom whose cause the recording does not decide."""
 

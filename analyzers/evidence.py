@@ -10,18 +10,6 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff, path_of
 
-__all__ = [
-    "Place",
-    "cause_evidence",
-    "good_elsewhere",
-    "neighbourhood",
-    "place_of_pair",
-    "tap_after",
-    "verdict_text",
-    "word_label",
-    "word_text",
-]
-
 _AROUND = 2  # words shown on either side of the one in question
 
 

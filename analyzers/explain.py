@@ -37,9 +37,6 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace
 
-__all__ = ["NAMES", "Explanation", "LogReach", "explain", "log_reaches", "rank"]
-
-
 _CREDIT_FAULTS = (
     credit_words.CREDIT_CORRUPTED,
     stall.CREDIT_LOST,

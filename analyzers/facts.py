@@ -25,21 +25,6 @@ from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff, path_of
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import Kind
 
-__all__ = [
-    "LINK",
-    "RECEIVER_FIFO",
-    "SENDER_FIFO",
-    "CrcVerdicts",
-    "Facts",
-    "LinkWords",
-    "TapVerdicts",
-    "Unplaced",
-    "covers",
-    "doubt_ps",
-    "first_bad_taps",
-    "flight_ps",
-]
-
 SENDER_FIFO, LINK, RECEIVER_FIFO = 0, 1, 2
 """The stretches of a path between its four taps."""
 

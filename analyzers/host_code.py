@@ -23,8 +23,6 @@ from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.host.table import HostEvents, host_events
 
-__all__ = ["InterruptRow", "handled", "run"]
-
 RAN, NEVER, UNKNOWN = "ran", "never", "unknown"
 _PATIENCE_PS, _PATIENCE = 100_000_000, 10
 """How long a trace must go on after an interrupt, at least and in longest latencies, for its silence to count."""

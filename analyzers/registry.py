@@ -13,8 +13,6 @@ from importlib.metadata import EntryPoint, entry_points
 from freezeframe.analyzers.contract import Analysis
 from freezeframe.capture.errors import InputError
 
-__all__ = ["GROUP", "AnalysisRegistry", "load_analyses"]
-
 GROUP = "freezeframe.analyzers"
 
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.analysis import Figure, Intervals
 
-__all__ = ["IntervalRow", "distribution_figures", "interval_track", "joined_notes", "median"]
-
 IntervalRow = tuple[int, int, str, str, int, bool, bool]
 """t_ps, t_end_ps, kind, text, flow, open_start, open_end."""
 

@@ -14,19 +14,6 @@ from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import HEADER, MEMORY_NAMES, Kind
 from freezeframe.decoders.trace.decode import Trace
 
-__all__ = [
-    "HEADS",
-    "TAPS",
-    "WHOLE_PACKETS",
-    "EventLog",
-    "Packet",
-    "Stream",
-    "event_log_of",
-    "header_fields",
-    "missing_kinds",
-    "streams_of",
-]
-
 HEADS = 2
 """HEAD words of a packet: header and address."""
 

@@ -21,8 +21,6 @@ from freezeframe.capture.timebase import (
     TimeBase,
 )
 
-__all__ = ["Moments", "alignment_notes", "span_uncertainty_ps"]
-
 Int64 = npt.NDArray[np.int64]
 
 _ROUNDING_PS = 2  # each end is rounded down to picoseconds

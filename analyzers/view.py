@@ -35,8 +35,6 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 
-__all__ = ["CaptureView", "came_up_ps", "fits_power_up"]
-
 _FLOW_CONTROL = (Kind.CREDIT, Kind.PRESSURE, Kind.STATE)
 
 

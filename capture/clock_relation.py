@@ -20,8 +20,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError
 
-__all__ = ["MOST_DRIFT_PPM", "Bound", "Relation", "relate"]
-
 MOST_DRIFT_PPM = 500
 """Two clocks that are believed: crystals differ by 200 ppm at most, a disciplined host clock is slewed by 500."""
 

@@ -7,8 +7,6 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Code", "code"]
-
 
 class Code:
     """A function that a declaration names: ``"package.module:function"``; calling it loads it."""

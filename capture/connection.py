@@ -22,8 +22,6 @@ from freezeframe.capture.recorder.trigger import (
 from freezeframe.capture.registers.access import Device, device_of, open_devices
 from freezeframe.capture.targets.base import Target, open_target
 
-__all__ = ["Card", "connect", "trigger"]
-
 
 class Card:
     """A target and the devices behind it; close it, or use it in a ``with`` block.

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["hooks_folder"]
-
 
 def hooks_folder() -> Path:
     """Return the folder of the device side: beside this package in a checkout, inside it in an installed wheel.

@@ -5,18 +5,6 @@ A message says where, what, how much, and what to do. Bad wire data never raises
 
 from __future__ import annotations
 
-__all__ = [
-    "BusError",
-    "CaptureFormatError",
-    "CaptureVersionError",
-    "DeviceUnknownError",
-    "FreezeframeError",
-    "InputError",
-    "RecorderStateError",
-    "TargetError",
-    "TargetTimeout",
-]
-
 
 class FreezeframeError(Exception):
     """Root of everything that is reported in one line, without a traceback."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["listen_address"]
-
 
 def listen_address(
     text: str, *, name: str = "listen address", hint: str = "port 0..65535 (0: any free one)"

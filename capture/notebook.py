@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from freezeframe.capture.code import code
 
-__all__ = ["ShownInNotebooks"]
-
 _html = code("freezeframe.gui.notebook:html")
 
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["refuse_dash"]
-
 
 def refuse_dash(path: Path) -> None:
     """Refuse ``-``: results are files and folders that are whole or not there, which a pipe cannot be.

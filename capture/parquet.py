@@ -25,7 +25,6 @@ from freezeframe.capture.folder.durable import sync_directory
 if TYPE_CHECKING:
     import pandas as pd  # 0.2 s that no writer of tables need wait
 
-__all__ = ["WORD_COLUMNS", "read_table", "write_batches", "write_table"]
 
 # Columns of docs/formats.md section 8 that hold bits, not numbers.
 WORD_COLUMNS = ("data", "dest", "value")

@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["UNITS_PS", "format_ps", "parse_span", "parse_time", "plain_time", "times_like"]
-
 # Unit, picoseconds, and the digits after the point.
 _UNITS = (("s", 10**12, 12), ("ms", 10**9, 9), ("µs", 10**6, 6), ("ns", 10**3, 3), ("ps", 1, 0))
 

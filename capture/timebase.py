@@ -33,17 +33,6 @@ from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Domain
 
-__all__ = [
-    "DOMAIN_OF_MEMORY",
-    "PS_PER_S",
-    "UNKNOWN_PS",
-    "DomainClock",
-    "TimeBase",
-    "cycle_to_ps",
-    "cycles_to_ps",
-    "ps_to_cycle",
-]
-
 PS_PER_S = 10**12
 
 UNKNOWN_PS = -1

@@ -15,8 +15,6 @@ from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 
-__all__ = ["decode"]
-
 Capture = CaptureFolder | SampleFolder | Path | str
 Progress = Callable[[int, int], None]
 

@@ -13,8 +13,6 @@ from freezeframe.capture.code import Code
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.decoders.contract import Decoder
 
-__all__ = ["blamed", "texts_of"]
-
 _OURS = "freezeframe."
 
 

@@ -19,17 +19,6 @@ from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges
 from freezeframe.capture.files.plane_kernels import LANES, differs, lowest, moves
 from freezeframe.capture.files.samples import Samples
 
-__all__ = [
-    "CLOCKING",
-    "MARK",
-    "STILL",
-    "Clocked",
-    "Clocks",
-    "clocking",
-    "together",
-    "together_runs",
-]
-
 MARK = np.uint64(1 << 63)  # in `Clocks.low`: a line changes that is not the clock
 STILL = np.uint64(1 << 62)  # beside MARK: and the clock does not change in this sample
 

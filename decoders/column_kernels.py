@@ -6,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["turned"]
-
 _ROWS = 8  # a cache line of each column
 
 

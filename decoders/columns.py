@@ -12,17 +12,6 @@ import pyarrow as pa
 
 from freezeframe.decoders.column_kernels import turned
 
-__all__ = [
-    "by_column",
-    "end_to_end",
-    "event_schema",
-    "name_type",
-    "names",
-    "one_name",
-    "one_number",
-    "table",
-]
-
 _LEAST_ZEROS = 1 << 16
 _WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 

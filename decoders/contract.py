@@ -15,18 +15,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from freezeframe.capture.errors import InputError
 
-__all__ = [
-    "CAPTURE",
-    "EDGES",
-    "Channel",
-    "Decoder",
-    "Option",
-    "OptionValue",
-    "OptionValues",
-    "Output",
-    "Texts",
-]
-
 EDGES = "edges"  # input: freezeframe.capture.files.edges.Edges, bit i = channel i as declared
 CAPTURE = "capture"  # input: freezeframe.capture.folder.CaptureFolder, handed over whole
 

@@ -17,17 +17,6 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.plane_kernels import LANES, differs, lowest
 from freezeframe.capture.files.samples import Samples
 
-__all__ = [
-    "EdgeLine",
-    "SampleLine",
-    "level_at",
-    "level_since",
-    "line_of",
-    "next_change",
-    "place_at",
-    "sample_at",
-]
-
 _ONE, _LANES = np.uint64(1), np.uint64(LANES)
 _NEAR = np.uint64(16)  # samples
 

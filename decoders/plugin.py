@@ -19,8 +19,6 @@ from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import Decoder
 from freezeframe.decoders.registry import Registry, load_decoders
 
-__all__ = ["load_with_plugins"]
-
 
 def load_with_plugins(files: Sequence[str | Path]) -> Registry:
     """Return the installed decoders and those of these files.

@@ -18,8 +18,6 @@ from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import Decoder
 
-__all__ = ["GROUP", "SIGROK", "BrokenDecoder", "Registry", "load_decoders", "shortened"]
-
 GROUP = "freezeframe.decoders"
 SIGROK = "srd-"  # what the ids of sigrok's decoders begin with
 

@@ -15,8 +15,6 @@ from freezeframe.capture.files.source import listed
 from freezeframe.decoders.contract import Decoder, OptionValues
 from freezeframe.decoders.registry import Registry
 
-__all__ = ["Stack", "Step", "match_channels", "parse_spec"]
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

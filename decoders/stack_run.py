@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         CaptureFolder,
     )  # with the names of the registers; not for samples
 
-__all__ = ["Decoded", "StackRun"]
 
 _joined_for_sigrok = code("freezeframe.decoders.srd.stacking:joined")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-__all__ = ["WorkerState"]
-
 
 class WorkerState(ABC):
     """A state whose decoder leaves the work to another process, so that others can go on meanwhile."""

@@ -14,8 +14,6 @@ from freezeframe.capture.registers.map_table import MAP_SIZE
 from freezeframe.capture.targets.base import Words
 from freezeframe.emulator.target import EmulatorTarget
 
-__all__ = ["CardTarget", "cards_apart"]
-
 
 class CardTarget:
     """The window of one card, at address 0. Closing it leaves the pair to the other one."""

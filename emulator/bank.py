@@ -16,8 +16,6 @@ from freezeframe.emulator.clocks import Clocks
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.ports import Values
 
-__all__ = ["Bank", "Image", "chunk_crcs", "flow_values"]
-
 _LOW = 0xFFFFFFFF
 
 Image = npt.NDArray[np.uint8]

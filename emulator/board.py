@@ -20,8 +20,6 @@ from freezeframe.capture.device_side import hooks_folder
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.listen import listen_address
 
-__all__ = ["TOP", "board_program", "cache_folder", "check_address"]
-
 TOP = "ff_example_pair"
 _VERILOG = ("rtl", "registers/generated")
 _BOARD = "board"

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CROSSING_CYCLES", "Clock", "Clocks"]
-
 CROSSING_CYCLES = 3
 """A signal is seen this many edges after the last edge before it changed: 2 to 3 cycles later (two flip-flops)."""
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from freezeframe.capture.registers.layouts import Cause
 from freezeframe.emulator.profile import Profile
 
-__all__ = ["Config"]
-
 _ALL_CAUSES = sum(1 << cause for cause in Cause)
 
 

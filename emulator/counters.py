@@ -15,8 +15,6 @@ from freezeframe.emulator.config import Config
 from freezeframe.emulator.parts import Fifo, Process, Tap
 from freezeframe.emulator.ports import Time
 
-__all__ = ["COUNTER_W", "Sampler", "Snapshots"]
-
 COUNTER_W = 64
 """Bits of a counter."""
 

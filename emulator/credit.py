@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from freezeframe.emulator.tally import Tally
 
-__all__ = ["Flow", "Flows"]
-
 
 class Flow:
     """One flow of one card: as a sender (sent, credited, limit) and as a receiver (received, freed, reported).

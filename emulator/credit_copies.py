@@ -17,8 +17,6 @@ from freezeframe.capture.registers.layouts import CREDIT_FLAGS_LSB, CREDIT_FLAGS
 from freezeframe.decoders.trace.encode import crc16_ibm3740, words_to_bytes
 from freezeframe.emulator.memory import Words
 
-__all__ = ["SENT", "TAKEN", "CreditCopies"]
-
 SENT, TAKEN = 1, 2
 
 _MARK = 0x43 << 40

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from freezeframe.emulator.memory import Words
 
-__all__ = ["Descriptor"]
-
 
 @dataclass(slots=True)
 class Descriptor:

@@ -30,8 +30,6 @@ from freezeframe.emulator.packet import (
 from freezeframe.emulator.parts import Fifo, Process, Signal
 from freezeframe.emulator.ports import Backplane, Stage, Transmitter, Values
 
-__all__ = ["Read", "TxDma"]
-
 _LOW = 0xFFFFFFFF
 _PPM = 1_000_000
 

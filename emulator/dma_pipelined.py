@@ -15,8 +15,6 @@ from freezeframe.emulator.packet import FRAME_WORDS
 from freezeframe.emulator.parts import Fifo, Process
 from freezeframe.emulator.ports import Backplane, Transmitter
 
-__all__ = ["PipelinedTxDma"]
-
 
 class PipelinedTxDma(TxDma):
     """As `TxDma`, with ``bus.outstanding_reads`` messages under way."""

@@ -27,8 +27,6 @@ from freezeframe.emulator.packet import HEAD_WORDS, Verdict, inspect
 from freezeframe.emulator.parts import Process, Signal, Tap
 from freezeframe.emulator.ports import Backplane, Notes, Stage, Transmitter
 
-__all__ = ["NoteWriter", "RxDma"]
-
 
 class RxDma(Stage):
     """Empties the incoming FIFO in bursts over the bus, packet by packet, as soon as a burst's words are there."""

@@ -17,8 +17,6 @@ from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
 from freezeframe.emulator.memory import Memory
 from freezeframe.emulator.recorder import ALL_KINDS, mark_data
 
-__all__ = ["EventLog"]
-
 _Offered = tuple[int, int, int, int, int]  # cycle, source, order of offering, kind, data
 
 

@@ -19,8 +19,6 @@ from freezeframe.emulator.eventlog import EventLog
 from freezeframe.emulator.ports import Freezable, Time
 from freezeframe.emulator.recorder import Recorder
 
-__all__ = ["ARM_KEY", "FREEZE_KEY", "FreezeControl", "memory_domain"]
-
 ARM_KEY = 0x4152
 FREEZE_KEY = 0x465A
 

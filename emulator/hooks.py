@@ -13,8 +13,6 @@ from freezeframe.emulator.incoming import Incoming, Reading
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import Packet
 
-__all__ = ["Completion", "Hooks", "Uncounted"]
-
 Completion = tuple[int, int]
 """Sequence number and flow of the packet that a remote notification tells of."""
 

@@ -15,8 +15,6 @@ from freezeframe.emulator.ports import Backplane, Descriptors, Drain, Stage, Val
 from freezeframe.emulator.profile import DESCRIPTOR_WORDS
 from freezeframe.emulator.traffic import WAIT, Message, Receiving, Sending
 
-__all__ = ["Host"]
-
 _PS_PER_NS = 1000
 
 

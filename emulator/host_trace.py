@@ -16,8 +16,6 @@ from freezeframe.capture.errors import InputError
 from freezeframe.decoders.trace.encode import descriptor_words
 from freezeframe.emulator.descriptor import Descriptor
 
-__all__ = ["HostLog", "HostTraceFile"]
-
 _DOORBELL = 0xFFFF_C900_0040_0000  # where the driver has mapped the card
 _MASK = 0xFFFF_C900_0040_0010
 _STORE_PS = 2_000  # between two stores of a processor

@@ -12,8 +12,6 @@ from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.parts import Signal
 
-__all__ = ["Incoming", "Reading", "misread", "skipped_of"]
-
 Reading = tuple[str, int]
 """What a read port does wrong: ("omitted" or "repeated", index of the word)."""
 

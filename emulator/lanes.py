@@ -5,8 +5,6 @@ from __future__ import annotations
 from freezeframe.capture.registers.layouts import Cause, Domain, EventSource, Kind, LinkCode
 from freezeframe.emulator.ports import Backplane, Stage, Values
 
-__all__ = ["BondedLanes"]
-
 
 class BondedLanes(Stage):
     """The synchronization FIFOs of lane 0 and 1.

@@ -28,8 +28,6 @@ from freezeframe.emulator.packet import CREDIT_VALUE_MASK, Packet
 from freezeframe.emulator.parts import Process, Signal, Tap
 from freezeframe.emulator.ports import Backplane, Notes, Stage, Values, Wire
 
-__all__ = ["TxLink"]
-
 
 class TxLink(Stage):
     """The transmitter: whole packets and credits onto the wire, one word a link cycle."""

@@ -35,8 +35,6 @@ from freezeframe.emulator.packet import CREDIT_VALUE_MASK, Verdict, inspect
 from freezeframe.emulator.parts import Fifo, Process
 from freezeframe.emulator.ports import Backplane, Drain, Lanes, Stage, Transmitter, Values
 
-__all__ = ["RxLink"]
-
 
 class RxLink(Stage):
     """The receiver: from the wire through bonding and checks into the incoming FIFO."""

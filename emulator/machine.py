@@ -23,8 +23,6 @@ from freezeframe.emulator.traffic import LOADS, make_plan
 from freezeframe.emulator.truth import Stop, Truth
 from freezeframe.emulator.workloads import workload_plan
 
-__all__ = ["Pair"]
-
 _POWER_UP_PS = 10_000_000  # by then every domain has left its reset
 _RESET_SPREAD_FS = 5_000_000_000  # domains leave reset within 5 us of each other
 

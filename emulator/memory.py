@@ -11,8 +11,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Kinds", "Memory", "Words"]
-
 Words = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.uint8]
 

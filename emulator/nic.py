@@ -40,8 +40,6 @@ from freezeframe.emulator.time_pairs import TimePairs
 from freezeframe.emulator.traffic import Receiving, Sending
 from freezeframe.emulator.truth import Stop
 
-__all__ = ["Identity", "Nic", "Owner"]
-
 _OUTSIDE = 127  # number of the flow for all that are outside the map
 
 

@@ -30,24 +30,6 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.emulator.memory import Kinds, Words
 
-__all__ = [
-    "CREDIT_VALUE_MASK",
-    "FRAME_WORDS",
-    "HEAD_WORDS",
-    "NO_WORDS",
-    "Header",
-    "Packet",
-    "Verdict",
-    "flipped",
-    "frame_kinds",
-    "header_in",
-    "header_of",
-    "inspect",
-    "leave_out",
-    "make_packet",
-    "raw_packet",
-]
-
 CREDIT_VALUE_MASK = (1 << 40) - 1
 """Bits of a credit word that an event holds."""
 

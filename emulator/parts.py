@@ -18,8 +18,6 @@ from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.recorder import Recorder
 from freezeframe.emulator.tally import Tally
 
-__all__ = ["Bus", "Fifo", "Process", "Signal", "Tap"]
-
 Process = Generator[simpy.Event, Any, None]
 
 

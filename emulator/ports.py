@@ -34,23 +34,6 @@ from freezeframe.emulator.packet import Packet
 from freezeframe.emulator.parts import Bus, Fifo, Process, Signal, Tap
 from freezeframe.emulator.profile import Profile
 
-__all__ = [
-    "Backplane",
-    "Descriptors",
-    "Drain",
-    "Events",
-    "Freezable",
-    "Lanes",
-    "Latched",
-    "Notes",
-    "Site",
-    "Stage",
-    "Time",
-    "Transmitter",
-    "Values",
-    "Wire",
-]
-
 Values = dict[tuple[str, tuple[int, ...]], int]
 """Registers of the freeze bank by name and indices."""
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["DESCRIPTOR_WORDS", "Profile", "load_profile", "profile_names"]
-
 DESCRIPTOR_WORDS = 4
 """32-bit words of a descriptor."""
 

@@ -15,8 +15,6 @@ from freezeframe.emulator.packet import NO_WORDS, header_of
 from freezeframe.emulator.parts import Process, Signal
 from freezeframe.emulator.ports import Backplane, Descriptors, Stage
 
-__all__ = ["PatternSource", "injected"]
-
 
 class PatternSource(Stage):
     """Sends pattern packets while ``provoke.traffic`` is on; packet numbers begin at 0 whenever it is switched on."""

@@ -23,8 +23,6 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.emulator.memory import Kinds, Memory, Words
 
-__all__ = ["ALL_KINDS", "Recorder", "mark_data"]
-
 ALL_KINDS = 0xFFFF
 _TAP_KINDS = 1 << Kind.HEAD | 1 << Kind.BODY | 1 << Kind.TAIL
 _WORD = (1 << 64) - 1

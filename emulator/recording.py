@@ -28,8 +28,6 @@ from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.recorder import ALL_KINDS, Recorder
 from freezeframe.emulator.trigger import Trigger
 
-__all__ = ["Recording"]
-
 _PENDING = 48  # runs or events a recorder may hold back before they are committed
 _SOURCES = {
     Machine.TX_DMA: EventSource.TX_DMA,

@@ -27,8 +27,6 @@ from freezeframe.emulator.recorder import Recorder
 from freezeframe.emulator.time_pairs import Toggle
 from freezeframe.emulator.trigger import Term
 
-__all__ = ["MAX_BURST", "Reader", "Writer", "defaults", "packed", "readers", "register", "writers"]
-
 MAX_BURST = 255
 """Words a request may ask for: one Etherbone record."""
 

@@ -21,8 +21,6 @@ from freezeframe.emulator.bank import Bank
 from freezeframe.emulator.nic import Nic
 from freezeframe.emulator.register_values import chunks_done, defaults, readers, register, writers
 
-__all__ = ["ERROR_WORD", "RegisterFile"]
-
 ERROR_WORD = 0xFFFFFFFF
 """What an error answer looks like where the transport knows no other."""
 

@@ -8,8 +8,6 @@ import simpy
 
 from freezeframe.emulator.parts import Process
 
-__all__ = ["Running"]
-
 _LISTED = 64  # processes remembered before those that have ended are forgotten
 
 

@@ -21,8 +21,6 @@ from freezeframe.capture.targets.server import EtherboneServer, poll_any
 from freezeframe.emulator.apart import cards_apart
 from freezeframe.emulator.target import EmulatorTarget
 
-__all__ = ["DEFAULT_SPEED", "Pacer", "emulate"]
-
 DEFAULT_SPEED = 5e-4
 """Simulated seconds a second. 500 us a second keeps one core 5-25 % busy and meets most faults within a
 second or two.

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 
-__all__ = ["Tally"]
-
 _KEPT_CYCLES = 1 << 14
 
 

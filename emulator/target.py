@@ -21,8 +21,6 @@ from freezeframe.emulator.machine import Pair
 from freezeframe.emulator.profile import load_profile
 from freezeframe.emulator.registers import ERROR_WORD, RegisterFile
 
-__all__ = ["ACCESS_PS", "EmulatorTarget", "open_emulator"]
-
 ACCESS_PS = 20_000_000
 """Simulated time of one call: 20 us, about what a register access over a local network costs."""
 

@@ -9,8 +9,6 @@ from freezeframe.capture.registers.layouts import Domain
 from freezeframe.emulator.clocks import Clock, Clocks
 from freezeframe.emulator.freeze import FreezeControl
 
-__all__ = ["TimePairs", "Toggle"]
-
 Toggle = tuple[int, int]
 """Number of a toggle, and the domain's cycle in which it was seen."""
 

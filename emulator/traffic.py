@@ -17,19 +17,6 @@ from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.profile import Profile
 
-__all__ = [
-    "LOADS",
-    "MEAN_GAPS_PS",
-    "WAIT",
-    "Entropy",
-    "Message",
-    "Plan",
-    "Receiving",
-    "Sending",
-    "Updates",
-    "make_plan",
-]
-
 _US = 1_000_000  # picoseconds
 
 # (share of 1-8 words, share of about 64 words, share of whole messages)

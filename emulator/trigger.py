@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from freezeframe.emulator.memory import Kinds, Words
 
-__all__ = ["Term", "Trigger"]
-
 
 @dataclass(slots=True)
 class Term:

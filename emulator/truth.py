@@ -11,8 +11,6 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["Injection", "Stop", "Truth"]
-
 
 @dataclass(frozen=True, slots=True)
 class Injection:

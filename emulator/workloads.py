@@ -25,8 +25,6 @@ from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import WAIT, Entropy, Message, Plan, Receiving, Sending
 
-__all__ = ["WORKLOADS", "workload_plan"]
-
 _US = 1_000_000  # picoseconds
 _PAUSE_PS = 20 * _US  # between messages whose latency is measured; they arrive within 15 us
 _JITTER_PS = 1 * _US

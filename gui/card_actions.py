@@ -12,8 +12,6 @@ from freezeframe.capture.recorder import control
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.gui.places import free_name, refuse_evidence
 
-__all__ = ["arm", "freeze", "pull_into"]
-
 
 def arm(source: CounterSource) -> str:
     """Arm every card of a source; what they recorded is lost."""

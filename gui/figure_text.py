@@ -7,8 +7,6 @@ import math
 from freezeframe.analyzers.analysis import Figure
 from freezeframe.capture.time_text import format_ps
 
-__all__ = ["figure_text"]
-
 _DIGITS = 4  # of a value without an uncertainty
 
 

@@ -25,8 +25,6 @@ from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.trace_sections import timeline_drawings, timeline_legend
 from freezeframe.gui.text import folder_title, printable
 
-__all__ = ["html"]
-
 _ROWS = 5
 _TABLES = ("packets", "words", "events", "intervals")
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.output_place import refuse_dash
 
-__all__ = ["free_name", "is_capture", "refuse_evidence", "write_whole"]
-
 _MANIFEST = "manifest.json"  # of freezeframe.capture.folder, whose import costs that of numpy
 
 

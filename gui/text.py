@@ -9,8 +9,6 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-__all__ = ["folder_name", "folder_title", "plural", "printable", "shell_path", "shell_word"]
-
 _GENERIC = frozenset(("capture", "fault", "now", "recording", "trace", "x"))
 
 

@@ -17,8 +17,6 @@ import numba
 import numpy as np
 import pytest
 
-__all__ = ["PlainKernels"]
-
 LIMIT_S = 10
 
 

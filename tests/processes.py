@@ -6,8 +6,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["run_program"]
-
 
 def run_program(
     command: Sequence[str | Path], *, check: bool = False, timeout: float = 300.0, input: str | None = None,

@@ -19,8 +19,6 @@ import simpy
 from hypothesis import settings
 from numba.core.dispatcher import Dispatcher
 
-__all__ = ["Quick"]
-
 # In these every test needs a simulator, a window or another program.
 LEFT_OUT = ("board", "decoders/srd", "gui/desktop", "peers", "rtl")
 EVENTS = 2_500  # of an emulated card: a fortieth of a second

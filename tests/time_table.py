@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["TimeTable", "room_of"]
-
 
 def room_of(node_id: str) -> str:
     """Return the room of a test: the folder below ``tests``, or the file where it stands in none."""

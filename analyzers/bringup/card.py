@@ -24,8 +24,6 @@ from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, PacketFlag
 from freezeframe.decoders.trace.encode import pattern_payload
 
-__all__ = ["host_dma", "loopback", "pair"]
-
 _LEAST = 1  # pattern packets that a tap must show whole
 _NUMBERS = 1 << 14  # packet numbers that are looked for
 _ERRORS = (

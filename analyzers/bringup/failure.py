@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Failure", "NotPossible"]
-
 
 class Failure(Exception):
     """A stage does not hold: what was seen, where, against what was expected."""

@@ -19,8 +19,6 @@ from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS
 from freezeframe.capture.targets.base import Words
 
-__all__ = ["interface"]
-
 _READINGS = 4
 _AT_ONCE = 32  # words a write
 _TERM = ("value_lo", "value_hi", "mask_lo", "mask_hi")

@@ -17,8 +17,6 @@ from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device
 
-__all__ = ["STAGES", "Stage", "StageResult", "climb"]
-
 
 @dataclass(frozen=True, slots=True)
 class Stage:

@@ -21,8 +21,6 @@ from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, PacketFlag
 from freezeframe.decoders.trace.decode import Trace
 
-__all__ = ["PATTERN_WORDS", "Recording", "pattern_seed", "record", "under_traffic"]
-
 PATTERN_WORDS = 64
 _GAP_CYCLES = 50
 _SEED = 0x5E1F7E57

@@ -18,8 +18,6 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.counters.law_table import CARD_LAWS, CardLaw, split_terms
 from freezeframe.capture.registers.layouts import MEMORY_NAMES
 
-__all__ = ["Checked", "Conservation", "Term", "check_laws", "run"]
-
 State = Literal["holds", "broken", "not checkable"]
 
 

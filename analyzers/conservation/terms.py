@@ -17,8 +17,6 @@ from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind
 from freezeframe.capture.timebase import PS_PER_S
 
-__all__ = ["Missing", "Subject", "Terms"]
-
 _BINS = 16
 _WAY_CYCLES = 64  # link cycles of crossing and rounding on top of what was measured of the way
 _LATE_WORDS = 8  # two flip-flops of the bus clock and the pointers' own registers; 5 at most were seen on the board

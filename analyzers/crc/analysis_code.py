@@ -22,8 +22,6 @@ from freezeframe.analyzers.taps.tap_diff import PacketPair, TapDiff
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import HEADER
 
-__all__ = ["BadCrc", "CrcForensics", "bad_crcs", "run"]
-
 _MOST_PACKETS = 500  # examined; a link that damages every packet needs no forensics of each
 _WORD_B = 8
 _HEADER_B = 6  # bytes of the first header word under the CRC; after them the 8 of the second

@@ -20,8 +20,6 @@ from freezeframe.analyzers.crc.linear import (
 )
 from freezeframe.analyzers.crc.message import SHOWN, Explanation, Message, Place
 
-__all__ = ["Test", "hypotheses"]
-
 _RARE = 0.5  # bursts are searched up to the length at which chance explains every second message
 
 Test = Callable[[Message], Iterator[Explanation]]

@@ -17,17 +17,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = [
-    "CRC16_IBM_3740",
-    "CRC32_ISO_HDLC",
-    "Crc",
-    "advance",
-    "bit_effects",
-    "prefixes",
-    "reverse_bits",
-    "rewound",
-]
-
 Bytes = npt.NDArray[np.uint8]
 Registers = npt.NDArray[np.uint64]
 

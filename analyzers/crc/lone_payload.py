@@ -18,8 +18,6 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.crc.linear import CRC32_ISO_HDLC, bit_effects
 
-__all__ = ["Flip", "crc32_words", "find_flips", "find_repeats"]
-
 Uint64 = npt.NDArray[np.uint64]
 Uint32 = npt.NDArray[np.uint32]
 

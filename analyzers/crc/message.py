@@ -14,8 +14,6 @@ import numpy as np
 from freezeframe.analyzers.contract import plain_fields
 from freezeframe.analyzers.crc.linear import Crc, bit_effects, prefixes
 
-__all__ = ["SHOWN", "Explanation", "Message", "Place"]
-
 SHOWN = 16
 """Places listed of an explanation; all are counted."""
 

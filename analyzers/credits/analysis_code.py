@@ -42,8 +42,6 @@ from freezeframe.analyzers.result_parts import (
 )
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["run"]
-
 _SLIP_FACTS = (
     3  # words slipped from which on more than the last moment before the freeze must explain them
 )

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from freezeframe.analyzers.credits import kernels as k
 from freezeframe.analyzers.credits.kernels import scan
 
-__all__ = ["REFUSED", "SENT", "TAKEN", "ColumnLedger", "FlowLedger", "LedgerBatch", "LedgerState"]
-
 Int64 = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 

@@ -30,17 +30,6 @@ from freezeframe.decoders.trace.encode import (
     words_to_bytes,
 )
 
-__all__ = [
-    "COPY_MARK",
-    "SENT_FLAG",
-    "TAKEN_FLAG",
-    "CreditCopy",
-    "Witness",
-    "copies_of",
-    "copy_word",
-    "witness",
-]
-
 COPY_MARK = 0x43
 SENT_FLAG, TAKEN_FLAG = 1, 2
 

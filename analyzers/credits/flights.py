@@ -15,8 +15,6 @@ from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["Flights", "flights", "taken_log"]
-
 _SLACK_BUS, _SLACK_LINK = 16, 520
 """A credit may wait after the longest packet, 515 words, where those that were measured did not."""
 

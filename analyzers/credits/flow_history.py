@@ -26,8 +26,6 @@ from freezeframe.analyzers.streams import EventLog, Stream
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import Memory
 
-__all__ = ["FlowHistory", "Start", "flow_history", "history_at_freeze"]
-
 _COUNTER = 1 << 32
 _SEQ_MASK = 0xFFFF
 

@@ -11,25 +11,6 @@ from typing import no_type_check
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "BACKWARD",
-    "CREDITED",
-    "CREDITS",
-    "EARLY",
-    "FIRST",
-    "LAST",
-    "LOW",
-    "NET",
-    "PEAK",
-    "REFUSED",
-    "REPEATED",
-    "SENT",
-    "STEP",
-    "TAKEN",
-    "WORDS",
-    "scan",
-]  # fmt: skip
-
 SENT, TAKEN, REFUSED_EVENT = 0, 1, 2
 """Events: words sent (value: how many), a credit taken (value: words freed, wrapped), a credit refused."""
 

@@ -38,16 +38,6 @@ from freezeframe.capture.registers.layouts import (
     MachineState,
 )
 
-__all__ = [
-    "CreditLedger",
-    "CreditTimes",
-    "Departure",
-    "FlowAccount",
-    "departures",
-    "described_packets",
-    "freed_of",
-]
-
 Int64 = npt.NDArray[np.int64]
 
 

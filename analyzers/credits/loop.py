@@ -24,8 +24,6 @@ from freezeframe.analyzers.credits.sent_counts import CROSSING_BUS, CROSSING_LIN
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import CREDIT_FREED_LSB, CREDIT_FREED_MASK
 
-__all__ = ["event_ledgers", "loop_times_ps", "outstanding_points"]
-
 Int64 = npt.NDArray[np.int64]
 
 _CODES = {"taken": TAKEN, "refused_parity": REFUSED, "refused_crc": REFUSED}

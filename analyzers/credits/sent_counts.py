@@ -27,18 +27,6 @@ from freezeframe.capture.registers.layouts import (
     DESC_VALUE_SEQ_MASK,
 )
 
-__all__ = [
-    "CROSSING_BUS",
-    "CROSSING_LINK",
-    "FRAME_WORDS",
-    "Loaded",
-    "PressureEnd",
-    "SentCounts",
-    "loaded_packets",
-    "seen_unit",
-    "sent_counts",
-]
-
 CROSSING_BUS, CROSSING_LINK = 6, 4
 """Cycles of both clocks that an event and what it states may seem apart, being stamped in two domains."""
 

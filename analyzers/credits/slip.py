@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["Outlook", "Slip", "fullest", "outlook", "poisson_limits", "slips"]
-
 _WRAP = 1 << 32
 _BINS = 16
 _SIDES = (

@@ -10,8 +10,6 @@ import pandas as pd
 from freezeframe.analyzers.credits.flights import Flights
 from freezeframe.analyzers.credits.ledger import FlowAccount
 
-__all__ = ["BANK", "account_row", "account_tables", "credit_rows"]
-
 BANK = (
     ("sent", "words sent", "sender"),
     ("credited", "words credited", "sender"),

@@ -40,12 +40,6 @@ from freezeframe.analyzers.taps.align import Edit, Op, align
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.capture.registers.layouts import Kind
 
-__all__ = [
-    "CLOCK_DRIFT",
-    "clock_drifts",
-    "drifts",
-]
-
 _EVENT_CYCLES = 4
 """Events of both lanes may be stamped so many cycles apart: the log takes one a cycle."""
 

@@ -30,13 +30,6 @@ from freezeframe.analyzers.facts import RECEIVER_FIFO, Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 
-__all__ = [
-    "CREDIT_CORRUPTED",
-    "CREDIT_TOO_COARSE",
-    "coarse_credits",
-    "corrupted_credits",
-]
-
 CREDIT_CORRUPTED = "credit-corrupted"
 
 

@@ -29,14 +29,6 @@ from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.capture.registers.layouts import Kind
 
-__all__ = [
-    "LANE_MISALIGNED",
-    "SYNC_FIFO_EMPTY",
-    "empty_sync_fifos",
-    "misaligned_lanes",
-    "underflows",
-]
-
 SYNC_FIFO_EMPTY = "sync-fifo-empty"
 _ROWS = 6
 

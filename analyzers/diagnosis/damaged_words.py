@@ -28,13 +28,6 @@ from freezeframe.analyzers.diagnosis.link_damage import (
 from freezeframe.analyzers.evidence import Place, verdict_text
 from freezeframe.analyzers.facts import Facts
 
-__all__ = [
-    "HEADER_CORRUPTED",
-    "PAYLOAD_BIT_FLIP",
-    "corrupted_headers",
-    "flipped_payload_bits",
-]
-
 PAYLOAD_BIT_FLIP = "payload-bit-flip"
 _MOST_PAYLOAD_BITS = 2
 

@@ -33,13 +33,6 @@ from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import fits_power_up
 from freezeframe.capture.registers.layouts import MEMORY_NAMES
 
-__all__ = [
-    "WORD_DUPLICATED",
-    "WORD_OMITTED",
-    "duplicated_words",
-    "omitted_words",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class BetweenTaps:

@@ -14,20 +14,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "LANES",
-    "LANE_MASK",
-    "PHASES",
-    "Lag",
-    "Phase",
-    "find_lag",
-    "find_phase",
-    "halves",
-    "join",
-    "shift_phase",
-    "unshift_phase",
-]
-
 LANES = (0, 1)
 LANE_MASK = (0x00FF00FF00FF00FF, 0xFF00FF00FF00FF00)
 

@@ -51,16 +51,6 @@ from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace.encode import header_crc
 
-__all__ = [
-    "LinkDamage",
-    "LoneDamage",
-    "altered_word",
-    "at_receiver",
-    "flipped_bits",
-    "link_damages",
-    "lone_damages",
-]
-
 _PERSISTS_WORDS = 4
 """A shifted phase must explain this many differing words to the end of the recording."""
 

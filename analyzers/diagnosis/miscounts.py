@@ -35,14 +35,6 @@ from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import HEADS
 from freezeframe.analyzers.view import fits_power_up
 
-__all__ = [
-    "CREDIT_TOO_OPTIMISTIC",
-    "HEADER_MISCOUNTED",
-    "miscounted_headers",
-    "miscounts",
-    "optimistic_credits",
-]
-
 HEADER_MISCOUNTED = "header-miscounted"
 _COUNTER = 1 << 32  # words_sent and words_received have 32 bits
 _LARGEST = 515  # words of a packet: 512 of payload, two HEAD words, TAIL

@@ -36,19 +36,6 @@ from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import Facts
 
-__all__ = [
-    "CREDIT_START_TOO_LARGE",
-    "WRAP_UNHANDLED",
-    "Sending",
-    "overflow_evidence",
-    "sender_rows",
-    "sendings",
-    "share",
-    "suffered",
-    "too_large_starts",
-    "unhandled_wraps",
-]
-
 _MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL
 
 

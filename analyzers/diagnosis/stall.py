@@ -29,13 +29,6 @@ from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import MachineState
 from freezeframe.capture.time_text import format_ps
 
-__all__ = [
-    "CREDIT_LOST",
-    "Stall",
-    "lost_credits",
-    "stalls",
-]
-
 Verdict = Literal["lost", "healthy", "unknown"]
 
 

@@ -31,8 +31,6 @@ from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["symptoms", "undetermined"]
-
 _DATA_CAUSES = ("hdr-crc", "pay-crc", "length", "sequence", "sync-unf")
 _OVERFLOW = (
     "wrap-unhandled",

@@ -23,8 +23,6 @@ from freezeframe.analyzers.dma.reads import Read, reads_analyzer
 from freezeframe.analyzers.dma.transfers import Transfers, transfers_of
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["dma"]
-
 
 def dma(view: CaptureView) -> AnalysisResult:
     """Look at every device of a capture; see `DMA`."""

@@ -13,14 +13,6 @@ from freezeframe.analyzers.dma.reads import Read
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.timebase import PS_PER_S
 
-__all__ = [
-    "bus_figures",
-    "interrupt_figures",
-    "read_figures",
-    "received_figures",
-    "received_lengths",
-]
-
 _SINCE = "counter, since power-up"
 _BINS = 16  # of the length histogram: bin b holds lengths of b bits
 _LONGEST = 512  # words of a message: docs/formats.md section 3

@@ -50,16 +50,6 @@ from freezeframe.capture.registers.layouts import (
     PacketType,
 )
 
-__all__ = [
-    "INTERRUPT_LOST",
-    "INTERRUPT_STORM",
-    "SHORT_TRANSFERS",
-    "SPLIT_RETRY",
-    "interrupt_faults",
-    "mishandled_retries",
-    "short_transfers",
-]
-
 INTERRUPT_STORM, INTERRUPT_LOST = "interrupt-storm", "interrupt-lost"
 _NEEDED = 2
 """Interrupts on top of one that was not masked. For a single one the mask may be what was not recorded."""

@@ -25,19 +25,6 @@ import numpy as np
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace.decode import Trace
 
-__all__ = [
-    "DMA_KINDS",
-    "Anchored",
-    "Interrupts",
-    "LogRow",
-    "Lost",
-    "device_rows",
-    "interrupts_analyzer",
-    "interrupts_in",
-    "interrupts_in_log",
-    "interrupts_of",
-]
-
 DMA_KINDS = (Kind.DESC, Kind.NOTE, Kind.IRQ, Kind.STATE)
 """What the event log must record for all of this to be known."""
 

@@ -21,8 +21,6 @@ from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.timebase import PS_PER_S
 
-__all__ = ["BusUse", "BusUseAnalyzer", "pcix_use"]
-
 Int64 = npt.NDArray[np.int64]
 
 _DISCONNECTS = ("disconnect-at-adb", "single-data-disconnect")

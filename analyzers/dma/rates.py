@@ -17,8 +17,6 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.timebase import DOMAIN_OF_MEMORY, PS_PER_S
 
-__all__ = ["longest_burst", "rate_figures"]
-
 Int64 = npt.NDArray[np.int64]
 
 _WORD_B = 8

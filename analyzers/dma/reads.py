@@ -25,8 +25,6 @@ from freezeframe.capture.registers.layouts import (
     PacketFlag,
 )
 
-__all__ = ["Read", "reads_analyzer"]
-
 _ENGINE = "tx_dma"
 _LENGTH = DESC_VALUE_LENGTH_MASK
 _HEADS = 2  # words that enter the FIFO before the first word of data

@@ -32,8 +32,6 @@ from freezeframe.capture.registers.layouts import (
     PacketType,
 )
 
-__all__ = ["Side", "Transfers", "transfers_of"]
-
 Int64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 

@@ -27,8 +27,6 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import TimeBase
 
-__all__ = ["latency"]
-
 Int64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 

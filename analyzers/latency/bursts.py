@@ -19,8 +19,6 @@ from freezeframe.analyzers.latency.phases import Phase, PhaseTable
 from freezeframe.analyzers.time_alignment import Moments, span_uncertainty_ps
 from freezeframe.capture.timebase import TimeBase
 
-__all__ = ["Bursts", "burst_figures", "bursts_of"]
-
 Int64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 

@@ -16,24 +16,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = [
-    "BEGAN_BEFORE",
-    "BINS",
-    "COMPLETE",
-    "COUNTS",
-    "INCOMPLETE",
-    "MANTISSA_BITS",
-    "NEGATIVE",
-    "STILL_OPEN",
-    "OpenMessages",
-    "Slowest",
-    "Totals",
-    "bin_edges",
-    "close_all",
-    "join",
-    "match",
-]
-
 Int64 = npt.NDArray[np.int64]
 
 MANTISSA_BITS = 7

@@ -31,8 +31,6 @@ from freezeframe.analyzers.latency.kernels import (
 )
 from freezeframe.analyzers.latency.phases import PhaseTable
 
-__all__ = ["EventBatch", "PhaseAnalyzer", "PhaseResult", "PhaseState", "PhaseStats", "SlowMessage"]
-
 Int64 = npt.NDArray[np.int64]
 
 _HUGE = np.iinfo(np.int64).max

@@ -27,17 +27,6 @@ from freezeframe.capture.registers.layouts import (
 from freezeframe.capture.timebase import DOMAIN_OF_MEMORY
 from freezeframe.decoders.trace.decode import Trace
 
-__all__ = [
-    "Messages",
-    "Sightings",
-    "after_restart",
-    "from_log",
-    "from_tap",
-    "restart_ps_of",
-    "sightings_of",
-    "unwrapped",
-]
-
 Int64 = npt.NDArray[np.int64]
 
 _NUMBERS = 1 << 16

@@ -17,8 +17,6 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["MAX_EVENTS", "Phase", "PhaseTable", "load_phase_tables", "phase_table"]
-
 MAX_EVENTS = 16
 """Events a table may have: the matcher keeps a bit for each."""
 

@@ -35,8 +35,6 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 
-__all__ = ["run"]
-
 _SMALLEST_UNIT = 8
 _OFF_PERCENT = 30  # beyond it the model misses what matters, and its gain means nothing
 _KINDS = (RECEIVER, GRANULARITY, ROUND_TRIP, LOST, UNKNOWN)

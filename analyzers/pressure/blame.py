@@ -30,18 +30,6 @@ from freezeframe.capture.registers.layouts import (
     MachineState,
 )
 
-__all__ = [
-    "GRANULARITY",
-    "LOST",
-    "RECEIVER",
-    "ROUND_TRIP",
-    "UNKNOWN",
-    "Blame",
-    "blame",
-    "latency_ps",
-    "standing",
-]
-
 RECEIVER, GRANULARITY, ROUND_TRIP, LOST, UNKNOWN = (
     "receiver-fifo", "credit-granularity", "credit-round-trip", "credit-lost", "unknown",
 )  # fmt: skip

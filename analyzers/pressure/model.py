@@ -24,8 +24,6 @@ from freezeframe.analyzers.result_parts import median
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 
-__all__ = ["Path", "Run", "fitted", "measured_path", "run_again"]
-
 _CREDIT_CYCLES = 2  # of the way back that a credit takes: its word and the idle after it
 
 _FIT_PS = 1000

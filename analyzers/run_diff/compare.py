@@ -24,8 +24,6 @@ from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.timebase import PS_PER_S
 
-__all__ = ["RunDiff", "Setting", "diff_runs"]
-
 Int64 = npt.NDArray[np.int64]
 
 _NOT_SETTINGS = ("boot_nonce", "devices_index", "build_hash")

@@ -21,8 +21,6 @@ from freezeframe.analyzers.taps.tap_diff import PacketPair, compare_packets
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import HEADER_CRC_LSB, HEADER_SEQ_LSB, HEADER_SEQ_MASK
 
-__all__ = ["TapRuns", "align_taps", "changes"]
-
 _HEADER_MASK = (1 << HEADER_CRC_LSB) - 1 & ~(HEADER_SEQ_MASK << HEADER_SEQ_LSB)
 
 

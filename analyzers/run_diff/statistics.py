@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["RateChange", "SampleChange", "compare_rates", "compare_samples"]
-
 Int64 = npt.NDArray[np.int64]
 
 SMALL = 0.147

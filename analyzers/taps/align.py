@@ -24,8 +24,6 @@ import numpy.typing as npt
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.edit_script import edit_script
 
-__all__ = ["Alignment", "Edit", "Match", "Op", "align", "align_cut", "match_packets"]
-
 _BOTH = (1 << 64) - 1
 _LANE0 = 0x00FF00FF00FF00FF
 _LANE1 = _BOTH ^ _LANE0

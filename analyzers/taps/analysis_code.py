@@ -28,8 +28,6 @@ from freezeframe.analyzers.taps.word_diff import Order, diff_words
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 
-__all__ = ["compare_taps", "diff_columns", "differences", "run", "surroundings"]
-
 _AROUND = 6  # words shown on either side of the first divergence
 _COLUMNS: dict[str, Any] = {
     "up": str,

@@ -16,8 +16,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["EXACT_WORDS", "edit_script"]
-
 Ids = npt.NDArray[np.int64]
 
 EXACT_WORDS = 2_100

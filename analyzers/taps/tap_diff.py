@@ -17,8 +17,6 @@ from freezeframe.analyzers.streams import HEADS, Packet, Stream
 from freezeframe.analyzers.taps.align import Alignment, Edit, Op, align, align_cut, match_packets
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["PacketPair", "SegmentDiff", "TapDiff", "compare_packets", "diff_streams", "path_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class PacketPair:

@@ -21,8 +21,6 @@ from numba import njit
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.edit_script import edit_script
 
-__all__ = ["Run", "WordDiff", "diff_words", "split_words"]
-
 Ints = npt.NDArray[np.integer[Any]]
 Int64 = npt.NDArray[np.int64]
 Order = Literal["low-first", "high-first"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from freezeframe.analyzers.contract import Analysis
 from freezeframe.capture.code import code
 
-__all__ = ["THROUGHPUT"]
-
 THROUGHPUT = Analysis(
     id="throughput",
     title="Throughput",

@@ -29,8 +29,6 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.timebase import PS_PER_S
 
-__all__ = ["MB", "run"]
-
 MB = 1 << 20
 """Bytes of a megabyte, as the FORTH paper counts."""
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from freezeframe.analyzers.streams import Stream
 from freezeframe.analyzers.view import CaptureView
 
-__all__ = ["FlowCount", "FlowRates", "flow_counts", "flow_rates"]
-
 Int64 = npt.NDArray[np.int64]
 
 _BINS = 64

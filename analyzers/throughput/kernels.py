@@ -11,8 +11,6 @@ from typing import no_type_check
 import numpy as np
 from numba import njit
 
-__all__ = ["BLOCK", "FULL", "HIGH", "LEAD", "LONGEST", "LOW", "SUM", "TRAIL", "ZEROS", "scan"]
-
 SUM, LOW, HIGH, ZEROS, FULL, LEAD, TRAIL, LONGEST = range(8)
 """Columns of what `scan` gives for a direction: words, least and most of an interval, intervals without a
 word and (nearly) full ones, and the intervals without a word at the beginning, at the end, the most in a row."""

@@ -16,8 +16,6 @@ from freezeframe.analyzers.throughput.samples import SampleBatch
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.timebase import TimeBase
 
-__all__ = ["CLOCK_PPM", "Sampled", "sampled"]
-
 Int64 = npt.NDArray[np.int64]
 
 _MOST_CYCLES = 1 << 61  # 731 years at 100 MHz: a counter above that was not read right

@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.throughput.kernels import scan
 
-__all__ = ["SampleBatch", "SampleSummary", "SampleSums", "SamplerAnalyzer", "Way"]
-
 Int64 = npt.NDArray[np.int64]
 Samples = npt.NDArray[np.uint32]
 Piece = tuple[int, Int64, Int64]

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Level", "Ramp", "levels", "ramps", "silences"]
-
 Float64 = npt.NDArray[np.float64]
 
 _CERTAIN = (

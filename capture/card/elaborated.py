@@ -10,16 +10,6 @@ from msgspec import json, to_builtins
 
 from freezeframe.capture.card.tables import CardFile, Cause, Clock, Counter, Law, Stretch, Tap
 
-__all__ = [
-    "ElaboratedCard",
-    "ElaboratedCause",
-    "ElaboratedClock",
-    "ElaboratedLaw",
-    "ElaboratedStretch",
-    "ElaboratedTap",
-    "elaborate",
-]
-
 LANE_BITS = 64
 RECORD_BITS = 72
 # The stream's cycle is that of the record less these: one tap register, two with the fast recorder.

@@ -18,8 +18,6 @@ from freezeframe.capture.card.references import problems_of
 from freezeframe.capture.card.tables import NAME_PATTERN, CardFile
 from freezeframe.capture.errors import InputError
 
-__all__ = ["CardError", "Problem", "parse_card", "read_card"]
-
 MOST_B = 1 << 20  # a card of 64 taps with everything declared has some 60 kB
 _SHOWN = 20
 

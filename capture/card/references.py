@@ -7,8 +7,6 @@ from difflib import get_close_matches
 
 from freezeframe.capture.card.tables import CardFile, Cause, CrcCheck, Format, Path, Tap
 
-__all__ = ["problems_of"]
-
 Where = tuple[str | int, ...]
 _NARROW = (8, 16, 32)
 _ETHERNET_FIELDS = ("dst", "src", "type", "ip.id", "ip.src", "ip.dst", "tcp.seq", "udp.dst")

@@ -10,8 +10,6 @@ from msgspec.json import schema
 from freezeframe.capture.card.tables import CardFile
 from freezeframe.capture.device_side import hooks_folder
 
-__all__ = ["card_schema", "shipped_cards"]
-
 
 def shipped_cards() -> dict[str, Path]:
     """Return the files of the cards that ship, by the name of the card.

@@ -9,31 +9,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-__all__ = [
-    "Bank",
-    "CardFile",
-    "Cause",
-    "Clock",
-    "Counter",
-    "CrcCheck",
-    "Drops",
-    "Event",
-    "FirstBytes",
-    "FlowControl",
-    "Format",
-    "FormatField",
-    "Header",
-    "Histogram",
-    "Identity",
-    "Law",
-    "Path",
-    "States",
-    "Stretch",
-    "Tap",
-    "Transport",
-    "User",
-]
-
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,31}$"  # it becomes a name in Verilog, C and SystemRDL
 
 Name = Annotated[str, Meta(pattern=NAME_PATTERN)]

@@ -17,8 +17,6 @@ from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
 from freezeframe.capture.registers.map_table import MAP_HASH
 
-__all__ = ["Dump", "DumpReader"]
-
 _RECORD_B = 9
 _MOST_RECORDS = 16384  # of an event log, by the map
 _EVENT_LOG = 4

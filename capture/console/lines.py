@@ -10,8 +10,6 @@ from __future__ import annotations
 import binascii
 from dataclasses import dataclass
 
-__all__ = ["MARK", "Damaged", "Line", "LineSplitter", "parse"]
-
 MARK = b"ff:"
 _LONGEST_B = 128  # the longest line of ours has 57 bytes
 _ARGUMENTS = {"begin": 1, "reg": 2, "rec": 2, "end": 2, "flow": 3, "xpt": 5, "fwd": 6}

@@ -9,8 +9,6 @@ from fnmatch import fnmatchcase
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["Alarm", "parse_alarm"]
-
 _FORM = re.compile(r"\s*(?P<name>[^<>=]*[^<>=\s])\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>\S+)\s*")
 
 

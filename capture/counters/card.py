@@ -20,8 +20,6 @@ from freezeframe.capture.registers.map_table import COUNTER_DOCS
 from freezeframe.capture.registers.names import counter_unit, register
 from freezeframe.capture.targets.base import Target, open_target
 
-__all__ = ["CardSource"]
-
 _MEMORY_COUNTS = ("stored", "lost")
 _LEVELS = {
     "tx_level": "Words in the outgoing FIFO when the card froze",

@@ -8,8 +8,6 @@ from typing import Literal, Protocol
 
 from freezeframe.capture.recorder.recorder_state import RecorderState
 
-__all__ = ["Counter", "CounterSource", "Kind", "Labels", "Law", "Sample"]
-
 Kind = Literal["counter", "gauge"]
 """A counter only grows, until its device starts again from zero; a gauge goes up and down."""
 

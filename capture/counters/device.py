@@ -13,8 +13,6 @@ from freezeframe.capture.counters.contract import Counter
 from freezeframe.capture.counters.tables import SOFTIRQS
 from freezeframe.capture.counters.tree import Tree, whole
 
-__all__ = ["INTERRUPTS", "DeviceCounters"]
-
 INTERRUPTS = "irq.total"
 """Key of the sum over all interrupt lines of the device."""
 

@@ -10,8 +10,6 @@ import fcntl
 import socket
 import struct
 
-__all__ = ["DriverStatistics"]
-
 _SIOCETHTOOL = 0x8946
 _GET_STRINGS, _GET_STATS, _GET_SET_INFO = 0x1B, 0x1D, 0x37
 _SET_STATS = 1

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 
-__all__ = ["BIN_NS", "History"]
-
 _NS = 1_000_000_000
 BIN_NS = _NS
 """What one place of a spark line stands for: so it moves once a second, which also a slow line can follow."""

@@ -27,8 +27,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["CARD_LAWS", "LIVE_BOUNDS", "CardLaw", "Scope", "split_terms"]
-
 Scope = Literal["device", "flow", "tap", "event-log", "link", "link-flow"]
 
 

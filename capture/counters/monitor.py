@@ -18,8 +18,6 @@ from freezeframe.capture.counters.laws import LawWatch
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.recorder.recorder_state import RecorderState
 
-__all__ = ["Event", "EventKind", "Monitor", "Watched"]
-
 EventKind = Literal["freeze", "alarm", "law", "stale", "state", "errors", "note"]
 
 _QUIET_NS = 10_000_000_000  # an error counter that rests this long is reported again when it grows

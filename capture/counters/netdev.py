@@ -18,8 +18,6 @@ from freezeframe.capture.counters.tables import NETDEV
 from freezeframe.capture.counters.tree import Tree
 from freezeframe.capture.errors import InputError, TargetError
 
-__all__ = ["NetdevSource"]
-
 _CLASS = "sys/class/net"
 _CHANGES = "carrier_changes"
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from freezeframe.capture.counters.tables import NETDEV
 
-__all__ = ["LinkSocket", "LinkState"]
-
 _GET_LINK, _NEW_LINK, _ERROR = 18, 16, 2
 _REQUEST = 1
 _IFNAME, _OPERSTATE, _STATS64, _CARRIER_CHANGES = 3, 16, 23, 35

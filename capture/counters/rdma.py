@@ -12,8 +12,6 @@ from freezeframe.capture.counters.tables import RDMA_PORT
 from freezeframe.capture.counters.tree import Tree
 from freezeframe.capture.errors import InputError, TargetError
 
-__all__ = ["RdmaSource"]
-
 _CLASS = "sys/class/infiniband"
 _NO_COUNTERS = ("lifespan",)  # how long the driver keeps its counters in a cache, milliseconds
 

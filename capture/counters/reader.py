@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from freezeframe.capture.counters.contract import CounterSource, Sample
 from freezeframe.capture.errors import FreezeframeError
 
-__all__ = ["Answer", "SourceReader"]
-
 _LONGEST_PAUSE_S = 2.0  # between two tries to open a source that is gone
 _STALE_PERIODS = 5
 _LEAST_STALE_NS = 1_000_000_000

@@ -19,8 +19,6 @@ from freezeframe.capture.code import code
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.errors import InputError
 
-__all__ = ["Recording", "finish", "journal_of"]
-
 finish: Callable[[Path], int] = code("freezeframe.capture.counters.recording_table:finish")
 """`recording_table.finish`: makes the table of a journal and returns its rows."""
 

@@ -13,8 +13,6 @@ from freezeframe.capture.counters.recording import journal_of
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.parquet import write_batches
 
-__all__ = ["finish"]
-
 _PS_A_NS = 1000
 _ROWS = 1 << 18  # of a row group
 _TOP = 1 << 63

@@ -10,8 +10,6 @@ from freezeframe.capture.counters.contract import CounterSource
 from freezeframe.capture.counters.tree import Tree
 from freezeframe.capture.errors import InputError
 
-__all__ = ["SOURCES_HELP", "open_source"]
-
 SOURCES_HELP = "a card (etherbone://192.0.2.7 and others), netdev:eth0, rdma:mlx5_0/1"
 
 _netdev: Callable[..., CounterSource] = code("freezeframe.capture.counters.netdev:NetdevSource")

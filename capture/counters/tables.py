@@ -7,8 +7,6 @@ Source: Linux ``include/uapi/linux/if_link.h`` (struct rtnl_link_stats64),
 
 from __future__ import annotations
 
-__all__ = ["NETDEV", "RDMA_PORT", "SOFTIRQS"]
-
 NETDEV: dict[str, tuple[str, str]] = {  # in the order of the kernel's structure
     "rx_packets": ("packets", "Packets received without error"),
     "tx_packets": ("packets", "Packets sent"),

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["Tree", "whole"]
-
 _MOST_B = 4096  # sysfs never gives more than a page
 
 

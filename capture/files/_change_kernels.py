@@ -6,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["CHANGE_STATE", "apply_changes"]
-
 # Stage: 0 nothing is given, 1 given, 2 an edge is written. Time and word wait for the time to go on.
 CHANGE_STATE = np.dtype([("stage", "i8"), ("time", "i8"), ("word", "u8"), ("written", "u8")])
 

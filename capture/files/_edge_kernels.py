@@ -10,8 +10,6 @@ from numba import njit
 
 from freezeframe.capture.files.plane_kernels import LANES, count_ones, lowest, moves
 
-__all__ = ["changes", "count_changes", "gather_bits"]
-
 _ONE = np.uint64(1)
 
 

@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["VCD_ERRORS", "VCD_STATE", "read_changes"]
-
 # What the next byte belongs to.
 _BETWEEN, _TIME, _VECTOR, _SKIPPED, _GAP, _ID, _KEYWORD, _COMMENT, _REAL = range(9)
 # The part of a real number that the next byte belongs to; the last is what is no number (nan, inf).

@@ -21,8 +21,6 @@ from isal import isal_zlib
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.source import open_file
 
-__all__ = ["ZipMembers"]
-
 _T = TypeVar("_T")
 
 _LOCAL_HEADER_B = 30

@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges
 
-__all__ = ["beside"]
-
 
 def beside(low: Iterator[Edges], high: Iterator[Edges]) -> Iterator[Edges]:
     """Yield pieces with the channels of both streams: those of ``high`` are `Edges.high`.

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from freezeframe.capture.files._change_kernels import CHANGE_STATE, apply_changes
 from freezeframe.capture.files.edges import Bus, Edges
 
-__all__ = ["BlockChanges", "ChangeMerger", "merge_blocks"]
-
 _NEVER = int(np.iinfo(np.int64).max)
 
 

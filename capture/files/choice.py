@@ -16,8 +16,6 @@ from freezeframe.capture.files.settings import parse_format
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
 from freezeframe.capture.files.threshold import parse_threshold
 
-__all__ = ["OpenSource", "SourceChoice"]
-
 
 @dataclass(frozen=True, slots=True)
 class OpenSource:

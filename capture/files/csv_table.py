@@ -35,8 +35,6 @@ from freezeframe.capture.files.source import (
 )
 from freezeframe.capture.files.threshold import Thresholder
 
-__all__ = ["first_lines", "read_edges", "read_header", "record_batches"]
-
 _HEAD_B = 1 << 16
 _BLOCK_B = 1 << 20  # the longest line too
 _UNKNOWN = ["X", "x", "Z", "z", "-"]

@@ -11,8 +11,6 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import PS_PER_S, Edges
 from freezeframe.capture.time_text import plain_time
 
-__all__ = ["cut", "ps_to_sample"]
-
 
 def ps_to_sample(t_ps: int, samplerate_hz: int) -> int:
     """Return the first sample at or after a time."""

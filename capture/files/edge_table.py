@@ -19,8 +19,6 @@ from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.edges import Bus, Edges, join, samples_to_ps
 from freezeframe.capture.parquet import write_batches
 
-__all__ = ["edge_schema", "read_edge_table", "write_edge_table"]
-
 _EDGES_AT_ONCE = 1 << 20
 _KEY = "freezeframe"
 

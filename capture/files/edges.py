@@ -17,18 +17,6 @@ import numpy.typing as npt
 from freezeframe.capture.files._edge_kernels import changes, count_changes, gather_bits
 from freezeframe.capture.files.units import UnitReader
 
-__all__ = [
-    "MAX_SAMPLERATE_HZ",
-    "PLANE_CHANNELS",
-    "PS_PER_S",
-    "Bus",
-    "EdgeReducer",
-    "Edges",
-    "join",
-    "sample_span_ps",
-    "samples_to_ps",
-]
-
 PS_PER_S = 10**12
 MAX_SAMPLERATE_HZ = PS_PER_S  # one sample a picosecond, the resolution of t_ps
 PLANE_CHANNELS = 64  # of a plane of values

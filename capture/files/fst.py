@@ -37,8 +37,6 @@ from freezeframe.capture.files.source import (
     tick_rate,
 )
 
-__all__ = ["read_edges", "read_header"]
-
 _CHANGES_AT_ONCE = 1 << 15
 _LAST_S = 9_000_000  # int64 picoseconds hold 106 days
 _FS_PER_S_EXPONENT = 15

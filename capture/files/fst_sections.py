@@ -14,8 +14,6 @@ from typing import IO
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 
-__all__ = ["HEADER_MARK", "end_tick"]
-
 _HEADER, _SKIP, _PACKED = 0, 255, 254
 _HEADER_B = 329
 HEADER_MARK = bytes([_HEADER]) + _HEADER_B.to_bytes(8, "big")

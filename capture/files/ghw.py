@@ -15,9 +15,6 @@ from typing import Any
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.marks import GHW_MARK
 
-__all__ = ["GhwVariable", "GhwWave", "is_ghw"]
-
-
 _LIMIT_B = 1 << 25  # pywellen holds it whole, ten times as large
 _CHILD = Path(__file__).with_name("ghw_child.py")
 

@@ -26,8 +26,6 @@ from freezeframe.capture.folder.samples import (
     write_samples,
 )
 
-__all__ = ["ImportFile", "Imported", "import_captures"]
-
 
 @dataclass(frozen=True, slots=True)
 class ImportFile:

@@ -37,8 +37,6 @@ from freezeframe.capture.files.source import (
     first_bytes,
 )
 
-__all__ = ["is_dump", "read_edges", "read_header"]
-
 _JSON_LIMIT_B = 16 << 20  # a recorder of 64 bits and 65,536 samples makes 3 MB
 
 

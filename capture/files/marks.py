@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["GHW_MARK", "SALEAE_MARK", "ZIP_MARK"]
-
 GHW_MARK = b"GHDLwave"
 SALEAE_MARK = b"<SALEAE>"
 ZIP_MARK = b"PK\x03\x04"

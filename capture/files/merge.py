@@ -14,8 +14,6 @@ from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import PS_PER_S, Edges
 from freezeframe.capture.time_text import plain_time
 
-__all__ = ["MOST_EDGES", "Alignment", "estimate", "merge", "merged_names"]
-
 _NEVER = np.iinfo(np.int64).max
 _MIN_SHARED = 4  # intervals that agree; fewer can do so by chance
 MOST_EDGES = 4096  # of each capture; every shift of one against the other is tried

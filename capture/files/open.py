@@ -25,16 +25,6 @@ from freezeframe.capture.files.source import (
     listed,
 )
 
-__all__ = [
-    "FORMATS",
-    "find_format",
-    "is_samples",
-    "read_edges",
-    "read_header",
-    "read_samples",
-    "renamed",
-]
-
 FORMATS: Mapping[str, str] = {
     "sr": "sigrok session (.sr)",
     "vcd": "value change dump (.vcd)",

@@ -14,18 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = [
-    "LANES",
-    "bits_of",
-    "count_ones",
-    "differs",
-    "lowest",
-    "moves",
-    "nth_one",
-    "reverse",
-    "unit_at",
-]
-
 LANES = 64
 
 _Data = npt.NDArray[np.unsignedinteger[Any]]

@@ -23,8 +23,6 @@ from freezeframe.capture.files.source import (
 )
 from freezeframe.capture.files.units import UnitReader
 
-__all__ = ["read_edges", "read_header", "read_samples"]
-
 _PIECE_B = 1 << 22
 _KEYS = ("channels", "rate", "names", "unit", "skip", "order")
 

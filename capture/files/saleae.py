@@ -31,8 +31,6 @@ from freezeframe.capture.files.source import (
 )
 from freezeframe.capture.files.threshold import Thresholder
 
-__all__ = ["channel_files", "read_edges", "read_header"]
-
 _FILE = re.compile(r"(digital|analog)_(\d{1,4})\.bin")
 _AT_ONCE = 1 << 16  # times or voltages of a file
 _LAST_S = 9_000_000.0  # int64 picoseconds hold 106 days

@@ -20,8 +20,6 @@ from freezeframe.capture.files.source import (
 )
 from freezeframe.capture.folder.samples import EDGES_TABLE, SampleFolder, SampleSource
 
-__all__ = ["Recipe", "read_edges", "read_header", "recipe_of"]
-
 
 class Recipe:
     """The sources of a folder, opened, the first being the time base.

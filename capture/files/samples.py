@@ -17,8 +17,6 @@ from freezeframe.capture.files._edge_kernels import count_changes
 from freezeframe.capture.files.edges import PLANE_CHANNELS, EdgeReducer, Edges
 from freezeframe.capture.files.units import widened
 
-__all__ = ["Samples", "edges_of"]
-
 _LOOK = 1 << 18  # samples that are looked at for changes at once; in the second cache when widened
 
 

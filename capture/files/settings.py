@@ -5,8 +5,6 @@ from __future__ import annotations
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.source import ReadSettings
 
-__all__ = ["layout_number", "parse_format"]
-
 
 def parse_format(text: str) -> tuple[str, dict[str, str]]:
     """Return the name and the settings of ``--format``.

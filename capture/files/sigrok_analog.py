@@ -20,8 +20,6 @@ from freezeframe.capture.files.sigrok_sr import SrHeader
 from freezeframe.capture.files.source import ReadSettings, check_samples
 from freezeframe.capture.files.threshold import Thresholder
 
-__all__ = ["read_analog"]
-
 _SAMPLE_B = 4
 _PIECE_B = 1 << 20
 

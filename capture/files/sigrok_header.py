@@ -13,8 +13,6 @@ from typing import NamedTuple
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files._zip_members import ZipMembers
 
-__all__ = ["SrHeader", "header_of", "parse_samplerate", "read_header"]
-
 _VERSIONS = ("1", "2")
 _METADATA_LIMIT_B = 1 << 20
 _MAX_UNITSIZE_B = 8

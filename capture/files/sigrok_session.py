@@ -13,8 +13,6 @@ from freezeframe.capture.files.merge import Alignment, merge
 from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, check_probes
 
-__all__ = ["read_edges", "read_header", "read_samples"]
-
 
 def read_header(path: str | Path, settings: ReadSettings) -> CaptureHeader:
     """Return what a session says of itself; analog channels with a threshold are among its channels."""

@@ -16,8 +16,6 @@ import numpy as np
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 
-__all__ = ["write_sr"]
-
 _CHUNK_B = 10 * (1 << 20)  # as sigrok cuts them
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same capture gives the same bytes
 

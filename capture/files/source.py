@@ -13,24 +13,6 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import PS_PER_S, Bus
 from freezeframe.capture.files.threshold import Threshold
 
-__all__ = [
-    "MAX_SIGNAL_BITS",
-    "NO_SETTINGS",
-    "CaptureHeader",
-    "ReadSettings",
-    "Signal",
-    "bit_names",
-    "buses_of",
-    "check_channels",
-    "check_probes",
-    "check_samples",
-    "first_bytes",
-    "listed",
-    "open_file",
-    "short_names",
-    "tick_rate",
-]
-
 MAX_SIGNAL_BITS = 64
 _NAMES_SHOWN, _NAME_SHOWN = 64, 100  # in a message; a simulation may have 100,000 signals
 _MAX_CHANNELS = 1 << 18  # of a file, each with a name: some 150 MB

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["Threshold", "Thresholder", "parse_threshold"]
-
 
 @dataclass(frozen=True, slots=True)
 class Threshold:

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["UnitReader", "widened"]
-
 
 class UnitReader:
     """Puts bytes together to whole samples."""

@@ -39,8 +39,6 @@ from freezeframe.capture.files.source import (
 )
 from freezeframe.capture.files.threshold import Threshold
 
-__all__ = ["read_edges", "read_header"]
-
 _HEADER_LIMIT_B = 8 << 20  # some 200,000 variables
 _PIECE_B = 1 << 20
 _ID_LIMIT = 8  # characters; 94**8 variables have room

@@ -31,8 +31,6 @@ from freezeframe.capture.files.source import (
 )
 from freezeframe.capture.files.threshold import Thresholder
 
-__all__ = ["WAVEFORM", "WAVEFORM_FORMAT", "is_waveform", "read_edges", "read_header"]
-
 WAVEFORM = "waveform.json"
 WAVEFORM_FORMAT = ("freezeframe-waveform", 1)
 

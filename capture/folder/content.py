@@ -17,18 +17,6 @@ from freezeframe.capture.registers.layout import FieldInfo
 from freezeframe.capture.registers.map_table import COUNTERS
 from freezeframe.capture.registers.names import device_name
 
-__all__ = [
-    "CHUNK_RECORDS",
-    "DeviceCapture",
-    "Gap",
-    "MemoryImage",
-    "RegisterImage",
-    "Samples",
-    "looped_back",
-    "pack_register",
-    "peers_of",
-]
-
 _PAIR_B = 8
 
 

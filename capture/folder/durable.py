@@ -13,8 +13,6 @@ from pathlib import Path
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.output_place import refuse_dash
 
-__all__ = ["PARTIAL", "Content", "check_place", "remove_folder", "write_folder"]
-
 Content = bytes | Callable[[Path], None]
 """What a file holds, or what writes it to the path that it is given."""
 

@@ -20,23 +20,6 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.capture.registers.names import cause_names
 
-__all__ = [
-    "FIRST_VERSION",
-    "FORMAT_NAME",
-    "FORMAT_VERSION",
-    "MANIFEST",
-    "SAMPLES_NAME",
-    "SAMPLES_VERSION",
-    "canonical_json",
-    "device_entry",
-    "host_file",
-    "manifest_digest",
-    "manifest_text",
-    "sha256",
-    "tool_version",
-    "what_was_lost",
-]
-
 MANIFEST = "manifest.json"
 FORMAT_NAME = "freezeframe-capture"
 FORMAT_VERSION = (1, 1)  # 1.1: several targets, pairs of instants, traces of the host

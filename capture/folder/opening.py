@@ -7,8 +7,6 @@ from pathlib import Path
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 
-__all__ = ["open_capture"]
-
 
 def open_capture(path: Path | str) -> CaptureFolder | SampleFolder:
     """Open a capture folder: the recording of a card, or imported samples; every byte is checked.

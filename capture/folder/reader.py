@@ -38,8 +38,6 @@ from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MEMORY_NAMES
 from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import device_name
 
-__all__ = ["CaptureFolder", "as_recording", "read_manifest"]
-
 _MANIFEST_LIMIT_B = 16 << 20  # a manifest with a gap in every chunk of 26 devices is under 4 MiB
 _RAW_NAME = re.compile(
     r"raw/(?:(?:[A-Z]|D\d+)\.(?:[a-z_]+\.rec|samples\.bin|registers\.bin)|host\.\d+\.txt)"

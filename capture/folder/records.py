@@ -10,16 +10,6 @@ import zlib
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "RECORD_B",
-    "WINDOW_WORDS",
-    "Records",
-    "chunk_crc",
-    "records_from_window",
-    "unused_bits_set",
-    "window_from_records",
-]
-
 RECORD_B = 9
 WINDOW_WORDS = 4
 _KIND_DT_MASK = 0xFF

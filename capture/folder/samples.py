@@ -31,14 +31,6 @@ from freezeframe.capture.folder.manifest import (
 )
 from freezeframe.capture.folder.reader import read_manifest
 
-__all__ = [
-    "EDGES_TABLE",
-    "SampleFolder",
-    "SampleSource",
-    "is_sample_folder",
-    "write_samples",
-]
-
 EDGES_TABLE = "tables/edges.parquet"
 
 _COPY_B = 1 << 20

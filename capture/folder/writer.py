@@ -24,8 +24,6 @@ from freezeframe.capture.folder.manifest import (
     what_was_lost,
 )
 
-__all__ = ["CaptureWriter"]
-
 
 class CaptureWriter:
     """Collects the devices of a target, then writes the folder in one step.

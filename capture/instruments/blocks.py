@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 from freezeframe.capture.errors import TargetError
 
-__all__ = ["read_block"]
-
 _CHUNK_B = 1 << 14
 
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["FIELDS", "Dialect", "Group", "dialect_for", "load_dialect", "shipped_dialects"]
-
 FIELDS = (
     *("format", "type", "points", "count", "x_increment_s", "x_origin_s", "x_reference"),
     *("y_increment_V", "y_origin_V", "y_reference"),

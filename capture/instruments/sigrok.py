@@ -17,8 +17,6 @@ from pathlib import Path
 
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 
-__all__ = ["SigrokRequest", "capture_sigrok", "sigrok_version"]
-
 _POLL_S = 0.05
 _END_S = 5.0  # to end by itself after a signal
 _SAID_B = 4000  # of what it prints, for the message

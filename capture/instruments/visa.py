@@ -9,8 +9,6 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 
-__all__ = ["VisaLink", "open_visa"]
-
 _LINE_B = 1 << 12
 _STEP_MS = 500  # the longest single wait inside the library
 

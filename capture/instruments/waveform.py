@@ -19,8 +19,6 @@ from freezeframe.capture.instruments.blocks import read_block
 from freezeframe.capture.instruments.dialect import Dialect, dialect_for, shipped_dialects
 from freezeframe.capture.instruments.visa import VisaLink
 
-__all__ = ["MOST_POINTS", "WaveformRequest", "capture_waveforms"]
-
 MOST_POINTS = 1 << 27
 """Points of a trace that are believed; the deepest memories have some hundred million."""
 

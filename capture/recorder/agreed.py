@@ -25,15 +25,6 @@ from freezeframe.capture.registers.access import Device, RegisterAt
 from freezeframe.capture.registers.layouts import STATE_NAMES, State
 from freezeframe.capture.targets.base import Target, Words
 
-__all__ = [
-    "Agreed",
-    "DeviceRegisters",
-    "Recording",
-    "RecordingLost",
-    "read_agreed",
-    "read_registers",
-]
-
 _CONFIRM_TRIES = 16
 _STATE_MASK = 0x3
 

@@ -23,8 +23,6 @@ from freezeframe.capture.recorder.pull import PullReport, gather, report_of
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
 from freezeframe.capture.targets.base import Target
 
-__all__ = ["SameTime", "pull_case"]
-
 _MOST_HOST_B = 1 << 30
 
 

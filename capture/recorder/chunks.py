@@ -31,8 +31,6 @@ from freezeframe.capture.recorder.plan import Chunk, ChunksDone, MemoryPlan
 from freezeframe.capture.recorder.progress import Tally
 from freezeframe.capture.targets.base import Target, Words
 
-__all__ = ["MemoryReader"]
-
 _TRIES = 10
 _FIRST_BATCH = 8
 _LARGEST_BATCH = 64

@@ -15,8 +15,6 @@ from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.recorder.state import RecorderState, read_state, read_steady
 from freezeframe.capture.registers.access import Device
 
-__all__ = ["ARM_KEY", "FREEZE_KEY", "arm", "arm_all", "freeze", "freeze_all", "wait_for"]
-
 ARM_KEY = 0x4152
 FREEZE_KEY = 0x465A
 

@@ -27,8 +27,6 @@ from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.base import Target, open_target
 
-__all__ = ["LOCK", "LOG", "guard"]
-
 LOG = "guard.log"
 LOCK = ".guard.lock"
 

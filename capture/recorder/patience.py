@@ -13,8 +13,6 @@ from freezeframe.capture.registers.access import ALL_ONES, open_devices
 from freezeframe.capture.registers.identity import MAGIC
 from freezeframe.capture.targets.base import Target, Words
 
-__all__ = ["PatientTarget"]
-
 _CONTACT_S = 3.0
 _PAUSE_S = 0.05
 _FRUITLESS = 10  # returns from an outage without one read in between that worked

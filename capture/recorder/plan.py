@@ -20,16 +20,6 @@ from freezeframe.capture.registers.access import Device, RegisterAt
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Memory
 from freezeframe.capture.registers.map_table import REGISTERS
 
-__all__ = [
-    "Chunk",
-    "ChunksDone",
-    "MemoryPlan",
-    "all_memories",
-    "memories_of",
-    "registers_of",
-    "wait_for_crcs",
-]
-
 ChunksDone = dict[tuple[int, int], int]
 """By (device, memory): the chunks of which the device has computed the CRC, from the first on."""
 

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["Progress", "Tally"]
-
 
 @dataclass(frozen=True, slots=True)
 class Progress:

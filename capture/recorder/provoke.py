@@ -18,8 +18,6 @@ import numpy as np
 from freezeframe.capture.errors import InputError, RecorderStateError, TargetError
 from freezeframe.capture.registers.access import Device
 
-__all__ = ["MOST_INJECTED", "Traffic", "inject", "set_loopback", "set_rx_dma", "set_traffic"]
-
 MOST_INJECTED = 1023
 """Words that one injected packet may have: its field in ``provoke.inject`` is ten bits."""
 

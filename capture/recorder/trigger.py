@@ -13,17 +13,6 @@ from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import HEADER, MEMORY_NAMES, Kind, PacketType
 
-__all__ = [
-    "ALL_KINDS",
-    "Term",
-    "Trigger",
-    "clear_trigger",
-    "kind_names",
-    "parse_term",
-    "read_trigger",
-    "set_trigger",
-]
-
 ALL_KINDS = 0xFFFF
 _WORD = (1 << 64) - 1
 _TAPS = MEMORY_NAMES[:4]

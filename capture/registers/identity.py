@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, fields
 from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.map_table import REGISTERS
 
-__all__ = ["IDENTITY_REGISTERS", "MAGIC", "Identity"]
-
 MAGIC = 0x46525A46
 """``id.magic``: the letters FRZF."""
 

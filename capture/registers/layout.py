@@ -13,8 +13,6 @@ from operator import index
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["FieldInfo", "Layout", "RegisterInfo", "WindowInfo", "read_layouts"]
-
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:

@@ -10,16 +10,6 @@ from pathlib import Path
 
 from freezeframe.capture.registers.layout import FieldInfo, RegisterInfo, WindowInfo
 
-__all__ = [
-    "COUNTERS",
-    "COUNTER_DOCS",
-    "FORMAT_VERSION",
-    "MAP_HASH",
-    "MAP_SIZE",
-    "REGISTERS",
-    "WINDOWS",
-]
-
 _MAP = json.loads(Path(__file__).with_name("map.json").read_text("utf-8"))
 
 MAP_HASH: int = _MAP["map_hash"]  # docs/formats.md section 1

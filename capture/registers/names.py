@@ -15,18 +15,6 @@ from freezeframe.capture.registers.layout import RegisterInfo, WindowInfo
 from freezeframe.capture.registers.layouts import CAUSE_NAMES
 from freezeframe.capture.registers.map_table import MAP_SIZE, REGISTERS, WINDOWS
 
-__all__ = [
-    "cause_names",
-    "counter_unit",
-    "describe",
-    "device_name",
-    "elements",
-    "label",
-    "offset",
-    "register",
-    "window",
-]
-
 _REGISTERS = {info.name: info for info in REGISTERS}
 _WINDOWS = {info.name: info for info in WINDOWS}
 

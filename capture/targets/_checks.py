@@ -12,8 +12,6 @@ import numpy.typing as npt
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.targets.base import Words
 
-__all__ = ["checked_addresses", "checked_write", "closed_error", "runs"]
-
 _TOP = 1 << 32
 
 

@@ -8,8 +8,6 @@ from urllib.parse import parse_qsl
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["Option", "TargetUrl", "host_and_port", "parse_url"]
-
 
 @dataclass(frozen=True, slots=True)
 class Option:

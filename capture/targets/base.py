@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["Target", "TargetFactory", "Words", "open_target", "target_schemes"]
-
 Words = npt.NDArray[np.uint32]
 
 

@@ -22,8 +22,6 @@ import numpy as np
 from freezeframe.capture.errors import BusError, TargetError
 from freezeframe.capture.targets.base import Target, Words, open_target
 
-__all__ = ["CHECKS", "Check", "ConformanceError", "Subject"]
-
 _ONES = 0xFFFFFFFF
 
 

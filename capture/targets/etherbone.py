@@ -36,8 +36,6 @@ from freezeframe.capture.targets.etherbone_codec import (
     is_probe_reply,
 )
 
-__all__ = ["DEFAULT_PORT", "Clock", "EtherboneStats", "EtherboneTarget", "open_etherbone"]
-
 DEFAULT_PORT = 1234
 """LiteX's port."""
 

@@ -15,23 +15,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.targets.base import Words
 
-__all__ = [
-    "MAX_WORDS",
-    "PROBE",
-    "PROBE_REPLY",
-    "Malformed",
-    "Record",
-    "Reply",
-    "decode_reply",
-    "decode_request",
-    "encode_reads",
-    "encode_records",
-    "encode_reply",
-    "encode_writes",
-    "is_probe_reply",
-    "packet_length_B",
-]
-
 MAX_WORDS = 255
 """Words that one record can ask for or write: its counts are one byte each."""
 

@@ -17,8 +17,6 @@ from freezeframe.capture.registers import names
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, closed_error
 from freezeframe.capture.targets.base import Words
 
-__all__ = ["FileTarget", "open_file"]
-
 _Words64 = npt.NDArray[np.int64]
 
 

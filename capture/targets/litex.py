@@ -29,8 +29,6 @@ from freezeframe.capture.targets.etherbone_codec import (
     packet_length_B,
 )
 
-__all__ = ["DEFAULT_PORT", "LitexStats", "LitexTarget", "open_litex"]
-
 DEFAULT_PORT = 1234
 
 OPTIONS = {

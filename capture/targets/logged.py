@@ -10,8 +10,6 @@ from freezeframe.capture.registers.map_table import MAP_SIZE
 from freezeframe.capture.targets._checks import checked_addresses, checked_write
 from freezeframe.capture.targets.base import Target, Words
 
-__all__ = ["LoggedTarget"]
-
 
 class LoggedTarget:
     """Passes every call on, and hands each access to ``line``: ``A rd ctl.state addr=.. data=..``.

@@ -27,8 +27,6 @@ from freezeframe.capture.targets._checks import checked_addresses, checked_write
 from freezeframe.capture.targets._url import Option, parse_url
 from freezeframe.capture.targets.base import Words
 
-__all__ = ["SYSFS_VARIABLE", "PciTarget", "open_pci"]
-
 SYSFS_VARIABLE = "FREEZEFRAME_SYSFS"
 """Environment variable that names another place than /sys."""
 

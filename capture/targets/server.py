@@ -21,8 +21,6 @@ from freezeframe.capture.targets.etherbone_codec import (
     encode_reply,
 )
 
-__all__ = ["EtherboneServer", "ServerStats", "poll_any", "read_or_ones"]
-
 _LARGEST_B = 1 << 16  # no UDP payload is longer
 _AT_ONCE = 256  # datagrams answered before poll returns, so that a flood cannot hold its caller
 

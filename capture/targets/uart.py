@@ -32,8 +32,6 @@ from freezeframe.capture.targets.uartbone_codec import (
     encode_write,
 )
 
-__all__ = ["DEFAULT_BAUD", "UartStats", "UartTarget", "open_uart"]
-
 DEFAULT_BAUD = 115200
 
 OPTIONS = {

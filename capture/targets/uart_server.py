@@ -21,8 +21,6 @@ from freezeframe.capture.targets.base import Target
 from freezeframe.capture.targets.server import read_or_ones
 from freezeframe.capture.targets.uartbone_codec import Command, encode_words, next_command
 
-__all__ = ["UartBoneServer", "UartServerStats"]
-
 _FORGET_S = 0.1
 _SEND_S = 1.0  # a peer that takes no bytes for that long has gone
 

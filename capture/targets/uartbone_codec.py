@@ -12,20 +12,6 @@ import numpy as np
 
 from freezeframe.capture.targets.base import Words
 
-__all__ = [
-    "MAX_WORDS",
-    "READ_FIXED",
-    "READ_INCREMENTING",
-    "WRITE_FIXED",
-    "WRITE_INCREMENTING",
-    "Command",
-    "decode_words",
-    "encode_read",
-    "encode_words",
-    "encode_write",
-    "next_command",
-]
-
 WRITE_INCREMENTING = 1
 READ_INCREMENTING = 2
 WRITE_FIXED = 3

@@ -14,8 +14,6 @@ from numba import njit
 
 from freezeframe.capture.files.plane_kernels import LANES
 
-__all__ = ["PackedLayout", "packed_layout", "packed_levels"]
-
 
 class PackedLayout(NamedTuple):
     """Where the clock is: its ``bit`` in a byte, the ``byte`` of a sample, and the bytes of one."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Output
 
-__all__ = ["PARALLEL"]
-
 _MAX_LINES = 64
 
 PARALLEL = Decoder(

@@ -26,8 +26,6 @@ from freezeframe.decoders.bus.parallel_tables import Items, item_table, timed_ta
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.contract import OptionValues
 
-__all__ = ["ParallelState", "decode_parallel"]
-
 _MAX_BITS = 64  # of a word
 _CLK, _ENABLE, _DATA = 0, 1, 2  # places of channels; d0 to d63 from _DATA on
 _SLACK = 256  # items that any 64 samples may have, and those before and after

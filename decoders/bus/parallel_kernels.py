@@ -8,21 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = [
-    "LAYOUT",
-    "TIMED_ROW",
-    "TIMING_ROW",
-    "WORD_ROW",
-    "ItemRoom",
-    "close_word",
-    "items",
-    "near_changes",
-    "new_timing",
-    "new_word",
-    "no_timed",
-    "words",
-]
-
 # Where an item is among the channels at a clock: the data lines among the low and the high 64, the
 # place of the lowest; the line that enables and its level when it does, both 0 for always; and the
 # picoseconds of a sample, or 0 where times are not to be written.

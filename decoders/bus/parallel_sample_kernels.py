@@ -29,8 +29,6 @@ from freezeframe.decoders.bus.packed_sample_kernels import (
 )
 from freezeframe.decoders.clocked import together, together_runs
 
-__all__ = ["SamplePlan", "items_of_samples", "sample_plan"]
-
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _ALL = ~np.uint64(0)
 _WORD_B = 8  # read at each clock, however small a sample is

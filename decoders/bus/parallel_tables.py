@@ -22,16 +22,6 @@ from freezeframe.decoders.columns import (
 )
 from freezeframe.decoders.contract import OptionValues, Texts
 
-__all__ = [
-    "Items",
-    "item_schema",
-    "item_table",
-    "parallel_texts",
-    "timed_table",
-    "word_schema",
-    "word_table",
-]
-
 _ERRORS = ("", "setup", "hold")
 
 

@@ -9,8 +9,6 @@ from freezeframe.capture.code import code
 from freezeframe.decoders.bus.pci_signals import CHANNELS, TAKE
 from freezeframe.decoders.contract import EDGES, Decoder, Output
 
-__all__ = ["PCI"]
-
 PCI = Decoder(
     id="pci",
     name="PCI",

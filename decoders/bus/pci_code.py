@@ -16,8 +16,6 @@ from freezeframe.decoders.bus.pci_stream import ClockStream, HeldData, PhaseColu
 from freezeframe.decoders.columns import by_column, end_to_end
 from freezeframe.decoders.contract import OptionValues
 
-__all__ = ["PciState", "decode_pci", "new_pci_state", "new_pcix_state"]
-
 
 class PciState:
     """What is carried from piece to piece: clocks ahead, the kernel's record, data of an open

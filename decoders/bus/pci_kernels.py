@@ -39,8 +39,6 @@ from freezeframe.decoders.bus.pci_rows import (
 )
 from freezeframe.decoders.bus.pcix_splits import unanswered
 
-__all__ = ["close", "transactions"]
-
 _DUAL = 13
 _ONE, _FOUR, _32 = np.uint64(1), np.uint64(4), np.uint64(32)
 _NOTHING, _HEADER, _DATA = range(3)  # what a clock writes down

@@ -14,20 +14,6 @@ from freezeframe.capture.files.plane_kernels import count_ones
 from freezeframe.decoders.bus import pci_signals as at
 from freezeframe.decoders.bus.pci_names import VERDICTS
 
-__all__ = [
-    "BAD",
-    "GOOD",
-    "UNKNOWN",
-    "ad",
-    "ad_high",
-    "asserted",
-    "cbe",
-    "cbe_high",
-    "high_parity",
-    "low_parity",
-    "parities",
-]
-
 UNKNOWN, GOOD, BAD = range(len(VERDICTS))
 
 _AD, _AD_HIGH = np.uint64(at.AD), np.uint64(at.AD_HIGH)

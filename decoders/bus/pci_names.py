@@ -10,17 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = [
-    "ERRORS",
-    "PCIX_NAMES",
-    "PCI_NAMES",
-    "VERDICTS",
-    "Names",
-    "error",
-    "message_text",
-    "parity_text",
-]
-
 
 class Names(NamedTuple):
     """The names of one of the two buses, each tuple by the numbers that the kernels give."""

@@ -24,8 +24,6 @@ from freezeframe.decoders.bus.pci_lines import (
     low_parity,
 )
 
-__all__ = ["CONTROLS", "INVALIDATE", "TRANSFER", "burst", "put_data", "put_phase"]
-
 INVALIDATE = 15  # the command of PCI; of PCI-X it is another, and all its bursts are alike
 
 # The lines that the control of a burst takes, and how they are while data goes over.

@@ -13,8 +13,6 @@ from freezeframe.decoders.bus.pci_names import PCI_NAMES, error
 from freezeframe.decoders.bus.pci_row_kernels import outside
 from freezeframe.decoders.bus.pci_rows import PENDING_RETRIES
 
-__all__ = ["follow_retries", "not_repeated"]
-
 _RETRY = PCI_NAMES.terminations.index("retry")
 _NOT_REPEATED = error("retry-not-repeated")
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from numba import njit
 
-__all__ = ["abandon", "give", "outside", "tell", "tell_parity"]
-
 
 @njit(cache=True, nogil=True)
 def give(m: Any) -> None:

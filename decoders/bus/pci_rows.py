@@ -13,20 +13,6 @@ import numpy.typing as npt
 
 from freezeframe.decoders.bus.pci_names import Names
 
-__all__ = [
-    "ATTRIBUTE",
-    "DATA",
-    "IDLE",
-    "PENDING_RETRIES",
-    "PENDING_SPLITS",
-    "ROWS",
-    "ROWS_A_CLOCK",
-    "SECOND_ADDRESS",
-    "SYNC",
-    "Phases",
-    "new_machine",
-]
-
 ROWS = 4096  # that are taken at once
 ROWS_A_CLOCK = 16  # more than one clock can give
 PENDING_RETRIES = (

@@ -17,8 +17,6 @@ from freezeframe.decoders.bus.pci_retries import follow_retries
 from freezeframe.decoders.bus.pci_row_kernels import abandon, give, tell
 from freezeframe.decoders.bus.pci_rows import IDLE
 
-__all__ = ["check_command", "data_clock", "end_phase"]
-
 _SPECIAL, _DUAL = 1, 13
 # Bit c: command c is reserved, reads, is of memory (3.1.1).
 _RESERVED, _READS, _MEMORY = 0x0330, 0x5445, 0xD0C0

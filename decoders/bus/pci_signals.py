@@ -10,33 +10,6 @@ from collections.abc import Sequence
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import Channel, Option
 
-__all__ = [
-    "ACK64",
-    "AD",
-    "AD_HIGH",
-    "CBE",
-    "CBE_HIGH",
-    "CHANNELS",
-    "CLK",
-    "DEVSEL",
-    "FRAME",
-    "GNT",
-    "IDSEL",
-    "IRDY",
-    "LOCK",
-    "PAR",
-    "PAR64",
-    "PERR",
-    "REQ64",
-    "RST",
-    "SERR",
-    "STOP",
-    "TAKE",
-    "TRDY",
-    "absent_lines",
-    "is_wide",
-]
-
 # Places of the channels. Those of the 64-bit extension are last, so that a capture of a 32-bit bus
 # has none beyond the 64th.
 CLK, FRAME, IRDY, TRDY, DEVSEL, STOP, PAR, RST, IDSEL, PERR, SERR, LOCK, GNT = range(13)

@@ -33,8 +33,6 @@ _PHASE_B = sum(rows * np.dtype(kind).itemsize for rows, kind in _PHASE_ARRAYS)
 # The fields of records, each as a column: ``(n,)``.
 RowColumns = dict[str, npt.NDArray[np.int64]]
 
-__all__ = ["ClockStream", "HeldData", "PhaseColumns", "RowColumns"]
-
 
 class ClockStream:
     """Cuts a stream of edges or samples into clocks, of which a kernel sees some more than it decodes.

@@ -17,18 +17,6 @@ from freezeframe.decoders.bus.pci_stream import PhaseColumns, RowColumns
 from freezeframe.decoders.columns import event_schema, name_type, names, one_name, table
 from freezeframe.decoders.contract import Texts
 
-__all__ = [
-    "bus_table",
-    "data_text",
-    "elapsed_ps",
-    "pci_texts",
-    "phase_schema",
-    "phase_table",
-    "phases_of",
-    "transaction_columns",
-    "transaction_schema",
-]
-
 _SHOWN = 8  # data phases of a transaction that are shown
 
 

@@ -9,8 +9,6 @@ from freezeframe.capture.code import code
 from freezeframe.decoders.bus.pci_signals import CHANNELS, TAKE
 from freezeframe.decoders.contract import EDGES, Decoder, Output
 
-__all__ = ["PCIX"]
-
 PCIX = Decoder(
     id="pcix",
     name="PCI-X",

@@ -18,8 +18,6 @@ from freezeframe.decoders.bus.pci_row_kernels import abandon, give, tell
 from freezeframe.decoders.bus.pci_rows import IDLE
 from freezeframe.decoders.bus.pcix_splits import BURSTS, answer, request
 
-__all__ = ["attributes", "data_clock", "end_phase", "set_size"]
-
 _SPECIAL, _SPLIT_COMPLETION, _DUAL = 1, 12, 13
 # Bit c: command c is reserved, a burst that brings data, posted.
 _RESERVED, _WRITES, _POSTED = 0x0030, 0x9280, 0x9280

@@ -13,8 +13,6 @@ from numba import njit
 from freezeframe.decoders.bus.pci_names import error
 from freezeframe.decoders.bus.pci_rows import PENDING_SPLITS
 
-__all__ = ["BURSTS", "answer", "request", "unanswered"]
-
 BURSTS, _READS = 0xD380, 0x4545  # bit c: command c is a burst, reads
 _DWORD_B = 4
 

@@ -26,15 +26,6 @@ from freezeframe.decoders.bus.pci_tables import (
 from freezeframe.decoders.columns import event_schema, name_type, names, whole
 from freezeframe.decoders.contract import Texts
 
-__all__ = [
-    "pcix_texts",
-    "phase_schema",
-    "split_schema",
-    "split_table",
-    "transaction_schema",
-    "who_columns",
-]
-
 
 @cache
 def phase_schema() -> pa.Schema:

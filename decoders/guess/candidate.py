@@ -12,8 +12,6 @@ from freezeframe.decoders.guess.names import is_named
 from freezeframe.decoders.guess.trial import Trial, spec_text, try_spec
 from freezeframe.decoders.registry import Registry
 
-__all__ = ["Candidate", "Evidence", "named_share", "sentence"]
-
 _NAME_WEIGHT = 0.3  # the signal decides; a name may be wrong
 
 

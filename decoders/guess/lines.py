@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.files.edges import Edges, join
 
-__all__ = ["MAX_EDGES", "Line", "lines_of", "sampled"]
-
 MAX_EDGES = 1 << 17
 """Edges that are looked at: some ten thousand bytes of any serial bus, read in a second."""
 

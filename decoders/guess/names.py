@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from freezeframe.decoders.contract import Decoder
 
-__all__ = ["fitting_probes", "is_named"]
-
 # Words that stand for a role besides the name of the channel itself.
 _WORDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("spi", "clk"): ("sck", "sclk", "spiclk", "clock", "sclock"),

@@ -14,8 +14,6 @@ from freezeframe.decoders.guess.names import fitting_probes
 from freezeframe.decoders.guess.trial import Trial, try_spec
 from freezeframe.decoders.registry import Registry
 
-__all__ = ["Guess", "guess"]
-
 _MOST_CHANNELS = 64
 _LEAST = 0.35  # below, a proposal is as likely noise
 _SURE = 0.6

@@ -19,8 +19,6 @@ from freezeframe.decoders.guess.candidate import Candidate, Evidence, sentence
 from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.names import fitting_probes, is_named
 
-__all__ = ["i2c", "jtag", "mdio", "parallel", "spi"]
-
 _MOST_LINES = 12  # of which all pairs are looked at
 _WORD_BITS = 8
 _FRAMED = 0.98  # clock edges inside a chip select

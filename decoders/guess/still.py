@@ -9,8 +9,6 @@ from freezeframe.decoders.guess.lines import lines_of, sampled
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.spec import match_channels, parse_spec
 
-__all__ = ["still_channels"]
-
 _MOST_CHANNELS = 64
 _MOST_NAMED = 3
 

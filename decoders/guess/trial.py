@@ -15,8 +15,6 @@ from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded, StackRun
 from freezeframe.decoders.spec import match_channels, parse_spec
 
-__all__ = ["Trial", "spec_text", "try_spec"]
-
 
 @dataclass(frozen=True, slots=True)
 class Trial:

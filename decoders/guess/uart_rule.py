@@ -13,8 +13,6 @@ from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.trial import Trial
 from freezeframe.decoders.serial.uart_baud import BitTime, bit_times
 
-__all__ = ["uart"]
-
 _MOST_EDGES = 1 << 12  # that the bit is measured by
 # In the order in which they are preferred where several fit as well.
 _FRAMES: tuple[tuple[int, str], ...] = ((8, "none"), (8, "even"), (8, "odd"), (7, "even"))

@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from freezeframe.capture.timebase import PS_PER_S
 
-__all__ = ["HostLine", "read_lines"]
-
 
 class HostLine(NamedTuple):
     """One event of the host.

@@ -23,8 +23,6 @@ from freezeframe.capture.timebase import UNKNOWN_PS
 from freezeframe.decoders.host.lines import HostLine
 from freezeframe.decoders.trace.views import descriptors
 
-__all__ = ["HostClock", "relate_host"]
-
 _RUNS = (8, 5, 3)  # accesses in a row that must agree; the longest that gives enough
 _ENOUGH = 3
 _CONTROL_LSB = 96  # the control word is the fourth of a descriptor

@@ -16,8 +16,6 @@ from freezeframe.decoders.host.lines import HostLine, read_lines
 from freezeframe.decoders.host.relate import HostClock, relate_host
 from freezeframe.decoders.trace.decode import Trace
 
-__all__ = ["HostEvents", "host_events"]
-
 _NUMBERS = ("cpu", "pid", "irq", "width", "address", "value", "line")
 
 

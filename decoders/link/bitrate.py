@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LEAST_RUNS", "WANTED_RUNS", "find_period"]
-
 WANTED_RUNS = 4096
 LEAST_RUNS = 32
 _LONGEST_RUN = 5

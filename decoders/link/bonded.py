@@ -9,8 +9,6 @@ from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Output
 from freezeframe.decoders.link.lane_options import CLOCK, LANE_OPTIONS
 
-__all__ = ["BONDED"]
-
 BONDED = Decoder(
     id="bonded",
     name="Bonded lanes",

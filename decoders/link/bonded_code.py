@@ -36,8 +36,6 @@ from freezeframe.decoders.link.lane import Lane
 from freezeframe.decoders.link.lane_events import EventQueue, event_table
 from freezeframe.decoders.link.lane_rows import EVENT, EVENT_CODES, FIRST_ERROR
 
-__all__ = ["decode_bonded", "word_schema", "word_texts"]
-
 _EVER = 1 << 62  # a sample after all others
 _MOST_HELD = 8192  # columns that wait for the first pair of align columns
 _BOTH = -1

@@ -27,16 +27,6 @@ from freezeframe.decoders.link.column_kernels import (
     SKIP,
 )
 
-__all__ = [
-    "MOST_SKEW_COLUMNS",
-    "WORD_ERRORS",
-    "WORD_KINDS",
-    "first_pair",
-    "join_lanes",
-    "last_word",
-    "new_bond_state",
-]
-
 WORD_KINDS = ("HEAD", "BODY", "TAIL", "CREDIT", "STRAY", "error")
 _HEAD, _BODY, _TAIL, _CREDIT, _STRAY, _ERROR = range(6)
 WORD_ERRORS = ("", "no-end", "no-start", "no-credit", "short-packet", "cut-packet")

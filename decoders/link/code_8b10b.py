@@ -12,18 +12,6 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "CODE_ERROR",
-    "DISPARITY_ERROR",
-    "ERROR_LSB",
-    "POSITIVE",
-    "K",
-    "decode_table",
-    "encode_table",
-    "group_name",
-    "is_comma",
-]
-
 # One entry of the decode table: byte [0,8], K [8,1], error [9,2], running disparity after [11,1].
 K = 1 << 8
 ERROR_LSB = 9

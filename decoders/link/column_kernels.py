@@ -14,29 +14,6 @@ from numba import njit
 from freezeframe.decoders.link.code_8b10b import ERROR_LSB, K
 from freezeframe.decoders.link.lane_rows import EVENT_CODES, FRESH
 
-__all__ = [
-    "ALIGN",
-    "BAD_BYTES",
-    "BAD_CONTROL",
-    "BONDING_CODES",
-    "CONTROL",
-    "CREDIT_NEXT",
-    "DISAGREE",
-    "END",
-    "IDLE_INSERTED",
-    "IDLE_REMOVED",
-    "MISPLACED_CONTROL",
-    "NOTHING",
-    "NOT_BONDED",
-    "PACKET_NEXT",
-    "ROLE",
-    "SKEW",
-    "SKIP",
-    "SLIP",
-    "columns",
-    "new_column_state",
-]
-
 # What a column is: bits of its bad bytes [0,4]; of a control column also CONTROL, its role and what
 # comes next, and BAD_CONTROL where a group is none of those that may stand there.
 BAD_BYTES = 0xF

@@ -10,8 +10,6 @@ import pyarrow as pa
 from freezeframe.decoders.columns import name_type
 from freezeframe.decoders.contract import Texts
 
-__all__ = ["EVENT_TEXTS", "event_schema", "event_texts"]
-
 EVENT_TEXTS = {
     "aligned": "symbols begin at a comma",
     "realigned": "a comma moved the symbols by {value} bits",

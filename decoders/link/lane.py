@@ -25,8 +25,6 @@ from freezeframe.decoders.link.lane_rows import (
 from freezeframe.decoders.link.run_kernels import line_runs
 from freezeframe.decoders.link.symbol_kernels import close, symbols
 
-__all__ = ["Lane", "Symbols"]
-
 Int64 = npt.NDArray[np.int64]
 
 _MIN_SAMPLES_A_BIT = 2.5  # with fewer, runs of one and two bits are not told apart

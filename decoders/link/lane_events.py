@@ -12,8 +12,6 @@ from freezeframe.capture.files.edges import samples_to_ps
 from freezeframe.decoders.columns import names, table
 from freezeframe.decoders.link.event_rows import event_schema
 
-__all__ = ["EventQueue", "event_table"]
-
 
 class EventQueue:
     """Events of up to two lanes, held until no earlier one can come."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from freezeframe.decoders.contract import Channel, Option
 
-__all__ = ["CLOCK", "LANE_OPTIONS"]
-
 CLOCK = Channel("clk", "a bit clock; without it bits are told by the edges of the data", True)
 LANE_OPTIONS = (
     Option(

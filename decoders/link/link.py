@@ -8,8 +8,6 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import Decoder, Option, Output
 
-__all__ = ["LINK"]
-
 LINK = Decoder(
     id="link",
     name="Link packets",

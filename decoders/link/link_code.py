@@ -20,8 +20,6 @@ from freezeframe.decoders.link.bonding_kernels import WORD_ERRORS, WORD_KINDS
 from freezeframe.decoders.link.packet_kernels import LINK_ERRORS, new_packet_state
 from freezeframe.decoders.trace.schema import PACKET_KINDS, UNKNOWN_KIND
 
-__all__ = ["decode_link", "link_texts"]
-
 
 def link_word_schema() -> pa.Schema:
     """Return the columns of words: as `words` of docs/formats.md section 8, with ``bad`` of `bonded.words`."""

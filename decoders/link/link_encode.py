@@ -13,8 +13,6 @@ import numpy.typing as npt
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.link.code_8b10b import POSITIVE, K, decode_table, encode_table
 
-__all__ = ["ALIGN_PERIOD", "encode_lanes", "encode_link", "lane_levels"]
-
 ALIGN_PERIOD = 1024  # columns, at most that many and the rest of a packet between two align columns
 _SKIPS = 2
 _IDLES = 16  # columns around everything: synchronization needs three

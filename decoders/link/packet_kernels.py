@@ -15,8 +15,6 @@ from freezeframe.capture.registers import layouts
 from freezeframe.decoders.link.bonding_kernels import WORD_ERRORS, WORD_KINDS
 from freezeframe.decoders.trace.crc_kernels import crc16_header, crc32
 
-__all__ = ["CREDIT_ROW", "ERROR_ROW", "LINK_ERRORS", "PACKET_ROW", "new_packet_state", "packets"]
-
 _HEAD, _BODY, _TAIL, _CREDIT, _STRAY, _ERROR = range(len(WORD_KINDS))
 _NO_END, _CUT = WORD_ERRORS.index("no-end"), WORD_ERRORS.index("cut-packet")
 _TRUE, _FALSE, _UNKNOWN = 1, 0, -1

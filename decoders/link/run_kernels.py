@@ -14,15 +14,6 @@ from numba import njit
 
 from freezeframe.decoders.link.lane_rows import FRACTION, GLITCH, MOST_BITS
 
-__all__ = [
-    "clocked_runs",
-    "last_clocked_run",
-    "last_timed_run",
-    "line_edges",
-    "line_runs",
-    "timed_runs",
-]
-
 _ONE = np.uint64(1)
 _TABLE = 64  # runs of up to so many samples are looked up, not divided
 

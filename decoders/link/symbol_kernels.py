@@ -28,8 +28,6 @@ from freezeframe.decoders.link.lane_rows import (
     SYNCED,
 )
 
-__all__ = ["close", "symbols"]
-
 _TABLE = decode_table()
 _GROUP = np.uint64(0x3FF)
 _ERRORS = 3 << ERROR_LSB

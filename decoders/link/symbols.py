@@ -9,8 +9,6 @@ from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Output
 from freezeframe.decoders.link.lane_options import CLOCK, LANE_OPTIONS
 
-__all__ = ["EIGHT_TEN"]
-
 EIGHT_TEN = Decoder(
     id="8b10b",
     name="8b/10b",

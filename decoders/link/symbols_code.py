@@ -21,8 +21,6 @@ from freezeframe.decoders.link.lane import Lane, Symbols
 from freezeframe.decoders.link.lane_events import EventQueue, event_table
 from freezeframe.decoders.link.lane_rows import EVENT_CODES, FIRST_ERROR, SYNCED
 
-__all__ = ["SYMBOL_ERRORS", "decode_8b10b", "symbol_schema", "symbol_texts"]
-
 SYMBOL_ERRORS = ("", "disparity", "code")
 
 

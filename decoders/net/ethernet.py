@@ -17,14 +17,6 @@ from typing import Any
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import Output, Texts
 
-__all__ = [
-    "ETHERNET",
-    "EthernetFrame",
-    "ethernet_texts",
-    "frame_check",
-    "frame_rows",
-]
-
 HEADER_B, FCS_B, MIN_B, MAX_B, TAG_B = 14, 4, 60, 1514, 4  # lengths without the FCS
 
 _VLAN, _IPV4, _ARP, _IPV6 = 0x8100, 0x0800, 0x0806, 0x86DD

@@ -9,8 +9,6 @@ import pyarrow as pa
 from freezeframe.decoders.columns import event_schema, name_type
 from freezeframe.decoders.net.ethernet import EthernetFrame, frame_rows
 
-__all__ = ["ethernet_schema", "ethernet_table"]
-
 
 def ethernet_schema() -> pa.Schema:
     """Return the columns of Ethernet frames and errors.

@@ -10,8 +10,6 @@ from freezeframe.decoders.contract import EDGES, Channel, Decoder, Output
 from freezeframe.decoders.net.ethernet import ETHERNET
 from freezeframe.decoders.net.phy import MIN_GAP
 
-__all__ = ["CHANNELS", "MII"]
-
 
 def _direction(prefix: str, enable: str, what: str) -> tuple[Channel, ...]:
     return (

@@ -18,8 +18,6 @@ from freezeframe.decoders.net.mii import CHANNELS
 from freezeframe.decoders.net.phy_code import Line, Side, blank_row, decode_sides, has_side
 from freezeframe.decoders.net.phy_kernels import AT, BEFORE
 
-__all__ = ["MiiState", "decode_mii"]
-
 _RX, _TX, _COL, _CRS = 0, 7, 14, 15  # places of rx_clk, tx_clk, col and crs among the channels
 _ENABLE, _ERROR = 5, 6  # after the clock; all before the error are needed
 _CARRIER = clocking(0, marked=1 << _CRS)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from freezeframe.decoders.contract import Option
 
-__all__ = ["MIN_GAP"]
-
 MIN_GAP = Option(
     "min_gap_bits",
     0,

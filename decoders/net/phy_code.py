@@ -48,16 +48,6 @@ from freezeframe.decoders.net.phy_kinds import (
     STATUS,
 )
 
-__all__ = [
-    "Line",
-    "Side",
-    "blank_row",
-    "decode_sides",
-    "frame_schema",
-    "has_side",
-    "phy_texts",
-]
-
 _PREAMBLE_NIBBLES = 15  # seven octets 55, and the lower half of the delimiter D5
 _GAP_BITS = {10: 47, 100: 96, 1000: 64}  # of received frames; of sent ones always 96 (table 4-2)
 _SENT_GAP_BITS = 96

@@ -23,20 +23,6 @@ from freezeframe.decoders.net.phy_kinds import (
     STATUS,
 )
 
-__all__ = [
-    "AT",
-    "BEFORE",
-    "MIDDLE",
-    "ROW",
-    "close",
-    "end_of_clock",
-    "frames",
-    "new_clock",
-    "new_frame",
-    "pairs",
-    "take_symbols",
-]
-
 # Where a clock edge takes the data: with the edge, right before it, half a half period after it.
 AT, BEFORE, MIDDLE = 0, 1, 2
 

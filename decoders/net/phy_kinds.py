@@ -2,18 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "CARRIER_SENSE",
-    "EXTENSION",
-    "FALSE_CARRIER",
-    "FRAME",
-    "KINDS",
-    "LONGEST_B",
-    "LOW_POWER",
-    "RESERVED",
-    "STATUS",
-]
-
 FRAME, FALSE_CARRIER, EXTENSION, CARRIER_SENSE, LOW_POWER, RESERVED, STATUS = range(7)
 KINDS = ("frame", "error", "extension", "carrier-sense", "low-power", "error", "status")
 

@@ -10,8 +10,6 @@ from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Outpu
 from freezeframe.decoders.net.ethernet import ETHERNET
 from freezeframe.decoders.net.phy import MIN_GAP
 
-__all__ = ["CHANNELS", "RGMII"]
-
 
 def _direction(prefix: str, what: str) -> tuple[Channel, ...]:
     letter = prefix[0]

@@ -15,8 +15,6 @@ from freezeframe.decoders.net.phy_code import Line, Side, decode_sides, has_side
 from freezeframe.decoders.net.phy_kernels import AT, MIDDLE
 from freezeframe.decoders.net.rgmii import CHANNELS
 
-__all__ = ["RgmiiState", "decode_rgmii"]
-
 _RX, _TX = 0, 6  # places of rxc and txc among the channels
 _CONTROL = 5  # after the clock
 

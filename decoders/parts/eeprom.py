@@ -9,8 +9,6 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import Decoder, Option, Output
 
-__all__ = ["EEPROM"]
-
 _SIZES_B = (0, *(128 << n for n in range(11)))
 _PAGES_B = tuple(1 << n for n in range(9))
 

@@ -23,8 +23,6 @@ from freezeframe.decoders.parts.i2c_memory import (
     row_of_access,
 )
 
-__all__ = ["EepromState", "decode_eeprom", "eeprom_texts", "operation_schema"]
-
 _FIRST_DEVICE, _LAST_DEVICE = 0x50, 0x57  # control code 1010, then three bits of pins or blocks
 _SHOWN_B = 16
 

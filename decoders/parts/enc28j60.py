@@ -9,8 +9,6 @@ from freezeframe.capture.code import code
 from freezeframe.decoders.contract import Decoder, Option, Output
 from freezeframe.decoders.net.ethernet import ETHERNET
 
-__all__ = ["ENC28J60"]
-
 ENC28J60 = Decoder(
     id="enc28j60",
     name="ENC28J60",

@@ -18,8 +18,6 @@ from freezeframe.decoders.parts.enc28j60_memory import Chip, When
 from freezeframe.decoders.parts.enc28j60_registers import COMMON_FROM, REGISTERS
 from freezeframe.decoders.parts.spi_bytes import byte_transfers
 
-__all__ = ["decode_enc28j60", "enc28j60_texts", "new_state", "operation_schema"]
-
 _OPS = ("RCR", "RBM", "WCR", "WBM", "BFS", "BFC", "", "SRC")  # by the upper three bits
 _NAMES = {
     "RCR": "read control register",

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from freezeframe.decoders.net.ethernet import FCS_B, EthernetFrame
 from freezeframe.decoders.parts.enc28j60_registers import ADDRESSES, COMMON_FROM, ECON1, ECON2
 
-__all__ = ["Chip", "When"]
-
 _MEMORY_B = 0x2000
 _RESET_REGISTERS = {
     "ERDPT": 0x05FA,

@@ -5,8 +5,6 @@ Source: Microchip DS39662E, table 3-1 (control register map).
 
 from __future__ import annotations
 
-__all__ = ["ADDRESSES", "COMMON_FROM", "ECON1", "ECON2", "REGISTERS"]
-
 COMMON_FROM = 0x1B  # these addresses are the same register in all banks
 ECON2, ECON1 = 0x1E, 0x1F
 

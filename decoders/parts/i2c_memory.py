@@ -16,8 +16,6 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = ["ACCESS_ERRORS", "Access", "MemoryBus", "access_errors", "row_of_access"]
-
 ACCESS_ERRORS = {
     "no-answer": "nothing answers this address",
     "short-address": "the write has fewer bytes than an address",

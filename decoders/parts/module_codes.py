@@ -6,8 +6,6 @@ compliance).
 
 from __future__ import annotations
 
-__all__ = ["CONNECTORS", "ENCODINGS", "EXTENDED_COMPLIANCE", "IDENTIFIERS"]
-
 IDENTIFIERS = {
     0x00: "unspecified",
     0x01: "GBIC",

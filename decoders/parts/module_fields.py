@@ -13,23 +13,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = [
-    "Field",
-    "Meaning",
-    "Memory",
-    "Reading",
-    "bits",
-    "checksum",
-    "code",
-    "date",
-    "number",
-    "oui",
-    "plain",
-    "power",
-    "power_text",
-    "text",
-]
-
 
 class Memory:
     """What is known of a module's memory: bytes by page name and address."""

@@ -25,15 +25,6 @@ from freezeframe.decoders.parts.i2c_memory import (
 )
 from freezeframe.decoders.parts.module_fields import Field, Memory, Reading
 
-__all__ = [
-    "PAGE_SELECT",
-    "Module",
-    "decode_module",
-    "field_schema",
-    "module_texts",
-    "transaction_schema",
-]
-
 PAGE_SELECT = 127  # address of the byte that chooses the upper half
 _HALF = 128
 _MEMORY_B = 256

@@ -10,18 +10,6 @@ from typing import NamedTuple
 
 from freezeframe.decoders.parts.module_fields import Meaning, Memory, Reading, power_text
 
-__all__ = [
-    "BIAS",
-    "RX_POWER",
-    "TEMPERATURE",
-    "TX_POWER",
-    "VOLTAGE",
-    "Quantity",
-    "coefficient",
-    "fixed_point",
-    "measured",
-]
-
 _TYPE, _INTERNAL, _EXTERNAL = 92, 0x20, 0x10  # byte of page A0h, and its bits
 _RX_COEFFICIENTS, _RX_COUNT = 56, 5
 

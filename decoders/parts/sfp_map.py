@@ -38,8 +38,6 @@ from freezeframe.decoders.parts.sfp_calibration import (
     measured,
 )
 
-__all__ = ["SFP_FIELDS", "new_module"]
-
 _IDENTIFICATION, _DIAGNOSTICS = 0x50, 0x51  # A0h and A2h with the direction bit
 _EXTENDED_IDENTIFIERS = {0: "unspecified", 4: "defined by the two-wire ID only"} | {
     n: f"MOD_DEF {n}" for n in (1, 2, 3, 5, 6, 7)

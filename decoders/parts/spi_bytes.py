@@ -9,8 +9,6 @@ import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["byte_transfers"]
-
 _LINES = ("mosi", "miso")
 _PLACES = ("word_sample", "word_end_sample")
 

@@ -11,8 +11,6 @@ from typing import Literal
 
 from freezeframe.decoders.parts.spiflash_commands import Command
 
-__all__ = ["Flash", "Parts", "parts_of"]
-
 WIP, WEL = 1, 2  # status register 1: write in progress, write enable latch
 _WHILE_BUSY = {"RDSR", "RDSR2", "RDSR3", "SUSPEND", "RESUME", "RSTEN", "RST"}
 _MOST_STATUS_B = 3  # some parts take all their status registers in one WRSR

@@ -18,8 +18,6 @@ from freezeframe.decoders.parts.spi_bytes import byte_transfers
 from freezeframe.decoders.parts.spiflash_chip import Flash, parts_of
 from freezeframe.decoders.parts.spiflash_commands import COMMANDS
 
-__all__ = ["decode_spiflash", "new_state", "operation_schema", "spiflash_texts"]
-
 _MEANINGS = {command.name: command.meaning for command in COMMANDS.values()}
 _SHOWN_B = 16
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["COMMANDS", "Command"]
-
 
 class Command(NamedTuple):
     """What follows an opcode.

@@ -26,8 +26,6 @@ from freezeframe.decoders.parts.module_fields import (
 )
 from freezeframe.decoders.parts.module_pages import Module
 
-__all__ = ["XFP_FIELDS", "new_module"]
-
 _DEVICE = 0x50  # A0h with the direction bit
 _LOW, _ID = "lower", "table 01h"
 _AUX_KINDS_AT = 222  # in table 01h: AUX1 in the upper four bits, AUX2 in the lower

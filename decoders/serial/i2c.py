@@ -8,8 +8,6 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Output
 
-__all__ = ["I2C"]
-
 I2C = Decoder(
     id="i2c",
     name="I2C",

@@ -41,14 +41,6 @@ from freezeframe.decoders.serial.i2c_kernels import (
     transfers,
 )
 
-__all__ = [
-    "I2cState",
-    "byte_schema",
-    "decode_i2c",
-    "i2c_texts",
-    "transfer_schema",
-]
-
 _MORE_ROWS = 8  # for what began in the piece before, and what the end cuts
 _NS_PER_S = 10**9
 _SCL, _SDA = 1, 2  # masks of channels

@@ -12,8 +12,6 @@ import numpy as np
 
 from freezeframe.capture.files.edges import Edges
 
-__all__ = ["I2cTransfer", "encode_transfers"]
-
 _SCL, _SDA = 1, 2  # bits of a value
 
 

@@ -11,8 +11,6 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["new_filter", "without_glitches"]
-
 _FILTER = np.dtype(
     [
         ("started", np.int64),

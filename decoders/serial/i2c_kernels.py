@@ -13,26 +13,6 @@ from numba import njit
 
 from freezeframe.decoders.clocked import MARK, STILL
 
-__all__ = [
-    "ADDRESS",
-    "ADDRESS_LOW",
-    "CUT_TRANSFER",
-    "DATA",
-    "ERROR",
-    "ERRORS",
-    "KINDS",
-    "REPEATED",
-    "ROW",
-    "START",
-    "STOP",
-    "TRANSFER_ROW",
-    "close",
-    "events",
-    "new_state",
-    "new_transfer",
-    "transfers",
-]
-
 KINDS = ("start", "repeated-start", "address", "address-low", "data", "stop", "error")
 START, REPEATED, ADDRESS, ADDRESS_LOW, DATA, STOP, ERROR = range(7)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Output
 
-__all__ = ["JTAG"]
-
 JTAG = Decoder(
     id="jtag",
     name="JTAG",

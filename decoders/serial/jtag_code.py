@@ -38,14 +38,6 @@ from freezeframe.decoders.serial.jtag_kernels import (
 )
 from freezeframe.decoders.serial.rows import joined
 
-__all__ = [
-    "JtagState",
-    "decode_jtag",
-    "jtag_texts",
-    "scan_schema",
-    "state_schema",
-]
-
 _ROWS_AT_ONCE = 1 << 15
 _TCK = 1  # the mask of tck
 _TDI, _TDO, _TRST = 2, 3, 4  # places of channels

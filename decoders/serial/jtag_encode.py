@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.files.edges import Edges
 
-__all__ = ["JtagScan", "encode_scans"]
-
 _TCK, _TMS, _TDI, _TDO = 1, 2, 4, 8  # bits of a value
 
 

@@ -13,8 +13,6 @@ from numba import njit
 
 from freezeframe.decoders.clocked import MARK, STILL
 
-__all__ = ["ERRORS", "SCAN_ROW", "STATES", "STATE_ROW", "TRST", "close", "new_state", "scans"]
-
 STATES = (
     "test-logic-reset",
     "run-test/idle",

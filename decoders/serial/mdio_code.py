@@ -29,8 +29,6 @@ from freezeframe.decoders.serial.mdio_kernels import (
 from freezeframe.decoders.serial.mdio_names import DEVICES, REGISTERS
 from freezeframe.decoders.serial.rows import joined
 
-__all__ = ["OPS", "MdioState", "decode_mdio", "mdio_schema", "mdio_texts"]
-
 OPS = ("", "write", "read", "address", "post-read-increment", "reserved-00", "reserved-11")
 _OPS_22 = (5, 1, 2, 6)  # index of OPS for the op bits 00, 01, 10, 11
 _OPS_45 = (3, 1, 4, 2)

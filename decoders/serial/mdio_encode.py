@@ -13,8 +13,6 @@ import numpy as np
 
 from freezeframe.capture.files.edges import Edges
 
-__all__ = ["MdioFrame", "encode_frames", "frame_bits"]
-
 _OP_BITS = {
     22: {"write": 0b01, "read": 0b10},
     45: {"address": 0b00, "write": 0b01, "post-read-increment": 0b10, "read": 0b11},

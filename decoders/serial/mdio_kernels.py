@@ -11,8 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["ERRORS", "ROW", "Settings", "close", "frames", "new_state"]
-
 ERRORS = (
     "",
     "short-preamble",

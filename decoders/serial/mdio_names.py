@@ -5,8 +5,6 @@ Source: IEEE 802.3-2018, tables 22-6 (registers) and 45-1 (MDIO manageable devic
 
 from __future__ import annotations
 
-__all__ = ["DEVICES", "REGISTERS"]
-
 REGISTERS = {
     0: "control",
     1: "status",

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["joined"]
-
 
 def joined(parts: Sequence[npt.NDArray[np.void]], kind: np.dtype[np.void]) -> npt.NDArray[np.void]:
     """Return the rows of all parts; each is ``(n,)`` of ``kind``, whose fields are all int64.

@@ -8,8 +8,6 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Output
 
-__all__ = ["SPI"]
-
 SPI = Decoder(
     id="spi",
     name="SPI",

@@ -31,14 +31,6 @@ from freezeframe.decoders.serial.spi_rows import (
     word_columns,
 )
 
-__all__ = [
-    "SpiState",
-    "decode_spi",
-    "spi_texts",
-    "transfer_schema",
-    "word_schema",
-]
-
 _ROWS_AT_ONCE = 4096
 _CLK = 1  # the mask of clk
 _FIRST_SELECT = 3  # place of cs among the channels

@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.files.edges import Edges
 
-__all__ = ["SpiTransfer", "encode_transfers"]
-
 _CLK, _MISO, _MOSI, _CS = 1, 2, 4, 8  # bits of a value
 
 

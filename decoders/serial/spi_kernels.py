@@ -19,8 +19,6 @@ from freezeframe.decoders.serial.spi_rows import (
     WRONG_IDLE,
 )
 
-__all__ = ["close", "words"]
-
 _CLK = np.uint64(1)
 _FIRST_SELECT = np.uint64(3)
 _ONE, _TWO = np.uint64(1), np.uint64(2)

@@ -7,21 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "CHANNELS",
-    "CUT_TRANSFER",
-    "CUT_WORD",
-    "ERRORS",
-    "ERROR_ROW",
-    "SETTINGS",
-    "SEVERAL",
-    "TRANSFER_ROW",
-    "WRONG_IDLE",
-    "WordColumns",
-    "new_state",
-    "word_columns",
-]
-
 CHANNELS = ("clk", "miso", "mosi", "cs", "cs1", "cs2", "cs3")  # bits of a value, in this order
 
 ERRORS = ("", "cut-word", "wrong-idle", "several-selected", "cut-transfer")

@@ -17,15 +17,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.files.edges import Edges
 
-__all__ = [
-    "LEAST_PULSES",
-    "MIN_SAMPLES_A_BIT",
-    "BitTime",
-    "PulseMeter",
-    "bit_times",
-    "standard_rate",
-]
-
 LEAST_PULSES = 8
 MIN_SAMPLES_A_BIT = 3  # with fewer, the middle of a bit is not inside the bit
 WANTED_PULSES = 4096

@@ -44,8 +44,6 @@ from freezeframe.decoders.serial.uart_kernels import (
     new_state,
 )
 
-__all__ = ["UartState", "decode_uart", "uart_schema", "uart_texts"]
-
 _ROWS_AT_ONCE = 4096
 _SAMPLES_AT_ONCE = 1 << 18  # that are looked at for pulses, until the rate is measured
 _BY_FRAMES = 4  # times as many wrong frames make the longer one of two bit times the worse

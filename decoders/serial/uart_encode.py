@@ -11,8 +11,6 @@ import numpy as np
 
 from freezeframe.capture.files.edges import Edges
 
-__all__ = ["encode_characters"]
-
 _PARITY_BITS = {"none": (), "zero": (0,), "one": (1,)}
 
 

@@ -7,8 +7,6 @@ import pyarrow as pa
 
 from freezeframe.decoders.columns import numbers
 
-__all__ = ["uart_hint"]
-
 _FEW_WRONG = 8  # frames for each without a stop bit; of random bits every second has none
 
 

@@ -21,17 +21,6 @@ from freezeframe.decoders.cursor import (
     sample_at,
 )
 
-__all__ = [
-    "ERRORS",
-    "PARITIES",
-    "ROW",
-    "SETTINGS",
-    "close",
-    "frames",
-    "new_state",
-    "parity_verdict",
-]
-
 # The last two are about a line whose rate could not be measured.
 ERRORS = ("", "bad-start", "bad-parity", "bad-stop", "break", "cut-frame", "few-pulses", "no-baud")
 _BAD_START, _BAD_PARITY, _BAD_STOP, _BREAK, _CUT = 1, 2, 3, 4, 5

@@ -26,15 +26,6 @@ from freezeframe.decoders.registry import SIGROK
 from freezeframe.decoders.srd.catalogue import SrdDescription
 from freezeframe.decoders.srd.location import SrdLocation
 
-__all__ = [
-    "SrdDecode",
-    "SrdStep",
-    "annotation_texts",
-    "fed_decoder",
-    "joined_decoder",
-    "srd_decoder",
-]
-
 _MAX_CHANNELS = 64
 
 _decode = code("freezeframe.decoders.srd.annotations:decode")

@@ -14,8 +14,6 @@ from freezeframe.capture.files.edges import PS_PER_S, Edges, samples_to_ps
 from freezeframe.decoders.columns import name_type, names, one_name, table, whole
 from freezeframe.decoders.srd.catalogue import SrdDescription
 
-__all__ = ["Annotations", "annotation_schema", "decode"]
-
 _NO_ROW = "annotation"  # the kind of a class that stands in no annotation row
 
 

@@ -19,8 +19,6 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.srd.location import SrdLocation
 from freezeframe.decoders.srd.process import SrdWorker
 
-__all__ = ["Catalogue", "SrdChannel", "SrdDescription", "SrdOption", "read_catalogue"]
-
 _FORMAT = 1
 _OLD_NS = 30 * 24 * 3600 * 10**9  # caches of other libraries and folders are removed then
 

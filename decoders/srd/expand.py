@@ -6,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["fill", "packed"]
-
 
 @njit(cache=True, nogil=True)
 def fill(

@@ -26,8 +26,6 @@ from freezeframe.decoders.srd.feed_uart import UartRows
 from freezeframe.decoders.srd.location import SrdLocation
 from freezeframe.decoders.srd.stream import CHUNK_B, CHUNKS, SrdStream
 
-__all__ = ["FEEDERS", "FedStream", "Feeder"]
-
 _FOLDER = Path(__file__).with_name("feeds")
 _NUMBER_B = 8
 

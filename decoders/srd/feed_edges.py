@@ -9,8 +9,6 @@ import pyarrow.compute as pc
 
 from freezeframe.capture.files.edges import Edges
 
-__all__ = ["LineEdges", "by_place", "kinds_of", "places_after"]
-
 
 class LineEdges:
     """What is known of a line from the pieces before."""

@@ -17,8 +17,6 @@ from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.serial.i2c_glitches import new_filter, without_glitches
 from freezeframe.decoders.srd.feed_edges import LineEdges, kinds_of, places_after
 
-__all__ = ["I2cRows"]
-
 _KINDS = ("start", "repeated-start", "stop", "address", "address-low", "data")  # numbers of rows
 _FIRST_BYTE = _KINDS.index("address")
 _NS_PER_S = 10**9

@@ -16,8 +16,6 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of, places_after
 
-__all__ = ["SpiRows"]
-
 _CLK, _FIRST_SELECT, _SELECTS = 0, 3, 4
 _SELECT, _WORD = 0, 1  # kinds of rows
 _HEAD = 5  # kind, begin, end, MOSI, MISO; then where each bit was sampled

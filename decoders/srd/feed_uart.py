@@ -19,8 +19,6 @@ from freezeframe.decoders.serial.uart_code import uart_texts
 from freezeframe.decoders.serial.uart_kernels import PARITIES, parity_verdict
 from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of
 
-__all__ = ["UartRows"]
-
 _FRAME, _BAD_START, _BREAK, _IDLE, _CUT = range(5)  # kinds of rows
 _ERRORS = ("", "bad-start", "break")  # the errors of which a row comes, in the order of the kinds
 # kind, begin, end, data, parity, verdicts, whole halves of a bit below and above its middle; then

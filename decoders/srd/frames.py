@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["MAX_HEADER_B", "FrameReader", "frame"]
-
 MAX_HEADER_B = 1 << 26  # the description of one decoder is some kB; this only stops nonsense
 
 

@@ -9,8 +9,6 @@ from freezeframe.decoders.srd.adapter import srd_decoder
 from freezeframe.decoders.srd.catalogue import read_catalogue
 from freezeframe.decoders.srd.location import find_sigrok
 
-__all__ = ["installed_decoders"]
-
 
 def installed_decoders() -> tuple[dict[str, Decoder], dict[str, tuple[str, str]]]:
     """Return the decoders by id, and origin and error of those that do not load.

@@ -18,8 +18,6 @@ from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_uint64,
 from itertools import islice
 from typing import Any
 
-__all__ = ["Library", "Rows", "Session"]
-
 _CONF_SAMPLERATE = 10000
 _LOG_ERRORS = 1
 _REFERENCES = 1 << 40

@@ -16,8 +16,6 @@ from pathlib import Path
 
 from freezeframe.capture.errors import FreezeframeError
 
-__all__ = ["LIBRARY_VARIABLE", "SrdLocation", "find_sigrok"]
-
 LIBRARY_VARIABLE = "FREEZEFRAME_SIGROK_LIBRARY"
 _INSTALL = (
     "install it (Debian: apt-get install libsigrokdecode4), or name it with " + LIBRARY_VARIABLE

@@ -23,8 +23,6 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.srd.frames import FrameReader, frame
 from freezeframe.decoders.srd.location import SrdLocation
 
-__all__ = ["TIMEOUT_VARIABLE", "SrdWorker", "default_timeout_s"]
-
 TIMEOUT_VARIABLE = "FREEZEFRAME_SIGROK_TIMEOUT_S"
 _TIMEOUT_S = 60.0  # for 1 MiB of samples: the slowest installed decoder takes 4 s for a dense one
 _MEMORY_LIMIT_B = 1 << 31  # of the worker; 1 MiB of dense samples makes 600 MB of annotations

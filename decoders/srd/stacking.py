@@ -7,8 +7,6 @@ from dataclasses import replace
 from freezeframe.decoders.spec import Stack, Step
 from freezeframe.decoders.srd.adapter import SrdDecode, fed_decoder, joined_decoder
 
-__all__ = ["joined"]
-
 
 def joined(stack: Stack) -> Stack:
     """Return the stack with its sigrok decoders as one step: those at the bottom, or those on a native

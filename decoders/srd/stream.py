@@ -23,8 +23,6 @@ from freezeframe.decoders.srd.location import SrdLocation
 from freezeframe.decoders.srd.process import SrdWorker
 from freezeframe.decoders.worker import WorkerState
 
-__all__ = ["CHUNKS", "CHUNK_B", "SrdStream"]
-
 CHUNK_B = 1 << 20  # fits the cache of one core together with the next; larger is not faster
 _COLUMNS = ("<i8", "<i8", "<i4", "<i4")  # start, end, class, number of the texts
 CHUNKS = 4  # filled while the worker is busy with the one before

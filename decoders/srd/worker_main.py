@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from freezeframe.decoders.srd.libsrd import Library, Session
 
-__all__ = ["main"]
 
 _MOST_TEXTS = 1 << 16  # different texts that are kept; timing decoders never repeat one
 _MOST_PRINTED_B = 1 << 24  # by decoders, between two answers

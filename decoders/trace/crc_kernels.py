@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["CRC32_START", "crc16_header", "crc32", "crc32_two", "crc32_word"]
-
 Words = npt.NDArray[np.uint64]
 
 CRC32_START = np.uint32(0xFFFFFFFF)

@@ -29,8 +29,6 @@ from freezeframe.decoders.trace.relate import relate_targets
 from freezeframe.decoders.trace.schema import TABLES, categories, column_types, schema
 from freezeframe.decoders.trace.words import words_and_packets
 
-__all__ = ["DECODER_VERSION", "Trace", "all_ends", "decode_capture", "decode_tables", "open_trace"]
-
 DECODER_VERSION = 2
 """Rises when the same records decode to other rows; tables of another version are made again."""
 

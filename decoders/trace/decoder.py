@@ -13,8 +13,6 @@ from freezeframe.capture.code import code
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.contract import CAPTURE, Decoder, Output, Texts
 
-__all__ = ["TRACE"]
-
 _schema = code("freezeframe.decoders.trace.schema:schema")
 
 

@@ -28,30 +28,6 @@ from freezeframe.capture.registers.layouts import (
     PacketType,
 )
 
-__all__ = [
-    "crc16_ibm3740",
-    "crc32_iso_hdlc",
-    "credit_crc_ok",
-    "credit_parity_ok",
-    "credit_word",
-    "desc_value",
-    "descriptor_words",
-    "event_data",
-    "header_crc",
-    "header_words",
-    "loss_record",
-    "mark_record",
-    "packet_words",
-    "pattern_payload",
-    "record",
-    "records",
-    "splitmix64",
-    "state_value",
-    "tail_word",
-    "time_record",
-    "words_to_bytes",
-]
-
 _WORD = (1 << 64) - 1
 
 

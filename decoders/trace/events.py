@@ -40,8 +40,6 @@ from freezeframe.decoders.trace.schema import (
     name_of,
 )
 
-__all__ = ["events_table", "intervals_table"]
-
 Int64 = npt.NDArray[np.int64]
 Texts = npt.NDArray[np.object_]
 Rows = dict[str, npt.NDArray[np.generic]]

@@ -32,8 +32,6 @@ from freezeframe.decoders.trace.crc_kernels import (
 )
 from freezeframe.decoders.trace.kernels import Bytes, Words, as_words, unpack_groups
 
-__all__ = ["FALSE", "PACKET", "TRUE", "UNKNOWN", "Packets", "frame_records"]
-
 TRUE, FALSE, UNKNOWN = 1, 0, -1
 
 # One row a packet. Word numbers count HEAD, BODY and TAIL records only; record numbers count all.

@@ -15,22 +15,6 @@ from numba import njit
 
 from freezeframe.capture.registers.layouts import Kind
 
-__all__ = [
-    "BAD_TIME",
-    "BROKEN_WALK",
-    "DATED",
-    "MAX_CYCLE",
-    "TIME_DISAGREES",
-    "Bytes",
-    "Dated",
-    "Unpacked",
-    "Words",
-    "as_words",
-    "date_records",
-    "unpack_groups",
-    "unpack_records",
-]
-
 Bytes = npt.NDArray[np.uint8]
 Int64 = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]

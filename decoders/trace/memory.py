@@ -18,19 +18,6 @@ from freezeframe.capture.timebase import DOMAIN_OF_MEMORY, UNKNOWN_PS, TimeBase
 from freezeframe.decoders.trace import kernels
 from freezeframe.decoders.trace.kernels import Bytes, Dated, Unpacked
 
-__all__ = [
-    "Mark",
-    "Problem",
-    "ProblemCode",
-    "Reading",
-    "Skipped",
-    "Times",
-    "at_earliest",
-    "check",
-    "read_memory",
-    "times_of",
-]
-
 Int64 = npt.NDArray[np.int64]
 Times = tuple[Int64, Int64]
 

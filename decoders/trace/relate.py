@@ -21,8 +21,6 @@ from freezeframe.decoders.trace.memory import Reading
 from freezeframe.decoders.trace.views import credits
 from freezeframe.decoders.trace.words import words_and_packets
 
-__all__ = ["relate_targets"]
-
 _KEY = ("w0", "w1", "tail")
 
 

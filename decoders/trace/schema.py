@@ -18,21 +18,6 @@ from freezeframe.capture.registers.layout import Layout
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind, PacketType
 from freezeframe.decoders.columns import name_type
 
-__all__ = [
-    "ERROR",
-    "EVENT_KINDS",
-    "PACKET_KINDS",
-    "TABLES",
-    "UNKNOWN_KIND",
-    "WORD_KINDS",
-    "categories",
-    "column_types",
-    "field_of",
-    "make_frame",
-    "name_of",
-    "schema",
-]
-
 UNKNOWN_KIND = "unknown"
 ERROR = "error"
 

@@ -18,8 +18,6 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.decoders.trace.schema import field_of, name_of
 
-__all__ = ["credits", "descriptors", "states"]
-
 _COMMON = ["t_ps", "t_unc_ps", "cycle", "device"]
 
 

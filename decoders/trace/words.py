@@ -24,8 +24,6 @@ from freezeframe.decoders.trace.schema import (
     schema,
 )
 
-__all__ = ["words_and_packets"]
-
 Int64 = npt.NDArray[np.int64]
 Columns = dict[str, npt.NDArray[np.generic]]
 

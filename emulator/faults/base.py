@@ -17,8 +17,6 @@ from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 from freezeframe.emulator.truth import Injection
 
-__all__ = ["DIRECTION", "US", "A", "B", "Fault"]
-
 A, B = 0, 1
 """The card that sends in the faulty direction, and the one that receives."""
 

@@ -20,8 +20,6 @@ from freezeframe.emulator.parts import Process
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 
-__all__ = ["ClockDrift"]
-
 _PPB = (40_000, 100_000)  # of each of the two clocks, in opposite directions
 _IDLE_WORD = int.from_bytes(bytes([IDLE_BYTE] * 8), "little")
 

@@ -9,8 +9,6 @@ from freezeframe.decoders.trace.encode import crc16_ibm3740, words_to_bytes
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.faults.base import B, Fault
 
-__all__ = ["CreditCorrupted"]
-
 _BITS = range(8, 40)  # flow, parity, freed: what the parity bit is there for
 
 

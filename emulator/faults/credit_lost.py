@@ -11,8 +11,6 @@ from freezeframe.emulator.faults.shaping import keep_busy
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 
-__all__ = ["CreditLost"]
-
 
 class CreditLost(Fault):
     """All credits of one flow, from some moment on."""

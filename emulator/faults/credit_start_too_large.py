@@ -13,8 +13,6 @@ from freezeframe.emulator.packet import FRAME_WORDS
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 
-__all__ = ["CreditStartTooLarge"]
-
 
 class CreditStartTooLarge(Fault):
     """A believes B's FIFO to be larger than it is."""

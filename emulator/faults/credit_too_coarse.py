@@ -16,8 +16,6 @@ from freezeframe.emulator.ports import Site
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 
-__all__ = ["CreditTooCoarse"]
-
 _SHARE = (0.5, 0.7)  # of the flow's share of the FIFO, freed between two credits
 _WAITS = (4, 8)  # with an empty FIFO, until it shows
 _BURST = (5, 9)  # messages that A posts together

@@ -13,8 +13,6 @@ from freezeframe.emulator.packet import FRAME_WORDS
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 
-__all__ = ["CreditTooOptimistic"]
-
 _MOST_EXCESS_WORDS = 1500  # above what overflows the FIFO
 
 

@@ -6,8 +6,6 @@ from freezeframe.emulator.faults.base import B, Fault
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.packet import HEAD_WORDS, flipped, header_in
 
-__all__ = ["HeaderCorrupted"]
-
 _MOST_BITS = 8
 
 

@@ -15,8 +15,6 @@ from freezeframe.emulator.packet import HEAD_WORDS
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 
-__all__ = ["HeaderMiscounted"]
-
 # What is left out, at the beginning and at the end, and of one packet in how many.
 _SKIPS: tuple[tuple[Uncounted, int], ...] = (
     ((HEAD_WORDS, 0), 2),

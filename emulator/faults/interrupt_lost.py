@@ -15,8 +15,6 @@ from freezeframe.emulator.hooks import Completion
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 
-__all__ = ["InterruptLost"]
-
 _WINDOW_PS = (400_000, 1_500_000)  # between the last look and the line being enabled
 
 

@@ -12,8 +12,6 @@ from freezeframe.emulator.faults.shaping import notify_often
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 
-__all__ = ["InterruptStorm"]
-
 _INTERRUPTS = (6, 14)  # with others waiting, until it shows
 
 

@@ -13,8 +13,6 @@ from freezeframe.emulator.faults.lanes import slipped_from
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.packet import header_in
 
-__all__ = ["LaneMisaligned"]
-
 _MOST_LOST_B = 3
 
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from freezeframe.emulator.memory import Words
 
-__all__ = ["IDLE_BYTE", "late_from", "slipped_from"]
-
 IDLE_BYTE = 0xBC
 """What an idle lane carries: the comma symbol K28.5."""
 

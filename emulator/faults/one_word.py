@@ -11,8 +11,6 @@ from freezeframe.emulator.incoming import Incoming, Reading, misread
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import HEAD_WORDS, Packet, header_in
 
-__all__ = ["OneWord"]
-
 
 class OneWord(Fault):
     """A FIFO that goes wrong by one word, once.

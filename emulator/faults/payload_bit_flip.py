@@ -6,8 +6,6 @@ from freezeframe.emulator.faults.base import B, Fault
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.packet import HEAD_WORDS, flipped, header_in
 
-__all__ = ["PayloadBitFlip"]
-
 _BITS = (1, 2)  # how many change
 
 

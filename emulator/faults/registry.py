@@ -24,8 +24,6 @@ from freezeframe.emulator.faults.word_duplicated import WordDuplicated
 from freezeframe.emulator.faults.word_omitted import WordOmitted
 from freezeframe.emulator.faults.wrap_unhandled import WrapUnhandled
 
-__all__ = ["FAULTS", "make_fault"]
-
 FAULTS: dict[str, type[Fault]] = {
     fault.name: fault
     for fault in (

@@ -5,8 +5,6 @@ from __future__ import annotations
 from freezeframe.emulator.faults.base import Fault
 from freezeframe.emulator.traffic import MEAN_GAPS_PS, Plan
 
-__all__ = ["burst", "keep_busy", "notify_often", "quiet_other_way", "slow_down"]
-
 _LARGE_MIXES = ((0.1, 0.2, 0.7), (0.2, 0.4, 0.4), (0.05, 0.05, 0.9))
 # A receiver has to be slower than what is sent, and less is sent at a light load.
 _PAUSE_FACTOR = {"light": 3, "medium": 1, "saturating": 1}

@@ -13,8 +13,6 @@ from freezeframe.emulator.packet import HEAD_WORDS, Packet
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan, Updates
 
-__all__ = ["ShortTransfers"]
-
 _MESSAGES = (120, 200)  # until it shows
 _SHARE = (0.7, 0.92)  # of the pointers among all messages
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from freezeframe.emulator.descriptor import Descriptor
 from freezeframe.emulator.faults.base import A, Fault
 
-__all__ = ["SplitRetryMishandled"]
-
 _MOST_WORDS = 4
 
 

@@ -13,8 +13,6 @@ from freezeframe.emulator.faults.lanes import late_from
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.packet import header_in
 
-__all__ = ["SyncFifoEmpty"]
-
 
 class SyncFifoEmpty(Fault):
     """One lane repeats a half and lags."""

@@ -22,8 +22,6 @@ from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 from freezeframe.emulator.truth import Injection
 
-__all__ = ["Together"]
-
 _LATEST_PS = 2_000_000  # from the first fault's strike to the chance of another
 _NEVER_PS = 1 << 62
 _PATIENCE_PS = 300_000_000  # for a fault that only the host can freeze

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from freezeframe.emulator.faults.one_word import OneWord
 
-__all__ = ["WordDuplicated"]
-
 
 class WordDuplicated(OneWord):
     """The read pointer is held for one cycle."""

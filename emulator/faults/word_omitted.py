@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from freezeframe.emulator.faults.one_word import OneWord
 
-__all__ = ["WordOmitted"]
-
 
 class WordOmitted(OneWord):
     """One word's write enable is lost."""

@@ -12,8 +12,6 @@ from freezeframe.emulator.faults.shaping import keep_busy
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import Plan
 
-__all__ = ["WrapUnhandled"]
-
 
 class WrapUnhandled(Fault):
     """The comparison of one flow's counters does not know that they wrap."""

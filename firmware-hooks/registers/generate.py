@@ -16,8 +16,6 @@ sys.path.insert(0, str(HERE))
 
 from exporters import c_headers, formats, html_page, model, python_tables, quad, select, verilog  # noqa: E402
 
-__all__ = ["main", "render", "stale"]
-
 GENERATED = "firmware-hooks/registers/generated"
 TABLES = "capture/registers"
 

@@ -14,8 +14,6 @@ from freezeframe.gui.cli.output import count_text, table, text_width
 from freezeframe.gui.figure_text import figure_text
 from freezeframe.gui.text import plural, printable
 
-__all__ = ["analysis_text", "sparkline"]
-
 _BARS = "▁▂▃▄▅▆▇█"
 _SPARK = 48  # characters of a series
 _LEAST_SPARK = 16

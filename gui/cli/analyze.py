@@ -10,8 +10,6 @@ import typer
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import DevicesOption, ForceOption, JsonOption, argument, option
 
-__all__ = ["run"]
-
 CaptureOption = Annotated[Path | None, argument("[CAPTURE.ff]", "Capture folder.")]
 NamesArgument = Annotated[
     list[str] | None,

@@ -13,8 +13,6 @@ from freezeframe.gui.cli.errors import reported
 from freezeframe.gui.cli.usage import OneLineGroup
 from freezeframe.gui.cli.verbs import VERBS, Verb
 
-__all__ = ["build_app", "run_verb"]
-
 _COMPLETION = ("--install-completion", "--show-completion")
 
 

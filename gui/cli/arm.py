@@ -5,8 +5,6 @@ from __future__ import annotations
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 from freezeframe.gui.cli.output import emit_json
 
-__all__ = ["run"]
-
 
 def run(target: TargetArgument, json: JsonOption = False, log_accesses: LogOption = None) -> None:
     """Start a new recording on every device of the card.

@@ -11,8 +11,6 @@ from freezeframe.gui.cli.options import ForceOption, JsonOption, option
 from freezeframe.gui.cli.reading import ChannelOption, Reading, SamplesOption, ThresholdOption
 from freezeframe.gui.cli.usage import seconds
 
-__all__ = ["run"]
-
 DriverOption = Annotated[
     str | None,
     option(

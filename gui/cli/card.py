@@ -10,8 +10,6 @@ import typer
 from freezeframe.capture.code import code
 from freezeframe.gui.cli.options import ForceOption, JsonOption
 
-__all__ = ["run"]
-
 _act = code("freezeframe.gui.cli.work.card:act")
 
 ActionArgument = Annotated[

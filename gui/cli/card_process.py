@@ -16,8 +16,6 @@ from typing import IO, NoReturn, cast
 
 from freezeframe.capture.errors import InputError, TargetError
 
-__all__ = ["card_process"]
-
 _START_S = 60.0  # the first start after an installation compiles kernels
 
 

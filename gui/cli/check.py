@@ -9,8 +9,6 @@ import typer
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import CaptureArgument, JsonOption
 
-__all__ = ["run"]
-
 AllOption = Annotated[
     bool, typer.Option("--all", help="List every law with its terms, not only what is broken.")
 ]

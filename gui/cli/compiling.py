@@ -6,8 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["compile_notice"]
-
 _NOTICE = "compiling decoders for this machine, once; this takes up to a minute"
 
 

@@ -9,8 +9,6 @@ import typer
 
 from freezeframe.gui.cli.options import ForceOption, argument, option
 
-__all__ = ["run"]
-
 PortArgument = Annotated[
     str,
     argument("PORT[@BAUD]", "Serial port, /dev/ttyUSB0@115200; a file; or - for standard input."),

@@ -9,8 +9,6 @@ import typer
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument, option
 from freezeframe.gui.cli.usage import seconds
 
-__all__ = ["run"]
-
 OverOption = Annotated[
     float | None,
     option(

@@ -19,8 +19,6 @@ from freezeframe.gui.cli.reading import (
     refuse_missing,
 )
 
-__all__ = ["run"]
-
 OutputOption = Annotated[
     Path | None,
     option(

@@ -8,8 +8,6 @@ import typer
 
 from freezeframe.gui.cli.options import JsonOption, PluginOption, argument
 
-__all__ = ["run"]
-
 NameArgument = Annotated[str | None, argument("NAME", "Tell all of this decoder.")]
 LongOption = Annotated[
     bool, typer.Option("--long", help="Tell all of every decoder, also the columns of its tables.")

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["run"]
-
 FaultOption = Annotated[
     str, typer.Option("--fault", metavar="NAME", help="The fault to inject, or 'none'.")
 ]

@@ -10,8 +10,6 @@ import typer
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import JsonOption, argument
 
-__all__ = ["run"]
-
 FirstArgument = Annotated[Path, argument("A.ff", "Capture of run A, the good one.")]
 SecondArgument = Annotated[Path, argument("B.ff", "Capture of run B, the bad one.")]
 AllOption = Annotated[

@@ -14,16 +14,6 @@ import typer
 from freezeframe.gui.cli.options import option
 from freezeframe.gui.text import printable
 
-__all__ = [
-    "FaultOption",
-    "ListenOption",
-    "ParentOption",
-    "SeedOption",
-    "TruthOption",
-    "ratio",
-    "run",
-]
-
 
 def ratio(text: str) -> float:
     """Return a ratio as an option gives it: a number from 0 on."""

@@ -14,8 +14,6 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout
 from freezeframe.gui.text import printable
 
-__all__ = ["EXIT_FINDINGS", "EXIT_INTERRUPTED", "reported"]
-
 EXIT_FINDINGS = 1
 EXIT_INTERRUPTED = 130
 

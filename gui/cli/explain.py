@@ -9,8 +9,6 @@ import typer
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import CaptureArgument, DevicesOption, JsonOption
 
-__all__ = ["run"]
-
 _NONE = "none"  # among the candidates: what was seen fits a card without a fault as well
 
 FailOption = Annotated[

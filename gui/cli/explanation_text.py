@@ -16,8 +16,6 @@ from freezeframe.gui.report.comparison import Comparison, compare, difference_te
 from freezeframe.gui.report.moments import Freeze, first_freeze
 from freezeframe.gui.text import folder_name, plural, printable
 
-__all__ = ["explanation_document", "explanation_text", "place_text", "when_text"]
-
 _ROWS = 24  # of one piece of evidence; the report and --json have all
 
 

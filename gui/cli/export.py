@@ -18,8 +18,6 @@ from freezeframe.gui.cli.reading import (
     refuse_missing,
 )
 
-__all__ = ["run"]
-
 ToOption = Annotated[str, option("--to", "FORMAT", "vcd, sr, pcapng, csv, parquet or perfetto.")]
 OutputOption = Annotated[
     Path,

@@ -10,8 +10,6 @@ from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.usage import seconds
 
-__all__ = ["run"]
-
 WaitOption = Annotated[
     float,
     typer.Option("--wait", metavar="SECONDS", parser=seconds, help="How long a device may take."),

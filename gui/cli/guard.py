@@ -9,8 +9,6 @@ import typer
 
 from freezeframe.gui.cli.options import TargetArgument, option
 
-__all__ = ["run"]
-
 KeepOption = Annotated[
     int, typer.Option("--keep", metavar="N", min=1, help="Keep the newest N captures.")
 ]

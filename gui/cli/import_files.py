@@ -17,8 +17,6 @@ from freezeframe.gui.cli.reading import (
     refuse_missing,
 )
 
-__all__ = ["OutputOption", "run"]
-
 FilesArgument = Annotated[
     list[Path], argument("FILE...", "Captures; the first is the time base of the others.")
 ]

@@ -12,8 +12,6 @@ from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import DeviceOption, LogOption, TargetArgument, option
 from freezeframe.gui.text import plural
 
-__all__ = ["run"]
-
 _Damage = Literal["none", "header", "payload", "length"]
 
 WordsOption = Annotated[

@@ -14,8 +14,6 @@ from typing import Any
 from numba.core.caching import Cache, FunctionCache
 from numba.core.runtime.nrt import rtsys
 
-__all__ = ["decode_lean"]
-
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of mallopt
 _KEPT_B = 1 << 27
 _AT_ONCE_B = 1 << 25  # the most that it allows; what is larger is given back at once

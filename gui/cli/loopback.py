@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from freezeframe.gui.cli.options import DeviceOption, LogOption, SwitchArgument, TargetArgument
 
-__all__ = ["run"]
-
 
 def run(
     switch: SwitchArgument,

@@ -12,8 +12,6 @@ from typing import NoReturn
 from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout, print_anything
 from freezeframe.gui.cli.verbs import help_text, version_text
 
-__all__ = ["main"]
-
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code (docs/command-line.md, "Exit codes")."""

@@ -18,8 +18,6 @@ from freezeframe.gui.cli.reading import (
 )
 from freezeframe.gui.cli.usage import seconds
 
-__all__ = ["run"]
-
 SourcesArgument = Annotated[
     list[str] | None,
     argument(

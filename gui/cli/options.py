@@ -7,20 +7,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-__all__ = [
-    "CaptureArgument",
-    "DeviceOption",
-    "DevicesOption",
-    "ForceOption",
-    "JsonOption",
-    "LogOption",
-    "PluginOption",
-    "SwitchArgument",
-    "TargetArgument",
-    "argument",
-    "option",
-]
-
 
 def argument(metavar: str, help: str) -> Any:
     """Declare an argument."""

@@ -13,18 +13,6 @@ from typing import Any
 
 from freezeframe.gui.text import printable
 
-__all__ = [
-    "EXIT_PIPE",
-    "count_text",
-    "emit_json",
-    "forget_stdout",
-    "hex_word",
-    "print_anything",
-    "progress_bar",
-    "table",
-    "text_width",
-]
-
 EXIT_PIPE = 128 + 13
 """Exit code when the reader of our output has gone, as of a program that SIGPIPE ended."""
 

@@ -17,8 +17,6 @@ from freezeframe.gui.cli.options import (
 )
 from freezeframe.gui.places import refuse_evidence
 
-__all__ = ["run"]
-
 _SUFFIXES = (".png", ".svg")
 
 WhatOption = Annotated[

@@ -10,8 +10,6 @@ import typer
 from freezeframe.gui.cli.options import ForceOption, JsonOption, LogOption, argument, option
 from freezeframe.gui.cli.usage import seconds
 
-__all__ = ["run"]
-
 OutputOption = Annotated[
     Path, option("--output", "NAME.ff", "Capture folder to write.", short="-o")
 ]

@@ -10,11 +10,6 @@ from typing import Annotated
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import argument, option
 
-__all__ = [
-    "ChannelOption", "CutOption", "DecoderOption", "FileArgument", "FormatOption", "RateOption", "Reading",
-    "SamplesOption", "ThresholdOption", "refuse_missing",
-]  # fmt: skip
-
 FileArgument = Annotated[
     Path,
     argument(

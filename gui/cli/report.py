@@ -9,8 +9,6 @@ import typer
 
 from freezeframe.gui.cli.options import CaptureArgument, ForceOption, JsonOption
 
-__all__ = ["run"]
-
 OutputOption = Annotated[
     Path, typer.Option("-o", "--output", metavar="FILE", help="HTML file to write.")
 ]

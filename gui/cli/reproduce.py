@@ -10,8 +10,6 @@ import typer
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import ForceOption, JsonOption, argument, option
 
-__all__ = ["run"]
-
 PaperArgument = Annotated[str, argument("PAPER", "Whose numbers: forth.")]
 OutputOption = Annotated[
     Path | None,

@@ -6,9 +6,6 @@ from typing import Annotated, Literal
 
 from freezeframe.gui.cli.options import DeviceOption, LogOption, TargetArgument, argument
 
-__all__ = ["run"]
-
-
 ActionArgument = Annotated[Literal["stop", "start"], argument("stop|start", "What to do.")]
 
 

@@ -9,8 +9,6 @@ import typer
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 
-__all__ = ["run"]
-
 DiscardOption = Annotated[
     bool, typer.Option("--discard", help="Run although a card holds a recording; it is lost.")
 ]

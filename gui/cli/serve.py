@@ -11,8 +11,6 @@ from freezeframe.gui.cli.options import option
 from freezeframe.gui.cli.usage import seconds
 from freezeframe.gui.cli.watch import RootOption, SourcesArgument
 
-__all__ = ["run"]
-
 ListenOption = Annotated[
     str,
     typer.Option("--listen", metavar="HOST:PORT", help="Where to listen; port 0 takes a free one."),

@@ -19,8 +19,6 @@ from freezeframe.gui.cli.emulate import (
 )
 from freezeframe.gui.cli.options import option
 
-__all__ = ["run"]
-
 SpeedOption = Annotated[
     float | None,
     option(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
 
-__all__ = ["run"]
-
 
 def run(target: TargetArgument, json: JsonOption = False, log_accesses: LogOption = None) -> None:
     """Tell the state of the recorder and what froze it.

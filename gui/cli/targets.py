@@ -6,8 +6,6 @@ from typing import Annotated
 
 from freezeframe.gui.cli.options import JsonOption, LogOption, argument
 
-__all__ = ["run"]
-
 TargetFilter = Annotated[str | None, argument("TARGET", "List the devices behind this URL.")]
 
 

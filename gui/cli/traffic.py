@@ -8,9 +8,6 @@ import typer
 
 from freezeframe.gui.cli.options import DeviceOption, LogOption, SwitchArgument, TargetArgument
 
-__all__ = ["run"]
-
-
 FlowOption = Annotated[int, typer.Option("--flow", metavar="N", min=0, help="Flow.")]
 LengthOption = Annotated[
     int, typer.Option("--length", metavar="WORDS", min=0, max=512, help="Payload of each packet.")

@@ -9,8 +9,6 @@ import typer
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import DeviceOption, JsonOption, LogOption, TargetArgument, option
 
-__all__ = ["run"]
-
 OnOption = Annotated[
     str | None,
     option("--on", "TAP", "Watch this tap: tx_enq, tx_deq, rx_enq, rx_deq.")

@@ -13,8 +13,6 @@ from typer.core import TyperGroup
 
 from freezeframe.gui.text import printable
 
-__all__ = ["MOST_S", "OneLineGroup", "seconds"]
-
 MOST_S = 100_000_000
 """Three years: the system's clocks refuse to sleep much longer than that."""
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from freezeframe import __version__
 
-__all__ = ["VERBS", "Verb", "help_text", "version_text"]
-
 
 class Verb(NamedTuple):
     """A verb: its name, what it does in one line, and its heading in the help.

@@ -10,8 +10,6 @@ import typer
 from freezeframe.gui.cli.options import ForceOption, argument, option
 from freezeframe.gui.cli.usage import seconds
 
-__all__ = ["RootOption", "SourcesArgument", "run"]
-
 SourcesArgument = Annotated[
     list[str],
     argument(

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         Recording,  # pyarrow, where nothing may be recorded
     )
 
-__all__ = ["LEAST_SIZE", "PERIODS_S", "Dashboard", "DashboardOptions"]
 
 LEAST_SIZE = (60, 16)
 """Columns and rows below which nothing useful fits."""

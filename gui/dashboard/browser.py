@@ -19,8 +19,6 @@ from textual_serve.server import Server
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["browser_server", "serve_in_browser"]
-
 _HOST = "127.0.0.1"
 _PAGE = Path(__file__).with_name("page")
 

@@ -12,8 +12,6 @@ from textual.screen import ModalScreen
 from freezeframe.gui.dashboard.lines import Line, LineView, hanging
 from freezeframe.gui.dashboard.palette import ALARM, HEAD, PLAIN, SELECTED, WARN
 
-__all__ = ["KEYS", "HelpScreen"]
-
 KEYS: tuple[tuple[str, str], ...] = (
     ("?", "this help"),
     ("/", "filter: part of a name, or a pattern such as *err*; Enter keeps it, Esc removes it"),

@@ -17,8 +17,6 @@ from textual.strip import Strip
 
 from freezeframe.gui.text import printable
 
-__all__ = ["Line", "LineView", "hanging"]
-
 _LEAST_ROOM = 20  # columns of a wrapped text, however narrow the terminal is
 
 Line = tuple[tuple[str, Style], ...]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["age_text", "count_cell", "fit", "rate_cell", "spark"]
-
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z")
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from rich.style import Style
 
-__all__ = ["ALARM", "BANNER", "CALM", "FAINT", "HEAD", "PLAIN", "SELECTED", "SPARK", "WARN"]
-
 PLAIN = Style()
 FAINT = Style(dim=True)
 HEAD = Style(bold=True, underline=True)

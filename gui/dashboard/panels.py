@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         RecorderState,  # numpy, where no card may be watched
     )
 
-__all__ = ["banner_text", "panel_lines"]
 
 _ERRORS = ("header_errors", "payload_errors", "length_errors", "parity_errors")
 # Heading, width of the column. The link columns count words, the credit columns credits, a second.

@@ -10,8 +10,6 @@ from typing import Any
 from freezeframe.capture.counters.monitor import Watched
 from freezeframe.gui.places import free_name, refuse_evidence
 
-__all__ = ["save_snapshot"]
-
 
 def save_snapshot(watched: Sequence[Watched], folder: Path) -> str:
     """Write the newest values of all sources as JSON to a new file below ``folder``; return the line for the log.

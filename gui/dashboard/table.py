@@ -11,8 +11,6 @@ from freezeframe.gui.dashboard.numbers import count_cell, fit, rate_cell, spark
 from freezeframe.gui.dashboard.palette import ALARM, FAINT, HEAD, PLAIN, SPARK, WARN
 from freezeframe.gui.text import printable
 
-__all__ = ["CounterRows", "heading"]
-
 _VALUE_W, _RATE_W, _UNIT_W = 16, 8, 10
 _LEAST_NAME_W, _LEAST_SPARK_W = 22, 12
 _FIXED_W = 3 + 1 + _VALUE_W + 1 + _RATE_W + 2 + _UNIT_W + 1

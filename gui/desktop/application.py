@@ -21,8 +21,6 @@ from freezeframe.gui.desktop.options import DesktopOptions
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workspace import Workspace
 
-__all__ = ["mistake_shown", "prepare_process", "show"]
-
 _AWAKE_MS = 250
 
 

@@ -34,8 +34,6 @@ from freezeframe.gui.desktop.widgets import add_entry
 from freezeframe.gui.export.run import Exported
 from freezeframe.gui.text import printable
 
-__all__ = ["Commands"]
-
 
 class Commands(QObject):
     """Every command of a window, by name; `menu_table.ENTRIES` says under which key."""

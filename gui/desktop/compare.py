@@ -12,8 +12,6 @@ from freezeframe.gui.desktop.run_tables import run_remarks, run_tables
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Place, Table
 from freezeframe.gui.desktop.views import Views
 
-__all__ = ["Compare"]
-
 _BESIDE_PS = 5_000_000  # on both sides of the first divergence: some packets before and after it
 
 

@@ -9,8 +9,6 @@ from freezeframe.decoders.contract import EDGES, Decoder, OptionValue
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.spec import match_channels, parse_spec
 
-__all__ = ["bases_for", "checked_spec", "offered", "proposed_probes", "written_spec"]
-
 
 def offered(registry: Registry, specs: Sequence[str]) -> list[Decoder]:
     """Return the decoders that a capture of samples can use: ours first, then those of sigrok.

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.contract import Finding
 
-__all__ = ["evidence_rows", "evidence_stretch", "first_evidence"]
-
 Int64 = npt.NDArray[np.int64]
 
 _AROUND_PS = 400_000  # beside the evidence of a finding, so that what came before is seen

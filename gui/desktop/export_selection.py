@@ -25,8 +25,6 @@ from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.run import Exported, export_file, write_material
 
-__all__ = ["export_stretch", "formats_for"]
-
 _SUFFIXES = {"perfetto": ".pftrace"}
 
 

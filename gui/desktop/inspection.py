@@ -25,17 +25,6 @@ from freezeframe.decoders.trace.encode import header_crc, tail_word
 from freezeframe.gui.desktop.query.evaluate import OPAQUE
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 
-__all__ = [
-    "Field",
-    "InspectedWord",
-    "Inspection",
-    "cell_text",
-    "inspect_packet",
-    "inspect_place",
-    "inspect_row",
-    "known_time",
-]
-
 _MASK = (1 << 64) - 1
 _HEX = OPAQUE | {"value", "address", "addr"}
 _TIMES = ("_ps",)

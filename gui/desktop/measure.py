@@ -18,8 +18,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     WaveTrack,
 )
 
-__all__ = ["Histogram", "Measured", "measure"]
-
 _BINS = 32
 _PS_PER_S = 10**12
 

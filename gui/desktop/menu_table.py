@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["ENTRIES", "PANELS", "SUBMENUS", "Entry"]
-
 PANELS = (
     "Events",
     "Findings",

@@ -17,8 +17,6 @@ from freezeframe.gui.desktop.views import Views
 from freezeframe.gui.desktop.widgets import add_entry
 from freezeframe.gui.text import printable
 
-__all__ = ["Menus"]
-
 
 class Menus(QObject):
     """The menus of a window. ``actions`` are its entries by their text without marks."""

@@ -18,8 +18,6 @@ from typing import Any
 
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 
-__all__ = ["FORMAT", "Note", "NoteBook", "notes_path", "read_notes", "write_notes"]
-
 FORMAT = ("freezeframe-notes", 1, 0)
 _LIMIT_B = 16 << 20
 _MOST = 100_000

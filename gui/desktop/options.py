@@ -9,8 +9,6 @@ from pathlib import Path
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.decoders.registry import Registry
 
-__all__ = ["DesktopOptions"]
-
 
 @dataclass(frozen=True, slots=True)
 class DesktopOptions:

@@ -15,8 +15,6 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SliceTrack, Track
 
-__all__ = ["KINDS", "Pairs", "pair_packets", "pair_tracks"]
-
 Int64 = npt.NDArray[np.int64]
 
 KINDS = (

@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Cancelled", "Progress"]
-
 _LEAST_S = 0.05  # between two reports: a reader may call for every piece
 
 

@@ -10,8 +10,6 @@ from freezeframe.analyzers.run_diff.compare import RunDiff
 from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
 from freezeframe.gui.desktop.sources.opened import Table
 
-__all__ = ["run_remarks", "run_tables"]
-
 
 def run_tables(found: RunDiff, name: str) -> Iterator[Table]:
     """Yield a table for each way in which two runs can differ; ``name`` is the second run's."""

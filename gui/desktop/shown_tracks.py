@@ -13,8 +13,6 @@ from freezeframe.gui.desktop.sources.filtering import filtered, rows_shown
 from freezeframe.gui.desktop.sources.opened import Opened, shifted
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, Track
 
-__all__ = ["ShownTracks", "begins_thin", "rank_of"]
-
 Bools = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
 

@@ -12,8 +12,6 @@ from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.options import DesktopOptions
 from freezeframe.gui.desktop.sources.choice import kind_of
 
-__all__ = ["check_desktop", "missing_libraries", "start"]
-
 _EXTRA = "install it with: pip install 'freezeframe[desktop]'"
 # Libraries that the wheels of Qt do not bring, by the Debian package that does.
 _ALWAYS: Mapping[str, str] = {

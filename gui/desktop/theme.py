@@ -7,8 +7,6 @@ from typing import Literal
 from PyQt6.QtGui import QColor, QPalette
 from PyQt6.QtWidgets import QApplication
 
-__all__ = ["THEMES", "Theme", "apply_theme"]
-
 Theme = Literal["dark", "light"]
 THEMES: tuple[Theme, ...] = ("dark", "light")
 

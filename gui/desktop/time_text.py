@@ -8,8 +8,6 @@ from fractions import Fraction
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import UNITS_PS
 
-__all__ = ["parse_time_ps"]
-
 _TIME = re.compile(r"([+-]?[0-9][0-9,_]*(?:\.[0-9]+)?)\s*(ps|ns|us|µs|ms|s)")
 _FAR_PS = 1 << 62
 

@@ -11,8 +11,6 @@ from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.export.place import new_files
 from freezeframe.gui.places import refuse_evidence
 
-__all__ = ["MOST_ROWS", "hidden_tracks", "write_csv", "write_png", "write_svg"]
-
 MOST_ROWS = 100_000
 """Items of a CSV of what is seen; more are exported from the table, in a worker."""
 

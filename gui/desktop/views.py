@@ -35,8 +35,6 @@ from freezeframe.gui.desktop.workers import delayed
 from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.text import printable
 
-__all__ = ["Views"]
-
 Bools = npt.NDArray[np.bool_]
 _FEW = 3  # tracks that are replaced one by one; each lays out all of them
 _MEASURE_MS = 150  # after the last change of the stretch

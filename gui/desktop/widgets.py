@@ -26,24 +26,6 @@ from PyQt6.QtWidgets import (
 
 from freezeframe.gui.text import printable
 
-__all__ = [
-    "ExpressionEdit",
-    "add_entry",
-    "beside",
-    "button",
-    "fill_panel",
-    "fill_tree",
-    "fit_columns",
-    "item",
-    "label_of",
-    "named",
-    "offer",
-    "plain_label",
-    "table_view",
-    "text_box",
-    "tree",
-]
-
 Control = TypeVar("Control", bound=QWidget)
 _ERROR_LINE = QColor("#e0603a")
 _EDGE_PX = 2  # of the frame of a line of text

@@ -8,8 +8,6 @@ from freezeframe.gui.desktop.theme import Theme
 from freezeframe.gui.desktop.views import Views
 from freezeframe.gui.desktop.workspace import Workspace
 
-__all__ = ["MainWindow"]
-
 
 class MainWindow(Views):
     """The desktop."""

@@ -13,8 +13,6 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.progress import Cancelled, Progress
 from freezeframe.gui.text import printable
 
-__all__ = ["Job", "Jobs", "delayed"]
-
 
 def delayed(parent: QObject, wait_ms: int, act: Callable[[], object]) -> QTimer:
     """Return a timer that acts once, so long after it was started last."""

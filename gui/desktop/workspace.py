@@ -28,8 +28,6 @@ from freezeframe.gui.desktop.sources.samples import decode_samples, load_samples
 from freezeframe.gui.desktop.workers import Job, Jobs, delayed
 from freezeframe.gui.text import printable
 
-__all__ = ["Workspace"]
-
 _POLL_MS = 200
 _SAVE_MS = 400  # after the last change of a note
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from freezeframe.capture.code import code
 
-__all__ = ["FORMATS", "Format"]
-
 
 @dataclass(frozen=True, slots=True)
 class Format:

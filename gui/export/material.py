@@ -18,17 +18,6 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.decoders.run import Decoded
 
-__all__ = [
-    "NS_PS",
-    "Material",
-    "Wrote",
-    "different",
-    "rows_by_time",
-    "time_order",
-    "times_ps",
-    "to_ns",
-]
-
 NS_PS = 1000  # picoseconds in a nanosecond
 _ROWS_AT_ONCE = 4096  # rows of a table as objects at a time
 

@@ -22,8 +22,6 @@ import pyarrow.types as kinds
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.material import Material, Wrote, rows_by_time, to_ns
 
-__all__ = ["LINK_LAYOUT", "write_pcapng"]
-
 LINK_LAYOUT = 1  # first byte of a link packet; another number is another layout
 _LINKTYPE_ETHERNET, _LINKTYPE_LINK, _LINKTYPE_BYTES = 1, 147, 148  # 147 USER0, 148 USER1
 _MAX_B = 262_144  # Wireshark refuses longer packets as damage

@@ -22,8 +22,6 @@ from freezeframe.gui.export.material import Material, Wrote, different, rows_by_
 from freezeframe.gui.export.protobuf import bytes_field, int_field, text_field, uint_field
 from freezeframe.gui.export.signals import Signals
 
-__all__ = ["write_perfetto"]
-
 _SEQUENCE = 1  # one writer; Perfetto wants to know which
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4  # TrackEvent.Type
 _CLEARED = 1  # TracePacket.SequenceFlags: nothing before it is missing

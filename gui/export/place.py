@@ -12,8 +12,6 @@ from pathlib import Path
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.places import refuse_evidence
 
-__all__ = ["check_output", "new_files"]
-
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 

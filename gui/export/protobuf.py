@@ -5,8 +5,6 @@ Source: protobuf.dev, Encoding.
 
 from __future__ import annotations
 
-__all__ = ["bytes_field", "int_field", "text_field", "uint_field"]
-
 _VARINT, _LENGTH = 0, 2  # wire types
 _WIDTH = 64
 

@@ -21,8 +21,6 @@ from freezeframe.gui.export.material import Material, Wrote
 from freezeframe.gui.export.place import check_output, new_files
 from freezeframe.gui.export.tables import file_names
 
-__all__ = ["Exported", "export_file", "write_material"]
-
 _MOST_CHANNELS = 64  # bits of the value of an edge
 
 

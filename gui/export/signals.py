@@ -11,8 +11,6 @@ import numpy.typing as npt
 from freezeframe.capture.files.edges import Bus, Edges
 from freezeframe.gui.export.material import times_ps
 
-__all__ = ["Signals"]
-
 
 class Signals:
     """The signals of a capture, made from its first piece; ``names`` and ``bits`` of each.

@@ -13,8 +13,6 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.gui.export.material import Material, Wrote
 
-__all__ = ["write_session"]
-
 
 def write_session(material: Material, path: Path) -> Wrote:
     """Write the samples, whole and at their own rate.

@@ -21,8 +21,6 @@ from freezeframe.capture.parquet import write_table
 from freezeframe.gui.export.material import Material, Wrote, different, times_ps
 from freezeframe.gui.export.signals import Signals
 
-__all__ = ["file_names", "write_csv", "write_parquet"]
-
 _COUNTED = ("packet", "first_row")  # columns whose table counts rows, or is counted
 _EDGE_COLUMNS = ("t_ps", "sample")
 

@@ -24,8 +24,6 @@ from freezeframe.decoders.trace.views import states
 from freezeframe.gui.export.material import Material, Wrote, different, time_order, times_ps
 from freezeframe.gui.export.signals import Signals
 
-__all__ = ["write_vcd"]
-
 _MASK = (1 << 64) - 1
 _PACKET = (("flow", 7), ("seq", 16), ("length", 10))  # as wide as in the packet's header
 _CLEARED, _SET = 0, 1  # of two changes at a time, that which begins something is the later

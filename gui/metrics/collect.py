@@ -25,8 +25,6 @@ from prometheus_client.registry import Collector
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.reader import SourceReader
 
-__all__ = ["SourcesCollector", "is_up", "sources_document"]
-
 _STATES = ("idle", "armed", "triggered", "frozen")
 
 

@@ -25,8 +25,6 @@ from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.metrics.collect import SourcesCollector, sources_document
 
-__all__ = ["MetricsServer", "is_loopback", "read_token"]
-
 _AT_ONCE = 16  # connections; further ones are closed at once
 _SILENCE_S = 5.0
 _LEAST_TOKEN = 16

@@ -8,8 +8,6 @@ from itertools import count
 
 from freezeframe.capture.time_text import format_ps
 
-__all__ = ["TimeAxis", "round_ticks", "value_ticks"]
-
 
 def round_ticks(start: int, end: int, most: int) -> list[int]:
     """Return at most ``most`` multiples of 1, 2 or 5 times a power of ten in ``[start, end]``.

@@ -13,8 +13,6 @@ from freezeframe.analyzers.analysis import Series
 from freezeframe.gui.plots.axis import TimeAxis, value_ticks
 from freezeframe.gui.plots.svg import Svg, text_width
 
-__all__ = ["MOST_LINES", "chart_data", "draw_chart"]
-
 MOST_LINES = 8
 """Lines in one chart: so many strokes can be told apart without colour."""
 

@@ -16,8 +16,6 @@ from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
 from freezeframe.gui.plots.svg import escape
 from freezeframe.gui.plots.timeline import Bar, Lane, draw_timeline, timeline_data
 
-__all__ = ["CLASSES", "Drawing", "drawings", "extent", "legend_html"]
-
 CLASSES = 8
 """Classes of intervals that have a look of their own (``k0`` to ``k7``); further ones repeat them."""
 

@@ -14,15 +14,6 @@ from numba import njit
 
 from freezeframe.gui.plots.pyramid import FAN
 
-__all__ = [
-    "edge_of",
-    "first_at",
-    "reduce_series",
-    "reduce_wave",
-    "series_columns",
-    "wave_columns",
-]
-
 
 @no_type_check
 @njit(cache=True, nogil=True)

@@ -11,8 +11,6 @@ from freezeframe.gui.plots.kernels import edge_of, first_at
 from freezeframe.gui.plots.pyramid import FAN
 from freezeframe.gui.plots.slices import NOTHING
 
-__all__ = ["assign_lanes", "last_reaching", "reduce_slices", "slice_columns"]
-
 
 @no_type_check
 @njit(cache=True, nogil=True)

@@ -10,8 +10,6 @@ import re
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["DARK", "LIGHT", "PAPER", "Theme", "drawing_style", "variables"]
-
 Theme = Literal["light", "dark"]
 
 LIGHT = {

@@ -14,8 +14,6 @@ from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.look import DARK, LIGHT, Theme, drawing_style
 from freezeframe.gui.plots.svg import escape, text_width
 
-__all__ = ["MOST_PIXELS", "picture_png", "picture_svg"]
-
 MOST_PIXELS = 100_000_000
 """Of a PNG; more is most likely a mistyped scale, and would take 400 MB."""
 

@@ -17,19 +17,6 @@ import numpy.typing as npt
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import FreezeframeError
 
-__all__ = [
-    "FAN",
-    "BuildCancelled",
-    "Pyramid",
-    "Series",
-    "SeriesColumns",
-    "SeriesLevels",
-    "SeriesPyramid",
-    "TrackError",
-    "level_bases",
-    "readable",
-]
-
 Int64 = npt.NDArray[np.int64]
 
 FAN = 16  # blocks of one level of a pyramid that the next level joins

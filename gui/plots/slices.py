@@ -10,8 +10,6 @@ import numpy.typing as npt
 from freezeframe.capture.code import code
 from freezeframe.gui.plots.pyramid import FAN, Pyramid, TrackError, level_bases, readable
 
-__all__ = ["NOTHING", "SliceColumns", "SlicePyramid", "WaveColumns", "WavePyramid"]
-
 NOTHING = 255  # the class of a column in which there is no slice
 
 Int64 = npt.NDArray[np.int64]

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape as _escape
 
-__all__ = ["Svg", "escape", "text_width"]
-
 # Width of a character at 1 px font size: the average over Latin text and digits in DejaVu Sans, the
 # widest face of the page's stack, so that a label which fits by this figure fits everywhere.
 _CHARACTER = 0.62

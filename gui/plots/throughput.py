@@ -10,8 +10,6 @@ import numpy.typing as npt
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.timebase import TimeBase
 
-__all__ = ["Series", "throughput_series"]
-
 Int64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 

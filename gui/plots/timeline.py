@@ -11,8 +11,6 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.plots.axis import TimeAxis
 from freezeframe.gui.plots.svg import Svg, text_width
 
-__all__ = ["GUTTER", "Bar", "Lane", "Mark", "Tick", "draw_timeline", "timeline_data"]
-
 _WIDTH = 1120.0
 GUTTER = 112.0
 """Room for the names of the lanes, in pixels."""

@@ -6,8 +6,6 @@ import pandas as pd
 
 from freezeframe.gui.plots.svg import Svg, text_width
 
-__all__ = ["STYLE", "draw_word_diff"]
-
 _WIDTH = 1120.0
 _LEFT, _RIGHT = 112.0, 14.0
 _UP, _DOWN, _BAR = 54.0, 134.0, 20.0

@@ -10,8 +10,6 @@ from freezeframe.capture.registers.names import cause_names
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.text import shell_word
 
-__all__ = ["ADVICE", "Advice", "headline", "next_steps", "place"]
-
 
 class Advice(NamedTuple):
     """``title`` completes "NAME: ...", ``{place}`` in it is where; ``steps`` say what to do."""

@@ -22,8 +22,6 @@ from freezeframe.gui.plots.figures import Drawing, drawings, extent, legend_html
 from freezeframe.gui.report.frames import frame_table
 from freezeframe.gui.report.html import Html, data_block, element, join, table
 
-__all__ = ["Ran", "analyses_section", "drawing_figure", "run_all"]
-
 _OPEN_FIGURES = 12  # more numbers than this are folded away
 _ROWS = 200  # of a table; the rest is counted and can be had by a command
 _ORDER = (

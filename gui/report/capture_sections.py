@@ -10,8 +10,6 @@ from freezeframe.capture.registers.map_table import COUNTER_DOCS
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.text import folder_name, shell_path, shell_word
 
-__all__ = ["commands_section", "devices_section", "integrity_section", "state_section"]
-
 
 def devices_section(capture: CaptureFolder) -> Html:
     """Return who recorded: identity, clocks and sizes of every device, one column each."""

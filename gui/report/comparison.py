@@ -8,16 +8,6 @@ from dataclasses import dataclass
 from freezeframe.analyzers.contract import Row
 from freezeframe.capture.registers.names import cause_names
 
-__all__ = [
-    "Cell",
-    "Comparison",
-    "Line",
-    "compare",
-    "difference_text",
-    "differing_digits",
-    "register_text",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:

@@ -18,8 +18,6 @@ from freezeframe.gui.report.comparison import (
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.moments import Freeze
 
-__all__ = ["clean_headline", "evidence_section", "finding_headline", "finding_section"]
-
 
 def finding_headline(finding: Finding, freeze: Freeze | None) -> Html:
     """Return the top of the report: what, where, when, how sure."""

@@ -10,8 +10,6 @@ import pandas as pd
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.report.html import Html, table
 
-__all__ = ["cell_text", "frame_table"]
-
 _WORDS = ("data", "computed", "received", "payload", "header")
 """Columns that hold words of 64 bits, stored as their int64 pattern."""
 

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["Html", "data_block", "element", "join", "page", "table"]
-
 
 class Html(str):
     """Text that is HTML already; only this package and the SVG writer make it."""

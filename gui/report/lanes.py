@@ -10,16 +10,6 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
 
-__all__ = [
-    "LEGEND",
-    "directions",
-    "packet_bar",
-    "packet_rows",
-    "time_range",
-    "trace_lanes",
-    "verdict_text",
-]
-
 LEGEND = (
     ("rect packet", "RDMA write, with its sequence number"),
     ("rect other", "notification or interrupt"),

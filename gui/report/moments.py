@@ -10,8 +10,6 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.names import cause_names
 from freezeframe.decoders.trace.decode import Trace
 
-__all__ = ["Freeze", "first_freeze", "freezes"]
-
 
 @dataclass(frozen=True, slots=True)
 class Freeze:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from freezeframe.gui.plots.look import DARK, LIGHT, PAPER, drawing_style, variables
 
-__all__ = ["script_text", "style_text"]
-
 
 def style_text() -> str:
     """Return colours by what the reader's system prefers, the look of drawings, and ``report.css``."""

@@ -14,8 +14,6 @@ from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.lanes import LEGEND, packet_rows, time_range, trace_lanes, verdict_text
 from freezeframe.gui.report.moments import Freeze
 
-__all__ = ["packets_section", "timeline_drawings", "timeline_legend", "timeline_section"]
-
 _LEAST_MARGIN_PS = 1_500_000
 _MOST_MARGIN_PS = 8_000_000  # more than the longest packet takes at 78.125 MHz
 _SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms

@@ -30,8 +30,6 @@ from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import packets_section, timeline_section
 from freezeframe.gui.text import folder_title, printable
 
-__all__ = ["check_place", "render_report", "report", "write_report"]
-
 
 def check_place(path: Path, force: bool) -> None:
     """Refuse a place where no report can be written, before any work is done.

@@ -26,8 +26,6 @@ from freezeframe.capture.folder import (
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.map_table import MAP_HASH
 
-__all__ = ["BODY", "HEAD", "TAIL", "Crossing", "Pair", "Word", "header", "tail", "words_of"]
-
 HEAD, BODY, TAIL = 1, 2, 3
 TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
 KINDS = {"CREDIT": 4, "DESC": 5, "NOTE": 6, "IRQ": 7, "STATE": 8, "PRESSURE": 9, "LINK": 10, "LOSS": 14}  # fmt: skip

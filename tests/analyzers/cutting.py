@@ -11,8 +11,6 @@ from dataclasses import replace
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture, Gap, MemoryImage
 from freezeframe.capture.folder.manifest import what_was_lost
 
-__all__ = ["ALL", "Cut", "cut"]
-
 ALL = 1 << 30
 """More than any memory holds: the whole of it."""
 

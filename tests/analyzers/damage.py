@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from tests.analyzers.bench_pair import Crossing, Pair, Word
 
-__all__ = ["alter", "duplicate", "lag", "misalign", "omit", "slip"]
-
 HEADS = 2
 
 

@@ -10,8 +10,6 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 
-__all__ = ["pulled", "varied_profile"]
-
 _FORTH = Path(__file__).parents[2] / "emulator" / "profiles" / "forth.toml"
 
 

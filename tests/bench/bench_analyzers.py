@@ -16,8 +16,6 @@ from freezeframe.analyzers.credits.columns import SENT, TAKEN, ColumnLedger, Led
 from freezeframe.analyzers.throughput.samples import SampleBatch, SamplerAnalyzer
 from tests.bench.common import BenchResult, main, median_s
 
-__all__ = ["run"]
-
 SAMPLES = 16_000_000
 EVENTS = 16_000_000
 FLOWS = 8

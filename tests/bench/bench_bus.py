@@ -24,8 +24,6 @@ from tests.bench.common import BenchResult, main, median_s
 from tests.decoders.bus import pci_model, pcix_model
 from tests.decoders.bus.lines import Capture, Lines
 
-__all__ = ["run"]
-
 _SAMPLES = 100_000_000
 _REPEATS = 3
 _PIECE_B = 1 << 22  # samples at once, as the readers of files hand over

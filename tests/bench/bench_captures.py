@@ -26,8 +26,6 @@ from freezeframe.decoders.serial.spi import SPI
 from tests.bench.common import BenchResult, main
 from tests.processes import run_program
 
-__all__ = ["run"]
-
 _CAPTURE = Path(__file__).parents[3] / "shared/captures/enc28j60-init-and-ping.sr"
 _REPEATS = 3
 _TURNS = 7  # of one core and of all, the best of each

@@ -10,8 +10,6 @@ from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.word_diff import diff_words
 from tests.bench.common import BenchResult, main, median_s
 
-__all__ = ["run"]
-
 _WORDS = 100_000_000
 _LIMIT_S = 5.0  # asked of a pair of this length
 

@@ -18,8 +18,6 @@ from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from tests.bench.common import BenchResult, main, median_s
 from tests.processes import run_program
 
-__all__ = ["run"]
-
 _SAMPLES = 1 << 26
 _PIECE_B = 1 << 22
 _FRAMES = 2_000

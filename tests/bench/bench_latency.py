@@ -15,8 +15,6 @@ from freezeframe.analyzers.latency.match import EventBatch, PhaseAnalyzer, Phase
 from freezeframe.analyzers.latency.phases import phase_table
 from tests.bench.common import BenchResult, main, median_s
 
-__all__ = ["run"]
-
 MESSAGES = 2_000_000
 SEGMENTS = 100
 MEGA = 1e6

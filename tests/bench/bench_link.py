@@ -19,8 +19,6 @@ from freezeframe.decoders.link.symbols import EIGHT_TEN
 from freezeframe.decoders.trace.encode import packet_words
 from tests.bench.common import BenchResult, main, median_s
 
-__all__ = ["run"]
-
 _RATE_HZ = 12_500_000_000
 _SAMPLES_A_BIT = 4  # 3.125 Gbit/s
 _PACKETS = 600

@@ -31,8 +31,6 @@ from freezeframe.decoders.serial.uart import UART
 from tests.bench.common import BenchResult, main, median_s
 from tests.processes import run_program
 
-__all__ = ["run"]
-
 _RATE_HZ = 100_000_000
 _SAMPLES = 100_000_000
 _CUT_SAMPLES = 2_000_000  # a long time for sigrok-cli: its start is a few percent

@@ -22,8 +22,6 @@ from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from tests.bench.common import BenchResult, main
 from tests.processes import run_program
 
-__all__ = ["run", "sigrok_cli"]
-
 _SPEC = "srd-mdio"
 _REPEATS = 5  # in turn, the best of each
 _TURNS = 30_000_000  # of a loop: about as long as a stack

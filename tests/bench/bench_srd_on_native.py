@@ -19,8 +19,6 @@ from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 from tests.bench.bench_srd import sigrok_cli
 from tests.bench.common import BenchResult, main
 
-__all__ = ["run"]
-
 _SPEC = "spi+srd-spiflash"
 _REPEATS = 5  # in turn, the best of each
 _TRANSFERS, _WORDS = 200, 40

@@ -20,8 +20,6 @@ from freezeframe.decoders.trace.framing import TRUE, frame_records
 from freezeframe.decoders.trace.kernels import Bytes, Unpacked, date_records, unpack_records
 from tests.bench.common import BenchResult, main, median_s
 
-__all__ = ["run"]
-
 RECORDS = 12_000_000
 MEGA = 1e6
 core_s = partial(median_s, clock=time.process_time)

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["BenchResult", "main", "median_s", "table"]
-
 
 @dataclass(frozen=True, slots=True)
 class BenchResult:

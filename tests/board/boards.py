@@ -12,8 +12,6 @@ from pathlib import Path
 
 from freezeframe.emulator.board import board_program
 
-__all__ = ["Board", "program", "running"]
-
 
 @dataclass(frozen=True)
 class Board:

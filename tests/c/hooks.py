@@ -11,8 +11,6 @@ from tempfile import mkdtemp
 from freezeframe.capture.device_side import hooks_folder
 from tests.processes import run_program
 
-__all__ = ["SOURCES", "WARNINGS", "RingState", "drive", "driver", "ring_states"]
-
 SOURCES = ("ff_ring.c", "ff_switch.c", "ff_console.c")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 

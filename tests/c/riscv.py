@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["RAM_B", "RAM_BASE", "Core"]
-
 RAM_BASE = 0x8000_0000
 RAM_B = 64 * 1024
 _WORD = 0xFFFF_FFFF

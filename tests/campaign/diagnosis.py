@@ -18,8 +18,6 @@ from tests.campaign.judge import judge, judge_pair
 from tests.campaign.runs import FAULTS, LOADS, Job, Run, run_one
 from tests.campaign.table import report
 
-__all__ = ["jobs_of", "main"]
-
 DOCS = Path(__file__).parents[2] / "docs"
 REPORTS = {"emulator": DOCS / "campaign.md", "board": DOCS / "campaign-rtl.md"}
 _TOLD = 250  # runs between two words of progress, where nobody watches

@@ -7,8 +7,6 @@ from typing import Any
 
 from tests.campaign.runs import Run
 
-__all__ = ["PLACE", "PairVerdict", "Verdict", "judge", "judge_pair"]
-
 PLACE = ("device", "tap", "direction", "flow", "packet", "word")
 _UNDETERMINED = "undetermined"
 _FIRST = 3  # findings that count where two faults were injected

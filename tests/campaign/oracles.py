@@ -18,8 +18,6 @@ from xml.etree import ElementTree
 
 from tests.campaign.seeds import SEEDS
 
-__all__ = ["CASES", "main"]
-
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "campaign-oracles.md"
 

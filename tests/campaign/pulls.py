@@ -15,8 +15,6 @@ from pathlib import Path
 
 from tests.capture.recorder.bad_network import Fates, Outcome, one_pull
 
-__all__ = ["main", "report"]
-
 PAGE = Path(__file__).parents[2] / "docs" / "campaign-pull.md"
 WHOLE = 200
 

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["FAULTS", "LOADS", "Job", "Run", "run_one"]
-
 FAULTS = (
     "word-omitted",
     "word-duplicated",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["SEEDS", "seeds"]
-
 SEEDS = "FREEZEFRAME_SEEDS"
 """Environment variable that a campaign sets for its tests."""
 

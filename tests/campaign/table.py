@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from tests.campaign.judge import Verdict, judge, judge_pair
 from tests.campaign.runs import FAULTS, LOADS, Run
 
-__all__ = ["COMMANDS", "report"]
-
 COMMANDS = {"emulator": "make campaign", "board": "make campaign-rtl"}
 _WHAT = {"emulator": "emulated pair", "board": "verilated pair"}
 _ASKED = 0.97  # right name first; right place of those that have one

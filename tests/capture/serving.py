@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from freezeframe.capture.targets.base import Target
 from freezeframe.capture.targets.server import EtherboneServer
 
-__all__ = ["serving"]
-
 
 @contextmanager
 def serving(target: Target) -> Iterator[str]:

@@ -11,8 +11,6 @@ import pyarrow as pa
 
 from freezeframe.capture.files.edges import Edges
 
-__all__ = ["assert_same_in_pieces", "between"]
-
 
 def between(edges: Edges, begin: int, end: int) -> Edges:
     """Return the piece of a capture from one sample to before another."""

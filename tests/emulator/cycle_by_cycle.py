@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Cause", "Closed", "Record", "follow_log", "follow_tap"]
-
 Record = tuple[int, int, int]  # dt, kind, data
 
 MARK, LOSS, TIME = 13, 14, 15

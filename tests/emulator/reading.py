@@ -12,25 +12,6 @@ from freezeframe.capture.registers.layouts import Cause, Kind
 from freezeframe.capture.registers.map_table import MAP_SIZE, REGISTERS, WINDOWS
 from freezeframe.emulator.target import EmulatorTarget
 
-__all__ = [
-    "TAPS",
-    "A",
-    "B",
-    "Card",
-    "Packet",
-    "Record",
-    "arm",
-    "causes",
-    "evidence",
-    "freeze",
-    "packets_of",
-    "pair",
-    "profile_like_forth",
-    "run_to_evidence",
-    "run_to_freeze",
-    "truth",
-]
-
 A, B = 0, 1
 TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
 

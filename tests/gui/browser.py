@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["dump_dom", "print_pdf", "screenshot"]
-
 _FLAGS = (
     "--headless",
     "--no-sandbox",

@@ -11,8 +11,6 @@ from typer.testing import CliRunner
 from freezeframe.gui.cli.app import build_app
 from tests.processes import run_program
 
-__all__ = ["Outcome", "process_environment", "run_inside", "run_process"]
-
 
 @dataclass(frozen=True)
 class Outcome:

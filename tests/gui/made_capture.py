@@ -21,8 +21,6 @@ from freezeframe.decoders.trace.encode import (
 from tests.decoders.trace.captures import device, image
 from tests.decoders.trace.recorder_model import record_stream
 
-__all__ = ["BAD_PACKET", "BAD_WORD", "PACKETS", "made_capture", "made_explanation"]
-
 BAD_PACKET = 7
 BAD_WORD = 3
 PACKETS = 12

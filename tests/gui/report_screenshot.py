@@ -16,8 +16,6 @@ from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.report.write import write_report
 from tests.gui.browser import screenshot
 
-__all__ = ["take"]
-
 _SIZE = (1200, 1900)
 
 

@@ -9,8 +9,6 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ROOT", "Environment", "checked"]
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -13,8 +13,6 @@ import sys
 from litex.tools.litex_server import RemoteServer
 from litex.tools.remote.comm_udp import CommUDP
 
-__all__ = ["comm_udp"]
-
 
 def comm_udp(host: str, port: int) -> CommUDP:
     """Return LiteX's UDP client, probed, on a local port of its own.

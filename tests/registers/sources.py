@@ -11,8 +11,6 @@ from types import ModuleType
 
 import pytest
 
-__all__ = ["GENERATED", "REGISTERS", "REPOSITORY", "exporter", "generate", "tool"]
-
 REPOSITORY = Path(__file__).resolve().parents[2]
 REGISTERS = REPOSITORY / "firmware-hooks" / "registers"
 GENERATED = REGISTERS / "generated"

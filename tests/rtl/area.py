@@ -20,8 +20,6 @@ from tests.processes import run_program
 from tests.rtl.recorded import recorded, sources_of, version
 from tests.rtl.simulation import REPOSITORY, tool
 
-__all__ = ["QUAD", "SELECT", "TABLES", "Area", "litescope", "synthesize"]
-
 NARROW: Mapping[str, object] = {"COUNT_W": 12, "TIME_W": 40, "POST_W": 8}
 # four selectable taps, freeze, one 72-bit trigger, time and its pair, register port: nothing else
 SELECT: Mapping[str, object] = {

@@ -12,8 +12,6 @@ from typing import Any, Self
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
-__all__ = ["Block"]
-
 _clocks: dict[str, Any] = {}
 
 

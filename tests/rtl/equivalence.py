@@ -30,8 +30,6 @@ from freezeframe.emulator.time_pairs import TimePairs
 from freezeframe.emulator.trigger import Trigger
 from tests.rtl.simulation import RTL, tool
 
-__all__ = ["Board", "Freeze", "Stimulus", "build", "follow", "simulate"]
-
 SOURCES = 6
 
 Word = tuple[int, int]  # kind, data

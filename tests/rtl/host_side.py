@@ -13,8 +13,6 @@ from cocotb.task import resume
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, runs
 from freezeframe.capture.targets.base import Words
 
-__all__ = ["SimulatedTarget"]
-
 
 class SimulatedTarget:
     """Registers behind two coroutines.

@@ -13,8 +13,6 @@ from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
 from tests.rtl.link_packets import kinds, packet
 
-__all__ = ["Link", "framed", "link"]
-
 Byte = tuple[int, int]  # octet, control symbol
 IDLE: list[Byte] = [(0xBC, 1)] * 8
 HALT: list[Byte] = [(0xFE, 1)] * 8

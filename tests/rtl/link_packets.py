@@ -7,11 +7,6 @@ import struct
 import zlib
 from collections.abc import Sequence
 
-__all__ = [
-    "BODY", "CREDIT", "HEAD", "INJECTED", "NOTIFY_LOCAL", "NOTIFY_REMOTE", "RDMA_WRITE", "TAIL", "credit", "kinds",
-    "packet",
-]  # fmt: skip
-
 HEAD, BODY, TAIL = 1, 2, 3
 RDMA_WRITE, CREDIT = 1, 4
 NOTIFY_LOCAL, NOTIFY_REMOTE, INJECTED = 1, 2, 8

@@ -18,8 +18,6 @@ from typing import TypeVar
 from tests.processes import run_program
 from tests.rtl.simulation import modules, tool
 
-__all__ = ["recorded", "sources_of", "version"]
-
 Answer = TypeVar("Answer")
 
 _ANEW = os.environ.get("FREEZEFRAME_PROOFS") == "anew"

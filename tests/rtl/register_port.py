@@ -8,8 +8,6 @@ from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
 
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
 
-__all__ = ["ARM_KEY", "FREEZE_KEY", "RegisterPort", "at"]
-
 ARM_KEY = 0x4152
 FREEZE_KEY = 0x465A
 

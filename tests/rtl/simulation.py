@@ -14,18 +14,6 @@ import pytest
 
 from tests.processes import run_program
 
-__all__ = [
-    "GENERATED",
-    "RTL",
-    "elaborate",
-    "folders",
-    "in_icarus",
-    "lint",
-    "modules",
-    "simulate",
-    "tool",
-]
-
 REPOSITORY = Path(__file__).resolve().parents[2]
 RTL = REPOSITORY / "firmware-hooks" / "rtl"
 GENERATED = REPOSITORY / "firmware-hooks" / "registers" / "generated"

@@ -16,8 +16,6 @@ from pathlib import Path
 
 from tests.rtl.simulation import RTL, tool
 
-__all__ = ["main"]
-
 REPORT = Path(__file__).parents[2] / "docs" / "rtl-timing.md"
 
 DATAPATH = """

@@ -18,8 +18,6 @@ from freezeframe.capture.targets.base import Words
 from tests.processes import run_program
 from tests.rtl.simulation import REPOSITORY, folders, modules, tool
 
-__all__ = ["VerilatedPair", "build"]
-
 BOARD = REPOSITORY / "firmware-hooks" / "board"
 BENCH = REPOSITORY / "tests" / "rtl" / "board" / "pair_bench.cpp"
 ERROR_WORD = 0xFFFFFFFF

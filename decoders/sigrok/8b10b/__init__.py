@@ -9,5 +9,3 @@ SIGROKDECODE_DIR=<the folder above this one>: ``sigrok-cli -i lane.sr -P 8b10b:d
 import importlib
 
 Decoder = importlib.import_module("8b10b.pd").Decoder  # a name that no import statement can have
-
-__all__ = ["Decoder"]

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["COLUMNS", "SILENCE", "Lane", "Runs", "name"]
-
 Run = tuple[int, int, int, int]  # level, bits, first sample, end sample
 Item = tuple[Any, ...]
 

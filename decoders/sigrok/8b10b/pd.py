@@ -15,8 +15,6 @@ from typing import Any, ClassVar
 
 import sigrokdecode as srd  # type: ignore[import-not-found]  # exists inside sigrok only
 
-__all__ = ["Decoder"]
-
 _lane = importlib.import_module("8b10b.lane")  # a name that no import statement can have
 
 _DATA, _CONTROL, _ERROR, _EVENT = range(4)

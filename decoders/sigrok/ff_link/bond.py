@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Bond", "Column", "Columns", "Word"]
-
 _COMMA, _FILL = (0xBC, True), (0xB5, False)
 _ROLES = {_FILL: "idle", (0xFD, True): "end", (0x7C, True): "align", (0x1C, True): "skip"}
 _NEXTS = {_FILL: "", (0xFB, True): "packet", (0x5C, True): "credit"}

@@ -16,8 +16,6 @@ import sigrokdecode as srd  # type: ignore[import-not-found]  # exists inside si
 
 from ff_link.bond import Bond, Columns, Word  # type: ignore[import-not-found]  # as above
 
-__all__ = ["Decoder"]
-
 _lane = importlib.import_module("8b10b.lane")  # a name that no import statement can have
 
 _TYPES = {1: "RDMA_WRITE", 2: "NOTIFICATION", 3: "INTERRUPT", 4: "CREDIT"}

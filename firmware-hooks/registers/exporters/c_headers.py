@@ -12,8 +12,6 @@ from systemrdl.node import RootNode
 from exporters.fill import fill
 from exporters.formats import Enum, Formats, Layout
 
-__all__ = ["FORMATS_HEADER", "REGISTER_HEADER", "formats_header", "register_header"]
-
 REGISTER_HEADER = "freezeframe.h"
 FORMATS_HEADER = "ff_formats.h"
 WORD_BITS = 32

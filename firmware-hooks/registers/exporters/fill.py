@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-__all__ = ["fill"]
-
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 PLACE = re.compile(r"@([a-z]+)@")
 

@@ -6,8 +6,6 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Enum", "Formats", "Layout", "load"]
-
 MAX_LAYOUT_BITS = 128
 
 

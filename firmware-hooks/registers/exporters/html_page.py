@@ -15,8 +15,6 @@ from systemrdl.node import AddressableNode, RootNode
 
 from exporters.model import Map, Register
 
-__all__ = ["page", "site"]
-
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 PLACEHOLDER = "<!-- map -->"
 

@@ -14,8 +14,6 @@ from typing import Any
 from systemrdl.compiler import RDLCompiler
 from systemrdl.node import AddrmapNode, FieldNode, MemNode, Node, RegfileNode, RegNode, RootNode
 
-__all__ = ["Counter", "Field", "Map", "Register", "Window", "elaborate", "load"]
-
 WORD_B = 4
 COUNTER_BANK = "snapshot"
 

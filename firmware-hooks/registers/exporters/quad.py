@@ -10,8 +10,6 @@ from exporters.fill import fill
 from exporters.model import Map
 from exporters.small import FIXED, parts
 
-__all__ = ["MODULE", "quad_register_file"]
-
 MODULE = "ff_regs_quad"
 
 # Registers the template answers from a signal, or takes a write of.

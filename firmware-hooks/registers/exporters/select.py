@@ -10,8 +10,6 @@ from exporters.fill import fill
 from exporters.model import Map
 from exporters.small import FIXED, PAGE_WORDS, parts, word_sets
 
-__all__ = ["MODULE", "small_register_file"]
-
 MODULE = "ff_regs_select"
 
 # Registers the template answers from a signal, or takes a write of.

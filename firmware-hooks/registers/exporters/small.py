@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from exporters.model import Map, Register
 from exporters.verilog import inside
 
-__all__ = ["FIXED", "PAGE_WORDS", "UPPER", "parts", "word_sets"]
-
 UPPER = 32  # place of the first constant in the RAM
 PAGE_WORDS = 512  # registers that are no banks and no windows stand below
 # Identity that no small device can be asked for otherwise, as Verilog.

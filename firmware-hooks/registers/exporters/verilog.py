@@ -14,8 +14,6 @@ from exporters.cubes import cover
 from exporters.fill import fill
 from exporters.model import Field, Map, Register
 
-__all__ = ["MODULE", "inside", "register_file"]
-
 MODULE = "ff_regs"
 DEVICE_BITS = 24  # of a byte address; above them stands the number of the device
 WORD_BITS = DEVICE_BITS - 2

@@ -12,8 +12,6 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.parquet import write_table
 from freezeframe.gui.export.place import check_output, new_files
 
-__all__ = ["write_tables"]
-
 
 def write_tables(
     results: Sequence[AnalysisResult], folder: Path, source: Path, form: str, *, force: bool

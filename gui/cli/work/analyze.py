@@ -15,8 +15,6 @@ from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.analysis_tables import write_tables
 from freezeframe.gui.text import printable
 
-__all__ = ["analyze", "list_analyses"]
-
 _ALL = "all"
 
 

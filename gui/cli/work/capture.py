@@ -30,8 +30,6 @@ from freezeframe.gui.cli.work.reading import print_notes, source_choice
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import printable
 
-__all__ = ["capture_analyzer", "capture_instrument", "check_options"]
-
 _WAIT_S = 60.0
 
 

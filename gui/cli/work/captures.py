@@ -8,8 +8,6 @@ from pathlib import Path
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 
-__all__ = ["opened"]
-
 
 def opened(path: Path, devices: Sequence[str] | None = None) -> CaptureFolder:
     """Open a capture folder that holds these devices.

@@ -14,8 +14,6 @@ from freezeframe.gui.cli.output import emit_json, table
 from freezeframe.gui.places import write_whole
 from freezeframe.gui.text import plural, printable
 
-__all__ = ["act"]
-
 
 def act(action: str, file: Path | None, begin_from: str, *, force: bool, json: bool) -> None:
     """Do what is asked with a card file.

@@ -11,8 +11,6 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.cli.output import emit_json, table
 from freezeframe.gui.text import folder_name, plural, printable
 
-__all__ = ["show_laws"]
-
 _FLOW = re.compile(r"frozen_flow\[\d+\]")
 
 

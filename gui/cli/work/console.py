@@ -19,8 +19,6 @@ from freezeframe.gui.cli.output import progress_bar
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import plural, printable, shell_path
 
-__all__ = ["read_console"]
-
 _BAUD = 115200
 _AT_ONCE_B = 4096
 _PAUSE_S = 0.2

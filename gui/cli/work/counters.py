@@ -14,8 +14,6 @@ from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.work.session import open_session
 from freezeframe.gui.text import shell_path
 
-__all__ = ["show_counters"]
-
 
 def show_counters(
     target: str, over_s: float | None, log: Path | None, *, all_counters: bool, json: bool

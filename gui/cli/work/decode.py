@@ -29,8 +29,6 @@ from freezeframe.gui.cli.work.reading import (
 from freezeframe.gui.cli.work.save_tables import check_place, save_all
 from freezeframe.gui.text import plural, printable
 
-__all__ = ["decode"]
-
 _STILL_CHANNELS = code("freezeframe.decoders.guess.still:still_channels")  # only where nothing came
 
 

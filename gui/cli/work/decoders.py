@@ -14,8 +14,6 @@ from freezeframe.decoders.registry import BrokenDecoder
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.text import printable
 
-__all__ = ["list_decoders"]
-
 _DEEPER = " " * 8
 _SHOWN = 4  # numbered channels that are listed one by one
 

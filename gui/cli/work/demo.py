@@ -28,8 +28,6 @@ from freezeframe.gui.places import is_capture, refuse_evidence
 from freezeframe.gui.report.write import write_report
 from freezeframe.gui.text import printable, shell_path
 
-__all__ = ["demonstrate"]
-
 _CAPTURE, _REPORT, _TRUTH = "capture.ff", "report.html", "truth.json"
 _RESULTS = (_CAPTURE, _REPORT, _TRUTH)
 _SHOWN = (

@@ -13,8 +13,6 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.text import printable
 
-__all__ = ["show_difference"]
-
 _LINES = 12  # of each table; --all and --json have the rest
 
 

@@ -18,8 +18,6 @@ from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded
 from freezeframe.gui.text import plural, printable
 
-__all__ = ["print_json", "print_text", "rows_of", "top_of"]
-
 _LINES_AT_ONCE = 256  # a call for each line takes a fifth of the time
 _ROWS = json.JSONEncoder(default=bytes.hex)  # JSON has no bytes: hex, as in CSV
 

@@ -9,8 +9,6 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
 from freezeframe.gui.cli.output import emit_json
 
-__all__ = ["show_explanation"]
-
 
 def show_explanation(
     folder: CaptureFolder, devices: Sequence[str] | None, *, json: bool

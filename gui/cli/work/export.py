@@ -13,8 +13,6 @@ from freezeframe.gui.cli.work.reading import samplerate_hz, source_choice
 from freezeframe.gui.export.run import export_file
 from freezeframe.gui.text import printable
 
-__all__ = ["export"]
-
 
 def export(
     file: Path,

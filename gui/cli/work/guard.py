@@ -21,8 +21,6 @@ from freezeframe.gui.cli.work.pull import refuse_recording
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import plural, printable, shell_path
 
-__all__ = ["guard_target"]
-
 _EXPLANATIONS = "explanations.jsonl"
 
 

@@ -19,8 +19,6 @@ from freezeframe.gui.cli.work.reading import print_notes, samplerate_hz, source_
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import plural, printable
 
-__all__ = ["folder_text", "import_files"]
-
 
 def import_files(
     files: Sequence[Path],

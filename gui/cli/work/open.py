@@ -15,8 +15,6 @@ from freezeframe.gui.desktop.options import DesktopOptions
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.start import check_desktop, start
 
-__all__ = ["check_desktop_for", "open_desktop"]
-
 
 def check_desktop_for(sources: Sequence[str], every_s: float, into: Path, *, json: bool) -> None:
     """Print that the desktop can be shown here, and what kind of source each is.

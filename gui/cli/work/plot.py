@@ -22,8 +22,6 @@ from freezeframe.gui.report.moments import freezes
 from freezeframe.gui.report.trace_sections import timeline_drawings
 from freezeframe.gui.text import folder_title, plural, printable
 
-__all__ = ["save_picture"]
-
 _TIME_LINE = "time-line"
 _ALL = "all"
 

@@ -23,8 +23,6 @@ from freezeframe.gui.cli.work.reading import (
 )
 from freezeframe.gui.text import plural, printable
 
-__all__ = ["propose"]
-
 _MOST_LINES = 16
 
 

@@ -23,8 +23,6 @@ from freezeframe.gui.cli.work.session import open_logged
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import plural, printable, shell_path, shell_word
 
-__all__ = ["pull_targets", "pull_with_bar", "refuse_recording", "report_lines"]
-
 
 def pull_targets(
     urls: Sequence[str],

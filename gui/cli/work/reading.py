@@ -15,8 +15,6 @@ from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.places import is_capture
 from freezeframe.gui.text import printable
 
-__all__ = ["print_notes", "refuse_other_folder", "samplerate_hz", "source_choice"]
-
 
 def refuse_other_folder(path: Path) -> None:
     """Refuse a folder that is neither a capture folder nor a folder of samples.

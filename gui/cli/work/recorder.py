@@ -13,16 +13,6 @@ from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.decoders.trace.encode import packet_words
 from freezeframe.gui.cli.work.session import open_session
 
-__all__ = [
-    "arm",
-    "freeze",
-    "inject",
-    "rdma_write",
-    "switch_loopback",
-    "switch_rx_dma",
-    "switch_traffic",
-]
-
 
 def arm(target: str, log: Path | None) -> list[RecorderState]:
     """Start a new recording on every device; return their states."""

@@ -11,8 +11,6 @@ from freezeframe.gui.report.analysis_sections import run_all
 from freezeframe.gui.report.write import check_place, write_report
 from freezeframe.gui.text import printable
 
-__all__ = ["save_report"]
-
 
 def save_report(
     folder: CaptureFolder, output: Path, *, with_analyses: bool, force: bool, json: bool

@@ -23,8 +23,6 @@ from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
 from freezeframe.gui.places import is_capture, refuse_evidence
 from freezeframe.gui.text import plural, printable
 
-__all__ = ["reproduce"]
-
 
 def reproduce(paper: str, output: Path | None, *, force: bool, json: bool) -> bool:
     """Measure a paper's numbers and print them; return whether all come out.

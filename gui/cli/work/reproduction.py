@@ -24,17 +24,6 @@ from freezeframe.capture.registers.access import Device
 from freezeframe.gui.cli.card_process import card_process
 from freezeframe.gui.cli.work.session import open_logged, open_session
 
-__all__ = [
-    "Experiment",
-    "Measured",
-    "Outcome",
-    "Quantity",
-    "Run",
-    "figure",
-    "judge",
-    "run_experiment",
-]
-
 _WAIT_S = 120.0  # for the traffic of one experiment
 _POLL_S = 0.05
 _FAST = 0.0  # speed: as fast as one core simulates

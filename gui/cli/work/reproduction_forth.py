@@ -10,8 +10,6 @@ from functools import partial
 
 from freezeframe.gui.cli.work.reproduction import Experiment, Measured, Quantity, Run, figure
 
-__all__ = ["EXPERIMENTS", "QUANTITIES"]
-
 Runs = Mapping[str, Run]
 
 _PLAIN, _COMBINING = "forth-uncombined", "forth-combining"

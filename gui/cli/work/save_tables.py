@@ -14,8 +14,6 @@ from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.export.place import check_output, new_files
 from freezeframe.gui.text import shell_path, shell_word
 
-__all__ = ["check_place", "save_all"]
-
 _write_table = code("freezeframe.capture.parquet:write_table")  # what only prints needs no Parquet
 
 

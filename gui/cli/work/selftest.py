@@ -11,8 +11,6 @@ from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.session import open_session
 from freezeframe.gui.text import printable
 
-__all__ = ["selftest"]
-
 
 def selftest(target: str, log: Path | None, *, discard: bool, json: bool) -> bool:
     """Test a card and print each stage; return whether none failed.

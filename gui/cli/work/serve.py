@@ -13,8 +13,6 @@ from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.metrics.http import MetricsServer, read_token
 from freezeframe.gui.text import printable
 
-__all__ = ["serve"]
-
 
 def serve(
     sources: Sequence[str],

@@ -11,8 +11,6 @@ from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.base import Target, open_target
 from freezeframe.capture.targets.logged import LoggedTarget
 
-__all__ = ["first_cause", "open_logged", "open_session", "overall_state"]
-
 
 @contextmanager
 def open_session(url: str, log: Path | None = None) -> Iterator[list[Device]]:

@@ -11,8 +11,6 @@ from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.sources import open_source
 from freezeframe.capture.errors import InputError
 
-__all__ = ["check_period", "opened_readers"]
-
 _LEAST_PERIOD_S = 0.02
 
 

@@ -11,8 +11,6 @@ from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.work.session import first_cause, open_session, overall_state
 from freezeframe.gui.text import printable, shell_path, shell_word
 
-__all__ = ["show_status"]
-
 
 def show_status(target: str, log: Path | None, *, json: bool) -> None:
     """Print the state of each device of a target."""

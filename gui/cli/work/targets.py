@@ -9,8 +9,6 @@ from freezeframe.capture.targets.base import target_schemes
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.work.session import open_session
 
-__all__ = ["KINDS", "list_devices", "list_kinds"]
-
 # scheme: (form, path); a scheme that another package registered is listed with its object instead
 KINDS: dict[str, tuple[str, str]] = {
     "emu": (

@@ -19,8 +19,6 @@ from freezeframe.capture.registers.access import device_of
 from freezeframe.gui.cli.output import emit_json, hex_word, table
 from freezeframe.gui.cli.work.session import open_session
 
-__all__ = ["trigger"]
-
 
 def trigger(
     target: str,

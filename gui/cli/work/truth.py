@@ -10,8 +10,6 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 
-__all__ = ["PLACE", "Verdict", "compare_to_truth", "read_truth"]
-
 PLACE = ("device", "tap", "direction", "flow", "packet", "word")
 
 

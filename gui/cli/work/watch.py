@@ -21,8 +21,6 @@ from freezeframe.gui.text import plural
 if TYPE_CHECKING:
     from freezeframe.capture.counters.recording import Recording
 
-__all__ = ["WatchOptions", "watch"]
-
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:

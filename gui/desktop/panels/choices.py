@@ -32,8 +32,6 @@ from freezeframe.gui.desktop.widgets import button, named, text_box
 from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.text import printable
 
-__all__ = ["ask_decoder", "ask_place", "ask_text", "ask_time", "ask_tracks", "show_text", "sure"]
-
 _KEY = Qt.ItemDataRole.UserRole
 
 

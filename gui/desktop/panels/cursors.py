@@ -9,8 +9,6 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.desktop.widgets import beside, button, fill_panel, fill_tree, item, tree
 
-__all__ = ["CursorsPanel"]
-
 _NAME = Qt.ItemDataRole.UserRole
 
 

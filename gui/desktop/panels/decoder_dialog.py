@@ -34,8 +34,6 @@ from freezeframe.gui.desktop.decoder_choice import (
 from freezeframe.gui.desktop.widgets import label_of, named, plain_label
 from freezeframe.gui.text import printable
 
-__all__ = ["DecoderDialog"]
-
 _NONE = "(none)"
 
 

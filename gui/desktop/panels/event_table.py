@@ -27,8 +27,6 @@ from freezeframe.gui.desktop.widgets import (
 from freezeframe.gui.desktop.workers import Job, Jobs, delayed
 from freezeframe.gui.text import printable
 
-__all__ = ["EventTable"]
-
 Bools = npt.NDArray[np.bool_]
 
 _PAUSE_MS = 250  # after the last key, before a long table is searched

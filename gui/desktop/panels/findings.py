@@ -13,8 +13,6 @@ from freezeframe.gui.desktop.sources.opened import Opened, Place
 from freezeframe.gui.desktop.widgets import fill_panel, fill_tree, item, named, text_box, tree
 from freezeframe.gui.text import printable
 
-__all__ = ["FindingsPanel"]
-
 _MASK = (1 << 64) - 1
 _PLACE = Qt.ItemDataRole.UserRole
 

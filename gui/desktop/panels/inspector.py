@@ -18,8 +18,6 @@ from freezeframe.gui.desktop.widgets import (
 )
 from freezeframe.gui.text import printable
 
-__all__ = ["InspectorPanel"]
-
 _WORD = Qt.ItemDataRole.UserRole
 
 

@@ -8,8 +8,6 @@ from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 from freezeframe.gui.desktop.widgets import button, named, plain_label
 from freezeframe.gui.desktop.workers import Job, Jobs
 
-__all__ = ["JobsBar"]
-
 _SCALE = 1000
 _PATIENCE_MS = 300
 

@@ -23,8 +23,6 @@ from freezeframe.gui.desktop.widgets import (
 )
 from freezeframe.gui.text import printable
 
-__all__ = ["LivePanel"]
-
 
 class LivePanel(QWidget):
     """One live source at a time. ``asked`` has the action (arm, freeze, pull) and the source's key."""

@@ -22,8 +22,6 @@ from freezeframe.gui.desktop.widgets import (
 )
 from freezeframe.gui.text import printable
 
-__all__ = ["HistogramView", "MeasurementsPanel"]
-
 _MARGIN = 6
 _BASE = 18
 

@@ -22,8 +22,6 @@ from freezeframe.gui.desktop.widgets import (
 )
 from freezeframe.gui.text import printable
 
-__all__ = ["NoteEdit", "NotesPanel"]
-
 _NOTE = Qt.ItemDataRole.UserRole  # source, id
 
 

@@ -12,8 +12,6 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import beside, button, fill_panel, fill_tree, item, tree
 
-__all__ = ["SourcesPanel"]
-
 _KEY = Qt.ItemDataRole.UserRole
 _KINDS = {"capture": "recording of a card", "samples": "logic-analyzer capture", "live": "live"}
 

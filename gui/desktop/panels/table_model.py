@@ -14,8 +14,6 @@ from PyQt6.QtCore import QAbstractTableModel, QModelIndex, Qt
 from freezeframe.gui.desktop.inspection import cell_text
 from freezeframe.gui.text import printable
 
-__all__ = ["PAGE_ROWS", "FrameModel"]
-
 Int64 = npt.NDArray[np.int64]
 
 PAGE_ROWS = 1_000_000

@@ -35,8 +35,6 @@ from freezeframe.gui.desktop.query.parse import (
     parse,
 )
 
-__all__ = ["OPAQUE", "matching"]
-
 OPAQUE = frozenset(("data", "dest"))
 """Columns of 64-bit words, stored as int64 bit patterns (docs/formats.md section 8)."""
 

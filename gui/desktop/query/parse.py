@@ -14,22 +14,6 @@ from typing import NoReturn
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import UNITS_PS
 
-__all__ = [
-    "And",
-    "Comparison",
-    "ExpressionError",
-    "Node",
-    "Not",
-    "Null",
-    "Number",
-    "Operand",
-    "Or",
-    "Text",
-    "Truth",
-    "Word",
-    "parse",
-]
-
 LONGEST = 4096  # characters; a pasted file is no filter
 _DEEPEST = 50  # brackets and nots in each other
 _TOKEN = re.compile(

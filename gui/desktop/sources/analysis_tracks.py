@@ -15,8 +15,6 @@ from freezeframe.gui.desktop.sources.slices import classes_by_appearance, slices
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SeriesTrack, SliceTrack, Track
 
-__all__ = ["figures_table", "result_tables", "result_tracks"]
-
 _ROLES = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 

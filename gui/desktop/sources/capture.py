@@ -22,8 +22,6 @@ from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, Track
 from freezeframe.gui.plots.throughput import throughput_series
 from freezeframe.gui.text import folder_title
 
-__all__ = ["load_capture"]
-
 _DOCS = {
     "packets": "packets as they crossed each tap",
     "words": "every word that was recorded",

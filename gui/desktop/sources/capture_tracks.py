@@ -24,8 +24,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     Track,
 )
 
-__all__ = ["finding_track", "recording_tracks"]
-
 Int64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 

@@ -8,8 +8,6 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.open import is_samples
 from freezeframe.gui.desktop.sources.opened import SourceKind
 
-__all__ = ["kind_of"]
-
 
 def kind_of(what: str) -> SourceKind:
     """Return what kind of source a path or URL is; nothing is read but the beginning of a folder.

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
 
-__all__ = ["filtered", "rows_shown"]
-
 Bools = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
 

@@ -24,8 +24,6 @@ from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SeriesTrack, Track
 
-__all__ = ["LiveSource", "open_live"]
-
 _NS_PS = 1000
 _KEPT = 36_000  # samples of a series: an hour at ten a second; older ones are let go
 _COUNTERS, _LOG = "counters", "log"

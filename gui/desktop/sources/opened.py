@@ -20,8 +20,6 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SliceTrack, Track
 
-__all__ = ["Opened", "Part", "Place", "SourceKind", "Table", "shifted"]
-
 SourceKind = Literal["capture", "samples", "live"]
 
 

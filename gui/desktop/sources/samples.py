@@ -25,8 +25,6 @@ from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import BusTrack, SliceTrack, Track, WaveTrack
 from freezeframe.gui.text import folder_title
 
-__all__ = ["MOST_CHANNELS", "decode_samples", "load_samples", "table_tracks"]
-
 MOST_CHANNELS = 2 * PLANE_CHANNELS
 
 

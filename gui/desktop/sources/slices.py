@@ -11,8 +11,6 @@ import pandas as pd
 
 from freezeframe.gui.desktop.timeline.tracks import SliceTrack
 
-__all__ = ["MOST_CLASSES", "classes_by_appearance", "rows_by_time", "slices_of_rows"]
-
 Int64 = npt.NDArray[np.int64]
 Slices = TypeVar("Slices", bound=SliceTrack)
 

@@ -13,8 +13,6 @@ from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import warm_up
 from freezeframe.gui.plots.pyramid import BuildCancelled
 
-__all__ = ["Builder"]
-
 
 class Builder(QObject):
     """A queue of tracks and the thread that builds them; the kernels let the window run meanwhile.

@@ -26,8 +26,6 @@ from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.timeline.window import Window
 from freezeframe.gui.desktop.workers import delayed
 
-__all__ = ["TimelineCanvas"]
-
 _REFRESH_MS = (
     40  # pictures while a pyramid grows: often enough to see, seldom enough to cost nothing
 )

@@ -13,8 +13,6 @@ from freezeframe.gui.desktop.timeline.raster import Raster
 from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.desktop.timeline.vector import draw_rows
 
-__all__ = ["image", "svg"]
-
 
 def image(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> QImage:
     """Return a scene with its labels and axis as an image of ``size`` pixels."""

@@ -11,8 +11,6 @@ from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
 from freezeframe.gui.desktop.timeline.overlay import FLAGS_PX, RULER_PX
 from freezeframe.gui.desktop.timeline.steering import SteerableTimeline
 
-__all__ = ["Gestures"]
-
 _DRAG_PX = 4  # the mouse may move this far and it is still a click
 _GRAB_PX = 5  # how close to a cursor's line it is taken
 _WHEEL_ZOOM = 1.3

@@ -14,8 +14,6 @@ from PyQt6.QtGui import QFont, QFontMetrics, QImage, QPainter
 
 from freezeframe.gui.desktop.timeline.paint_kernels import paint_labels
 
-__all__ = ["GlyphAtlas", "Labels", "label_font"]
-
 _KEPT = 20_000  # texts whose glyph numbers are kept
 
 

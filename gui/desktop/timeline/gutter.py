@@ -13,8 +13,6 @@ from freezeframe.gui.desktop.timeline.scene import Scene
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
 from freezeframe.gui.text import printable
 
-__all__ = ["GUTTER_PX", "draw_gutter", "short_number"]
-
 GUTTER_PX = 190
 _LINE_PX = 15
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

@@ -9,8 +9,6 @@ from PyQt6.QtGui import QKeyEvent, QKeySequence
 
 from freezeframe.gui.desktop.timeline.steering import SteerableTimeline
 
-__all__ = ["KEYS", "action_of", "key_help"]
-
 Action = Callable[[SteerableTimeline], object]
 
 KEYS: tuple[tuple[tuple[str, ...], str, Action], ...] = (

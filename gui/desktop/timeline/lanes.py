@@ -12,8 +12,6 @@ from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SliceTrack
 from freezeframe.gui.plots.kernels_slices import assign_lanes
 from freezeframe.gui.plots.pyramid import readable
 
-__all__ = ["lanes_of", "split_lanes"]
-
 Int64 = npt.NDArray[np.int64]
 
 

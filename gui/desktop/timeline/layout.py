@@ -15,8 +15,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     WaveTrack,
 )
 
-__all__ = ["COLLAPSED_PX", "HEADING_PX", "Layout", "Row"]
-
 COLLAPSED_PX = 14
 HEADING_PX = 20
 _USUAL_PX = (

@@ -11,8 +11,6 @@ from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Overlay, Scene, pix
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack
 from freezeframe.gui.text import printable
 
-__all__ = ["FLAGS_PX", "RULER_PX", "draw_overlay", "draw_ruler"]
-
 FLAGS_PX = 20  # names of cursors and the times between them
 RULER_PX = FLAGS_PX + 24
 _ACROSS_MOST = 200  # marks that are drawn over all tracks; more would be a curtain

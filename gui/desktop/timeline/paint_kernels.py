@@ -10,15 +10,6 @@ from typing import no_type_check
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "paint_comb",
-    "paint_hatch",
-    "paint_labels",
-    "paint_series",
-    "paint_slices",
-    "paint_wave",
-]
-
 _NOTHING = 255
 
 

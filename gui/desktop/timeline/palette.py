@@ -12,8 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-__all__ = ["DARK", "LIGHT", "ROLES", "THEMES", "Theme", "contrast", "luminance", "mixed"]
-
 ROLES = ("good", "error", "warn", "idle", "note", "a", "b", "c", "d", "e", "f", "g", "h")
 
 Colour = int  # 0xRRGGBB

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["Cursor", "Cursors", "Selection"]
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:

@@ -27,8 +27,6 @@ from freezeframe.gui.plots.pyramid import SeriesColumns, SeriesPyramid
 from freezeframe.gui.plots.slices import SliceColumns, SlicePyramid, WaveColumns, WavePyramid
 from freezeframe.gui.text import printable
 
-__all__ = ["Columns", "Prepared"]
-
 Columns = SeriesColumns | SliceColumns | WaveColumns
 
 _BESIDE_MOST = 64  # labels beside their items: more than that have no room

@@ -29,8 +29,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
 from freezeframe.gui.plots.pyramid import SeriesColumns
 from freezeframe.gui.plots.slices import SliceColumns, WaveColumns
 
-__all__ = ["Raster", "value_range", "warm_up"]
-
 Image = npt.NDArray[np.uint32]
 
 _TEXT_PAD = 4  # free on both sides of a label, logical pixels

@@ -8,8 +8,6 @@ from typing import Any
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.timeline.positions import Cursor
 
-__all__ = ["ViewState"]
-
 _MOST = 1 << 62  # times beyond it are no times
 
 

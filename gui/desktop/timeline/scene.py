@@ -14,8 +14,6 @@ from freezeframe.gui.desktop.timeline.positions import Cursor, Selection
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.window import AxisLabels, Window, axis_labels
 
-__all__ = ["LABEL_PX", "PAD_PX", "Overlay", "Scene", "pixels_hit"]
-
 PAD_PX = 3  # free above and below what a row shows
 LABEL_PX = 11  # font size inside slices
 _TICK_PX = 110  # room for the label of one tick

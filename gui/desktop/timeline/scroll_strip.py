@@ -8,8 +8,6 @@ from PyQt6.QtWidgets import QScrollBar, QStyle, QStyleOptionSlider, QWidget
 
 from freezeframe.gui.desktop.timeline.palette import DARK, Theme, mixed
 
-__all__ = ["STRIP_PX", "ScrollStrip"]
-
 STRIP_PX = 14
 
 

@@ -20,8 +20,6 @@ from freezeframe.gui.desktop.timeline.saved import ViewState
 from freezeframe.gui.desktop.timeline.scene import Overlay
 from freezeframe.gui.text import printable
 
-__all__ = ["SteerableTimeline"]
-
 _SNAP_PX = 8
 _HIT_PX = 3  # how far beside an item a click still means it
 _GRAB_PX = 5

@@ -15,20 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "BusTrack",
-    "IntervalTrack",
-    "MarkTrack",
-    "Role",
-    "SeriesTrack",
-    "SliceTrack",
-    "StateTrack",
-    "Track",
-    "WaveTrack",
-    "held_until",
-    "roles_of",
-]
-
 Int64 = npt.NDArray[np.int64]
 Role = str  # a name of palette.ROLES: "good", "error", "warn", "idle", "a" .. "h"
 

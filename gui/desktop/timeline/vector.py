@@ -20,8 +20,6 @@ from freezeframe.gui.desktop.timeline.tracks import BusTrack, MarkTrack, SeriesT
 from freezeframe.gui.plots.pyramid import SeriesColumns
 from freezeframe.gui.plots.slices import NOTHING, SliceColumns, WaveColumns
 
-__all__ = ["draw_rows", "elided"]
-
 _SHORTEST_PX = 26
 
 

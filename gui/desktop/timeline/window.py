@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.plots.axis import round_ticks
 
-__all__ = ["LEAST_SPAN_PS", "AxisLabels", "Window", "axis_labels"]
-
 LEAST_SPAN_PS = (
     100  # below this a column of pixels is a fraction of a picosecond, and nothing is there
 )

@@ -8,8 +8,6 @@ import zlib
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.map_table import MAP_HASH
 
-__all__ = ["crc16", "dump", "line", "record"]
-
 
 def crc16(data: bytes) -> int:
     """CRC-16/IBM-3740, bit by bit as the catalogue describes it."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["PCI", "made_tree", "write"]
-
 PCI = "sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0"
 
 _INTERRUPTS = """\

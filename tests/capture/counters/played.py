@@ -9,8 +9,6 @@ from freezeframe.capture.counters.laws import Law
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.errors import TargetError
 
-__all__ = ["SECOND_NS", "PlayedReader", "PlayedSource", "counter", "gauge"]
-
 SECOND_NS = 1_000_000_000
 
 

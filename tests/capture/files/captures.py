@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["metadata", "real_capture", "write_session"]
-
 
 def real_capture(name: str) -> Path:
     """Return a real capture, or skip the test where the folder of captures is not there."""

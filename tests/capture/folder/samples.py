@@ -16,8 +16,6 @@ from freezeframe.capture.folder import (
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.map_table import MAP_HASH
 
-__all__ = ["IDENTITY", "a_device", "write"]
-
 IDENTITY = Identity(
     magic=0x46525A46,
     format_major=1,

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-__all__ = ["Scope", "served"]
-
 IDN = "MAKER,MSO-X 3054A,MY00000001,02.00.2013"
 
 

@@ -27,8 +27,6 @@ from freezeframe.capture.targets.base import Target, open_target
 from freezeframe.capture.targets.server import EtherboneServer
 from tests.capture.recorder.fake_recorder import FakeRecorder
 
-__all__ = ["BadNetwork", "Fates", "Outcome", "one_pull"]
-
 HOST = "127.0.0.1"
 
 

@@ -13,8 +13,6 @@ from freezeframe.capture.registers import names
 from freezeframe.capture.targets.base import Target, Words
 from tests.capture.targets.fake_device import STRIDE_B, FakeTarget
 
-__all__ = ["BadWay", "FakeRecorder", "window_bytes"]
-
 MEMORIES = ("tx_enq", "tx_deq", "rx_enq", "rx_deq", "event_log")
 IDLE, ARMED, TRIGGERED, FROZEN = range(4)
 

@@ -20,8 +20,6 @@ from freezeframe.capture.registers.map_table import (
 from freezeframe.capture.targets._checks import checked_addresses, checked_write
 from freezeframe.capture.targets.base import Words
 
-__all__ = ["OUTSIDE", "STRIDE_B", "FakeTarget"]
-
 STRIDE_B = 1 << 24
 OUTSIDE = 0x00F0_0000
 """An address in device 0 at which nothing stands."""

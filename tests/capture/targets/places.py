@@ -13,8 +13,6 @@ from freezeframe.capture.registers.layouts import MEMORY_NAMES
 from freezeframe.capture.registers.map_table import WINDOWS
 from tests.capture.targets.fake_device import STRIDE_B, FakeTarget
 
-__all__ = ["known_words", "pci_tree", "recorded"]
-
 NEVER_STILL = ("id.bus_errors", "id.bus_error_addr")
 
 

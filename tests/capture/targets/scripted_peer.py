@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from freezeframe.capture.targets.etherbone_codec import PROBE, PROBE_REPLY, decode_request
 from tests.capture.targets.fake_device import FakeTarget
 
-__all__ = ["Peer", "honest", "scripted"]
-
 Script = Callable[[bytes, int], list[bytes]]
 """From a request and its number (probes do not count) to the datagrams that answer it."""
 

@@ -20,8 +20,6 @@ from freezeframe.capture.targets.server import EtherboneServer
 from freezeframe.capture.targets.uart_server import UartBoneServer
 from tests.capture.targets.fake_device import FakeTarget
 
-__all__ = ["python_module", "spawned"]
-
 ROOT = Path(__file__).parents[3]
 
 

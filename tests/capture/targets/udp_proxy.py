@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = ["BadNetwork", "bad_network"]
-
 Spoil = Callable[[bytes], bytes]
 
 

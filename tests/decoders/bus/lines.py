@@ -10,8 +10,6 @@ import numpy as np
 
 from freezeframe.capture.files.edges import Edges
 
-__all__ = ["RATE_HZ", "Capture", "Lines", "even_parity", "parities"]
-
 RATE_HZ = 500_000_000
 
 

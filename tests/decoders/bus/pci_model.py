@@ -12,16 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from tests.decoders.bus.lines import Lines, parities
 
-__all__ = [
-    "Answer",
-    "PciBus",
-    "Request",
-    "Truth",
-    "random_answer",
-    "random_request",
-    "random_traffic",
-]
-
 # 3.1.1
 READS = {0b0000, 0b0010, 0b0110, 0b1010, 0b1100, 0b1110}
 MEMORY = {0b0110, 0b0111, 0b1100, 0b1110, 0b1111}

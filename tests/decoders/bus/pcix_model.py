@@ -13,8 +13,6 @@ from typing import Any
 
 from tests.decoders.bus.lines import Lines, parities
 
-__all__ = ["PcixBus", "Plan", "Split", "Truth", "random_traffic"]
-
 BOUNDARY_B = 128
 DUAL_ADDRESS, SPLIT_COMPLETION = 0b1101, 0b1100
 DWORDS = {

@@ -12,8 +12,6 @@ import numpy as np
 
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 
-__all__ = ["Symbol", "edges_of", "fcs", "mii_rx", "mii_tx", "nibbles", "octets", "rgmii"]
-
 
 class Symbol(NamedTuple):
     """What is on the lines for one clock: data, enable, error; MII has 4 bits of data, RGMII 8."""

@@ -9,8 +9,6 @@ from freezeframe.decoders.serial.i2c import I2C
 from freezeframe.decoders.serial.i2c_code import decode_i2c
 from freezeframe.decoders.serial.i2c_encode import I2cTransfer, encode_transfers
 
-__all__ = ["i2c_edges", "i2c_sent", "i2c_transfers"]
-
 
 def i2c_sent(text: str) -> I2cTransfer:
     """Make a transfer of ``50w 00 aa`` or ``50r aa bb``: address, direction, bytes in hex.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["diagnostics", "identification", "put"]
-
 
 def put(memory: bytearray, address: int, data: bytes) -> None:
     """Write bytes in place."""

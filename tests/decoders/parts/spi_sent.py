@@ -8,8 +8,6 @@ from freezeframe.decoders.serial.spi import SPI
 from freezeframe.decoders.serial.spi_code import decode_spi
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 
-__all__ = ["spi_sent", "spi_transfers"]
-
 
 def spi_sent(text: str) -> SpiTransfer:
     """Make a transfer of MOSI in hex, and MISO after a slash (filled up with zeros)."""

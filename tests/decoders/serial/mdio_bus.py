@@ -8,8 +8,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-__all__ = ["Bus", "frame_bits", "random_capture"]
-
 MDC, MDIO = 1, 2  # bits of a sample
 
 

@@ -11,8 +11,6 @@ import pytest
 
 from tests.processes import run_program
 
-__all__ = ["Annotation", "sigrok_annotations"]
-
 
 class Annotation(NamedTuple):
     """A text that stands over samples ``[begin, end)``."""

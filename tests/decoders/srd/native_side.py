@@ -14,20 +14,6 @@ from freezeframe.decoders.spec import parse_spec
 from tests.decoders.srd.sigrok_side import table_lines
 from tests.decoders.srd.test_stream import cut
 
-__all__ = [
-    "I2C",
-    "RATE_HZ",
-    "SPI",
-    "agreed",
-    "edges_of",
-    "held",
-    "i2c_bus",
-    "rows",
-    "said",
-    "spi_bus",
-    "uart_line",
-]
-
 RATE_HZ = 1_000_000
 
 # The same bus: ours, and sigrok's.

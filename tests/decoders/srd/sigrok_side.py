@@ -12,9 +12,6 @@ import pyarrow as pa
 from freezeframe.decoders.run import decode_file
 from tests.processes import run_program
 
-__all__ = ["add_decoder", "our_lines", "sigrok_lines", "table_lines", "workers_of"]
-
-
 _ALL = ("--protocol-decoder-samplenum", "-l", "4")
 
 

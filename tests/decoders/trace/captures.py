@@ -20,8 +20,6 @@ from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, Identity
 from freezeframe.capture.registers.map_table import MAP_HASH
 from tests.decoders.trace.recorder_model import Stored, memory_of
 
-__all__ = ["BUS_HZ", "LINK_HZ", "capture", "device", "image", "raw_image"]
-
 BUS_HZ = 100_000_000  # 10,000 ps a cycle
 LINK_HZ = 78_125_000  # 12,800 ps a cycle
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Packet", "bitwise_crc16", "bitwise_crc32", "earliest_and_latest", "packets", "split"]
-
 HEAD, BODY, TAIL, TIME = 1, 2, 3, 15
 
 

@@ -15,8 +15,6 @@ from freezeframe.capture.recorder.state import RecorderState
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
 from tests.capture.counters.played import SECOND_NS, PlayedReader, PlayedSource, counter, gauge
 
-__all__ = ["BASE_NS", "HOSTILE", "card_reader", "dashboard", "netdev_reader", "recorder", "show"]
-
 BASE_NS = (time.monotonic_ns() // SECOND_NS - 20) * SECOND_NS
 _WALL_NS = 1_800_000_000 * SECOND_NS  # 2027-01-15, 08:00:00 UTC
 HOSTILE = "[bold red]x[/] \x1b[2J"

@@ -21,8 +21,6 @@ from freezeframe.gui.cli.card_process import card_process
 from freezeframe.gui.cli.work.sources import opened_readers
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
 
-__all__ = ["take"]
-
 _SIZE = (92, 31)
 _SPEED = 4e-5  # simulated seconds a second: the fault comes some seconds after the start
 _AFTER_S = 2.5  # how long the frozen card is watched, so that rates have come to rest

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from freezeframe.gui.desktop.window import MainWindow
 
-__all__ = ["take", "take_comparison"]
 
 _WAIT_S = 120.0
 _SETTLE_S = 1.5

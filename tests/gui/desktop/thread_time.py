@@ -15,8 +15,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Moment", "spent_s"]
-
 _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 
 

@@ -15,8 +15,6 @@ from freezeframe.decoders.trace.schema import schema
 from freezeframe.gui.export.material import Material
 from tests.processes import run_program
 
-__all__ = ["GOLDEN_PACKET", "golden_recording", "recording", "samples", "small", "tool", "with_bus"]
-
 # docs/formats.md section 3: RDMA_WRITE, flow 3, seq 7, dest 0x1000, payload 1, 2.
 GOLDEN_PACKET = bytes.fromhex(
     "010302000700c530 0010000000000000 0100000000000000 0200000000000000 b9ddf60000000000"

@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 
 import sigrokdecode as srd  # type: ignore[import-not-found]  # exists inside sigrok only
 
-__all__ = ["Decoder"]
-
 _CONDITIONS = ("START", "START REPEAT", "STOP")  # kinds of rows; those above are bytes
 _ADDRESS = 3
 _BITS = 8

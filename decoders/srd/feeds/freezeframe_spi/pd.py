@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 
 import sigrokdecode as srd  # type: ignore[import-not-found]  # exists inside sigrok only
 
-__all__ = ["Decoder"]
-
 _SELECT = 0  # kind of a row; else it is a word
 
 # Decoders on top take it apart in any way that sigrok's own allows.

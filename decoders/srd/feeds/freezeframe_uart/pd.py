@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 
 import sigrokdecode as srd  # type: ignore[import-not-found]  # exists inside sigrok only
 
-__all__ = ["Decoder"]
-
 _FRAME, _BAD_START, _BREAK, _IDLE, _CUT = range(5)
 _RX = 0  # the decoder has one line
 _UNKNOWN = 0  # the value of a frame that has none

@@ -11,8 +11,6 @@ from PyQt6.QtWidgets import QApplication
 
 from freezeframe.gui.desktop.timeline.view import TimelineView
 
-__all__ = ["LEFT", "RIGHT", "SHIFT", "at", "click", "drag", "move", "press", "wheel"]
-
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 SHIFT, NONE = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.NoModifier
 
