@@ -298,7 +298,7 @@ class CardFile(_Table):
     format: dict[Name, Format] = {}
     path: dict[Name, Path] = {}
     identity: Identity = field(default_factory=Identity)
-    cause: Annotated[dict[Name, Cause], Meta(max_length=24)] = {}
+    cause: Annotated[dict[Name, Cause], Meta(max_length=21)] = {}
     counter: Annotated[dict[Name, Counter], Meta(max_length=128)] = {}
     bank: Annotated[dict[Name, Bank], Meta(max_length=128)] = {}
     event: Annotated[dict[Name, Event], Meta(max_length=64)] = {}
