@@ -10,6 +10,7 @@ need make make
 need verilator verilator
 need iverilog iverilog
 need yosys yosys
+need ghdl ghdl
 need z3 z3
 need sigrok-cli sigrok-cli
 need tshark tshark
