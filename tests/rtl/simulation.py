@@ -36,7 +36,14 @@ def tool(name: str) -> str:
 
 def folders() -> list[Path]:
     """Return every folder that holds modules of the product."""
-    return [RTL, RTL / "adapters", RTL / "example_nic", RTL.parent / "examples", GENERATED]
+    return [
+        RTL,
+        RTL / "adapters",
+        RTL / "check",
+        RTL / "example_nic",
+        RTL.parent / "examples",
+        GENERATED,
+    ]
 
 
 @cache
