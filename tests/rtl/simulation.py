@@ -40,6 +40,7 @@ def folders() -> list[Path]:
         RTL,
         RTL / "adapters",
         RTL / "check",
+        RTL / "card",
         RTL / "example_nic",
         RTL.parent / "examples",
         GENERATED,
