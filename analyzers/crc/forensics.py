@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from freezeframe.analyzers.crc.hypotheses import hypotheses
-from freezeframe.analyzers.crc.linear import Crc
+from freezeframe.decoders.crc import Crc
 from freezeframe.analyzers.crc.message import Explanation, Message, Place
 
 __all__ = ["Explanation", "Forensics", "Place", "examine", "examine_frame"]

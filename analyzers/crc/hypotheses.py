@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.crc.linear import (
+from freezeframe.decoders.crc import (
     Crc,
     Registers,
     advance,

@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.crc.linear import CRC32_ISO_HDLC, bit_effects
+from freezeframe.decoders.crc import CRC32_ISO_HDLC, bit_effects
 
 Uint64 = npt.NDArray[np.uint64]
 Uint32 = npt.NDArray[np.uint32]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from freezeframe.analyzers.contract import plain_fields
-from freezeframe.analyzers.crc.linear import Crc, bit_effects, prefixes
+from freezeframe.decoders.crc import Crc, bit_effects, prefixes
 
 SHOWN = 16
 """Places listed of an explanation; all are counted."""

@@ -72,6 +72,7 @@ class RecordedTap:
         closed: it stands still; one that is not ends anywhere.
         stored, offered: records in all since the arm, and beats that were let through; None: not read.
         gaps: for each lane the slots that were not read, ascending.
+        kinds: which kinds of record were let through; where one of a word's is missing, no packet is whole.
     """
 
     tap: ElaboratedTap
@@ -82,6 +83,7 @@ class RecordedTap:
     stored: int | None = None
     offered: int | None = None
     gaps: tuple[tuple[range, ...], ...] = ()
+    kinds: int = 0xFFFF
 
     def __post_init__(self) -> None:
         """Check the shape.

@@ -50,7 +50,7 @@ def _crc16_tables() -> npt.NDArray[np.uint16]:
     return tables
 
 
-_T32 = _crc32_tables()
+T32 = _crc32_tables()
 _T16 = _crc16_tables()
 
 
@@ -60,11 +60,11 @@ def crc32_word(crc: np.uint32, x: np.uint64) -> np.uint32:
     m = np.uint64(255)
     x = x ^ np.uint64(crc)
     after: np.uint32 = (
-        (_T32[7, x & m] ^ _T32[6, x >> np.uint64(8) & m])
-        ^ (_T32[5, x >> np.uint64(16) & m] ^ _T32[4, x >> np.uint64(24) & m])
+        (T32[7, x & m] ^ T32[6, x >> np.uint64(8) & m])
+        ^ (T32[5, x >> np.uint64(16) & m] ^ T32[4, x >> np.uint64(24) & m])
     ) ^ (
-        (_T32[3, x >> np.uint64(32) & m] ^ _T32[2, x >> np.uint64(40) & m])
-        ^ (_T32[1, x >> np.uint64(48) & m] ^ _T32[0, x >> np.uint64(56)])
+        (T32[3, x >> np.uint64(32) & m] ^ T32[2, x >> np.uint64(40) & m])
+        ^ (T32[1, x >> np.uint64(48) & m] ^ T32[0, x >> np.uint64(56)])
     )
     return after
 
@@ -76,11 +76,11 @@ def crc32_two(crc: np.uint32, x: np.uint64, y: np.uint64) -> np.uint32:
     m = np.uint64(255)
     x = x ^ np.uint64(crc)
     after: np.uint32 = (
-        (_T32[15, x & m] ^ _T32[14, x >> np.uint64(8) & m])
-        ^ (_T32[13, x >> np.uint64(16) & m] ^ _T32[12, x >> np.uint64(24) & m])
+        (T32[15, x & m] ^ T32[14, x >> np.uint64(8) & m])
+        ^ (T32[13, x >> np.uint64(16) & m] ^ T32[12, x >> np.uint64(24) & m])
         ^ (
-            (_T32[11, x >> np.uint64(32) & m] ^ _T32[10, x >> np.uint64(40) & m])
-            ^ (_T32[9, x >> np.uint64(48) & m] ^ _T32[8, x >> np.uint64(56)])
+            (T32[11, x >> np.uint64(32) & m] ^ T32[10, x >> np.uint64(40) & m])
+            ^ (T32[9, x >> np.uint64(48) & m] ^ T32[8, x >> np.uint64(56)])
         )
     ) ^ crc32_word(np.uint32(0), y)
     return after

@@ -136,20 +136,28 @@ def unpack_groups(words: Words, data: Words, kind: Words, dt: Words) -> None:
         dt[group] = both >> np.uint64(4) & low
 
 
-def date_records(columns: Unpacked, missing: Int64, min_dt: int = 1) -> Dated:
+def date_records(
+    columns: Unpacked, missing: Int64, min_dt: int = 1, out: Dated | None = None
+) -> Dated:
     """Date records, oldest first, by walking from each TIME as far as the steps are known.
 
     Args:
         columns: the records in the order they were stored.
         missing: ``(n,)`` int64, how many records were not read just before each one (0 nearly everywhere).
         min_dt: cycles that lie at least between two records: 1 for a tap, 0 for the event log.
+        out: columns of n rows to write into and return, as for `unpack_records`.
     Returns:
         Cycles, slack and flags; see `Dated`. A TIME that disagrees is believed over the walk, and flagged.
 
     Source: docs/formats.md section 2, rules 1, 2 and 5.
     """
     n = len(columns.kind)
-    dated = Dated(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.uint8))
+    if out is None:
+        dated = Dated(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.uint8))
+    else:
+        dated = out
+        for column in dated:
+            column[:] = 0
     if n and _walk(columns, missing, dated):
         _bound(columns.dt, missing, min_dt, dated)
     return dated

@@ -16,7 +16,7 @@ from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.crc.analysis import CRC
 from freezeframe.analyzers.crc.analysis_code import CrcForensics
 from freezeframe.analyzers.crc.forensics import Explanation, Forensics, examine, examine_frame
-from freezeframe.analyzers.crc.linear import (
+from freezeframe.decoders.crc import (
     CRC16_IBM_3740,
     CRC32_ISO_HDLC,
     Crc,

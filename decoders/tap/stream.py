@@ -1,0 +1,315 @@
+"""One tap's memory as packets with their bytes and times, and what is wrong with the recording itself.
+
+Whatever stands in the records, nothing raises: oddities become flags of packets, and problems.
+
+Source: docs/card-map.md section 5; docs/formats.md section 2, rules 1, 2, 4, 5, 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from freezeframe.capture.card.elaborated import ElaboratedTap
+from freezeframe.capture.card.recording import RecordedTap
+from freezeframe.decoders.tap.kernels import Columns, pack_packets
+from freezeframe.decoders.tap.kinds import BITS, PARTIAL, Bit, Packet, TapKind
+from freezeframe.decoders.trace.kernels import (
+    BAD_TIME,
+    BROKEN_WALK,
+    DATED,
+    TIME_DISAGREES,
+    Dated,
+    Unpacked,
+    date_records,
+    unpack_records,
+)
+from freezeframe.decoders.trace.memory import Problem, ProblemCode
+
+Bytes = npt.NDArray[np.uint8]
+Int64 = npt.NDArray[np.int64]
+
+_FULL_KINDS = sum(1 << kind for kind in TapKind if BITS[kind] & Bit.WORD)
+_DIGEST = 0xEDB88320
+
+
+class Mark(NamedTuple):
+    """What MARK says: the causes of the tap's domain, cycles since them, beats that made no record any more."""
+
+    causes: int
+    since: int
+    pending: int
+    row: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TapRecords:
+    """Lane 0's records that were read, oldest first; ``missing``: how many were not, just before each."""
+
+    missing: Int64
+    columns: Unpacked
+    dated: Dated
+
+
+class Workspace:
+    """Memory for the columns of records, for many memories one after another: new memory costs more than decoding."""
+
+    def __init__(self) -> None:
+        """Begin with none; it grows as needed."""
+        self._slots = 0
+        self._grow(1)
+
+    def _grow(self, slots: int) -> None:
+        if slots > self._slots:
+            self._slots = slots
+            self._wide = np.zeros((4, slots), np.int64)  # data, cycle, slack, missing: none
+            self._narrow = np.zeros((3, slots), np.uint8)  # kind, dt, flags
+            self._words = np.empty(0, np.uint64)
+
+    def columns(self, slots: int) -> tuple[Unpacked, Dated, Int64]:
+        """Return columns of so many rows; the last one is of zeros."""
+        self._grow(slots)
+        data, cycle, slack, none = self._wide[:, :slots]
+        kind, dt, flags = self._narrow[:, :slots]
+        return Unpacked(data, kind, dt), Dated(cycle, slack, flags), none
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """Return memory for the bytes of packets."""
+        if count > len(self._words):
+            self._words = np.empty(count, np.uint64)
+        return self._words[:count]
+
+
+@dataclass(frozen=True, eq=False)
+class TapStream:
+    """What one tap recorded.
+
+    Attributes:
+        packets: in columns; cycles are the stream's.
+        content: the bytes of all packets, each from its ``offset`` on; between two of them anything.
+        span: first and last cycle of the stream that the memory covers; None where nothing in it is dated.
+        problems: what is wrong with the recording.
+        filtered: kinds of words were not let through, so that no packet is whole.
+    """
+
+    recorded: RecordedTap
+    packets: Columns
+    content: Bytes
+    span: tuple[int, int] | None
+    problems: tuple[Problem, ...]
+    filtered: bool
+
+    @property
+    def tap(self) -> ElaboratedTap:
+        return self.recorded.tap
+
+    @cached_property
+    def records(self) -> TapRecords:
+        """Lane 0's records, for what points into the memory."""
+        return _records(self.recorded, Workspace())
+
+    @cached_property
+    def slots(self) -> Int64:
+        """``(n,)``: where each of the records stood."""
+        return _slots(self.recorded)
+
+    def __len__(self) -> int:
+        return len(self.packets.offset)
+
+    def data(self, packet: int) -> bytes:
+        """Return the bytes of a packet that are in the memory."""
+        offset = int(self.packets.offset[packet])
+        if self.packets.flags[packet] & Packet.SUMMARY:
+            return b""
+        return self.content[offset : offset + int(self.packets.length[packet])].tobytes()
+
+    @cached_property
+    def whole(self) -> npt.NDArray[np.bool_]:
+        """``(n,)``: the memory holds the packet from its first byte to its last."""
+        hidden = int(PARTIAL | Packet.SUMMARY)
+        return np.asarray((self.packets.flags & hidden) == 0)
+
+    @cached_property
+    def mark(self) -> Mark | None:
+        """What MARK says, where the memory was closed."""
+        kind, data = self.records.columns.kind, self.records.columns.data
+        rows = np.flatnonzero(kind == TapKind.MARK)
+        if not len(rows):
+            return None
+        value = int(data[rows[-1]]) & (1 << 64) - 1
+        causes = value & 0xFFFF | value >> 56 << 16
+        return Mark(causes, value >> 16 & 0xFFFF_FFFF, value >> 48 & 0xFF, int(rows[-1]))
+
+    def digest(self, packet: int) -> int | None:
+        """Return the CRC-32/ISO-HDLC of a packet that one SUM stands for; None where there is none to be had."""
+        columns = self.packets
+        value, flags = int(columns.digest[packet]), int(columns.flags[packet])
+        if value < 0 or flags & (Packet.IRREGULAR | Packet.CUT_BEGIN):
+            return None
+        crc = value ^ 0xFFFFFFFF
+        for _ in range(8 * (-int(columns.length[packet]) % self.tap.stream_bytes)):
+            crc = ((crc ^ _DIGEST) << 1 | 1) & 0xFFFFFFFF if crc >> 31 else crc << 1
+        return crc ^ 0xFFFFFFFF
+
+
+def decode_tap(recorded: RecordedTap, workspace: Workspace | None = None) -> TapStream:
+    """Return the packets of a tap's memory.
+
+    Args:
+        workspace: for many memories one after another; the bytes of a stream then last until the next call.
+    """
+    tap = recorded.tap
+    space = workspace or Workspace()
+    records = _records(recorded, space)
+    data, kind, dt = records.columns
+    side, keep, void = _side_lanes(recorded, len(kind))
+    # A packet has a record at least; memory that is not written to costs nothing.
+    columns = Columns(*np.empty((len(Columns._fields), len(kind) + 1), np.int64))
+    words = space.words(len(kind) * len(tap.lanes) + 1)
+    buffer = words.view(np.uint8)
+    packets, used, *met = pack_packets(
+        data.view(np.uint64),
+        kind,
+        dt,
+        tuple(records.dated),
+        records.missing,
+        side,
+        keep,
+        void,
+        tap.stream_bytes,
+        tap.said.time == "exact",
+        tap.said.keep != "any",
+        buffer,
+        words,
+        columns,
+    )
+    columns = Columns(*(column[:packets].copy() for column in columns))
+    _to_stream(columns, tap.latency_cycles)
+    filtered = recorded.kinds & _FULL_KINDS != _FULL_KINDS
+    if filtered:
+        columns.flags[:] |= int(Packet.VOID)
+    return TapStream(
+        recorded,
+        columns,
+        buffer[: used + (-used % 8)],
+        _span(records, tap.latency_cycles),
+        tuple(_problems(recorded, records, *met)),
+        filtered,
+    )
+
+
+def _to_stream(columns: Columns, latency: int) -> None:
+    """Turn cycles of the tap register into the stream's; those that SUM tells are the stream's already."""
+    told = (columns.flags & Packet.SUMMARY) != 0
+    alone = told & ((columns.flags & Packet.SHORTENED) == 0)
+    columns.begin[~alone] -= latency
+    columns.end[~told] -= latency
+
+
+def _span(records: TapRecords, latency: int) -> tuple[int, int] | None:
+    flags, cycle = records.dated.flags, records.dated.cycle
+    if not len(flags):
+        return None
+    ends = (0, len(flags) - 1)
+    if not all(flags[end] & DATED for end in ends):
+        dated = np.flatnonzero(flags & DATED)
+        if not len(dated):
+            return None
+        ends = (int(dated[0]), int(dated[-1]))
+    return int(cycle[ends[0]]) - latency, int(cycle[ends[1]]) - latency
+
+
+def _slots(recorded: RecordedTap) -> Int64:
+    slots = recorded.slots_in_order()
+    return slots[~recorded.unread(0)[slots]] if recorded.gaps and recorded.gaps[0] else slots
+
+
+def _records(recorded: RecordedTap, space: Workspace) -> TapRecords:
+    lane = recorded.lanes[0]
+    pointer = recorded.write_ptr
+    gone = None
+    if recorded.gaps and recorded.gaps[0]:
+        slots = recorded.slots_in_order()
+        order = np.flatnonzero(~recorded.unread(0)[slots])
+        gone = np.diff(order, prepend=-1) - 1
+        records = lane[slots[order]]
+    elif recorded.wrapped:
+        records = np.concatenate([lane[pointer:], lane[:pointer]]) if pointer else lane
+    else:
+        records = lane[:pointer]
+    columns, dated, missing = space.columns(len(records))
+    if gone is not None:
+        missing = gone
+    unpack_records(records, columns)
+    return TapRecords(missing, columns, date_records(columns, missing, out=dated))
+
+
+def _side_lanes(
+    recorded: RecordedTap, count: int
+) -> tuple[npt.NDArray[np.uint64], Bytes, npt.NDArray[np.bool_]]:
+    """Return data and keep of lanes 1 and on, by record of lane 0, and where one of them was not read."""
+    lanes = recorded.lanes[1:]
+    data = np.zeros((len(lanes), count), np.uint64)
+    keep = np.zeros((len(lanes), count), np.uint8)
+    void = np.zeros(count, np.bool_)
+    slots = _slots(recorded) if lanes else np.empty(0, np.int64)
+    for number, lane in enumerate(lanes):
+        records = lane[slots]
+        data[number] = np.ascontiguousarray(records[:, :8]).view("<u8")[:, 0]
+        keep[number] = records[:, 8]
+        if recorded.gaps and recorded.gaps[number + 1]:
+            void |= recorded.unread(number + 1)[slots]
+    return data, keep, void
+
+
+def _problems(
+    recorded: RecordedTap, records: TapRecords, kinds: int, any_flag: int, all_flags: int, zero_dt: bool
+) -> list[Problem]:  # fmt: skip
+    """Say what is wrong with the recording, a line for each sort of thing."""
+    name = recorded.tap.name
+    kind, dt = records.columns.kind, records.columns.dt
+    cycle, _, flags = records.dated
+    found: list[Problem] = []
+
+    def add(code: ProblemCode, rows: Int64, text: str) -> None:
+        slot, count = int(_slots(recorded)[rows[0]]), len(rows)
+        found.append(Problem(code, name, slot, count, f"{text} ({count} such)"))
+
+    for number, lane in enumerate(recorded.gaps):
+        for gap in lane:
+            text = f"{len(gap)} records of lane {number} from this slot on could not be read"
+            found.append(Problem(ProblemCode.NOT_READ, name, gap.start, len(gap), text))
+    if not len(kind):
+        return found
+    summed = recorded.tap.said.store != "all"
+    known = {int(k) for k in TapKind if k != TapKind.SUM or summed}
+    for number in range(16):
+        if kinds >> number & 1 and number not in known:
+            text = f"a record of kind {number}, which this memory never holds"
+            add(ProblemCode.RESERVED_KIND, np.flatnonzero(kind == number), text)
+    if zero_dt:
+        text = "dt is 0; a tap stores one record a cycle"
+        add(ProblemCode.ZERO_DT, np.flatnonzero(dt == 0), text)
+    if any_flag & TIME_DISAGREES:
+        rows = np.flatnonzero(flags & TIME_DISAGREES)
+        walked = int(cycle[rows[0] + 1] - dt[rows[0] + 1])
+        text = f"TIME says cycle {int(cycle[rows[0]])}, the newer records say {walked}"
+        add(ProblemCode.TIME_DISAGREES, rows, text)
+    if any_flag & BAD_TIME:
+        rows = np.flatnonzero(flags & BAD_TIME)
+        add(ProblemCode.BAD_TIME, rows, "TIME says a cycle that no counter reaches")
+    if any_flag & BROKEN_WALK:
+        rows = np.flatnonzero(flags & BROKEN_WALK)
+        add(ProblemCode.BROKEN_WALK, rows, "dt is 15 and the record before is not TIME")
+    if not all_flags & DATED:
+        rows = np.flatnonzero(flags & DATED == 0)
+        add(ProblemCode.UNDATED, rows, "a record without a TIME that dates it exactly")
+    newest_slot = (recorded.write_ptr or len(recorded.lanes[0])) - 1
+    if kind[-1] != TapKind.TIME and not recorded.unread(0)[newest_slot]:
+        text = "the newest record is not the TIME that closes a memory"
+        add(ProblemCode.NOT_CLOSED, np.array([len(kind) - 1]), text)
+    return found
