@@ -1,4 +1,4 @@
-"""ff_count_bank over ff_count: 64-bit counts of three clocks, exact at the freeze; those of a clock that stands still stay.
+"""ff_count_bank over ff_count: counts of three clocks in 64 bits, exact at the freeze; a stopped clock keeps its own.
 
 The words of the window as in docs/card-map.md section 1: bit 8 the bank, bits 7:1 the counter, bit 0 the half.
 """
