@@ -16,11 +16,11 @@ import pandas as pd
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.crc.forensics import Explanation, Forensics, Place, examine
-from freezeframe.decoders.crc import CRC16_IBM_3740, CRC32_ISO_HDLC
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.tap_diff import PacketPair, TapDiff
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import HEADER
+from freezeframe.decoders.crc import CRC16_IBM_3740, CRC32_ISO_HDLC
 
 _MOST_PACKETS = 500  # examined; a link that damages every packet needs no forensics of each
 _WORD_B = 8

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from freezeframe.analyzers.crc.hypotheses import hypotheses
-from freezeframe.decoders.crc import Crc
 from freezeframe.analyzers.crc.message import Explanation, Message, Place
+from freezeframe.decoders.crc import Crc
 
 __all__ = ["Explanation", "Forensics", "Place", "examine", "examine_frame"]
 

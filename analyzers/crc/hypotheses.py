@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.crc.message import SHOWN, Explanation, Message, Place
 from freezeframe.decoders.crc import (
     Crc,
     Registers,
@@ -18,7 +19,6 @@ from freezeframe.decoders.crc import (
     reverse_bits,
     rewound,
 )
-from freezeframe.analyzers.crc.message import SHOWN, Explanation, Message, Place
 
 _RARE = 0.5  # bursts are searched up to the length at which chance explains every second message
 

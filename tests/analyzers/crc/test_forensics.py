@@ -16,6 +16,7 @@ from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.crc.analysis import CRC
 from freezeframe.analyzers.crc.analysis_code import CrcForensics
 from freezeframe.analyzers.crc.forensics import Explanation, Forensics, examine, examine_frame
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.decoders.crc import (
     CRC16_IBM_3740,
     CRC32_ISO_HDLC,
@@ -25,7 +26,6 @@ from freezeframe.decoders.crc import (
     reverse_bits,
     rewound,
 )
-from freezeframe.analyzers.view import CaptureView
 from tests.analyzers.bench_pair import Pair
 
 # Parameters and check values (CRC of "123456789") as G. Cook's catalogue of parametrised CRC algorithms gives them.
