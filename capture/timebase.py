@@ -66,16 +66,6 @@ _MICRO = 10**6
 Cycles = npt.NDArray[np.int64]
 
 
-def cycle_to_ps(cycle: int, clk_hz: int) -> int:
-    """Return when a cycle begins, in picoseconds of its own nominal clock, rounded down."""
-    return cycle * PS_PER_S // clk_hz
-
-
-def ps_to_cycle(t_ps: int, clk_hz: int) -> int:
-    """Return the cycle of a nominal clock that is running at ``t_ps``."""
-    return t_ps * clk_hz // PS_PER_S
-
-
 def cycles_to_ps(cycles: Cycles, clk_hz: int) -> Cycles:
     """Return ``cycle * 10**12 // clk_hz`` for every cycle, exact.
 

@@ -33,6 +33,25 @@ def refuse_evidence(path: Path) -> None:
             )
 
 
+def refuse_taken(path: Path, force: bool, example: str) -> None:
+    """Refuse a place where no file can be written, before any work is done.
+
+    Args:
+        example: the name of such a file.
+    Raises:
+        InputError: something is there and ``force`` is not given, it is a folder or a device, or
+            the folder for it is missing.
+    """
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give the name of a file, for instance {example}")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is there and is not a file, so it is not replaced")
+    if path.exists() and not force:
+        raise InputError(f"{path}: exists already; --force replaces it")
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent}: there is no such folder; make it first")
+
+
 def free_name(folder: Path, stem: str, suffix: str) -> Path:
     """Return the first ``STEM-0001SUFFIX`` in a folder that is not there yet."""
     number = 1

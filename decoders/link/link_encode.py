@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.link.code_8b10b import POSITIVE, K, decode_table, encode_table
+from freezeframe.decoders.sent_levels import edges_of_levels
 
 ALIGN_PERIOD = 1024  # columns, at most that many and the rest of a packet between two align columns
 _SKIPS = 2
@@ -66,10 +67,7 @@ def encode_lanes(
     """
     levels = np.array([lane_levels(lane) for lane in lanes], dtype=np.uint64)
     value = np.bitwise_or.reduce(levels << np.arange(len(lanes), dtype=np.uint64)[:, None], axis=0)
-    keep = np.concatenate(([True], value[1:] != value[:-1]))
-    sample = np.flatnonzero(keep) * samples_a_bit
-    end = len(value) * samples_a_bit
-    return Edges(sample, value[keep], tuple(names), samplerate_hz, 0, end)
+    return edges_of_levels(value, samples_a_bit, tuple(names), samplerate_hz)
 
 
 def lane_levels(symbols: Sequence[int]) -> npt.NDArray[np.uint8]:

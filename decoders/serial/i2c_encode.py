@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.sent_levels import edges_of_levels
 
 _SCL, _SDA = 1, 2  # bits of a value
 
@@ -86,12 +87,4 @@ def encode_transfers(
             end = [int(data[-1]), _SDA]
         pieces += [np.array(begin), quarters, np.array(end)]
     levels = np.concatenate(pieces).astype(np.uint64)
-    changed = np.concatenate(([True], levels[1:] != levels[:-1]))
-    return Edges(
-        np.flatnonzero(changed) * quarter_samples,
-        levels[changed],
-        ("SCL", "SDA"),
-        samplerate_hz,
-        0,
-        len(levels) * quarter_samples,
-    )
+    return edges_of_levels(levels, quarter_samples, ("SCL", "SDA"), samplerate_hz)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.sent_levels import edges_of_levels
 
 _TCK, _TMS, _TDI, _TDO = 1, 2, 4, 8  # bits of a value
 
@@ -55,15 +56,7 @@ def encode_scans(
         pieces += [np.array(head), data, np.array([_TMS, 0])]
     cycles = np.concatenate(pieces)
     levels = np.append(np.stack([cycles, cycles | _TCK], axis=1).reshape(-1), 0).astype(np.uint64)
-    changed = np.concatenate(([True], levels[1:] != levels[:-1]))
-    return Edges(
-        np.flatnonzero(changed) * half_period_samples,
-        levels[changed],
-        ("TCK", "TMS", "TDI", "TDO"),
-        samplerate_hz,
-        0,
-        len(levels) * half_period_samples,
-    )
+    return edges_of_levels(levels, half_period_samples, ("TCK", "TMS", "TDI", "TDO"), samplerate_hz)
 
 
 def _bits(value: int, count: int) -> npt.NDArray[np.int64]:

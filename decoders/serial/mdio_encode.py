@@ -12,6 +12,7 @@ from itertools import repeat
 import numpy as np
 
 from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.sent_levels import edges_of_levels
 
 _OP_BITS = {
     22: {"write": 0b01, "read": 0b10},
@@ -81,13 +82,6 @@ def encode_frames(
     bits = [bit for frame in frames for bit in (*frame_bits(frame), *repeat(1, idle_bits))]
     # Before the first bit and after the last, one half period of a still bus.
     levels = np.array([_MDIO, *(bit * _MDIO | mdc for bit in bits for mdc in (0, _MDC)), _MDIO])
-    sample = np.arange(len(levels), dtype=np.int64) * half_period_samples
-    changed = np.concatenate(([True], levels[1:] != levels[:-1]))
-    return Edges(
-        sample[changed],
-        levels[changed].astype(np.uint64),
-        ("MDC", "MDIO"),
-        samplerate_hz,
-        0,
-        len(levels) * half_period_samples,
+    return edges_of_levels(
+        levels.astype(np.uint64), half_period_samples, ("MDC", "MDIO"), samplerate_hz
     )

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.sent_levels import edges_of_levels
 
 _CLK, _MISO, _MOSI, _CS = 1, 2, 4, 8  # bits of a value
 
@@ -63,14 +64,8 @@ def encode_transfers(
         halves = np.stack([data | before, data | after], axis=1).reshape(-1) | _CS ^ off
         pieces += [still, halves, still, np.full(idle_halves, idle | off)]
     levels = np.concatenate(pieces).astype(np.uint64)
-    changed = np.concatenate(([True], levels[1:] != levels[:-1]))
-    return Edges(
-        np.flatnonzero(changed) * half_period_samples,
-        levels[changed],
-        ("CLK", "MISO", "MOSI", "CS"),
-        samplerate_hz,
-        0,
-        len(levels) * half_period_samples,
+    return edges_of_levels(
+        levels, half_period_samples, ("CLK", "MISO", "MOSI", "CS"), samplerate_hz
     )
 
 

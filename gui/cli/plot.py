@@ -15,7 +15,7 @@ from freezeframe.gui.cli.options import (
     JsonOption,
     option,
 )
-from freezeframe.gui.places import refuse_evidence
+from freezeframe.gui.places import refuse_evidence, refuse_taken
 
 _SUFFIXES = (".png", ".svg")
 
@@ -73,11 +73,4 @@ def _check_place(path: Path, force: bool) -> None:
     refuse_evidence(path)
     if path.suffix.lower() not in _SUFFIXES:
         raise InputError(f"{path}: a picture is written as {' or '.join(_SUFFIXES)}")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; give the name of a file, for instance plot.png")
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is there and is not a file, so it is not replaced")
-    if path.exists() and not force:
-        raise InputError(f"{path}: exists already; --force replaces it")
-    if not path.parent.is_dir():
-        raise InputError(f"{path.parent}: there is no such folder; make it first")
+    refuse_taken(path, force, "plot.png")

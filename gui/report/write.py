@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from freezeframe.analyzers.explain import Explanation, explain
-from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.reader import as_recording
-from freezeframe.gui.places import refuse_evidence, write_whole
+from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
 from freezeframe.gui.report.capture_sections import (
@@ -39,14 +38,7 @@ def check_place(path: Path, force: bool) -> None:
             device, the folder for it is missing, or that is a capture folder.
     """
     refuse_evidence(path)
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; give the name of a file, for instance report.html")
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is there and is not a file, so it is not replaced")
-    if path.exists() and not force:
-        raise InputError(f"{path}: exists already; --force replaces it")
-    if not path.parent.is_dir():
-        raise InputError(f"{path.parent}: there is no such folder; make it first")
+    refuse_taken(path, force, "report.html")
 
 
 def report(
