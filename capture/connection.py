@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from freezeframe.capture.card.device import open_any, split_card
 from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.recorder.control import arm_all, freeze, wait_for
 from freezeframe.capture.recorder.pull import pull
@@ -19,7 +22,7 @@ from freezeframe.capture.recorder.trigger import (
     read_trigger,
     set_trigger,
 )
-from freezeframe.capture.registers.access import Device, device_of, open_devices
+from freezeframe.capture.registers.access import Device, Recorder, device_of
 from freezeframe.capture.targets.base import Target, open_target
 
 
@@ -31,15 +34,19 @@ class Card:
         devices: in the order of their index; registers by name, for instance ``read("ctl.state")``.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, card: Path | None = None) -> None:
         """Find the devices.
 
+        Args:
+            card: the card file, where neither the devices nor this computer has it.
         Raises:
+            InputError: the card is not known, or is another one.
             TargetError: it does not answer, or is not a device of ours; the target is closed then.
         """
         self.target = target
+        self._card = card
         try:
-            self.devices: list[Device] = open_devices(target)
+            self.devices: Sequence[Recorder] = open_any(target, card)
         except BaseException:
             target.close()
             raise
@@ -59,7 +66,7 @@ class Card:
         names = ", ".join(device.name for device in self.devices)
         return f"<Card {self.target.url}: {names}>"
 
-    def device(self, name: str) -> Device:
+    def device(self, name: str) -> Recorder:
         """Return the device of that name.
 
         Raises:
@@ -102,7 +109,7 @@ class Card:
         outage_s: float = 30.0,
         overwrite: bool = False,
         partial: bool = False,
-    ) -> CaptureFolder:
+    ) -> CaptureFolder | CardFolder:
         """Copy the frozen recording into a capture folder, every word verified, and open it.
 
         Args:
@@ -115,13 +122,17 @@ class Card:
             RecorderStateError: a recorder still runs.
             TargetError: no answer; or only a part came home: the folder is there and states the gaps.
         """
-        report = pull(self.target, path, freeze=freeze, wait_s=outage_s, overwrite=overwrite)
+        report = pull(
+            self.target, path, freeze=freeze, wait_s=outage_s, overwrite=overwrite, card=self._card
+        )
         if not (report.complete or partial):
             raise TargetError(
                 f"{report.path}: holds {report.words:,} of {report.words_total:,} words: "
                 f"{'; '.join(report.lost)}; the card keeps the recording until it is armed, so pull "
                 "again, or give partial=True"
             )
+        if is_card_folder(report.path):
+            return CardFolder.open(report.path)
         return CaptureFolder.open(report.path)
 
     def close(self) -> None:
@@ -136,7 +147,8 @@ def connect(url: str) -> Card:
         InputError: not a target URL.
         TargetError: it cannot be reached, or is not a device of ours.
     """
-    return Card(open_target(url))
+    plain, card = split_card(url)
+    return Card(open_target(plain), card)
 
 
 def trigger(
@@ -168,6 +180,11 @@ def trigger(
     if (on is None) != (term is None) or (off and on) or (then is not None and term is None):
         raise InputError("a trigger needs both a tap (on) and a term, or off=True alone")
     chosen = card.device(device)
+    if not isinstance(chosen, Device):
+        raise InputError(
+            f"{card.target.url}: device {device} is of a card file; this trigger knows the built-in card "
+            "alone: write its trigger registers (card.device(...).write)"
+        )
     if off:
         clear_trigger(chosen)
     elif on is not None and term is not None:

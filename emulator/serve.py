@@ -7,6 +7,7 @@ thread waits for requests and nothing else.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -14,11 +15,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from freezeframe.capture.card.elaborated import elaborate
+from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.listen import listen_address
 from freezeframe.capture.targets.base import Target
 from freezeframe.capture.targets.server import EtherboneServer, poll_any
 from freezeframe.emulator.apart import cards_apart
+from freezeframe.emulator.card_image import CardImage, empty_recording
 from freezeframe.emulator.target import EmulatorTarget
 
 DEFAULT_SPEED = 5e-4
@@ -127,6 +132,35 @@ def emulate(
                 shown = f"[{host}]" if ":" in host else host
                 on_ready(" ".join(f"etherbone://{shown}:{server.port}" for server in servers))
             _serve(target, servers, Pacer(target, speed), stopped)
+
+
+def serve_card(
+    listen: str,
+    card: Path,
+    on_ready: Callable[[str], None],
+    stop: Callable[[], bool] | None = None,
+) -> None:
+    """Serve the registers of a card on which nothing happened, until SIGINT, SIGTERM, or ``stop`` says so.
+
+    Args:
+        card: its file, or a capture folder of such a card, whose recording is served.
+    Raises:
+        InputError: ``listen`` is not HOST:PORT, or the card cannot be used.
+        TargetError: the address cannot be listened at.
+    """
+    host, port = listen_address(listen)
+    if is_card_folder(card):
+        recordings = [device.recording() for device in CardFolder.open(card).devices]
+    else:
+        recordings = [empty_recording(elaborate(read_card(card)))]
+    nonce = int.from_bytes(os.urandom(4), "little")
+    server = EtherboneServer(CardImage(recordings, boot_nonce=nonce), host, port)
+    try:
+        with _stopping(stop) as stopped:
+            on_ready(f"etherbone://{f'[{host}]' if ':' in host else host}:{server.port}")
+            server.serve_forever(stopped)
+    finally:
+        server.close()
 
 
 def _serve(

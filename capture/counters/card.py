@@ -11,10 +11,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.laws import Law, card_laws
 from freezeframe.capture.recorder.state import RecorderState, read_state
-from freezeframe.capture.registers.access import CounterSnapshot, Device, open_devices
+from freezeframe.capture.registers.access import CounterSnapshot, Device, Recorder
 from freezeframe.capture.registers.layouts import MACHINE_NAMES, MACHINE_STATE_NAMES
 from freezeframe.capture.registers.map_table import COUNTER_DOCS
 from freezeframe.capture.registers.names import counter_unit, register
@@ -40,9 +41,10 @@ class CardSource:
             TargetError: it cannot be reached, or is not a device of ours.
         """
         self.url = url
-        self.target: Target = open_target(url)
+        plain, card = split_card(url)
+        self.target: Target = open_target(plain)
         try:
-            self.devices: list[Device] = open_devices(self.target)
+            self.devices: Sequence[Recorder] = open_any(self.target, card)
         except BaseException:
             self.target.close()
             raise
@@ -50,14 +52,10 @@ class CardSource:
         # device -> (freeze, what it left)
         self._frozen: dict[int, tuple[tuple[int, int, int], _Frozen]] = {}
         self.counters: Mapping[str, Counter] = {
-            counter.key: counter for device in self.devices for counter in _counters_of(device.name)
+            counter.key: counter for device in self.devices for counter in _counters_of(device)
         }
 
-        self.laws: Sequence[Law] = [
-            law
-            for device in self.devices
-            for law in card_laws(device.name, device.identity.tx_fifo, device.identity.rx_fifo)
-        ]
+        self.laws: Sequence[Law] = [law for device in self.devices for law in _laws_of(device)]
 
     def read(self) -> Sample:
         """Read everything; raises as ``CounterSource.read``."""
@@ -71,8 +69,9 @@ class CardSource:
             for name, value in self._snapshot(device, state.nonce).values.items():
                 values[f"{device.name}.{name}"] = value
             for memory, of in state.memories.items():
-                for count in _MEMORY_COUNTS:
-                    values[f"{device.name}.memory.{memory}.{count}"] = getattr(of, count)
+                values[f"{device.name}.memory.{memory}.stored"] = of.stored
+                if of.lost is not None:
+                    values[f"{device.name}.memory.{memory}.lost"] = of.lost
             facts_then, values_then = self._at_freeze(device, state)
             facts |= facts_then
             values |= values_then
@@ -82,15 +81,15 @@ class CardSource:
         """Close the target."""
         self.target.close()
 
-    def _snapshot(self, device: Device, nonce: int) -> CounterSnapshot:
+    def _snapshot(self, device: Recorder, nonce: int) -> CounterSnapshot:
         known = self._snapshots.get(device.index)
         if known is None or known[0] != nonce or device.read("ctl.snapshot_seq") != known[1].seq:
             known = nonce, device.counters()
             self._snapshots[device.index] = known
         return known[1]
 
-    def _at_freeze(self, device: Device, state: RecorderState) -> _Frozen:
-        if state.state != "frozen":
+    def _at_freeze(self, device: Recorder, state: RecorderState) -> _Frozen:
+        if state.state != "frozen" or not isinstance(device, Device):
             return {}, {}
         freeze = state.nonce, state.generation, state.cause_cycle
         known = self._frozen.get(device.index)
@@ -140,7 +139,53 @@ def _out_of_credit(device: Device) -> list[str]:
     return found
 
 
-def _counters_of(device: str) -> list[Counter]:
+def _laws_of(device: Recorder) -> list[Law]:
+    """Return the laws that live counters can be held to; those of a card file need all of their terms there."""
+    if isinstance(device, Device):
+        return card_laws(device.name, device.identity.tx_fifo, device.identity.rx_fifo)
+    if not isinstance(device, CardDevice):
+        return []
+    counted, name = device.map.counters, device.name
+    return [
+        Law(
+            f"{name} {law.name}",
+            tuple(f"{name}.{term}" for term in law.plus),
+            tuple(f"{name}.{term}" for term in law.minus),
+            law.least,
+            law.most,
+        )
+        for law in device.found.card.laws
+        if law.least is not None
+        and law.most is not None
+        and counted.keys() >= {*law.plus, *law.minus}
+    ]
+
+
+def _counters_of(device: Recorder) -> list[Counter]:
+    if isinstance(device, CardDevice):
+        return _counters_of_card(device)
+    return _counters_of_map_1(device.name)
+
+
+def _counters_of_card(device: CardDevice) -> list[Counter]:
+    name, label = device.name, (("device", device.name),)
+    made = [
+        Counter(
+            f"{name}.{counter}", "counter", info.unit, info.doc, "card_counter",
+            (*label, ("card", device.found.card.name), ("counter", counter)),
+        )
+        for counter, info in device.map.counters.items()
+    ]  # fmt: skip
+    return made + [
+        Counter(
+            f"{name}.memory.{memory.name}.stored", "gauge", "records",
+            "Records stored since the arm", "card_memory_stored", (*label, ("memory", memory.name)),
+        )
+        for memory in device.memories
+    ]  # fmt: skip
+
+
+def _counters_of_map_1(device: str) -> list[Counter]:
     label = (("device", device),)
     made = [
         Counter(f"{device}.{name}", "counter", counter_unit(name), text, f"card_{name}", label)

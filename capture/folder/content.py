@@ -14,8 +14,8 @@ from freezeframe.capture.folder.records import RECORD_B, Records
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.layout import FieldInfo
-from freezeframe.capture.registers.map_table import COUNTERS
-from freezeframe.capture.registers.names import device_name
+from freezeframe.capture.registers.names import MAP_1, device_name
+from freezeframe.capture.registers.register_map import RegisterMap
 
 _PAIR_B = 8
 
@@ -51,11 +51,13 @@ class RegisterImage:
     An image never changes after it was made.
     """
 
-    __slots__ = ("_words",)
+    __slots__ = ("_map", "_words")
 
-    def __init__(self, words: Mapping[int, int]) -> None:
+    def __init__(self, words: Mapping[int, int], map: RegisterMap = MAP_1) -> None:
         """Take words by address.
 
+        Args:
+            map: whose names the words are found by.
         Raises:
             ValueError: an address is not a multiple of 4 or a word does not fit 32 bits.
         """
@@ -64,19 +66,22 @@ class RegisterImage:
                 raise ValueError(f"register address {address:#x} is not a 32-bit multiple of 4")
             if not 0 <= word < 1 << 32:
                 raise ValueError(f"register {address:#08x}: {word} does not fit 32 bits")
+        self._map = map
         self._words = {int(address): int(words[address]) for address in sorted(words)}
 
     @classmethod
-    def from_values(cls, values: Mapping[str | tuple[str | int, ...], int]) -> RegisterImage:
+    def from_values(
+        cls, values: Mapping[str | tuple[str | int, ...], int], map: RegisterMap = MAP_1
+    ) -> RegisterImage:
         """Make an image by names: ``{"id.magic": 1, ("memory.write_ptr", 4): 17}``."""
         words: dict[int, int] = {}
         for key, value in values.items():
             name, *indices = (key,) if isinstance(key, str) else key
-            words[names.offset(str(name), *(int(i) for i in indices))] = value
-        return cls(words)
+            words[map.offset(str(name), *(int(i) for i in indices))] = value
+        return cls(words, map)
 
     @classmethod
-    def from_bytes(cls, data: bytes, where: str) -> RegisterImage:
+    def from_bytes(cls, data: bytes, where: str, map: RegisterMap = MAP_1) -> RegisterImage:
         """Read ``(address, value)`` pairs, little-endian 32 bit, addresses ascending.
 
         Args:
@@ -99,7 +104,7 @@ class RegisterImage:
                 f"does not follow {int(addresses[wrong[0]]):#x}; addresses must ascend"
             )
         try:
-            return cls({int(address): int(value) for address, value in pairs.tolist()})
+            return cls({int(address): int(value) for address, value in pairs.tolist()}, map)
         except ValueError as error:
             raise CaptureFormatError(f"{where}: {error}") from None
 
@@ -127,11 +132,15 @@ class RegisterImage:
         Raises:
             ValueError: the map has no such register, or the indices do not fit.
         """
-        return self._words.get(names.offset(name, *indices))
+        return self._words.get(self._map.offset(name, *indices))
+
+    def known(self, name: str, *indices: int) -> int | None:
+        """Return a register's value; None also where the map has no such register: its part was not built."""
+        return self.value(name, *indices) if self._map.has(name) else None
 
     def field(self, name: str, field: str, *indices: int) -> int | None:
         """Return one field of a register; None when the register was not read."""
-        info = _field(name, field)
+        info = self._map.field(name, field)
         word = self.value(name, *indices)
         return None if word is None else (word & info.mask) >> info.lsb
 
@@ -148,7 +157,7 @@ class RegisterImage:
 
     def counters(self) -> dict[str, int]:
         """Return the counters as they stood at freeze; those that were not read are left out."""
-        values = {name: self.value64(f"frozen_counters.{name}.") for name in COUNTERS}
+        values = {name: self.value64(f"frozen_counters.{name}.") for name in self._map.counters}
         return {name: value for name, value in values.items() if value is not None}
 
 

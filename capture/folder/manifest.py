@@ -24,6 +24,7 @@ MANIFEST = "manifest.json"
 FORMAT_NAME = "freezeframe-capture"
 FORMAT_VERSION = (1, 1)  # 1.1: several targets, pairs of instants, traces of the host
 FIRST_VERSION = (1, 0)  # still written where nothing of that is in a capture
+CARD_VERSION = (2, 0)  # of cards that are described by a file
 SAMPLES_NAME = "freezeframe-samples"
 SAMPLES_VERSION = (1, 0)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 
 
-def open_capture(path: Path | str) -> CaptureFolder | SampleFolder:
+def open_capture(path: Path | str) -> CaptureFolder | CardFolder | SampleFolder:
     """Open a capture folder: the recording of a card, or imported samples; every byte is checked.
 
     Raises:
@@ -20,4 +21,4 @@ def open_capture(path: Path | str) -> CaptureFolder | SampleFolder:
         folder = SampleFolder.open(place)
         folder.verify()
         return folder
-    return CaptureFolder.open(place)
+    return CardFolder.open(place) if is_card_folder(place) else CaptureFolder.open(place)

@@ -21,6 +21,7 @@ from freezeframe.capture.folder.content import (
     RegisterImage,
 )
 from freezeframe.capture.folder.manifest import (
+    CARD_VERSION,
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
@@ -200,6 +201,11 @@ def _check_version(
             )
     if found[0] == version[0] and found[1] <= version[1]:
         return
+    if found == CARD_VERSION:
+        raise CaptureVersionError(
+            f"{where.parent}: holds the recording of a card that is described by a file; this step knows "
+            f"the built-in card alone: freezeframe explain {where.parent} says what is in it"
+        )
     mine = f"{version[0]}.{version[1]}"
     advice = (
         "update Freezeframe"

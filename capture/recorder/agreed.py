@@ -21,7 +21,7 @@ from freezeframe.capture.recorder.plan import MemoryPlan
 from freezeframe.capture.recorder.progress import Tally
 from freezeframe.capture.recorder.state import RecorderState
 from freezeframe.capture.registers import names
-from freezeframe.capture.registers.access import Device, RegisterAt
+from freezeframe.capture.registers.access import Device, Recorder, RegisterAt
 from freezeframe.capture.registers.layouts import STATE_NAMES, State
 from freezeframe.capture.targets.base import Target, Words
 
@@ -48,7 +48,7 @@ class RecordingLost(TargetError):
 class Recording:
     """Which recording is being read: boot nonce and generation of every device, all frozen."""
 
-    devices: Sequence[Device]
+    devices: Sequence[Recorder]
     states: Sequence[RecorderState]
 
     def confirm(self, target: Target) -> None:
@@ -69,7 +69,7 @@ class Recording:
         addresses = [
             device.address(name)
             for device in self.devices
-            for name in ("id.boot_nonce", "ctl.generation", "ctl.state")
+            for name in ("id.boot_nonce", device.generation_register, "ctl.state")
         ]
         before: Words | None = None
         for _ in range(_CONFIRM_TRIES):
@@ -126,7 +126,7 @@ class DeviceRegisters:
     """The registers of one device as two readings agreed on them; ``not_read`` names those that never
     did."""
 
-    device: Device
+    device: Recorder
     image: RegisterImage
     not_read: list[str]
 
@@ -136,15 +136,16 @@ class DeviceRegisters:
         Raises:
             TargetError: they were not read, or lie outside the memory.
         """
-        write_ptr = self._must("memory.write_ptr", plan.memory)
-        self._must("memory.status", plan.memory)
+        of = self.device.memory_registers
+        write_ptr = self._must(f"{of}.write_ptr", plan.place)
+        self._must(f"{of}.status", plan.place)
         if write_ptr > plan.slots:
             raise TargetError(
                 f"{self.device.target.url}: device {self.device.name}: {plan.name} has "
                 f"{plan.slots} slots and its write pointer is at {write_ptr}; the device "
                 "contradicts itself"
             )
-        return write_ptr, bool(self.image.field("memory.status", "wrapped", plan.memory))
+        return write_ptr, bool(self.image.field(f"{of}.status", "wrapped", plan.place))
 
     def sample_addresses(self) -> Words:
         """Return the addresses of the sampler slots written since arm: words out, words in, each slot;
@@ -154,9 +155,9 @@ class DeviceRegisters:
             TargetError: the registers of the sampler were not read.
             DeviceUnknownError: depth or pointer do not fit the device's own map.
         """
-        depth, room = self.device.identity.sampler_depth, names.window("samples").words // 2
-        if not depth:
+        if not isinstance(self.device, Device) or not self.device.identity.sampler_depth:
             return np.zeros(0, np.uint32)
+        depth, room = self.device.identity.sampler_depth, names.window("samples").words // 2
         write_ptr = self._must("sampler.write_ptr")
         self._must("sampler.status")
         if depth > room or write_ptr > depth:
@@ -200,7 +201,9 @@ def read_registers(
     agreed = read_agreed(recording, addresses, tally)
     for device, mine, words in zip(recording.devices, entries, agreed, strict=True):
         read = list(zip(mine, words.words.tolist(), words.good.tolist(), strict=True))
-        image = RegisterImage({entry.offset: word for entry, word, good in read if good})
+        image = RegisterImage(
+            {entry.offset: word for entry, word, good in read if good}, device.map
+        )
         not_read = [entry.label for entry, _, good in read if not good]
         registers.append(DeviceRegisters(device, image, not_read))
     tally.words_total += sum(map(len, addresses))

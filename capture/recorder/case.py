@@ -19,7 +19,13 @@ from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.folder import CaptureWriter, DeviceCapture, HostTrace
 from freezeframe.capture.folder.manifest import host_file
 from freezeframe.capture.recorder.progress import Progress, Tally
-from freezeframe.capture.recorder.pull import PullReport, gather, report_of
+from freezeframe.capture.recorder.pull import (
+    PullReport,
+    cards_of,
+    gather,
+    report_of,
+    write_cards,
+)
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
 from freezeframe.capture.targets.base import Target
 
@@ -65,6 +71,7 @@ def pull_case(
     reopen: Sequence[Callable[[], Target]] | None = None,
     same_time: Sequence[SameTime] = (),
     host: Callable[[], Sequence[HostTrace]] = tuple,
+    card: Path | None = None,
 ) -> PullReport:
     """Pull one or several targets into one capture folder; devices are named in the order of the targets.
 
@@ -102,6 +109,7 @@ def pull_case(
                 freeze=freeze,
                 wait_s=wait_s,
                 reopen=reopen[number] if reopen else None,
+                card=card,
             )
             for number, target in enumerate(targets)
         ]
@@ -109,7 +117,19 @@ def pull_case(
     for error in failed:
         if isinstance(error, FreezeframeError):
             raise error
-    devices = _named([one.result() for one in running])
+    results = [one.result() for one in running]
+    cards = [card for found in results for card in cards_of(found)]
+    if cards:
+        traces = host()
+        if len(targets) > 1 or same_time or traces:
+            raise InputError(
+                f"{sources[0]}: a card that is described by a file is pulled alone, without --same-time and "
+                "--host-trace: pull each target into a capture of its own"
+            )
+        return write_cards(path, cards, targets[0].url, tallies[0], overwrite=overwrite)
+    devices = _named(
+        [[device for device in found if isinstance(device, DeviceCapture)] for found in results]
+    )
     for device in devices:
         writer.add_device(device)
     _state(writer, devices, sources if len(targets) > 1 else [], same_time, host())

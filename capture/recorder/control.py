@@ -3,7 +3,7 @@
 The device acts on a write only when it carries the key and the generation it is meant for, so a
 write that was sent again after all cannot arm or freeze twice.
 
-Source: docs/formats.md, section 1.1.
+Source: docs/formats.md, section 1.1; docs/card-map.md, section 3.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections.abc import Sequence
 
 from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.recorder.state import RecorderState, read_state, read_steady
-from freezeframe.capture.registers.access import Device
+from freezeframe.capture.registers.access import Recorder
 
-ARM_KEY = 0x4152
 FREEZE_KEY = 0x465A
 
 _WRITES = 8
@@ -24,7 +23,7 @@ _LONGEST_PAUSE_S = 0.05
 _FREEZE_S = 10.0
 
 
-def arm(device: Device) -> int:
+def arm(device: Recorder) -> int:
     """Arm a recorder, in whatever state it is, and return its new generation.
 
     What it recorded before is gone then.
@@ -36,22 +35,22 @@ def arm(device: Device) -> int:
     return arm_all([device])[0]
 
 
-def arm_all(devices: Sequence[Device]) -> list[int]:
+def arm_all(devices: Sequence[Recorder]) -> list[int]:
     """Arm all recorders of a target, close together, and return their new generations.
 
     Raises:
         As ``arm``; the devices before the one in the message are armed.
     """
     before = [_generation(device) for device in devices]
-    for device, (_, generation) in zip(devices, before, strict=True):
-        _write_arm(device, generation)
+    for device, (nonce, generation) in zip(devices, before, strict=True):
+        _write_arm(device, nonce, generation)
     return [
         _confirm_arm(device, nonce, generation)
         for device, (nonce, generation) in zip(devices, before, strict=True)
     ]
 
 
-def freeze(device: Device) -> RecorderState:
+def freeze(device: Recorder) -> RecorderState:
     """Freeze a recorder by cause ``host``, unless it has a cause already; does not wait for frozen.
 
     Returns:
@@ -82,7 +81,7 @@ def freeze(device: Device) -> RecorderState:
     )
 
 
-def freeze_all(devices: Sequence[Device]) -> list[RecorderState]:
+def freeze_all(devices: Sequence[Recorder]) -> list[RecorderState]:
     """Freeze all recorders of a target and return their states, all frozen; raises as `freeze` and
     `wait_for`."""
     for device in devices:
@@ -90,7 +89,7 @@ def freeze_all(devices: Sequence[Device]) -> list[RecorderState]:
     return [wait_for(device, "frozen", _FREEZE_S) for device in devices]
 
 
-def wait_for(device: Device, state: str, timeout_s: float) -> RecorderState:
+def wait_for(device: Recorder, state: str, timeout_s: float) -> RecorderState:
     """Wait until a recorder is in a state, and return what it is doing then.
 
     Raises:
@@ -109,16 +108,16 @@ def wait_for(device: Device, state: str, timeout_s: float) -> RecorderState:
     return now
 
 
-def _generation(device: Device) -> tuple[int, int]:
-    nonce, generation = read_steady(device, ("id.boot_nonce", "ctl.generation"))
+def _generation(device: Recorder) -> tuple[int, int]:
+    nonce, generation = read_steady(device, ("id.boot_nonce", device.generation_register))
     return nonce, generation
 
 
-def _write_arm(device: Device, generation: int) -> None:
-    device.write("ctl.arm", ARM_KEY << 16 | (generation + 1) & 0xFFFF)
+def _write_arm(device: Recorder, nonce: int, generation: int) -> None:
+    device.write("ctl.arm", device.arm_key(nonce) << 16 | (generation + 1) & 0xFFFF)
 
 
-def _confirm_arm(device: Device, nonce: int, before: int) -> int:
+def _confirm_arm(device: Recorder, nonce: int, before: int) -> int:
     wanted = (before + 1) & 0xFFFFFFFF
     pause_s = _FIRST_PAUSE_S
     for left in reversed(range(_WRITES)):
@@ -138,7 +137,7 @@ def _confirm_arm(device: Device, nonce: int, before: int) -> int:
         if left:
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-            _write_arm(device, before)
+            _write_arm(device, nonce, before)
     raise TargetError(
         f"{device.target.url}: device {device.name} did not take the arm in {_WRITES} writes; "
         "it answers reads, so are writes blocked on the way?"

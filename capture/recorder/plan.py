@@ -10,13 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from freezeframe.capture.card.device import CardDevice
+from freezeframe.capture.card.recording import Feature
+from freezeframe.capture.card.registers import CRC_WORDS
 from freezeframe.capture.errors import DeviceUnknownError
 from freezeframe.capture.folder.content import RegisterImage
 from freezeframe.capture.folder.records import WINDOW_WORDS
 from freezeframe.capture.recorder.progress import Tally
 from freezeframe.capture.recorder.state import read_state, read_steady
 from freezeframe.capture.registers import names
-from freezeframe.capture.registers.access import Device, RegisterAt
+from freezeframe.capture.registers.access import Device, Recorder, RegisterAt
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, Memory
 from freezeframe.capture.registers.map_table import REGISTERS
 
@@ -61,11 +64,60 @@ class MemoryPlan:
     name: str
     slots: int
     chunks: tuple[Chunk, ...]
+    place: int  # of its pointers among those of the device
 
 
-def all_memories(devices: Sequence[Device]) -> list[MemoryPlan]:
+def all_memories(devices: Sequence[Device] | Sequence[CardDevice]) -> list[MemoryPlan]:
     """Return the trace memories of all devices; raises what `memories_of` does."""
-    return [plan for device in devices for plan in memories_of(device, _select_tap(device))]
+    plans = []
+    for device in devices:
+        if isinstance(device, CardDevice):
+            plans += memories_of_card_device(device)
+        else:
+            plans += memories_of(device, _select_tap(device))
+    return plans
+
+
+def memories_of_card_device(device: CardDevice) -> list[MemoryPlan]:
+    """Return the trace memories of a card, in the order of its CRC table.
+
+    Raises:
+        DeviceUnknownError: it has no CRC table, or one that is too small for its memories.
+    """
+    where = f"{device.target.url}: device {device.name}"
+    if Feature.CRC_TABLE not in device.identity.built:
+        raise DeviceUnknownError(
+            f"{where}: was built without a CRC table, so no record of it can be verified; build it with one"
+        )
+    each = device.identity.chunk
+    entry = 0
+    plans = []
+    for memory in device.memories:
+        window, table = device.window(f"trace.{memory.name}"), device.window("crc_table")
+        chunks = tuple(
+            Chunk(
+                device=device.index,
+                memory=memory.number,
+                number=number,
+                first_slot=first,
+                slots=min(each, memory.depth - first),
+                window=window + 4 * WINDOW_WORDS * first,
+                crc=table + 4 * (entry + number),
+            )
+            for number, first in enumerate(range(0, memory.depth, each))
+        )
+        entry += len(chunks)
+        if entry > CRC_WORDS:
+            raise DeviceUnknownError(
+                f"{where}: a chunk of {each} records makes more than the {CRC_WORDS} entries of the "
+                "CRC table; the device contradicts itself"
+            )
+        plans.append(
+            MemoryPlan(
+                device.index, memory.number, memory.name, memory.depth, chunks, memory.tap.number
+            )
+        )
+    return plans
 
 
 def memories_of(device: Device, select_tap: int) -> list[MemoryPlan]:
@@ -110,11 +162,11 @@ def _memory(device: Device, memory: int) -> MemoryPlan:
         )
         for number, first in enumerate(range(0, slots, each))
     )
-    return MemoryPlan(device.index, memory, name, slots, chunks)
+    return MemoryPlan(device.index, memory, name, slots, chunks, memory)
 
 
 def wait_for_crcs(
-    devices: Sequence[Device], plans: Sequence[MemoryPlan], tally: Tally
+    devices: Sequence[Recorder], plans: Sequence[MemoryPlan], tally: Tally
 ) -> ChunksDone:
     """Wait until the devices have computed the CRCs of all chunks, or do not go on with it."""
     wanted = {(plan.device, plan.memory): len(plan.chunks) for plan in plans}
@@ -137,11 +189,13 @@ def wait_for_crcs(
         tally.tell()
 
 
-def registers_of(device: Device) -> tuple[RegisterAt, ...]:
+def registers_of(device: Device | CardDevice) -> tuple[RegisterAt, ...]:
     """Return the registers that stand still at freeze, in address order.
 
     Left out: what the map marks as unsafe, what goes on changing, and flows the device has not got.
     """
+    if isinstance(device, CardDevice):
+        return tuple(e for e in device.dump_registers() if not e.name.startswith(_LIVE))
     return _still(device.identity.flows_count)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Tally:
     words_total: int = 0
     retries: int = 0
     outages: int = 0
+    frozen: datetime | None = None  # when all recorders were first seen frozen
+    froze: bool = False  # this pull froze them
     started_s: float = field(default_factory=time.monotonic)
 
     def begin(self, phase: str) -> None:

@@ -12,16 +12,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
+from freezeframe.capture.card.device import CardDevice, open_any
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,
     DeviceCapture,
     Gap,
     MemoryImage,
+)
+from freezeframe.capture.folder.card_content import CardCapture
+from freezeframe.capture.folder.card_folder import (
+    CardFolder,
+    act,
+    is_card_folder,
+    unknown_act,
+    write_card_folder,
 )
 from freezeframe.capture.recorder.agreed import (
     Agreed,
@@ -41,10 +51,10 @@ from freezeframe.capture.recorder.state import (
     refuse_running,
     settled_states,
 )
-from freezeframe.capture.registers.access import open_devices
+from freezeframe.capture.registers.access import Device
 from freezeframe.capture.targets.base import Target, Words
 
-__all__ = ["Progress", "PullReport", "gather", "pull", "report_of"]
+__all__ = ["Progress", "PullReport", "cards_of", "gather", "pull", "report_of", "write_cards"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,7 @@ def pull(
     progress: Callable[[Progress], None] | None = None,
     overwrite: bool = False,
     reopen: Callable[[], Target] | None = None,
+    card: Path | None = None,
 ) -> PullReport:
     """Pull all recorders of a target into one capture folder.
 
@@ -89,6 +100,7 @@ def pull(
         progress: called often, from this thread.
         overwrite: replace a capture folder at ``path``.
         reopen: opens the target again after an outage, for a transport that does not mend itself.
+        card: the card file, for devices of map 2 whose card is in no ROM and not known here.
     Returns:
         The report. A target that vanished for good, or came back without the recording, leaves a
         capture of what was verified until then, with the rest as stated gaps.
@@ -100,9 +112,35 @@ def pull(
     """
     writer = CaptureWriter(path, source=target.url, overwrite=overwrite)
     tally = Tally(progress)
-    for device in gather(target, tally, freeze=freeze, wait_s=wait_s, reopen=reopen):
-        writer.add_device(device)
+    devices = gather(target, tally, freeze=freeze, wait_s=wait_s, reopen=reopen, card=card)
+    if cards := cards_of(devices):
+        return write_cards(path, cards, target.url, tally, overwrite=overwrite)
+    for device in devices:
+        if isinstance(device, DeviceCapture):
+            writer.add_device(device)
     return report_of(writer.commit(), [tally])
+
+
+def cards_of(devices: Sequence[DeviceCapture] | Sequence[CardCapture]) -> list[CardCapture]:
+    """Return those devices that are described by a card file: all of a target, or none."""
+    return [device for device in devices if isinstance(device, CardCapture)]
+
+
+def write_cards(
+    path: Path | str, devices: Sequence[CardCapture], url: str, tally: Tally, *, overwrite: bool
+) -> PullReport:
+    """Write a capture of format 2.0 with what is known of how it came about; raises as `pull`."""
+    place = Path(path)
+    generations = {device.name: device.registers.value("id.generation") for device in devices}
+    freezing = act("frozen", tally.frozen, by="this pull") if tally.froze else unknown_act("frozen")
+    seen = tally.frozen.isoformat(timespec="seconds") if tally.frozen else None
+    history = [
+        unknown_act("armed", generation=generations),
+        {**freezing, "seen": seen},
+        act("pulled", source=url.partition("?")[0]),
+    ]
+    write_card_folder(place, devices, source=url, history=history, overwrite=overwrite)
+    return report_of(place, [tally])
 
 
 def gather(
@@ -112,7 +150,8 @@ def gather(
     freeze: bool,
     wait_s: float,
     reopen: Callable[[], Target] | None,
-) -> list[DeviceCapture]:
+    card: Path | None = None,
+) -> list[DeviceCapture] | list[CardCapture]:
     """Return what all recorders of one target hold, in the order of their index; nothing is written.
 
     Args:
@@ -123,12 +162,14 @@ def gather(
     patient = PatientTarget(target, wait_s, reopen, tally)
     try:
         patient.meet()
-        devices = open_devices(patient)
+        devices = open_any(patient, card)
         states = settled_states(devices)
         if freeze and not all_frozen(states):
             tally.begin("freeze")
             states = freeze_all(devices)
+            tally.froze = True
         refuse_running(devices, states)
+        tally.frozen = datetime.now(UTC)
         recording = patient.recording = Recording(devices, states)
         plans = all_memories(devices)
         entries = [registers_of(device) for device in devices]
@@ -152,11 +193,15 @@ def gather(
             missing = lost.reason
         gaps = memories.gaps()
         tally.begin("writing")
-        captures = []
+        captures: list[DeviceCapture] = []
+        cards: list[CardCapture] = []
         for n, of_device in enumerate(registers):
+            if isinstance(of_device.device, CardDevice):
+                cards.append(_card_capture(of_device.device, of_device, memories, gaps))
+                continue
             sampled = samples[n] if samples else Gap(0, len(addresses[n]) // 2, missing)
             captures.append(_capture(of_device, memories, gaps, sampled))
-        return captures
+        return cards or captures
     finally:
         if patient.inner is not target:
             patient.inner.close()  # it was opened again; the target that was given is its owner's
@@ -164,7 +209,7 @@ def gather(
 
 def report_of(path: Path, tallies: Sequence[Tally]) -> PullReport:
     """Return what a pull from one or several targets has written at ``path``."""
-    folder = CaptureFolder.open(path)
+    folder = CardFolder.open(path) if is_card_folder(path) else CaptureFolder.open(path)
     return PullReport(
         path=path,
         devices=tuple(device.name for device in folder.devices),
@@ -186,26 +231,53 @@ def _capture(
     """Return the capture of one device, with what is verified of its memories; ``samples`` are a gap
     where they were not read."""
     device = registers.device
+    if not isinstance(device, Device):
+        raise TypeError(f"{device.name} is a device of another map")
     table, sample_gaps = _sample_table(device.identity.sampler_depth, samples)
     return DeviceCapture(
         index=device.index,
         base=device.base,
         identity=device.identity,
         registers=registers.image,
-        memories={
-            plan.name: MemoryImage(
-                plan.name,
-                memories.records[plan.device, plan.memory],
-                *registers.end_of(plan),
-                gaps[plan.device, plan.memory],
-            )
-            for plan in memories.plans
-            if plan.device == device.index
-        },
+        memories=_images(registers, memories, gaps),
         samples=table,
         sample_gaps=sample_gaps,
         not_read=registers.not_read,
     )
+
+
+def _card_capture(
+    device: CardDevice,
+    registers: DeviceRegisters,
+    memories: MemoryReader,
+    gaps: Mapping[tuple[int, int], list[Gap]],
+) -> CardCapture:
+    return CardCapture(
+        index=device.index,
+        base=device.base,
+        identity=device.identity,
+        found=device.found,
+        registers=registers.image,
+        memories=_images(registers, memories, gaps),
+        not_read=registers.not_read,
+    )
+
+
+def _images(
+    registers: DeviceRegisters,
+    memories: MemoryReader,
+    gaps: Mapping[tuple[int, int], list[Gap]],
+) -> dict[str, MemoryImage]:
+    return {
+        plan.name: MemoryImage(
+            plan.name,
+            memories.records[plan.device, plan.memory],
+            *registers.end_of(plan),
+            gaps[plan.device, plan.memory],
+        )
+        for plan in memories.plans
+        if plan.device == registers.device.index
+    }
 
 
 def _sample_table(depth: int, samples: Agreed | Gap) -> tuple[Words | None, list[Gap]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -16,7 +16,15 @@ class MemoryState:
     chunks_done: int
     stored: int
     offered: int
-    lost: int
+    lost: int | None  # None: this kind of memory cannot lose anything and counts nothing
+
+
+@dataclass(frozen=True, slots=True)
+class ClockState:
+    """Whether a clock of a card runs, and whether the memories in its domain are closed."""
+
+    alive: bool
+    closed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,7 @@ class RecorderState:
     cause_cycle: int
     held: bool
     memories: dict[str, MemoryState]
+    clocks: dict[str, ClockState] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as JSON values, the nonce in hexadecimal."""
@@ -46,4 +55,9 @@ class RecorderState:
                 name: {field: getattr(memory, field) for field in MemoryState.__slots__}
                 for name, memory in self.memories.items()
             },
+            **(
+                {"clocks": {name: asdict(clock) for name, clock in self.clocks.items()}}
+                if self.clocks
+                else {}
+            ),
         }

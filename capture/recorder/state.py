@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from freezeframe.capture.card.device import CardDevice
+from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.errors import RecorderStateError, TargetError
-from freezeframe.capture.recorder.recorder_state import MemoryState, RecorderState
+from freezeframe.capture.recorder.recorder_state import ClockState, MemoryState, RecorderState
 from freezeframe.capture.registers import names
-from freezeframe.capture.registers.access import Device
+from freezeframe.capture.registers.access import Recorder
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, STATE_NAMES
 from freezeframe.capture.registers.names import cause_names
 
@@ -16,6 +18,7 @@ __all__ = [
     "MemoryState",
     "RecorderState",
     "all_frozen",
+    "card_cause_names",
     "read_state",
     "read_steady",
     "refuse_running",
@@ -36,12 +39,14 @@ _STEADY = (
 _MEMORY = ("write_ptr", "status", "stored", "offered", "lost")
 
 
-def read_state(device: Device) -> RecorderState:
+def read_state(device: Recorder) -> RecorderState:
     """Read what the recorder is doing; state, causes and generation belong together.
 
     Raises:
         TargetError: the device is gone, or what must stand still does not.
     """
+    if isinstance(device, CardDevice):
+        return _card_state(device)
     nonce, generation, state, causes, low, high = read_steady(device, _STEADY)
     registers = [(f"memory.{n}", m) for m in range(len(MEMORY_NAMES)) for n in _MEMORY]
     words = device.read_many(registers)
@@ -68,7 +73,57 @@ def read_state(device: Device) -> RecorderState:
     )
 
 
-def read_steady(device: Device, registers: Sequence[str]) -> list[int]:
+def _card_state(device: CardDevice) -> RecorderState:
+    card = device.found.card
+    steady = [name if name != "ctl.generation" else device.generation_register for name in _STEADY]
+    nonce, generation, state, causes, low, high = read_steady(device, steady)
+    alive, closed, crc_done = device.read_many(
+        ["ctl.clocks_alive", "ctl.clocks_closed", "ctl.crc_done"]
+    )
+    words = device.read_many([(f"tap.{n}", tap.number) for tap in card.taps for n in _MEMORY[:4]])
+    memories = {}
+    first = 0
+    for memory in device.memories:
+        at = 4 * memory.tap.number
+        write_ptr, status, stored, offered = words[at : at + 4]
+        entries = -(-memory.depth // device.identity.chunk)
+        memories[memory.name] = MemoryState(
+            write_ptr,
+            wrapped=bool(status & 1),
+            closed=bool(status >> 1 & 1),
+            chunks_done=min(max(crc_done - first, 0), entries),
+            stored=stored,
+            offered=offered,
+            lost=None,
+        )
+        first += entries
+    return RecorderState(
+        device=device.name,
+        state=STATE_NAMES[state & 3],
+        causes=tuple(card_cause_names(device.found.card, causes)),
+        generation=generation,
+        nonce=nonce,
+        cause_cycle=high << 32 | low,
+        held=bool(state >> 4 & 1),
+        memories=memories,
+        clocks={
+            clock.name: ClockState(
+                bool(alive >> clock.number & 1), bool(closed >> clock.number & 1)
+            )
+            for clock in card.clocks
+        },
+    )
+
+
+def card_cause_names(card: ElaboratedCard, causes: int) -> list[str]:
+    """Return the names of the causes in a mask, as the card file gives them; ``cause-NN`` without one."""
+    names_of = {cause.bit: cause.name for cause in card.causes}
+    return [
+        names_of.get(bit, f"cause-{bit}") for bit in range(causes.bit_length()) if causes >> bit & 1
+    ]
+
+
+def read_steady(device: Recorder, registers: Sequence[str]) -> list[int]:
     """Return registers once two readings of all of them, one after the other, were equal.
 
     So they belong together although a transport may read them in any order, and a word altered on
@@ -89,7 +144,7 @@ def read_steady(device: Device, registers: Sequence[str]) -> list[int]:
     )
 
 
-def settled_states(devices: Sequence[Device]) -> list[RecorderState]:
+def settled_states(devices: Sequence[Recorder]) -> list[RecorderState]:
     """Return the states of all recorders; where one has a cause the others are given time to freeze."""
     states = [read_state(device) for device in devices]
     closing = any(state.state in ("triggered", "frozen") for state in states)
@@ -104,7 +159,7 @@ def all_frozen(states: Sequence[RecorderState]) -> bool:
     return all(state.state == "frozen" for state in states)
 
 
-def refuse_running(devices: Sequence[Device], states: Sequence[RecorderState]) -> None:
+def refuse_running(devices: Sequence[Recorder], states: Sequence[RecorderState]) -> None:
     """Raise RecorderStateError where a recorder is not frozen; the message says what to do."""
     for device, state in zip(devices, states, strict=True):
         if state.state != "frozen":

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from freezeframe.capture.errors import BusError, DeviceUnknownError, InputError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
-from freezeframe.capture.registers.map_table import (
-    COUNTERS,
-    FORMAT_VERSION,
-    MAP_HASH,
-    REGISTERS,
-)
+from freezeframe.capture.registers.map_table import FORMAT_VERSION, MAP_HASH
+from freezeframe.capture.registers.register_map import RegisterMap
 from freezeframe.capture.targets.base import Target, Words
 
 __all__ = [
@@ -26,17 +23,22 @@ __all__ = [
     "CounterSnapshot",
     "Device",
     "Identity",
+    "MappedDevice",
+    "Recorder",
     "RegisterAt",
+    "agreed_words",
+    "check_places",
+    "check_side_by_side",
     "device_of",
     "open_devices",
 ]
 
 ALL_ONES = 0xFFFFFFFF
+ARM_KEY = 0x4152
 
 _TRIES = 16  # of everything that another reader or a moving counter can spoil
 _AT_MAGIC = names.offset("id.magic")
-_AT_ERRORS = names.offset("id.bus_errors")
-_AT_ERROR_ADDR = names.offset("id.bus_error_addr")
+_AT_FORMAT = names.offset("id.format")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,48 @@ class RegisterAt:
         return names.label(self.name, self.indices)
 
 
-class Device:
-    """One network card's recorder behind a target; every read is checked against error answers."""
+class RecorderIdentity(Protocol):
+    """What every device says of itself, whatever its map."""
 
-    def __init__(self, target: Target, index: int, base: int, identity: Identity) -> None:
+    @property
+    def boot_nonce(self) -> int: ...
+    @property
+    def chunk(self) -> int: ...
+    @property
+    def devices_count(self) -> int: ...
+    @property
+    def devices_index(self) -> int: ...
+    @property
+    def devices_stride_log2(self) -> int: ...
+    @property
+    def stride_B(self) -> int: ...
+
+
+IdentityT_co = TypeVar("IdentityT_co", bound=RecorderIdentity, covariant=True)
+
+
+class MappedDevice(Generic[IdentityT_co]):
+    """A recorder behind a target, with the register map it has; every read is checked against error answers.
+
+    Attributes:
+        map: names, offsets, windows and counters of this device.
+    """
+
+    generation_register = "ctl.generation"
+    memory_registers = "memory"  # what the pointers of a trace memory begin with
+
+    def __init__(
+        self, target: Target, index: int, base: int, identity: IdentityT_co, map: RegisterMap
+    ) -> None:
         self.target = target
         self.index = index
         self.base = base
         self.identity = identity
+        self.map = map
+
+    def arm_key(self, nonce: int) -> int:
+        """Return the upper half of the word that arms; map 1 does not ask for the nonce."""
+        return ARM_KEY
 
     @property
     def name(self) -> str:
@@ -79,11 +115,11 @@ class Device:
 
     def address(self, name: str, *indices: int) -> int:
         """Return the byte address of a register from the start of the target."""
-        return self.base + names.offset(name, *indices)
+        return self.base + self.map.offset(name, *indices)
 
     def window(self, name: str) -> int:
         """Return the byte address of a window from the start of the target."""
-        return self.base + names.window(name).address
+        return self.base + self.map.window(name).address
 
     def read(self, name: str, *indices: int) -> int:
         """Return a register; raises as ``read_many``."""
@@ -98,17 +134,15 @@ class Device:
         addresses = []
         for entry in registers:
             name, indices = _split(entry)
-            if "r" not in names.register(name).access:
+            if "r" not in self.map.register(name).access:
                 raise ValueError(f"{name} can only be written")
             addresses.append(self.address(name, *indices))
         return [int(word) for word in self.read_words(addresses)]
 
     def field(self, name: str, field: str, *indices: int) -> int:
         """Return one field of a register."""
-        for info in names.register(name).fields:
-            if info.name == field:
-                return (self.read(name, *indices) & info.mask) >> info.lsb
-        raise ValueError(_no_field(name, field))
+        info = self.map.field(name, field)
+        return (self.read(name, *indices) & info.mask) >> info.lsb
 
     def write(self, name: str, value: int, *indices: int) -> None:
         """Write a register once.
@@ -116,7 +150,7 @@ class Device:
         Raises:
             ValueError: it can only be read, or the value does not fit 32 bits. Nothing is written.
         """
-        if "w" not in names.register(name).access:
+        if "w" not in self.map.register(name).access:
             raise ValueError(f"{name} can only be read")
         if not 0 <= value <= ALL_ONES:
             raise ValueError(f"{name}: {value} does not fit 32 bits (0..{ALL_ONES})")
@@ -129,13 +163,11 @@ class Device:
             ValueError: the register cannot be read back, there is no such field, or a value does
                 not fit; nothing is written.
         """
-        info = names.register(name)
+        info = self.map.register(name)
         if info.access != "rw" or info.pulse:
             raise ValueError(f"{name} is {info.access!r}: it cannot be read, changed and written")
-        known = {field.name: field for field in info.fields}
+        known = {field: self.map.field(name, field) for field in fields}
         for field, value in fields.items():
-            if field not in known:
-                raise ValueError(_no_field(name, field))
             top = (1 << known[field].width) - 1
             if not 0 <= value <= top:
                 raise ValueError(
@@ -179,16 +211,17 @@ class Device:
 
         Source: docs/formats.md, section 1.2.
         """
-        bank_registers = [(f"snapshot.{n}.{half}", n) for n in COUNTERS for half in ("lo", "hi")]
+        counters = self.map.counters
+        bank_registers = [f"snapshot.{n}.{half}" for n in counters for half in ("lo", "hi")]
         seq = self.read("ctl.snapshot_seq")
         for _ in range(_TRIES):
             # Three calls, because a transport may reorder what one call asks for.
-            words = self.read_many([(name, seq & 1) for name, _ in bank_registers])
+            words = self.read_many([(name, seq & 1) for name in bank_registers])
             after = self.read("ctl.snapshot_seq")
             if after == seq:
                 return CounterSnapshot(
                     seq,
-                    {n: words[2 * i] | words[2 * i + 1] << 32 for i, n in enumerate(COUNTERS)},
+                    {n: words[2 * i] | words[2 * i + 1] << 32 for i, n in enumerate(counters)},
                 )
             seq = after
         raise TargetError(
@@ -199,8 +232,8 @@ class Device:
     def dump_registers(self) -> list[RegisterAt]:
         """Return every register that is safe to read at any time, in address order."""
         found = [
-            RegisterAt(info.name, indices, names.offset(info.name, *indices))
-            for info in REGISTERS
+            RegisterAt(info.name, indices, self.map.offset(info.name, *indices))
+            for info in self.map.registers
             if "r" in info.access and not info.skip_dump
             for indices in names.elements(info)
         ]
@@ -216,16 +249,17 @@ class Device:
         """Return what stands at addresses of one device that read all ones, or raise."""
         suspects = {int(address) for address in addresses}
         read = self.target.read
+        at_errors, at_error_addr = map(self.map.offset, ("id.bus_errors", "id.bus_error_addr"))
         for _ in range(_TRIES):
             # Separate calls, because within one call a transport may answer in any order.
-            magic, errors = read([base + _AT_MAGIC, base + _AT_ERRORS])
+            magic, errors = read([base + _AT_MAGIC, base + at_errors])
             if magic == ALL_ONES:
                 raise TargetError(
                     f"{self.target.url}: the device at {base:#010x} is gone: everything, the magic "
                     "too, reads all ones; is it powered, and is its link or slot up?"
                 )
             words = read(addresses)
-            errors_after, where = read([base + _AT_ERRORS, base + _AT_ERROR_ADDR])
+            errors_after, where = read([base + at_errors, base + at_error_addr])
             if errors_after == errors:
                 return words
             if int(where) in suspects:
@@ -241,7 +275,18 @@ class Device:
         )
 
     def _describe(self, address: int) -> str:
-        return names.describe(address & (self.identity.stride_B - 1))
+        return self.map.describe(address & (self.identity.stride_B - 1))
+
+
+Recorder = MappedDevice[RecorderIdentity]
+"""A device of any map."""
+
+
+class Device(MappedDevice[Identity]):
+    """A device of map 1: the example card ``forth``."""
+
+    def __init__(self, target: Target, index: int, base: int, identity: Identity) -> None:
+        super().__init__(target, index, base, identity, names.MAP_1)
 
 
 def open_devices(target: Target) -> list[Device]:
@@ -253,6 +298,21 @@ def open_devices(target: Target) -> list[Device]:
         TargetError: the target answers all ones; or as ``Target.read``.
     """
     first = _identify(target, 0, 0)
+    check_places(target, first)
+    devices = [Device(target, 0, 0, first)]
+    for index in range(1, first.devices_count):
+        base = index * first.stride_B
+        devices.append(Device(target, index, base, _identify(target, index, base)))
+    check_side_by_side(devices)
+    return devices
+
+
+def check_places(target: Target, first: RecorderIdentity) -> None:
+    """Check that all devices lie within 32-bit addresses.
+
+    Raises:
+        DeviceUnknownError: they do not.
+    """
     if not (first.devices_count >= 1 and 12 <= first.devices_stride_log2 < 32) or (
         first.devices_count << first.devices_stride_log2 > 1 << 32
     ):
@@ -260,21 +320,27 @@ def open_devices(target: Target) -> list[Device]:
             f"{target.url}: the device says it is one of {first.devices_count}, each "
             f"2^{first.devices_stride_log2} B apart, which 32-bit addresses cannot hold"
         )
-    devices = [Device(target, 0, 0, first)]
-    for index in range(1, first.devices_count):
-        base = index * first.stride_B
-        devices.append(Device(target, index, base, _identify(target, index, base)))
+
+
+def check_side_by_side(devices: Sequence[Recorder]) -> None:
+    """Check that each device says it is the one that is expected at its place.
+
+    Raises:
+        DeviceUnknownError: one says another number.
+    """
     for device in devices:
         said = device.identity.devices_index
         if said != device.index:
             raise DeviceUnknownError(
-                f"{target.url}: at {device.base:#010x} device {device.index} is expected and "
+                f"{device.target.url}: at {device.base:#010x} device {device.index} is expected and "
                 f"device {said} answers; does the target begin with device 0 (option base=)?"
             )
-    return devices
 
 
-def device_of(devices: Sequence[Device], name: str) -> Device:
+DeviceT = TypeVar("DeviceT", bound=Recorder)
+
+
+def device_of(devices: Sequence[DeviceT], name: str) -> DeviceT:
     """Return the device of that name.
 
     Raises:
@@ -291,10 +357,10 @@ def _identify(target: Target, index: int, base: int) -> Identity:
     addresses = [base + register.address for register in IDENTITY_REGISTERS]
 
     def agreed(asked: list[int]) -> Words:
-        return _agreed(target.read, asked, target.url, lambda at: names.describe(at - base))
+        return agreed_words(target.read, asked, target.url, lambda at: names.describe(at - base))
 
-    magic = int(agreed([base + _AT_MAGIC])[0])
-    if magic == MAGIC:
+    magic, version = map(int, agreed([base + _AT_MAGIC, base + _AT_FORMAT]))
+    if magic == MAGIC and version >> 16 == FORMAT_VERSION[0]:
         words = agreed(addresses)
         by_name = {r.name: int(w) for r, w in zip(IDENTITY_REGISTERS, words, strict=True)}
         identity = Identity.from_registers(by_name.__getitem__)
@@ -314,10 +380,15 @@ def _identify(target: Target, index: int, base: int) -> Identity:
                 else "not a Freezeframe device, or it stands at another address (option base=)"
             )
         )
-    if identity.format_major != FORMAT_VERSION[0]:
-        older = identity.format_major < FORMAT_VERSION[0]
+    if version >> 16 == 2:
         raise DeviceUnknownError(
-            f"{where} has format version {identity.format_major}.{identity.format_minor}; this "
+            f"{where} is of a card that is described by a file; this step knows the built-in card alone: "
+            "use status, arm, freeze, counters, watch and pull"
+        )
+    if version >> 16 != FORMAT_VERSION[0]:
+        older = version >> 16 < FORMAT_VERSION[0]
+        raise DeviceUnknownError(
+            f"{where} has format version {version >> 16}.{version & 0xFFFF}; this "
             f"program knows {FORMAT_VERSION[0]}.{FORMAT_VERSION[1]}: use "
             + ("an older release of Freezeframe" if older else "a newer release of Freezeframe")
         )
@@ -329,12 +400,19 @@ def _identify(target: Target, index: int, base: int) -> Identity:
     return identity
 
 
-def _agreed(
+def agreed_words(
     read: Callable[[Words], Words],
     addresses: Words | Sequence[int],
     url: str,
     describe: Callable[[int], str],
 ) -> Words:
+    """Return words that stand still, once two readings of each were equal.
+
+    Args:
+        describe: what stands at an address, for the message.
+    Raises:
+        TargetError: some differed in every reading; or as ``read``.
+    """
     asked = np.asarray(addresses, dtype=np.uint32)
     words = read(asked)
     unsure = np.arange(len(asked))
@@ -360,8 +438,3 @@ def _split(entry: tuple[str | int, ...] | str) -> tuple[str, tuple[int, ...]]:
     if not isinstance(name, str) or not all(isinstance(index, int) for index in indices):
         raise ValueError(f"{entry!r} is not a register name with its indices")
     return name, tuple(index for index in indices if isinstance(index, int))
-
-
-def _no_field(name: str, field: str) -> str:
-    known = ", ".join(info.name for info in names.register(name).fields)
-    return f"{name} has no field {field!r}; it has {known}"

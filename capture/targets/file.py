@@ -6,12 +6,18 @@ Source: docs/formats.md, sections 2 (records in a window) and 7 (capture folder)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.card.image import rom_image, trace_images
+from freezeframe.capture.card.recording import Feature
+from freezeframe.capture.card.registers import card_map, memories_of_card
 from freezeframe.capture.errors import BusError, InputError, TargetError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.folder.card_content import CardCapture
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.content import Gap
 from freezeframe.capture.registers import names
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, closed_error
@@ -30,20 +36,24 @@ def open_file(url: str) -> FileTarget:
     path = url.partition(":")[2]
     if not path:
         raise InputError(f"{url}: write file:NAME.ff, the folder that a pull wrote")
+    if is_card_folder(Path(path)):
+        return FileTarget(CardFolder.open(path), url=url)
     return FileTarget(CaptureFolder.open(path), url=url)
 
 
 class FileTarget:
     """The devices of a capture, frozen for ever."""
 
-    def __init__(self, folder: CaptureFolder, *, url: str | None = None) -> None:
+    def __init__(self, folder: CaptureFolder | CardFolder, *, url: str | None = None) -> None:
         self.url = url or f"file:{folder.path}"
         parts = [part for device in folder.devices for part in _recorded(device)]
         addresses = np.concatenate([part[0] for part in parts])
         order = np.argsort(addresses, kind="stable")
         self._addresses: _Words64 | None = addresses[order]
         self._words = np.concatenate([part[1] for part in parts])[order]
-        self._stride_B = folder.devices[0].identity.stride_B
+        first = folder.devices[0]
+        self._stride_B = first.identity.stride_B
+        self._map = card_map(first.card) if isinstance(first, CardCapture) else names.MAP_1
 
     def read(self, addresses: Words | Sequence[int]) -> Words:
         """Return recorded words; see ``Target.read``.
@@ -58,7 +68,7 @@ class FileTarget:
         if len(missing):
             first = int(asked[missing[0]])
             raise BusError(
-                f"{self.url}: {first:#010x} ({names.describe(first % self._stride_B)}) is not in "
+                f"{self.url}: {first:#010x} ({self._map.describe(first % self._stride_B)}) is not in "
                 f"the recording, and {len(missing) - 1} more of the {len(asked)} words asked for"
             )
         found: Words = self._words[places]
@@ -88,8 +98,11 @@ class FileTarget:
         return self._addresses
 
 
-def _recorded(device: DeviceCapture) -> Iterator[tuple[_Words64, Words]]:
+def _recorded(device: DeviceCapture | CardCapture) -> Iterator[tuple[_Words64, Words]]:
     """Give ``(addresses, words)`` of everything that was read from one device."""
+    if isinstance(device, CardCapture):
+        yield from _recorded_card(device)
+        return
     pairs = np.array(list(device.registers), np.int64).reshape(-1, 2)
     yield device.base + pairs[:, 0], pairs[:, 1].astype(np.uint32)
     for name, memory in device.memories.items():
@@ -99,6 +112,30 @@ def _recorded(device: DeviceCapture) -> Iterator[tuple[_Words64, Words]]:
         yield _window(device, f"trace_{name}", words, memory.gaps)
     if device.samples is not None:
         yield _window(device, "samples", device.samples, device.sample_gaps)
+
+
+def _recorded_card(device: CardCapture) -> Iterator[tuple[_Words64, Words]]:
+    """Give the words of a card: its text stands where the ROM does, and each whole chunk has its CRC."""
+    pairs = np.array(list(device.registers), np.int64).reshape(-1, 2)
+    yield device.base + pairs[:, 0], pairs[:, 1].astype(np.uint32)
+    # A replay has no memory of error answers, and none but the frozen counters.
+    live = [
+        device.registers.known(f"id.{name}") is None for name in ("bus_errors", "bus_error_addr")
+    ]
+    at = [address for address, missing in zip((0x40, 0x44), live, strict=True) if missing]
+    yield device.base + np.array(at, np.int64), np.zeros(len(at), np.uint32)
+    windows = list(
+        trace_images(
+            memories_of_card(device.card),
+            {name: memory.records for name, memory in device.memories.items()},
+            {name: ~memory.read_mask() for name, memory in device.memories.items()},
+            device.identity.chunk,
+        )
+    )
+    if Feature.ROM in device.identity.built:
+        windows.append(rom_image(device.found.text))
+    for window in windows:
+        yield device.base + window.addresses, window.words
 
 
 def _window(

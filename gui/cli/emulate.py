@@ -76,6 +76,14 @@ HostTraceOption = Annotated[
         "Write what the computer of card A (or B) would trace, as trace-cmd prints it.",
     ),
 ]
+CardOption = Annotated[
+    Path | None,
+    option(
+        "--card",
+        "FILE",
+        "Serve the registers of this card in place of the pair, frozen: its file, or a capture of it.",
+    ),
+]
 ParentOption = Annotated[
     bool,
     typer.Option(
@@ -96,6 +104,7 @@ SpeedOption = Annotated[
 def run(
     *,
     listen: ListenOption = "127.0.0.1:1234",
+    card: CardOption = None,
     profile: ProfileOption = "forth",
     fault: FaultsOption = None,
     load: LoadOption = None,
@@ -124,12 +133,19 @@ def run(
     \b
     Examples:
       freezeframe emulate --fault clock-drift --fault payload-bit-flip --load light
+      freezeframe emulate --card my-card.toml
       freezeframe emulate --profile forth-combining --workload pair-8B
       freezeframe emulate --fault word-omitted --seed 7
       freezeframe emulate --listen 127.0.0.1:0 --profile forth --fault none --truth truth.json
     """
-    from freezeframe.emulator.serve import DEFAULT_SPEED, emulate
+    from freezeframe.emulator.serve import DEFAULT_SPEED, emulate, serve_card
 
+    stop = _stdin_ended() if until_stdin_ends else None
+    if card is not None:
+        serve_card(
+            listen, card, lambda url: print(printable(f"ready {url} card {card}"), flush=True), stop
+        )
+        return
     faults = "+".join(fault or ["none"])
 
     def ready(url: str) -> None:
@@ -137,7 +153,6 @@ def run(
         print(printable(words), flush=True)
 
     pace = DEFAULT_SPEED if speed is None else speed or None
-    stop = _stdin_ended() if until_stdin_ends else None
     emulate(
         listen,
         profile,

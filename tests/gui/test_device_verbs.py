@@ -90,7 +90,7 @@ def test_status_writes_nothing_to_the_device() -> None:
     [
         ("id.magic", 0x12345678, "not a Freezeframe device"),
         ("id.magic", 0xFFFFFFFF, "all ones"),
-        ("id.format", 2 << 16, "format version 2.0"),
+        ("id.format", 3 << 16, "format version 3.0"),
         ("id.map_hash", 0x0BAD0BAD, "0bad0bad"),
     ],
     ids=["not ours", "nothing there", "newer format", "unknown map"],

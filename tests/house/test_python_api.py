@@ -71,7 +71,9 @@ def test_every_name_of_the_interface_is_there_and_no_other() -> None:
 def capture(tmp_path_factory: pytest.TempPathFactory) -> ff.CaptureFolder:
     with ff.connect("emu:?fault=word-omitted&seed=2") as card:
         card.wait(60)
-        return card.pull(tmp_path_factory.mktemp("api") / "fault.ff")
+        folder = card.pull(tmp_path_factory.mktemp("api") / "fault.ff")
+    assert isinstance(folder, ff.CaptureFolder)
+    return folder
 
 
 def test_a_card_tells_its_state_and_counters_and_is_frozen_and_armed() -> None:

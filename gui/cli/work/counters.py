@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.registers.access import Device
-from freezeframe.capture.registers.map_table import COUNTER_DOCS
-from freezeframe.capture.registers.names import counter_unit
+from freezeframe.capture.registers.access import Recorder
+from freezeframe.capture.registers.register_map import CounterInfo
 from freezeframe.gui.cli.output import count_text, emit_json, table
-from freezeframe.gui.cli.work.session import open_session
+from freezeframe.gui.cli.work.session import open_recorders
 from freezeframe.gui.text import shell_path
 
 
@@ -24,7 +24,8 @@ def show_counters(
         InputError: the target is a recording.
     """
     _refuse_recording(target)
-    with open_session(target, log) as devices:
+    with open_recorders(target, log) as devices:
+        counters = {name: info for device in devices for name, info in device.map.counters.items()}
         first = _snapshots(devices)
         if over_s is None:
             last, growth = first, None
@@ -38,9 +39,9 @@ def show_counters(
                 for name, snap in first.items()
             }
     if json:
-        _print_json(target, last, growth)
+        _print_json(target, last, growth, counters)
     else:
-        _print_table(last, growth, all_counters)
+        _print_table(last, growth, counters, all_counters)
 
 
 def _refuse_recording(target: str) -> None:
@@ -52,7 +53,7 @@ def _refuse_recording(target: str) -> None:
         )
 
 
-def _snapshots(devices: list[Device]) -> dict[str, dict[str, Any]]:
+def _snapshots(devices: Sequence[Recorder]) -> dict[str, dict[str, Any]]:
     snapshots = {}
     for device in devices:
         snapshot = device.counters()
@@ -61,36 +62,43 @@ def _snapshots(devices: list[Device]) -> dict[str, dict[str, Any]]:
 
 
 def _print_json(
-    target: str, last: dict[str, dict[str, Any]], growth: dict[str, dict[str, int]] | None
+    target: str,
+    last: dict[str, dict[str, Any]],
+    growth: dict[str, dict[str, int]] | None,
+    counters: Mapping[str, CounterInfo],
 ) -> None:
     devices = [{"name": name, **snap} for name, snap in last.items()]
     if growth is not None:
         for device in devices:
             device["growth"] = growth[device["name"]]
-    meaning = {
-        name: {"unit": counter_unit(name), "help": doc} for name, doc in COUNTER_DOCS.items()
-    }
+    meaning = {name: {"unit": info.unit, "help": info.doc} for name, info in counters.items()}
     emit_json({"target": target, "devices": devices, "counters": meaning})
 
 
 def _print_table(
-    last: dict[str, dict[str, Any]], growth: dict[str, dict[str, int]] | None, all_counters: bool
+    last: dict[str, dict[str, Any]],
+    growth: dict[str, dict[str, int]] | None,
+    counters: Mapping[str, CounterInfo],
+    all_counters: bool,
 ) -> None:
     headers = ["counter"]
     for device in last:
         headers += [device] if growth is None else [device, f"+{device}"]
     rows: list[list[str]] = []
     hidden = 0
-    for name, doc in COUNTER_DOCS.items():
-        if not all_counters and not any(snap["values"][name] for snap in last.values()):
+    for name, info in counters.items():
+        if not all_counters and not any(snap["values"].get(name) for snap in last.values()):
             hidden += 1
             continue
         row = [name]
         for device, snap in last.items():
-            row.append(count_text(snap["values"][name]))
+            has = (
+                name in snap["values"]
+            )  # cards of two kinds behind one target count different things
+            row.append(count_text(snap["values"][name]) if has else "")
             if growth is not None:
-                row.append(count_text(growth[device][name]))
-        rows.append([*row, counter_unit(name), doc])
+                row.append(count_text(growth[device][name]) if has else "")
+        rows.append([*row, info.unit, info.doc])
     print(table([*headers, "unit", "meaning"], rows, right=range(1, len(headers))))
     if hidden:
         print(f"\n{hidden} more counters are 0 on every device (--all shows them).")

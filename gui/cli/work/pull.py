@@ -9,13 +9,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.card.device import open_any, split_card
 from freezeframe.capture.errors import InputError, RecorderStateError, TargetError
 from freezeframe.capture.folder import HostTrace
 from freezeframe.capture.recorder.case import SameTime, pull_case
 from freezeframe.capture.recorder.control import wait_for
 from freezeframe.capture.recorder.pull import Progress, PullReport
 from freezeframe.capture.recorder.state import read_state
-from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import Target
 from freezeframe.decoders.host.lines import read_lines
 from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
@@ -50,6 +50,7 @@ def pull_targets(
     if twice is not None:
         raise InputError(f"{twice}: is given twice; each target goes into a capture once")
     refuse_evidence(output.parent)
+    card = _card_file(urls)
     pairs = [SameTime.parse(text) for text in same_time]
 
     def host() -> list[HostTrace]:
@@ -63,9 +64,8 @@ def pull_targets(
         if wait_s:
             end = time.monotonic() + wait_s
             for target in opened:
-                _wait_for_freeze(
-                    target, max(0.0, end - time.monotonic()), wait_s, needed=not freeze
-                )
+                left_s = max(0.0, end - time.monotonic())
+                _wait_for_freeze(target, card, left_s, wait_s, needed=not freeze)
         report = _pull_all(
             opened,
             output,
@@ -74,6 +74,7 @@ def pull_targets(
             overwrite=force,
             pairs=pairs,
             host=host,
+            card=card,
         )
     if json:
         emit_json(_document(urls, report))
@@ -98,6 +99,7 @@ def _pull_all(
     overwrite: bool,
     pairs: Sequence[SameTime],
     host: Callable[[], Sequence[HostTrace]],
+    card: Path | None = None,
 ) -> PullReport:
     with progress_bar("pull", "words") as update:
 
@@ -117,7 +119,16 @@ def _pull_all(
             overwrite=overwrite,
             same_time=pairs,
             host=host,
+            card=card,
         )
+
+
+def _card_file(urls: Sequence[str]) -> Path | None:
+    """Return the card file that the target names."""
+    named = [card for url in urls if (card := split_card(url)[1]) is not None]
+    return (
+        named[0] if named else None
+    )  # several targets of card files are refused when they are known
 
 
 def _host_trace(text: str) -> HostTrace:
@@ -195,9 +206,11 @@ def refuse_recording(target: str) -> None:
     )
 
 
-def _wait_for_freeze(target: Target, left_s: float, wait_s: float, *, needed: bool) -> None:
+def _wait_for_freeze(
+    target: Target, card: Path | None, left_s: float, wait_s: float, *, needed: bool
+) -> None:
     end = time.monotonic() + left_s
-    for device in open_devices(target):
+    for device in open_any(target, card):
         try:
             wait_for(device, "frozen", max(0.0, end - time.monotonic()))
         except RecorderStateError:

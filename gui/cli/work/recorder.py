@@ -11,19 +11,19 @@ from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Device, device_of
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.decoders.trace.encode import packet_words
-from freezeframe.gui.cli.work.session import open_session
+from freezeframe.gui.cli.work.session import open_recorders, open_session
 
 
 def arm(target: str, log: Path | None) -> list[RecorderState]:
     """Start a new recording on every device; return their states."""
-    with open_session(target, log) as devices:
+    with open_recorders(target, log) as devices:
         control.arm_all(devices)
         return [read_state(device) for device in devices]
 
 
 def freeze(target: str, wait_s: float, log: Path | None) -> list[RecorderState]:
     """Freeze every device that is not frozen yet; return their states."""
-    with open_session(target, log) as devices:
+    with open_recorders(target, log) as devices:
         for device in devices:
             if read_state(device).state != "frozen":
                 control.freeze(device)

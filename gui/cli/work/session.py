@@ -6,22 +6,35 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from freezeframe.capture.card.device import open_any, split_card
 from freezeframe.capture.recorder.state import RecorderState
-from freezeframe.capture.registers.access import Device, open_devices
+from freezeframe.capture.registers.access import Device, Recorder, open_devices
 from freezeframe.capture.targets.base import Target, open_target
 from freezeframe.capture.targets.logged import LoggedTarget
 
 
 @contextmanager
 def open_session(url: str, log: Path | None = None) -> Iterator[list[Device]]:
-    """Open a target and yield its devices; the target is closed in every case.
+    """Open a target and yield its devices of map 1; the target is closed in every case.
 
     Raises:
         InputError: not a target URL.
-        TargetError: the target cannot be reached, or is not a device of ours.
+        TargetError: the target cannot be reached, is not a device of ours, or is of a card file.
     """
     with open_logged(url, log) as target:
         yield open_devices(target)
+
+
+@contextmanager
+def open_recorders(url: str, log: Path | None = None) -> Iterator[Sequence[Recorder]]:
+    """Open a target and yield its devices, of whatever card; the target is closed in every case.
+
+    Raises:
+        InputError: not a target URL, or its card is not known.
+        TargetError: the target cannot be reached, or is not a device of ours.
+    """
+    with open_logged(url, log) as target:
+        yield open_any(target, split_card(url)[1])
 
 
 @contextmanager
@@ -33,7 +46,7 @@ def open_logged(url: str, log: Path | None = None) -> Iterator[Target]:
         TargetError: the target cannot be reached.
     """
     with ExitStack() as stack:
-        target = open_target(url)
+        target = open_target(split_card(url)[0])
         stack.callback(target.close)
         if log is not None:
             file = stack.enter_context(log.open("a", encoding="utf-8"))

@@ -8,13 +8,13 @@ from typing import Any
 
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.gui.cli.output import count_text, emit_json, table
-from freezeframe.gui.cli.work.session import first_cause, open_session, overall_state
+from freezeframe.gui.cli.work.session import first_cause, open_recorders, overall_state
 from freezeframe.gui.text import printable, shell_path, shell_word
 
 
 def show_status(target: str, log: Path | None, *, json: bool) -> None:
     """Print the state of each device of a target."""
-    with open_session(target, log) as devices:
+    with open_recorders(target, log) as devices:
         states = [read_state(device) for device in devices]
     document = _document(target, states)
     if json:
@@ -24,6 +24,8 @@ def show_status(target: str, log: Path | None, *, json: bool) -> None:
     print(f"{printable(target)}: {document['state']}{cause}\n")
     print(_devices_table(states), end="\n\n")
     print(_memories_table(states), end="\n\n")
+    for line in _still_clocks(states):
+        print(line)
     print(_next_step(target, document["state"]))
 
 
@@ -69,7 +71,7 @@ def _memories_table(states: Sequence[RecorderState]) -> str:
         (
             f"{state.device}.{name}",
             count_text(memory.stored),
-            count_text(memory.lost),
+            "" if memory.lost is None else count_text(memory.lost),
             "yes" if memory.wrapped else "no",
             "yes" if memory.closed else "no",
         )
@@ -77,6 +79,15 @@ def _memories_table(states: Sequence[RecorderState]) -> str:
         for name, memory in state.memories.items()
     ]
     return table(("memory", "stored", "lost", "wrapped", "closed"), rows, right=(1, 2))
+
+
+def _still_clocks(states: Sequence[RecorderState]) -> list[str]:
+    return [
+        f"{state.device}: clock {name} stands still; its taps record nothing, and nothing waits for them"
+        for state in states
+        for name, clock in state.clocks.items()
+        if not clock.alive
+    ]
 
 
 def _next_step(target: str, state: str) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.card.device import CardDevice
+from freezeframe.capture.card.recording import Feature
+from freezeframe.capture.registers.access import Device
 from freezeframe.capture.targets.base import target_schemes
 from freezeframe.gui.cli.output import count_text, emit_json, table
-from freezeframe.gui.cli.work.session import open_session
+from freezeframe.gui.cli.work.session import open_recorders
+from freezeframe.gui.text import printable
 
 # scheme: (form, path); a scheme that another package registered is listed with its object instead
 KINDS: dict[str, tuple[str, str]] = {
@@ -45,7 +49,8 @@ def list_kinds(*, json: bool) -> None:
 
 def list_devices(target: str, log: Path | None, *, json: bool) -> None:
     """Print the devices of a target."""
-    with open_session(target, log) as devices:
+    with open_recorders(target, log) as devices:
+        cards = [device for device in devices if isinstance(device, CardDevice)]
         rows: list[dict[str, Any]] = [
             {
                 "name": device.name,
@@ -54,7 +59,11 @@ def list_devices(target: str, log: Path | None, *, json: bool) -> None:
                 "identity": device.identity.to_json(),
             }
             for device in devices
+            if isinstance(device, Device | CardDevice)
         ]
+    if cards:
+        _list_cards(target, cards, rows, json=json)
+        return
     if json:
         emit_json({"target": target, "devices": rows})
         return
@@ -77,3 +86,45 @@ def list_devices(target: str, log: Path | None, *, json: bool) -> None:
             right=(3, 4, 5, 6),
         )
     )
+
+
+def _list_cards(
+    target: str, devices: list[CardDevice], rows: list[dict[str, Any]], *, json: bool
+) -> None:
+    """Print devices that are described by a card file: which card, where it came from, what was built."""
+    for device, row in zip(devices, rows, strict=True):
+        card = device.found.card
+        row["card"] = {
+            "name": card.name,
+            "version": card.said.card.version,
+            "hash": f"{device.identity.card_hash:016x}",
+            "from": device.found.where,
+            "clocks": {clock.name: clock.said.hz for clock in card.clocks},
+            "taps": [tap.name for tap in card.taps],
+            "features": [
+                str(part.name).lower() for part in Feature if part in device.identity.built
+            ],
+        }
+    if json:
+        emit_json({"target": target, "devices": rows})
+        return
+    print(
+        table(
+            ("device", "base", "boot nonce", "card", "card hash", "clocks", "taps"),
+            [
+                (
+                    row["name"],
+                    f"{row['base']:#010x}",
+                    f"{row['identity']['boot_nonce']:#010x}",
+                    f"{row['card']['name']} {row['card']['version']}",
+                    row["card"]["hash"],
+                    ", ".join(f"{name} {hz:,} Hz" for name, hz in row["card"]["clocks"].items()),
+                    ", ".join(row["card"]["taps"]),
+                )
+                for row in rows
+            ],
+        )
+    )
+    print()
+    for row in rows:
+        print(printable(f"{row['name']}: card from {row['card']['from']}"))

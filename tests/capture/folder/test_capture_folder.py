@@ -191,7 +191,7 @@ def test_a_name_or_value_that_the_map_does_not_know_is_refused() -> None:
     image = RegisterImage({})
     with pytest.raises(ValueError, match=r"ctl\.stat"):
         image.value("ctl.stat")
-    with pytest.raises(ValueError, match=r"register ctl\.state has no field 'shape'"):
+    with pytest.raises(ValueError, match=r"ctl\.state has no field 'shape'"):
         image.field("ctl.state", "shape")
     with pytest.raises(ValueError, match=r"ctl.state.state: 4 does not fit 2 bits \(0\.\.3\)"):
         pack_register("ctl.state", state=4)

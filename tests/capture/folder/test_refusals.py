@@ -126,8 +126,8 @@ def test_a_manifest_that_claims_to_be_huge_is_not_read(folder: Path) -> None:
 
 
 def test_a_newer_format_version_asks_for_an_update(folder: Path) -> None:
-    resign(folder, lambda m: m.update(format=["freezeframe-capture", 2, 0]))
-    with pytest.raises(CaptureVersionError, match=r"version 2\.0, this program reads 1\.1; update"):
+    resign(folder, lambda m: m.update(format=["freezeframe-capture", 3, 0]))
+    with pytest.raises(CaptureVersionError, match=r"version 3\.0, this program reads 1\.1; update"):
         CaptureFolder.open(folder)
     resign(folder, lambda m: m.update(format=["freezeframe-capture", 1, 2]))
     with pytest.raises(CaptureVersionError, match=r"version 1\.2, this program reads 1\.1; update"):

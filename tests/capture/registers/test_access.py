@@ -84,7 +84,7 @@ def test_a_magic_of_all_ones_is_no_device_but_a_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(0x00000009, "an older release"), (0x00020000, "a newer release")]
+    ("version", "advice"), [(0x00000009, "an older release"), (0x00030000, "a newer release")]
 )
 def test_another_format_version_is_refused_with_the_release_to_use(
     version: int, advice: str

@@ -1,0 +1,232 @@
+"""Any card: armed with its nonce, frozen, pulled, every word verified; what comes out is what was recorded."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from freezeframe.capture.card.device import CardDevice, open_any, split_card
+from freezeframe.capture.card.recording import Feature, Toggle
+from freezeframe.capture.connection import Card, connect
+from freezeframe.capture.counters.card import CardSource
+from freezeframe.capture.errors import DeviceUnknownError, InputError, TargetError
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.opening import open_capture
+from freezeframe.capture.recorder.control import arm_all, freeze_all
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.recorder.state import read_state
+from freezeframe.capture.registers.access import open_devices
+from freezeframe.emulator.card_image import SERVED, CardImage
+from freezeframe.emulator.serve import serve_card
+from tests.capture.card.recorded import BYTES, TEXT, recording
+
+
+def _device(image: CardImage) -> CardDevice:
+    (device,) = open_any(image)
+    assert isinstance(device, CardDevice)
+    return device
+
+
+def test_a_pull_brings_every_memory_counter_and_clock_home(tmp_path: Path) -> None:
+    report = pull(CardImage([recording()]), tmp_path / "x.ff")
+    assert report.complete
+    assert report.lost == ()
+    folder = open_capture(tmp_path / "x.ff")
+    assert isinstance(folder, CardFolder)
+    found = folder.device("A").recording()
+    assert (found.card.name, found.device, found.cause_names) == ("wide", "A", ("trigger",))
+    assert found.cause_cycle == (7 << 32) + 5
+    assert found.counters == {"drops": (1 << 32) + 3}
+    assert found.bank == {"level": 77}
+    byte, wide = found.taps["byte"], found.taps["wide"]
+    assert [row.tobytes().hex(" ") for row in byte.lanes[0][:4]] == BYTES
+    assert not byte.lanes[0][4:].any()
+    assert (byte.write_ptr, byte.wrapped, byte.closed, byte.stored, byte.offered) == (
+        4, False, True, 4, 12,
+    )  # fmt: skip
+    assert [int(lane[0, 0]) for lane in wide.lanes] == [0x11, 0x22]
+    assert wide.slots_in_order().tolist() == [*range(5, 16), *range(5)]
+    bus, rx = found.clocks
+    assert (bus.first, bus.last) == (Toggle(1, 100), Toggle(9, 32_868))
+    assert (rx.hz, rx.first, rx.last, rx.alive) == (199_999_000, Toggle(1, 205), None, True)
+    assert found.not_read == ()
+
+
+def test_the_arm_key_is_the_key_xor_the_low_bits_of_the_nonce() -> None:
+    image = CardImage([recording()], boot_nonce=0xABCD1234)
+    image.write(0x104, [0x4152 << 16 | 2])  # without the nonce
+    assert image.device(0).get("id.generation") == 1
+    image.write(0x104, [(0x4152 ^ 0x234) << 16 | 2])
+    assert image.device(0).get("id.generation") == 2
+    assert arm_all([_device(image)]) == [3]
+
+
+def test_a_card_without_the_arm_key_is_armed_by_the_plain_one() -> None:
+    image = CardImage([recording(features=SERVED & ~Feature.ARM_KEY)])
+    image.write(0x104, [0x4152 << 16 | 2])
+    assert image.device(0).get("id.generation") == 2
+    assert arm_all([_device(image)]) == [3]
+
+
+def test_arming_and_freezing_are_seen_in_the_state() -> None:
+    image = CardImage([recording()])
+    device = _device(image)
+    arm_all([device])
+    armed = read_state(device)
+    assert (armed.state, armed.causes, armed.generation) == ("armed", (), 2)
+    assert list(armed.memories) == ["byte", "wide.0", "wide.1"]
+    assert armed.memories["byte"].stored == 0
+    assert not armed.clocks["rx"].closed
+    with pytest.raises(TargetError, match=r"0x00100000 \(trace.byte\+0x0000\)"):
+        device.read_words([0x100000])
+    (frozen,) = freeze_all([device])
+    assert (frozen.state, frozen.causes) == ("frozen", ("host",))
+    assert frozen.memories["byte"].stored == 4
+    assert frozen.memories["wide.1"].chunks_done == 1
+    assert frozen.clocks["rx"].closed
+
+
+def test_a_clock_that_stands_still_is_told(tmp_path: Path) -> None:
+    image = CardImage([recording()])
+    image.device(0).set("ctl.clocks_alive", 1)
+    assert not read_state(_device(image)).clocks["rx"].alive
+    report = pull(image, tmp_path / "x.ff")
+    assert report.lost == ("A: clock rx stood still, so its taps recorded nothing after it did",)
+    assert not CardFolder.open(tmp_path / "x.ff").devices[0].recording().clocks[1].alive
+
+
+def test_a_chunk_that_does_not_have_the_crc_of_the_device_is_a_gap(tmp_path: Path) -> None:
+    image = CardImage([recording()])
+    image.device(0).flip(0x100000 + 16 * 256, 1)  # slot 256 of byte: the second chunk
+    report = pull(image, tmp_path / "x.ff")
+    assert not report.complete
+    assert report.lost == (
+        "A.byte: slots 256..511 (256) could not be read: CRC-32 did not match in 10 readings",
+    )
+    found = CardFolder.open(tmp_path / "x.ff").devices[0].recording()
+    assert found.taps["byte"].gaps == ((range(256, 512),),)
+    assert [row.tobytes().hex(" ") for row in found.taps["byte"].lanes[0][:4]] == BYTES
+
+
+def test_crcs_that_are_not_there_yet_are_gaps_in_the_order_of_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("freezeframe.capture.recorder.plan._CRC_STALL_S", 0.01)
+    image = CardImage([recording()])
+    image.device(0).set("ctl.crc_done", 3)  # byte has two entries, each lane of wide one
+    assert pull(image, tmp_path / "x.ff").lost == (
+        "A.wide.1: slots 0..15 (16) could not be read: the device has not computed its CRC",
+    )
+
+
+@pytest.mark.parametrize(
+    ("register", "value", "says"),
+    [
+        ("tap.write_ptr", 513, "byte has 512 slots and its write pointer is at 513"),
+        ("id.chunk", 0xFFFFFFFF, None),
+    ],
+)
+def test_a_device_that_contradicts_itself_leaves_nothing(
+    register: str, value: int, says: str | None, tmp_path: Path
+) -> None:
+    image = CardImage([recording()])
+    indices = (0,) if register.startswith("tap.") else ()
+    image.device(0).set(register, value, *indices)
+    if says is None:
+        assert not pull(image, tmp_path / "x.ff").complete  # one CRC for all does not match
+        return
+    with pytest.raises(TargetError, match=says):
+        pull(image, tmp_path / "x.ff")
+    assert not (tmp_path / "x.ff").exists()
+
+
+def test_a_card_without_a_crc_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DeviceUnknownError, match="built without a CRC table"):
+        pull(CardImage([recording(features=SERVED & ~Feature.CRC_TABLE)]), tmp_path / "x.ff")
+
+
+def test_a_step_that_knows_the_built_in_card_alone_says_so() -> None:
+    with pytest.raises(DeviceUnknownError, match="this step knows the built-in card alone"):
+        open_devices(CardImage([recording()]))
+
+
+def test_counters_and_laws_of_a_card_are_watched_by_its_own_names(tmp_path: Path) -> None:
+    pull(CardImage([recording()]), tmp_path / "x.ff")
+    file = tmp_path / "card.toml"
+    file.write_text(TEXT)
+    with _served(file) as url:
+        source = CardSource(url)
+        sample = source.read()
+        assert sample.values["A.drops"] == 0
+        assert source.counters["A.drops"].unit == "packets"
+        assert source.counters["A.drops"].labels == (
+            ("device", "A"), ("card", "wide"), ("counter", "drops"),
+        )  # fmt: skip
+        source.close()
+
+
+def test_a_capture_is_replayed_as_a_target_and_pulled_again(tmp_path: Path) -> None:
+    pull(CardImage([recording()]), tmp_path / "x.ff")
+    with connect(f"file:{tmp_path / 'x.ff'}") as card:
+        assert card.states()["A"].state == "frozen"
+        again = card.pull(tmp_path / "y.ff")
+    assert isinstance(again, CardFolder)
+    before = CardFolder.open(tmp_path / "x.ff").devices[0]
+    for name, memory in again.devices[0].memories.items():
+        assert np.array_equal(memory.records, before.memories[name].records)
+    assert list(again.devices[0].registers) == list(before.registers)
+
+
+def test_a_software_device_answers_over_etherbone(tmp_path: Path) -> None:
+    pull(CardImage([recording()]), tmp_path / "x.ff")
+    with _served(tmp_path / "x.ff") as url, connect(url) as card:
+        card.arm()
+        card.freeze()
+        card.wait(5)
+        assert card.counters() == {"A": {"drops": (1 << 32) + 3}}
+        assert isinstance(card.pull(tmp_path / "y.ff"), CardFolder)
+
+
+def test_the_card_file_is_an_option_of_any_target() -> None:
+    assert split_card("etherbone://h:1") == ("etherbone://h:1", None)
+    assert split_card("etherbone://h:1?card=a%20b.toml") == ("etherbone://h:1", Path("a b.toml"))
+    assert split_card("uart:/dev/x?a=1&card=c.toml&b=2") == ("uart:/dev/x?a=1&b=2", Path("c.toml"))
+    for wrong in ("x:?card=", "x:?card=a&card=b"):
+        with pytest.raises(InputError, match="card= takes one card file"):
+            split_card(wrong)
+
+
+def test_python_opens_any_card() -> None:
+    card = Card(CardImage([recording()]))
+    assert card.counters() == {"A": {"drops": (1 << 32) + 3}}
+    assert card.device("A").read("tap.offered", 0) == 12
+
+
+class _served:
+    """A software device in a thread, for the length of a block; gives its URL."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._ready = threading.Event()
+        self._stop = threading.Event()
+        self._url = ""
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> str:
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self._url
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        def ready(url: str) -> None:
+            self._url = url
+            self._ready.set()
+
+        serve_card("127.0.0.1:0", self._file, ready, self._stop.is_set)
