@@ -8,10 +8,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from freezeframe.capture.card.device import open_any, split_card
+from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder
+from freezeframe.capture.recorder.card_trigger import (
+    parse_card_term,
+    read_card_trigger,
+    set_card_trigger,
+)
 from freezeframe.capture.recorder.control import arm_all, freeze, wait_for
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import RecorderState, read_state
@@ -180,11 +185,18 @@ def trigger(
     if (on is None) != (term is None) or (off and on) or (then is not None and term is None):
         raise InputError("a trigger needs both a tap (on) and a term, or off=True alone")
     chosen = card.device(device)
+    if isinstance(chosen, CardDevice):
+        if then is not None or count != 1 or limit_cycles or edge:
+            raise InputError(
+                f"{card.target.url}: the trigger of a card that is described by a file has one term"
+            )
+        if off:
+            clear_trigger(chosen)
+        elif on is not None and term is not None:
+            set_card_trigger(chosen, on, parse_card_term(term))
+        return read_card_trigger(chosen)
     if not isinstance(chosen, Device):
-        raise InputError(
-            f"{card.target.url}: device {device} is of a card file; this trigger knows the built-in card "
-            "alone: write its trigger registers (card.device(...).write)"
-        )
+        raise TypeError(f"{device} is a device of another map")
     if off:
         clear_trigger(chosen)
     elif on is not None and term is not None:

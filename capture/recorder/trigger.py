@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from freezeframe.capture.errors import InputError, TargetError
-from freezeframe.capture.registers.access import Device
+from freezeframe.capture.registers.access import Device, Recorder
 from freezeframe.capture.registers.layouts import HEADER, MEMORY_NAMES, Kind, PacketType
 
 ALL_KINDS = 0xFFFF
 _WORD = (1 << 64) - 1
 _TAPS = MEMORY_NAMES[:4]
-_PARTS = ("value_lo", "value_hi", "mask_lo", "mask_hi", "kinds")
+PARTS = ("value_lo", "value_hi", "mask_lo", "mask_hi", "kinds")
 _TRIES = 8
 _PAUSE_S = 0.002
 
@@ -67,9 +67,7 @@ def parse_term(text: str) -> Term:
             kinds = sum({1 << _kind(text, kind) for kind in given.split("|")})
             continue
         if name == "data":
-            wanted, slash, bits = given.partition("/")
-            part_mask = _number(text, bits) if slash else _WORD
-            part_value = _number(text, wanted)
+            part_value, part_mask = parse_data(text, given)
         else:
             part_value, part_mask = _field(text, name, given)
             header = True
@@ -98,21 +96,21 @@ def set_trigger(device: Device, trigger: Trigger) -> None:
             raise InputError(f"{name} {number}: does not fit 32 bits")
     clear_trigger(device)
     for number, term in enumerate((*trigger.terms, Term(kinds=0))[:2]):
-        for part, word in zip(_PARTS, term.words(), strict=True):
-            _written(device, word, f"trigger.term.{part}", number)
-    _written(device, trigger.count, "trigger.count")
-    _written(device, trigger.limit_cycles, "trigger.limit")
+        for part, word in zip(PARTS, term.words(), strict=True):
+            write_back(device, word, f"trigger.term.{part}", number)
+    write_back(device, trigger.count, "trigger.count")
+    write_back(device, trigger.limit_cycles, "trigger.limit")
     word = _TAPS.index(trigger.tap) << 4 | trigger.edge << 8 | (len(trigger.terms) == 2) << 9
-    _written(device, word | 1, "trigger.config")
+    write_back(device, word | 1, "trigger.config")
 
 
-def clear_trigger(device: Device) -> None:
+def clear_trigger(device: Recorder) -> None:
     """Switch the trigger off.
 
     Raises:
         TargetError: the device does not take it.
     """
-    _written(device, device.read("trigger.config") & ~1, "trigger.config")
+    write_back(device, device.read("trigger.config") & ~1, "trigger.config")
 
 
 def read_trigger(device: Device) -> Trigger:
@@ -121,14 +119,19 @@ def read_trigger(device: Device) -> Trigger:
     terms = []
     for number in (0, 1) if config >> 9 & 1 else (0,):
         low, high, mask_low, mask_high, kinds = device.read_many(
-            [(f"trigger.term.{part}", number) for part in _PARTS]
+            [(f"trigger.term.{part}", number) for part in PARTS]
         )
         terms.append(Term(low | high << 32, mask_low | mask_high << 32, kinds))
     tap = _TAPS[min(config >> 4 & 7, len(_TAPS) - 1)]
     return Trigger(tap, tuple(terms), max(1, count), limit, bool(config >> 8 & 1), bool(config & 1))
 
 
-def _written(device: Device, word: int, name: str, *indices: int) -> None:
+def write_back(device: Recorder, word: int, name: str, *indices: int) -> None:
+    """Write a register until it reads as it was written.
+
+    Raises:
+        TargetError: it does not.
+    """
     for _ in range(_TRIES):
         device.write(name, word, *indices)
         if device.read(name, *indices) == word:
@@ -163,6 +166,16 @@ def _field(text: str, name: str, given: str) -> tuple[int, int]:
     if number >> width:
         raise InputError(f"term {text!r}: {name} {number} does not fit {width} bits")
     return number << lsb, ((1 << width) - 1) << lsb
+
+
+def parse_data(text: str, given: str) -> tuple[int, int]:
+    """Return value and mask of ``0x1000/0xffff``; without a mask every bit counts.
+
+    Raises:
+        InputError: one is no number of 64 bits; the message names the term ``text``.
+    """
+    wanted, slash, bits = given.partition("/")
+    return _number(text, wanted), _number(text, bits) if slash else _WORD
 
 
 def _number(text: str, given: str) -> int:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.card.device import CardDevice
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.recorder.card_trigger import (
+    WORD_KINDS,
+    parse_card_term,
+    read_card_trigger,
+    set_card_trigger,
+)
 from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.trigger import (
     Trigger,
@@ -15,9 +23,9 @@ from freezeframe.capture.recorder.trigger import (
     read_trigger,
     set_trigger,
 )
-from freezeframe.capture.registers.access import device_of
+from freezeframe.capture.registers.access import Device, device_of
 from freezeframe.gui.cli.output import emit_json, hex_word, table
-from freezeframe.gui.cli.work.session import open_session
+from freezeframe.gui.cli.work.session import open_recorders
 
 
 def trigger(
@@ -39,27 +47,41 @@ def trigger(
     Raises:
         InputError: a term cannot be read, or there is no device of that name.
     """
-    wanted = None
-    if tap is not None:
-        wanted = Trigger(tap, tuple(map(parse_term, terms)), count, limit_cycles, edge)
-    with open_session(target, log) as devices:
+    names: Callable[[int], Sequence[str]] = kind_names
+    with open_recorders(target, log) as devices:
         device = device_of(devices, name)
-        if off:
-            clear_trigger(device)
-        elif wanted is not None:
-            set_trigger(device, wanted)
-        read_back = read_trigger(device)
+        if isinstance(device, CardDevice):
+            if len(terms) > 1 or count != 1 or limit_cycles or edge:
+                raise InputError(
+                    f"{target}: the trigger of a card that is described by a file has one term: leave out "
+                    "--then, --count, --limit and --edge"
+                )
+            term = parse_card_term(terms[0]) if terms else None
+            if off:
+                clear_trigger(device)
+            elif tap is not None and term is not None:
+                set_card_trigger(device, tap, term)
+            read_back, names = read_card_trigger(device), _card_kind_names
+        else:
+            if not isinstance(device, Device):
+                raise TypeError(f"{device.name} is a device of another map")
+            if off:
+                clear_trigger(device)
+            elif tap is not None:
+                wanted = tuple(map(parse_term, terms))
+                set_trigger(device, Trigger(tap, wanted, count, limit_cycles, edge))
+            read_back = read_trigger(device)
         if not json:
-            print(_text(name, read_back))
+            print(_text(name, read_back, names))
         if arm:
             arm_all(devices)
     if json:
-        emit_json({"target": target, "device": name, **_document(read_back), "armed": arm})
+        emit_json({"target": target, "device": name, **_document(read_back, names), "armed": arm})
     elif arm:
         print("armed")
 
 
-def _document(trigger: Trigger) -> dict[str, Any]:
+def _document(trigger: Trigger, names: Callable[[int], Sequence[str]]) -> dict[str, Any]:
     return {
         "enabled": trigger.enabled,
         "tap": trigger.tap,
@@ -70,20 +92,24 @@ def _document(trigger: Trigger) -> dict[str, Any]:
             {
                 "value": hex_word(term.value),
                 "mask": hex_word(term.mask),
-                "kinds": list(kind_names(term.kinds)),
+                "kinds": list(names(term.kinds)),
             }
             for term in trigger.terms
         ],
     }
 
 
-def _text(name: str, trigger: Trigger) -> str:
+def _card_kind_names(kinds: int) -> list[str]:
+    return [name for name, kind in WORD_KINDS.items() if kinds >> kind & 1]
+
+
+def _text(name: str, trigger: Trigger, names: Callable[[int], Sequence[str]]) -> str:
     if not trigger.enabled:
         return f"{name}: trigger off"
     rows = [
         (
             number,
-            "|".join(kind_names(term.kinds)) or "none: never matches",
+            "|".join(names(term.kinds)) or "none: never matches",
             hex_word(term.value),
             hex_word(term.mask),
         )

@@ -10,7 +10,7 @@ import pytest
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.card.recording import Feature, Toggle
-from freezeframe.capture.connection import Card, connect
+from freezeframe.capture.connection import Card, connect, trigger
 from freezeframe.capture.counters.card import CardSource
 from freezeframe.capture.errors import DeviceUnknownError, InputError, TargetError
 from freezeframe.capture.folder.card_folder import CardFolder
@@ -18,6 +18,7 @@ from freezeframe.capture.folder.opening import open_capture
 from freezeframe.capture.recorder.control import arm_all, freeze_all
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
+from freezeframe.capture.recorder.trigger import Term
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.card_image import SERVED, CardImage
 from freezeframe.emulator.serve import serve_card
@@ -203,6 +204,39 @@ def test_python_opens_any_card() -> None:
     card = Card(CardImage([recording()]))
     assert card.counters() == {"A": {"drops": (1 << 32) + 3}}
     assert card.device("A").read("tap.offered", 0) == 12
+
+
+def test_the_trigger_of_a_card_is_one_term_on_a_tap_of_its_own() -> None:
+    image = CardImage([recording()])
+    card = Card(image)
+    assert not trigger(card).enabled
+    there = trigger(card, "wide", "kind=END_USER|TAIL_USER,data=0x12345/0xffff")
+    assert (there.tap, there.enabled) == ("wide", True)
+    assert there.terms == (Term(0x2345, 0xFFFF, 1 << 7 | 1 << 11),)
+    words = image.read(range(0x140, 0x158, 4)).tolist()
+    assert words == [1 << 8 | 1, 0x2345, 0, 0xFFFF, 0, 1 << 7 | 1 << 11]
+    assert not trigger(card, off=True).enabled
+
+
+@pytest.mark.parametrize(
+    ("tap", "term", "says"),
+    [
+        ("rx_enq", "data=1", "tap 'rx_enq': there is byte, wide"),
+        ("wide", "kind=CREDIT", "kind 'CREDIT'; at a tap there is HEAD, BODY"),
+        ("wide", "flow=3", "there is kind=NAME and data=VALUE/MASK"),
+        ("wide", "data=0x10000000000000000", "does not fit 64 bits"),
+        ("wide", "data=x", "'x' is not a number"),
+    ],
+)
+def test_a_term_that_a_card_does_not_know_is_refused(tap: str, term: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        trigger(Card(CardImage([recording()])), tap, term)
+
+
+def test_a_card_that_was_built_without_a_trigger_says_so() -> None:
+    image = CardImage([recording(features=SERVED & ~Feature.TRIGGER)])
+    with pytest.raises(InputError, match=r"device A \(wide\) was built without a trigger"):
+        trigger(Card(image))
 
 
 class _served:

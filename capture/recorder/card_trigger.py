@@ -1,0 +1,101 @@
+"""The trigger of a card that is described by a file: one term on the first 64 bits of a tap, as they came.
+
+Source: docs/card-map.md, section 1 (trigger) and section 5 (kinds).
+"""
+
+from __future__ import annotations
+
+from freezeframe.capture.card.device import CardDevice
+from freezeframe.capture.card.recording import Feature
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.recorder.trigger import (
+    ALL_KINDS,
+    PARTS,
+    Term,
+    Trigger,
+    clear_trigger,
+    parse_data,
+    write_back,
+)
+
+WORD_KINDS = {
+    "HEAD": 1,
+    "BODY": 2,
+    "TAIL": 3,
+    "PART": 4,
+    "END": 5,
+    "PART_USER": 6,
+    "END_USER": 7,
+    "BODY_USER": 10,
+    "TAIL_USER": 11,
+}
+
+
+def parse_card_term(text: str) -> Term:
+    """Return the term of ``kind=END_USER|TAIL_USER,data=0x1000/0xffff``; byte 0 is the least significant.
+
+    Raises:
+        InputError: an unknown name, or a value that is none.
+    """
+    term = Term()
+    for part in text.split(","):
+        name, _, given = part.strip().partition("=")
+        if name == "data":
+            value, mask = parse_data(text, given)
+            term = Term(value & mask, mask, term.kinds)
+        elif name == "kind":
+            kinds = 0
+            for kind in given.split("|"):
+                if kind.strip().upper() not in WORD_KINDS:
+                    raise InputError(
+                        f"term {text!r}: kind {kind.strip()!r}; at a tap there is {', '.join(WORD_KINDS)}"
+                    )
+                kinds |= 1 << WORD_KINDS[kind.strip().upper()]
+            term = Term(term.value, term.mask, kinds)
+        else:
+            raise InputError(
+                f"term {text!r}: {part.strip()!r}: of a card that is described by a file there is "
+                "kind=NAME and data=VALUE/MASK"
+            )
+    return term
+
+
+def set_card_trigger(device: CardDevice, tap: str, term: Term) -> None:
+    """Write a trigger, off while it is written, and read it back.
+
+    Raises:
+        InputError: the card has no such tap, or was built without a trigger; nothing is written.
+        TargetError: the device does not take it.
+    """
+    _must_have(device)
+    taps = {each.name: each.number for each in device.found.card.taps}
+    if tap not in taps:
+        raise InputError(f"tap {tap!r}: there is {', '.join(taps)}")
+    clear_trigger(device)
+    for part, word in zip(PARTS, term.words(), strict=True):
+        write_back(device, word, f"trigger.{part}")
+    write_back(device, taps[tap] << 8 | 1, "trigger.config")
+
+
+def read_card_trigger(device: CardDevice) -> Trigger:
+    """Return the trigger as it stands in the device.
+
+    Raises:
+        InputError: the card was built without one.
+    """
+    _must_have(device)
+    config, low, high, mask_low, mask_high, kinds = device.read_many(
+        ["trigger.config", *(f"trigger.{part}" for part in PARTS)]
+    )
+    taps = device.found.card.taps
+    number = config >> 8 & 0x3F
+    tap = taps[number].name if number < len(taps) else f"tap {number}"
+    term = Term(low | high << 32, mask_low | mask_high << 32, kinds & ALL_KINDS)
+    return Trigger(tap, (term,), enabled=bool(config & 1))
+
+
+def _must_have(device: CardDevice) -> None:
+    if Feature.TRIGGER not in device.identity.built:
+        raise InputError(
+            f"{device.target.url}: device {device.name} ({device.found.card.name}) was built without a trigger"
+        )
