@@ -1,0 +1,120 @@
+"""A claim about a card, the witnesses it entails, and the finding that is left of it.
+
+A name stands only while no witness that could have seen it is against it: else the claim falls to a candidate, and
+what contradicts it is printed. How often a name is right has not been counted yet on cards of this kind, so no
+finding carries a confidence that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from freezeframe.analyzers.card.differences import BYTES_ROTATED
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
+
+NOT_COUNTED = "Confidence: not counted yet."
+
+DROPPED, REORDERED = "packet-dropped", "packets-reordered"
+BAD_ON_ARRIVAL, RUNT, GIANT = "bad-on-arrival", "runt", "giant"
+STALLED, GAP = "stalled", "gap-in-packet"
+NO_FIT, NONE_KNOWN = "description-does-not-fit", "none-of-the-known"
+LAW_BROKEN = "law-broken"
+
+
+class Says(StrEnum):
+    """What a witness says of a claim; silent: it could not have seen it."""
+
+    FOR = "for"
+    AGAINST = "against"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One observation that a claim entails, and what was observed."""
+
+    says: Says
+    text: str
+    rows: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """This happened, here, to this packet.
+
+    Attributes:
+        name: the general name. Others that fit as well are ``candidates``.
+        where: taps of the stretch, or the one tap.
+        packet: number of the packet in the first tap's memory, from 0.
+        falsifier: what would have shown it wrong.
+        lanes: bytes of a beat that changed; of crossed lanes those of one sort are told as one.
+    """
+
+    name: str
+    text: str
+    where: tuple[str, ...]
+    packet: int | None = None
+    beat: int | None = None
+    t_ps: int | None = None
+    t_unc_ps: int | None = None
+    witnesses: tuple[Witness, ...] = ()
+    falsifier: str = ""
+    candidates: tuple[str, ...] = ()
+    lanes: tuple[int, ...] = ()
+
+
+def findings_of(claims: Sequence[Claim], device: str) -> list[Finding]:
+    """Return a finding for each sort of claim, the first in time standing for all, oldest first."""
+    groups: dict[tuple[object, ...], list[Claim]] = {}
+    for claim in claims:
+        contradicted = any(witness.says is Says.AGAINST for witness in claim.witnesses)
+        sort = claim.lanes if claim.name == BYTES_ROTATED else ()
+        key = (claim.name, claim.where, claim.candidates, contradicted, sort)
+        groups.setdefault(key, []).append(claim)
+    found = [_finding(group, device) for group in groups.values()]
+    return sorted(found, key=lambda f: f.t_ps if f.t_ps is not None else 1 << 62)
+
+
+def _finding(group: Sequence[Claim], device: str) -> Finding:
+    claim = group[0]
+    against = [witness for witness in claim.witnesses if witness.says is Says.AGAINST]
+    name, candidates = claim.name, claim.candidates
+    if candidates or against:
+        name, candidates = UNDETERMINED, candidates or (claim.name,)
+    more = ""
+    if len(group) > 1:
+        numbers = ", ".join(str(other.packet) for other in group[1:9] if other.packet is not None)
+        more = (
+            f" The same befell {len(group) - 1} more: packet {numbers}{', ...' * (len(group) > 9)}."
+        )
+    doubt = "".join(f" Against it: {witness.text}" for witness in against)
+    place = device if not claim.where else claim.where[-1]
+    evidence = [
+        Evidence(f"{witness.says.value.capitalize()}: {witness.text}", device, place, witness.rows)
+        for witness in claim.witnesses
+    ]
+    if claim.falsifier:
+        evidence.append(
+            Evidence(f"Would have shown it wrong, and was looked at: {claim.falsifier}", device)
+        )
+    evidence.append(Evidence(NOT_COUNTED, device))
+    return Finding(
+        name,
+        f"{claim.text}{more}{doubt}",
+        device=device,
+        tap=claim.where[-1] if claim.where else None,
+        direction=" -> ".join(claim.where) if len(claim.where) > 1 else None,
+        packet=claim.packet,
+        word=claim.beat,
+        t_ps=claim.t_ps,
+        t_uncertainty_ps=claim.t_unc_ps,
+        candidates=candidates if name == UNDETERMINED else (),
+        evidence=tuple(evidence),
+    )
+
+
+def with_candidates(claim: Claim, names: Sequence[str]) -> Claim:
+    """Return the claim as one that its observations do not decide."""
+    return replace(claim, candidates=tuple(names))

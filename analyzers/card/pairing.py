@@ -1,0 +1,143 @@
+"""Which packet at one tap is which at the next: by content or fields, and only where that is proven.
+
+A packet that is unlike every other at both taps, and stands at both, is an anchor; between two anchors that follow
+each other everything at both taps is known to have been recorded. Equal packets are told apart by their place there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+MOST_IN_REGION = 400  # packets between two anchors that are compared with each other
+
+Key = Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """What stands between two anchors and did not pair: packets of either tap, in order.
+
+    ``before`` and ``after``: whether there is an anchor on that side; what is open there may be outside a memory.
+    """
+
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    before: bool
+    after: bool
+
+
+@dataclass(slots=True)
+class Pairing:
+    """Pairs of packets (number at the first tap, at the second), and what is left.
+
+    ``moved``: unlike all others, at both taps, and not in the order of the rest.
+    """
+
+    pairs: list[tuple[int, int]] = field(default_factory=list)
+    moved: list[tuple[int, int]] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+    anchors: int = 0
+
+
+def pair_packets(first: Sequence[tuple[int, Key]], second: Sequence[tuple[int, Key]]) -> Pairing:
+    """Pair the packets of two taps, each (number, key) in the order of its tap."""
+    counts = Counter(key for _, key in first), Counter(key for _, key in second)
+    place = {key: at for at, (_, key) in enumerate(second)}
+    single = [
+        (at, place[key])
+        for at, (_, key) in enumerate(first)
+        if counts[0][key] == 1 and counts[1][key] == 1
+    ]
+    chain = _rising(single)
+    kept = set(chain)
+    out = Pairing(anchors=len(chain))
+    moved = [pair for pair in single if pair not in kept]
+    out.moved = [(first[i][0], second[j][0]) for i, j in moved]
+    gone = {i for i, _ in moved}, {j for _, j in moved}
+    ends = [(-1, -1), *chain, (len(first), len(second))]
+    for number, ((i0, j0), (i1, j1)) in enumerate(pairwise(ends)):
+        if number:
+            out.pairs.append((first[i0][0], second[j0][0]))
+        a = [i for i in range(i0 + 1, i1) if i not in gone[0]]
+        b = [j for j in range(j0 + 1, j1) if j not in gone[1]]
+        if a or b:
+            _between(out, first, second, a, b, before=number > 0, after=number < len(chain))
+    out.pairs.sort()
+    return out
+
+
+def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest part of pairs, sorted by the first, whose second numbers rise."""
+    tails: list[int] = []
+    at: list[int] = []
+    back: list[int] = []
+    for number, (_, j) in enumerate(pairs):
+        place = bisect_left(tails, j)
+        back.append(at[place - 1] if place else -1)
+        if place == len(tails):
+            tails.append(j)
+            at.append(number)
+        else:
+            tails[place] = j
+            at[place] = number
+    chain = []
+    number = at[-1] if at else -1
+    while number >= 0:
+        chain.append(pairs[number])
+        number = back[number]
+    return chain[::-1]
+
+
+def _between(
+    out: Pairing,
+    first: Sequence[tuple[int, Key]],
+    second: Sequence[tuple[int, Key]],
+    a: list[int],
+    b: list[int],
+    *,
+    before: bool,
+    after: bool,
+) -> None:
+    """Pair equal packets between two anchors; what is left over is a region.
+
+    Where one side is open, equal packets pair only as long as they follow the anchor without a break: those beyond may
+    be others of the same bytes.
+    """
+    if not (before and after):
+        step = 1 if before else -1
+        while (before or after) and a and b and first[a[::step][0]][1] == second[b[::step][0]][1]:
+            out.pairs.append(
+                (first[a.pop(0 if before else -1)][0], second[b.pop(0 if before else -1)][0])
+            )
+        _leave(out, first, second, a, b, before=before, after=after)
+        return
+    if max(len(a), len(b)) > MOST_IN_REGION:
+        _leave(out, first, second, a, b, before=before, after=after)
+        return
+    keys = [first[i][1] for i in a], [second[j][1] for j in b]
+    left = right = 0
+    for block in SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_matching_blocks():
+        _leave(out, first, second, a[left : block.a], b[right : block.b], before=True, after=True)
+        for k in range(block.size):
+            out.pairs.append((first[a[block.a + k]][0], second[b[block.b + k]][0]))
+        left, right = block.a + block.size, block.b + block.size
+
+
+def _leave(
+    out: Pairing,
+    first: Sequence[tuple[int, Key]],
+    second: Sequence[tuple[int, Key]],
+    a: list[int],
+    b: list[int],
+    *,
+    before: bool,
+    after: bool,
+) -> None:
+    if a or b:
+        numbers = tuple(first[i][0] for i in a), tuple(second[j][0] for j in b)
+        out.regions.append(Region(*numbers, before, after))

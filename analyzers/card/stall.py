@@ -1,0 +1,98 @@
+"""A receiver or a stretch that stands still: packets wait, and no beat comes out until the freeze."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freezeframe.analyzers.card.claims import STALLED, Claim, Says, Witness
+from freezeframe.analyzers.card.stretch import StretchView
+from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.tap.kinds import Packet
+
+_TIMES = 10  # a wait so many times the longest that passed is no ordinary one
+_CYCLES = 1_000
+
+
+def stalled(view: StretchView) -> Claim | None:
+    """Return the claim that the second tap of a stretch stands still, where that is seen."""
+    stream, name = view.second.stream, view.second.tap.name
+    if stream.span is None or not len(stream):
+        return None
+    since, closed = int(stream.packets.end[-1]), stream.span[1]
+    t_ps, unc_ps = _times(view, name, [since, closed])
+    checkers = [
+        cause.name
+        for cause in view.recording.card.causes
+        if cause.said is not None
+        and (cause.said.check, cause.said.tap) == ("no-ready", name)
+        and cause.name in view.recording.cause_names
+        and closed - since >= cause.said.cycles
+    ]
+    waiting = _waiting(view, t_ps)
+    if checkers:
+        who = (
+            f"its receiver held ready low: the card's checker {checkers[0]} saw valid without ready"
+        )
+        witness = Witness(Says.FOR, f"cause {checkers[0]} froze the card")
+    elif waiting is None:
+        return None
+    elif view.second.tap.said.ready:
+        who = f"whether its receiver or what stands before {name} stopped is not recorded"
+        witness = Witness(Says.SILENT, "ready is not recorded, and no checker of the card saw it")
+    else:
+        who = f"the stream has no ready, so what stands before {name} stopped"
+        witness = Witness(Says.FOR, f"{name} takes every beat that is valid")
+    text = (
+        f"{name} stands still from cycle {since + 1:,} on, for {format_ps(int(t_ps[1] - t_ps[0]))} "
+        f"until the memory closed; {who}."
+    )
+    silent = Witness(
+        Says.FOR,
+        f"no beat in {closed - since:,} cycles",
+        (view.row(view.second, len(stream) - 1, "last packet"),),
+    )
+    witnesses = (silent, witness, *([] if waiting is None else [waiting]))
+    falsifier = "a beat out of it since, or no packet that waits"
+    return Claim(
+        STALLED, text, (name,), None, None, int(t_ps[0]), int(unc_ps[0]), witnesses, falsifier
+    )
+
+
+def _times(
+    view: StretchView, tap: str, cycles: list[int]
+) -> tuple[
+    np.ndarray[tuple[int, ...], np.dtype[np.int64]], np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+]:
+    clock = view.recording.card.tap(tap).clock.name
+    return view.times.times_ps(view.recording.device, clock, np.array(cycles, np.int64))
+
+
+def _waiting(
+    view: StretchView, t_ps: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+) -> Witness | None:
+    """Return the packet that has waited far longer than any that came out; None where none has."""
+    first, second = view.first, view.second
+    if not view.pairing.pairs:
+        return None
+    pairs = np.array(view.pairing.pairs)
+    there = np.flatnonzero((first.stream.packets.flags & int(Packet.CUT_END)) == 0)
+    there = there[there > pairs[-1, 0]]
+    if not len(there):
+        return None
+    waits = int(there[0])
+    entered, unc = _times(
+        view, first.tap.name, first.stream.packets.end[[*pairs[:, 0], waits]].tolist()
+    )
+    left, unc_left = _times(view, second.tap.name, second.stream.packets.end[pairs[:, 1]].tolist())
+    if min(int(unc.min()), int(unc_left.min())) < 0:
+        return None
+    longest_ps = int((left - entered[:-1]).max())
+    period_ps = int(view.times.clocks[view.recording.device, second.tap.clock.name].ps_per_cycle)
+    waited_ps = int(t_ps[1] - max(int(t_ps[0]), int(entered[-1])))
+    if waited_ps < max(_TIMES * longest_ps, _CYCLES * period_ps):
+        return None
+    text = (
+        f"packet {waits} of {first.tap.name} has waited {format_ps(waited_ps)}, {len(there)} in all; the longest that "
+        f"came out took {format_ps(longest_ps)}"
+    )
+    return Witness(Says.FOR, text, (view.row(first, waits, f"packet {waits}"),))

@@ -1,0 +1,388 @@
+"""What happened on one stretch of a path: its packets paired, and every difference claimed with its witnesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from zlib import crc32
+
+import numpy as np
+
+from freezeframe.analyzers.card.claims import DROPPED, NONE_KNOWN, REORDERED, Claim, Says, Witness
+from freezeframe.analyzers.card.differences import (
+    BITS_ALTERED,
+    BYTES_ROTATED,
+    Difference,
+    differences,
+    joined,
+    split,
+)
+from freezeframe.analyzers.card.pairing import Key, Pairing, Region, pair_packets
+from freezeframe.analyzers.contract import Row
+from freezeframe.capture.card.elaborated import ElaboratedStretch
+from freezeframe.capture.card.recording import CardRecording
+from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.tap.checked import BAD, FCS_B, GOOD, CheckedStream
+from freezeframe.decoders.tap.kinds import Packet
+
+_COLUMN_OF = {
+    "type": "ethertype",
+    "ip.id": "ip_id",
+    "ip.src": "ip_src",
+    "ip.dst": "ip_dst",
+    "tcp.seq": "tcp_seq",
+    "udp.dst": "dst_port",
+}
+_LOOK_AHEAD = 3
+_OVERTAKEN = 2  # packets that must have come out since, before one is missing
+
+
+@dataclass(eq=False)
+class StretchView:
+    """The packets at both ends of a stretch."""
+
+    recording: CardRecording
+    stretch: ElaboratedStretch
+    first: CheckedStream
+    second: CheckedStream
+    times: TimeBase
+
+    @property
+    def where(self) -> tuple[str, str]:
+        return self.stretch.first.name, self.stretch.second.name
+
+    @property
+    def needs(self) -> str:
+        """What keeps the packets of this stretch from being compared; empty where nothing does."""
+        said = self.stretch.said
+        name = f"{self.where[0]} -> {self.where[1]}"
+        if said.rewrites and not self._fields:
+            return f"{name}: it rewrites {', '.join(said.rewrites)}; needs [identity] by fields that it leaves alone"
+        for end in (self.first, self.second):
+            if end.stream.filtered:
+                return f"{name}: {end.tap.name} did not record every kind of word; needs a tap with all kinds"
+            if end.tap.said.kind == "words":
+                return f"{name}: {end.tap.name} has no packets; needs two taps with packets"
+        if said.fcs != "kept" and self._summed:
+            return f'{name}: the FCS is {said.fcs} and a tap keeps digests alone; needs store = "all" at both'
+        return ""
+
+    @cached_property
+    def _summed(self) -> bool:
+        return any(end.tap.said.store != "all" for end in (self.first, self.second))
+
+    @cached_property
+    def _fields(self) -> tuple[str, ...]:
+        identity = self.recording.card.said.identity
+        names = []
+        for name in identity.fields if identity.by == "fields" else ():
+            shape, _, rest = name.partition(".")
+            column = _COLUMN_OF.get(rest, rest)
+            ends = (self.first, self.second)
+            if all(end.tap.said.format == shape and column in end.columns for end in ends):
+                names.append(column)
+        return tuple(names)
+
+    def content(self, end: CheckedStream, packet: int) -> bytes:
+        """Return the bytes of a packet that must be equal at both taps."""
+        data = end.content(packet)
+        fcs = self.stretch.said.fcs
+        bare = (fcs == "stripped" and end is self.first) or (fcs == "added" and end is self.second)
+        return data[:-FCS_B] if bare else data
+
+    def _keys(self, end: CheckedStream) -> list[tuple[int, Key]]:
+        if self._fields:
+            columns = [end.columns[name] for name in self._fields]
+            return [
+                (n, tuple(int(column[n]) for column in columns))
+                for n in np.flatnonzero(end.stream.whole).tolist()
+            ]
+        if self._summed:
+            return self._digests(end)
+        return [(n, self.content(end, n)) for n in np.flatnonzero(end.stream.whole).tolist()]
+
+    def _digests(self, end: CheckedStream) -> list[tuple[int, Key]]:
+        keys: list[tuple[int, Key]] = []
+        for n in range(len(end)):
+            if end.stream.packets.digest[n] >= 0:
+                digest = end.stream.digest(n)
+            elif end.stream.whole[n]:
+                digest = crc32(end.stream.data(n))
+            else:
+                continue
+            if digest is not None:
+                keys.append((n, (int(end.stream.packets.length[n]), digest)))
+        return keys
+
+    @cached_property
+    def pairing(self) -> Pairing:
+        return pair_packets(self._keys(self.first), self._keys(self.second))
+
+    def at(self, end: CheckedStream, packet: int) -> tuple[int | None, int | None]:
+        """Return when a packet began at a tap, and how far off that may be; None where it is not known."""
+        columns = end.stream.packets
+        slack = int(columns.begin_slack[packet])
+        if slack < 0:
+            return None, None
+        clock = end.tap.clock.name
+        t_ps, unc_ps = self.times.times_ps(
+            self.recording.device, clock, columns.begin[packet : packet + 1]
+        )
+        if unc_ps[0] < 0:
+            return int(t_ps[0]), -1
+        period = int(self.times.clocks[self.recording.device, clock].ps_per_cycle)
+        return int(t_ps[0]), int(unc_ps[0]) + slack * period
+
+    def row(self, end: CheckedStream, packet: int, label: str) -> Row:
+        """Return the packet's first record as a row of evidence."""
+        stream, columns = end.stream, end.stream.packets
+        record = int(columns.first_row[packet])
+        return Row(
+            "words",
+            f"{self.recording.device}.{end.tap.name}",
+            label,
+            value=int(stream.records.columns.data[record]) & (1 << 64) - 1,
+            row=record,
+            slot=int(stream.slots[record]),
+            cycle=int(columns.begin[packet]),
+            t_ps=self.at(end, packet)[0],
+        )
+
+    # What is claimed
+
+    def claims(self) -> list[Claim]:
+        """Return what happened between the two taps.
+
+        Where lanes are crossed, the last beat of a packet in which one of them is off shows as altered bytes.
+        """
+        claims = list(self._claims())
+        crossed = next((claim for claim in claims if claim.name == BYTES_ROTATED), None)
+        if crossed is None:
+            return claims
+        return [
+            replace(claim, name=BYTES_ROTATED, lanes=crossed.lanes)
+            if claim.name == BITS_ALTERED and set(claim.lanes) <= set(crossed.lanes)
+            else claim
+            for claim in claims
+        ]
+
+    def _claims(self) -> Iterator[Claim]:
+        if self._fields:
+            for i, j in self.pairing.pairs:
+                if not self.stretch.said.rewrites and self.content(self.first, i) != self.content(
+                    self.second, j
+                ):
+                    yield self._changed(i, j)
+        if not self.stretch.said.reorders:
+            yield from self._reordered()
+        for region in self.pairing.regions:
+            yield from self._region(region)
+
+    def _reordered(self) -> Iterator[Claim]:
+        for i, j in self.pairing.moved:
+            text = f"Packet {i} of {self.where[0]} came out of {self.where[1]} in another order than it went in."
+            seen = Witness(
+                Says.FOR,
+                "it is unlike every other packet, and stands at both taps whole",
+                (self.row(self.first, i, f"packet {i}"), self.row(self.second, j, f"packet {j}")),
+            )
+            yield self._claim(REORDERED, text, i, None, (seen,), "the same order at both taps")
+
+    def _region(self, region: Region) -> Iterator[Claim]:
+        a, b = list(region.first), list(region.second)
+        if not region.before:
+            # What is older than the first anchor is compared from there backwards, and never missed.
+            while a and b:
+                i, j = a.pop(), b.pop()
+                if not self._fits(i, j):
+                    return
+                yield self._changed(i, j)
+            return
+        while a or b:
+            if not b:
+                for i in a:
+                    if region.after:
+                        yield from self._dropped(i)
+                return
+            if not a:
+                if region.after and not self.hidden:
+                    yield self._extra(b[0])
+                return
+            step = self._step(a, b)
+            if step is None:
+                if region.after or len(self._choices(a[0], b[0])):
+                    yield self._changed(a[0], b[0])
+                a, b = a[1:], b[1:]
+                if not region.after:
+                    return
+                continue
+            claims, used_a, used_b = step
+            yield from claims
+            a, b = a[used_a:], b[used_b:]
+
+    def _step(self, a: list[int], b: list[int]) -> tuple[list[Claim], int, int] | None:
+        """Return the claims of the first explanation that fits, and how many packets of each tap it uses."""
+        if self._fits(a[0], b[0]):
+            return [self._changed(a[0], b[0])], 1, 1
+        content = self.content
+        width = self.first.tap.stream_bytes
+        if len(a) > 1:
+            ahead = content(self.first, a[0]), content(self.first, a[1])
+            one = joined(*ahead, after=content(self.second, b[0]), width=width)
+            if one is not None:
+                return [self._named(one, a[0], b[0])], 2, 1
+        if len(b) > 1:
+            behind = content(self.second, b[0]), content(self.second, b[1])
+            one = split(content(self.first, a[0]), behind, width)
+            if one is not None:
+                return [self._named(one, a[0], b[0])], 1, 2
+        for skip in range(1, min(_LOOK_AHEAD, len(a) - 1) + 1):
+            if self._fits(a[skip], b[0]):
+                return [claim for n in a[:skip] for claim in self._dropped(n)], skip, 0
+        return None
+
+    def _choices(self, i: int, j: int) -> list[Difference]:
+        if self._summed:
+            return []
+        before, after = self.content(self.first, i), self.content(self.second, j)
+        widths = (self.first.tap.stream_bytes, self.second.tap.stream_bytes)
+        return differences(before, after, widths)
+
+    def _fits(self, i: int, j: int) -> bool:
+        return bool(self._choices(i, j))
+
+    def _changed(self, i: int, j: int) -> Claim:
+        choices = self._choices(i, j)
+        if not choices:
+            sizes = [
+                int(end.stream.packets.length[n]) for end, n in ((self.first, i), (self.second, j))
+            ]
+            what = (
+                "only digests of them are there"
+                if self._summed
+                else "no general name accounts for the bytes"
+            )
+            text = (
+                f"Packet {i} of {self.where[0]} ({sizes[0]} B) and what came out in its place "
+                f"({sizes[1]} B) differ; {what}."
+            )
+            return self._claim(
+                NONE_KNOWN, text, i, None, self._checks(i, j), "equal bytes at both taps"
+            )
+        claim = self._named(choices[0], i, j)
+        if len(choices) > 1:
+            return replace(claim, candidates=tuple(choice.name for choice in choices))
+        return claim
+
+    def _named(self, choice: Difference, i: int, j: int) -> Claim:
+        text = f"Packet {i} of {self.where[0]}: on its way to {self.where[1]} {choice.text}."
+        claim = self._claim(
+            choice.name, text, i, choice.beat, self._checks(i, j), "equal bytes at both taps"
+        )
+        return replace(claim, lanes=choice.lanes)
+
+    def _checks(self, i: int, j: int) -> tuple[Witness, ...]:
+        """Return what the checks at both taps say of a packet that changed between them."""
+        before, after = int(self.first.crc[i]), int(self.second.crc[j])
+        rows = (self.row(self.first, i, f"packet {i}"), self.row(self.second, j, f"packet {j}"))
+        seen = Witness(
+            Says.FOR, "both taps hold the packet whole, and its neighbours are the same", rows
+        )
+        names = f"good at {self.where[0]}", f"at {self.where[1]}"
+        if before == GOOD and after == BAD:
+            check = Witness(Says.FOR, f"its CRC is {names[0]} and wrong {names[1]}")
+        elif before == GOOD and after == GOOD:
+            check = Witness(
+                Says.AGAINST,
+                f"its CRC is {names[0]} and good again {names[1]}: a block that changes "
+                "packets and makes the CRC anew does so, and the card file does not say that it rewrites",
+            )
+        else:
+            check = Witness(Says.SILENT, "no CRC says at which of the two taps the packet is right")
+        return seen, check
+
+    def _dropped(self, i: int) -> Iterator[Claim]:
+        drops = self.stretch.said.drops
+        if self.hidden or self._may_follow(i):
+            return  # it may stand where the memory does not reach
+        if drops is not None and self.first.verdict[i] == BAD:
+            return  # it came in bad, and the card may drop it for that: a consequence
+        length = int(self.first.stream.packets.length[i])
+        text = (
+            f"Packet {i} of {self.where[0]}, {length} B, never came out of {self.where[1]}, "
+            "where packets from before and after it did."
+        )
+        seen = Witness(
+            Says.FOR,
+            "it is whole at the first tap; packets on both sides of it stand at both taps",
+            (self.row(self.first, i, f"packet {i}"),),
+        )
+        falsifier = "the packet between its neighbours at the second tap, or a part of that memory that was not read"
+        yield self._claim(DROPPED, text, i, None, (seen, self._counted()), falsifier)
+
+    def _may_follow(self, i: int) -> bool:
+        """Tell whether a packet that is missing may only be late: overtaken, and on its way out at the freeze."""
+        later = [j for n, j in self.pairing.pairs if n > i]
+        if len(later) < _OVERTAKEN:
+            return True
+        last = len(self.second) - 1
+        if not self.second.stream.packets.flags[last] & int(Packet.CUT_END):
+            return False
+        begun = self.second.content(last)
+        newest = max(n for n, _ in self.pairing.pairs)
+        due = any(
+            self.first.content(n).startswith(begun) for n in range(newest + 1, len(self.first))
+        )
+        return not due and self.first.content(i).startswith(begun)
+
+    def _counted(self) -> Witness:
+        drops = self.stretch.said.drops
+        if drops is None:
+            return Witness(Says.SILENT, "the card file names no counter of drops for this stretch")
+        count = self.recording.counters.get(drops.counter)
+        if count is None:
+            return Witness(
+                Says.SILENT,
+                "the counter of drops was not read"
+                if drops.counter
+                else "nobody counts drops here",
+            )
+        if count:
+            return Witness(Says.FOR, f"{drops.counter} stands at {count:,}")
+        return Witness(
+            Says.FOR, f"{drops.counter} stands at 0: the card lost it without counting it"
+        )
+
+    def _extra(self, j: int) -> Claim:
+        text = f"Packet {j} of {self.where[1]} came out, and {self.where[0]} has none that it could be."
+        seen = Witness(
+            Says.FOR,
+            "packets on both sides of it stand at both taps",
+            (self.row(self.second, j, f"packet {j}"),),
+        )
+        t_ps, unc = self.at(self.second, j)
+        return Claim(
+            NONE_KNOWN, text, self.where, j, None, t_ps, unc, (seen,), "the packet at the first tap"
+        )
+
+    def _claim(
+        self,
+        name: str,
+        text: str,
+        i: int,
+        beat: int | None,
+        witnesses: tuple[Witness, ...],
+        falsifier: str,
+    ) -> Claim:
+        t_ps, unc = self.at(self.first, i)
+        return Claim(name, text, self.where, i, beat, t_ps, unc, witnesses, falsifier)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether records in the middle of a memory were not read: what is missing there proves nothing."""
+        inner = Packet.VOID | Packet.LOST_END
+        return any(
+            bool((end.stream.packets.flags & int(inner)).any()) or any(end.stream.recorded.gaps)
+            for end in (self.first, self.second)
+        )
