@@ -35,7 +35,7 @@ def pull_into(
     """Pull a frozen card into a new capture folder ``STEM-NNNN.ff`` below ``folder``; hand over its path."""
     card = _card(source)
     refuse_evidence(folder)
-    report = pull(card.target, free_name(folder, stem, ".ff"))
+    report = pull(card.target, free_name(folder, stem, ".ff"), card=card.card)
     pulled(report.path)
     part = "" if report.complete else f", only a part: {'; '.join(report.lost)}"
     return f"pulled {report.words:,} of {report.words_total:,} words into {report.path}{part}"

@@ -139,6 +139,26 @@ def identity_map() -> RegisterMap:
     return RegisterMap([*_registers(_IDENTITY)], [], {}, 1 << 24)
 
 
+def places_map() -> RegisterMap:
+    """Return what stands at the same place on every card, by which accesses are named before the card is known."""
+    registers = [*_registers(_IDENTITY), _register("id.clk_hz", 0x80, "r", dims=((32, 4),))]
+    registers += [*_registers(_CONTROL), *_registers(_TRIGGER)]
+    registers += [*_registers(_PAIR, (32, 32)), *_registers(_TAP, (65, 32))]
+    windows = [
+        WindowInfo(name, address, words, "r", False, True, "")
+        for name, address, words in (
+            ("snapshot", 0x4000, 0x200),
+            ("frozen_counters", 0x4800, 0x200),
+            ("bank", 0x5000, 0x200),
+            ("histogram", 0x5800, 0x200),
+            ("rom", ROM_ADDRESS, ROM_WORDS),
+            ("crc_table", CRC_ADDRESS, CRC_WORDS),
+            ("trace", TRACE_ADDRESS, ((1 << 32) - TRACE_ADDRESS) // 4),
+        )
+    ]
+    return RegisterMap(registers, windows, {}, 1 << 24)
+
+
 def card_map(card: ElaboratedCard, features: Feature = ALL_FEATURES) -> RegisterMap:
     """Return the map of a card; what belongs to a part that was not built is not in it."""
     taps, clocks = len(card.taps), len(card.clocks)

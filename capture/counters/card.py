@@ -42,6 +42,7 @@ class CardSource:
         """
         self.url = url
         plain, card = split_card(url)
+        self.card = card  # the card file that the URL names
         self.target: Target = open_target(plain)
         try:
             self.devices: Sequence[Recorder] = open_any(self.target, card)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from freezeframe.capture.card.registers import places_map
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.map_table import MAP_SIZE
 from freezeframe.capture.targets._checks import checked_addresses, checked_write
 from freezeframe.capture.targets.base import Target, Words
+
+_AT_FORMAT, _CARD_FORMAT = 4, 2
+_PLACES = places_map()
 
 
 class LoggedTarget:
@@ -21,6 +25,7 @@ class LoggedTarget:
     def __init__(self, target: Target, line: Callable[[str], None]) -> None:
         self._target = target
         self._line = line
+        self._map = names.MAP_1  # until a device says that it is of map 2
 
     @property
     def url(self) -> str:
@@ -32,10 +37,12 @@ class LoggedTarget:
             words = self._target.read(asked)
         except TargetError as error:
             for address in asked.tolist():
-                self._line(f"{_place('rd', address)} fail={type(error).__name__}")
+                self._line(f"{self._place('rd', address)} fail={type(error).__name__}")
             raise
         for address, word in zip(asked.tolist(), words.tolist(), strict=True):
-            self._line(f"{_place('rd', address)} data={word:#010x}")
+            if address == _AT_FORMAT and word >> 16 == _CARD_FORMAT:
+                self._map = _PLACES
+            self._line(f"{self._place('rd', address)} data={word:#010x}")
         return words
 
     def write(self, address: int, words: Sequence[int] | Words) -> None:
@@ -49,13 +56,12 @@ class LoggedTarget:
             raise
         finally:
             for at, word in enumerate(data.tolist()):
-                self._line(f"{_place('wr', first + 4 * at)} data={word:#010x}{outcome}")
+                self._line(f"{self._place('wr', first + 4 * at)} data={word:#010x}{outcome}")
 
     def close(self) -> None:
         self._target.close()
 
-
-def _place(verb: str, address: int) -> str:
-    device, offset = divmod(address, MAP_SIZE)
-    letter = chr(ord("A") + device) if device < 26 else f"D{device}"
-    return f"{letter} {verb} {names.describe(offset)} addr={address:#010x}"
+    def _place(self, verb: str, address: int) -> str:
+        device, offset = divmod(address, MAP_SIZE)
+        letter = chr(ord("A") + device) if device < 26 else f"D{device}"
+        return f"{letter} {verb} {self._map.describe(offset)} addr={address:#010x}"

@@ -20,6 +20,7 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.recorder.trigger import Term
 from freezeframe.capture.registers.access import open_devices
+from freezeframe.capture.targets.logged import LoggedTarget
 from freezeframe.emulator.card_image import SERVED, CardImage
 from freezeframe.emulator.serve import serve_card
 from tests.capture.card.recorded import BYTES, TEXT, recording
@@ -237,6 +238,18 @@ def test_a_card_that_was_built_without_a_trigger_says_so() -> None:
     image = CardImage([recording(features=SERVED & ~Feature.TRIGGER)])
     with pytest.raises(InputError, match=r"device A \(wide\) was built without a trigger"):
         trigger(Card(image))
+
+
+def test_accesses_to_a_card_are_logged_by_its_own_places() -> None:
+    lines: list[str] = []
+    target = LoggedTarget(CardImage([recording()]), lines.append)
+    (device,) = open_any(target)
+    device.read("tap.offered", 1)
+    device.write("ctl.arm", 0)
+    assert lines[-2:] == [
+        "A rd tap.offered[1] addr=0x0000082c data=0x00000014",
+        "A wr ctl.arm addr=0x00000104 data=0x00000000",
+    ]
 
 
 class _served:
