@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import overload
 
 from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.card.explain import CardExplanation, explain_card
+from freezeframe.analyzers.card.laws import LawVerdict
+from freezeframe.analyzers.card.laws import check_laws as check_card_laws
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
-from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.explain import Explanation
+from freezeframe.analyzers.explain import explain as explain_recording
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.run_diff.compare import RunDiff, diff_runs
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder.card_content import CardCapture
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 
 __all__ = ["analyze", "check", "diff", "explain"]
@@ -46,12 +53,46 @@ def analyze(
     return results[names[0]] if len(names) == 1 else results
 
 
-def check(capture: CaptureFolder | Path | str) -> list[Checked]:
+@overload
+def explain(
+    capture: CaptureFolder | Path | str, devices: Sequence[str] | None = None
+) -> Explanation: ...
+@overload
+def explain(capture: CardFolder, devices: Sequence[str] | None = None) -> CardExplanation: ...
+def explain(
+    capture: CaptureFolder | CardFolder | Path | str, devices: Sequence[str] | None = None
+) -> Explanation | CardExplanation:
+    """Return what went wrong in a capture, best finding first; no finding for a clean one.
+
+    Args:
+        capture: the recording of the built-in card, opened or by its path; or one of cards that are
+            described by a file, as `freezeframe.open` gives it.
+        devices: names of the devices whose recordings may be used; all without. Of cards that are
+            described by a file one at a time.
+    Raises:
+        InputError: the capture cannot be opened, has no such device, or holds several such cards.
+    """
+    if isinstance(capture, CardFolder):
+        return explain_card(_one(capture, devices).recording())
+    return explain_recording(capture, devices)
+
+
+@overload
+def check(capture: CaptureFolder | Path | str) -> list[Checked]: ...
+@overload
+def check(capture: CardFolder, device: str = "A") -> list[LawVerdict]: ...
+def check(
+    capture: CaptureFolder | CardFolder | Path | str, device: str = "A"
+) -> list[Checked] | list[LawVerdict]:
     """Return each conservation law of a recording: holds, broken or not checkable, with its terms.
 
+    Args:
+        device: of cards that are described by a file, which one.
     Raises:
-        InputError: the capture cannot be opened.
+        InputError: the capture cannot be opened, or has no such device.
     """
+    if isinstance(capture, CardFolder):
+        return check_card_laws(capture.device(device).recording())
     return check_laws(CaptureView(as_recording(capture)))
 
 
@@ -62,3 +103,13 @@ def diff(good: CaptureFolder | Path | str, bad: CaptureFolder | Path | str) -> R
         InputError: a capture cannot be opened.
     """
     return diff_runs(CaptureView(as_recording(good)), CaptureView(as_recording(bad)))
+
+
+def _one(capture: CardFolder, devices: Sequence[str] | None) -> CardCapture:
+    """Return the one device that is asked for."""
+    names = list(devices or [device.name for device in capture.devices])
+    if len(names) != 1:
+        raise InputError(
+            f"{capture.path}: cards are explained one at a time; choose with devices=: {', '.join(names)}"
+        )
+    return capture.device(names[0])

@@ -10,9 +10,11 @@ import pandas as pd
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 from freezeframe.decoders.run import decode_file
+from freezeframe.decoders.tap.tables import packet_tables
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 
 Capture = CaptureFolder | SampleFolder | Path | str
@@ -21,6 +23,8 @@ Progress = Callable[[int, int], None]
 
 @overload
 def decode(capture: Capture, /) -> Trace: ...
+@overload
+def decode(capture: CardFolder, /) -> dict[str, pd.DataFrame]: ...
 @overload
 def decode(
     capture: Capture,
@@ -33,7 +37,7 @@ def decode(
     source: SourceChoice | None = None,
 ) -> dict[str, pd.DataFrame]: ...
 def decode(
-    capture: Capture,
+    capture: Capture | CardFolder,
     /,
     *specs: str,
     max_samples: int | None = None,
@@ -49,10 +53,17 @@ def decode(
         max_samples, samplerate_hz, progress, source: as `freezeframe.decoders.run.decode_file` takes them.
     Returns:
         Without specs a `Trace`: ``words``, ``packets``, ``events``, ``intervals`` as pandas frames.
-        With specs the tables by name, as pandas frames.
+        With specs the tables by name, as pandas frames; so without, of cards that are described by a file:
+        the packets of each tap.
     Raises:
         InputError: the capture or a spec cannot be used; samples without a spec.
     """
+    if isinstance(capture, CardFolder):
+        if specs:
+            raise InputError(
+                f"{capture.path}: decoders read samples; a card's packets come without one"
+            )
+        return {name: table.to_pandas() for name, table in packet_tables(capture)}
     path = capture.path if isinstance(capture, CaptureFolder | SampleFolder) else Path(capture)
     if specs:
         decoded = decode_file(

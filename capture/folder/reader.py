@@ -204,7 +204,8 @@ def _check_version(
     if found == CARD_VERSION:
         raise CaptureVersionError(
             f"{where.parent}: holds the recording of a card that is described by a file; this step knows "
-            f"the built-in card alone: freezeframe explain {where.parent} says what is in it"
+            f"the built-in card alone: freezeframe explain {where.parent} says what is in it, in Python "
+            "ff.explain(ff.open(...))"
         )
     mine = f"{version[0]}.{version[1]}"
     advice = (

@@ -27,10 +27,16 @@ def run(capture: CaptureArgument, everything: AllOption = False, json: JsonOptio
       freezeframe check run.ff --all
       freezeframe check run.ff --json
     """
-    from freezeframe.gui.cli.work.captures import opened
+    from freezeframe.gui.cli.work.captures import card_folder, opened
 
-    folder = opened(capture)
-    from freezeframe.gui.cli.work.check import show_laws
+    card = card_folder(capture)
+    if card is not None:
+        from freezeframe.gui.cli.work.card_capture import show_card_laws
 
-    if not show_laws(folder, everything=everything, json=json):
+        holds = show_card_laws(card, everything=everything, json=json)
+    else:
+        from freezeframe.gui.cli.work.check import show_laws
+
+        holds = show_laws(opened(capture), everything=everything, json=json)
+    if not holds:
         raise typer.Exit(EXIT_FINDINGS)

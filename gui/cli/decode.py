@@ -63,6 +63,15 @@ def run(
     """
     refuse_missing(file)
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
+    if file.is_dir() and not decoder:
+        from freezeframe.gui.cli.work.captures import card_folder
+
+        card = card_folder(file)
+        if card is not None:
+            from freezeframe.gui.cli.work.card_capture import decode_card
+
+            decode_card(card, reading, output, force=force, json=json)
+            return
     if decoder:
         from freezeframe.gui.cli.work.decode import decode
 

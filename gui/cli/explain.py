@@ -34,8 +34,16 @@ def run(
       freezeframe explain fault.ff --json
       freezeframe explain fault.ff --device A
     """
-    from freezeframe.gui.cli.work.captures import opened
+    from freezeframe.gui.cli.work.captures import card_folder, opened
 
+    card = card_folder(capture)
+    if card is not None:
+        from freezeframe.gui.cli.work.card_capture import show_card_explanation
+
+        found = show_card_explanation(card, device, json=json)
+        if fail_on_findings and found:
+            raise typer.Exit(EXIT_FINDINGS)
+        return
     folder = opened(capture, device)
     from freezeframe.gui.cli.work.explain import show_explanation
 

@@ -57,15 +57,15 @@ def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
     count = plural(len(findings), "finding") if findings else "no fault found"
     parts = [f"{printable(folder_name(capture.path))}: {count}, {frozen}"]
     parts += [
-        _finding(finding, freeze, next_steps(finding, capture, explanation.trace))
+        finding_text(finding, freeze, next_steps(finding, capture, explanation.trace))
         for finding in findings
     ]
     if not findings:
         parts.append("Every word that can be compared is the same at all taps, and credits add up.")
     if not explanation.decided:
-        parts += _list("What the event logs hold", [reach.text for reach in explanation.reaches])
-    parts += _list("Limits of this answer", explanation.notes)
-    parts += _list("Not in the capture", capture.lost)
+        parts += bulleted("What the event logs hold", [reach.text for reach in explanation.reaches])
+    parts += bulleted("Limits of this answer", explanation.notes)
+    parts += bulleted("Not in the capture", capture.lost)
     return "\n\n".join(printable_lines(part) for part in parts)
 
 
@@ -105,11 +105,23 @@ def when_text(finding: Finding, freeze: Freeze | None) -> str:
     return text
 
 
-def _finding(finding: Finding, freeze: Freeze | None, steps: Sequence[str]) -> str:
+def finding_text(
+    finding: Finding,
+    freeze: Freeze | None = None,
+    steps: Sequence[str] = (),
+    *,
+    counted: bool = True,
+) -> str:
+    """Return one finding, with its evidence and what to do next.
+
+    Args:
+        counted: how often its name is right has been counted, so that the confidence says something.
+    """
     lines = [headline(finding), ""]
     lines.append(f"  where       {place_text(finding)}")
     lines.append(f"  when        {when_text(finding, freeze)}")
-    lines.append(f"  confidence  {finding.confidence:.2f}")
+    sure = f"{finding.confidence:.2f}" if counted else "not counted yet"
+    lines.append(f"  confidence  {sure}")
     if finding.candidates:
         names = ", ".join(finding.candidates)
         lines += _wrapped(names, "  candidates  ", " " * 14, inside_words=False)
@@ -118,7 +130,7 @@ def _finding(finding: Finding, freeze: Freeze | None, steps: Sequence[str]) -> s
     for number, evidence in enumerate(finding.evidence, 1):
         lines += _wrapped(f"{number}. {evidence.text}", "  ", "     ")
         lines += [f"     {line}" for line in _rows(evidence)]
-    lines += ["", "  What to do next"]
+    lines += ["", "  What to do next"] if steps else []
     for step in steps:
         lines += _wrapped(f"- {step}", "  ", "    ")
     return "\n".join(lines)
@@ -174,7 +186,8 @@ def _number(row: Row, value: int) -> str:
     return register_text(row, value) if row.table == "registers" else hex_word(value)
 
 
-def _list(heading: str, lines: Sequence[str]) -> list[str]:
+def bulleted(heading: str, lines: Sequence[str]) -> list[str]:
+    """Return a heading with a line for each text, wrapped; nothing without any."""
     if not lines:
         return []
     wrapped = [text for line in lines for text in _wrapped(f"- {line}", "  ", "    ")]

@@ -40,6 +40,7 @@ class _Packet:
     data: bytes
     flags: int
     comment: str
+    wire_B: int = 0  # its length where more of it was on the wire than is kept
 
 
 def write_pcapng(material: Material, path: Path) -> Wrote:
@@ -136,7 +137,8 @@ def _byte_packets(
         if linktype == _LINKTYPE_ETHERNET and fcs is not None and fcs >= 0:
             data += struct.pack("<I", fcs)
             flags |= 4 << 5  # epb_flags bits 5-8: length of the check sequence, bytes
-        held = _Packet(row["t_ps"], (str(row["source"]), linktype, name), data, flags, text)
+        interface = (str(row["source"]), linktype, name)
+        held = _Packet(row["t_ps"], interface, data, flags, text, int(row.get("wire_B") or 0))
     if held is not None:
         yield held
 
@@ -197,7 +199,12 @@ def _enhanced(file: BinaryIO, packet: _Packet, interface: int) -> None:
     t_ns = to_ns(packet.t_ps)
     kept = packet.data[:_MAX_B]
     head = struct.pack(
-        "<IIIII", interface, t_ns >> 32, t_ns & 0xFFFFFFFF, len(kept), len(packet.data)
+        "<IIIII",
+        interface,
+        t_ns >> 32,
+        t_ns & 0xFFFFFFFF,
+        len(kept),
+        max(len(packet.data), packet.wire_B),
     )
     options = _option(_COMMENT, packet.comment) if packet.comment else b""
     if packet.flags:

@@ -12,10 +12,12 @@ from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.decoders.blame import texts_of
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.spec import parse_spec
+from freezeframe.decoders.tap.tables import error_text, packet_tables, packet_text
 from freezeframe.gui.export.formats import FORMATS, Format
 from freezeframe.gui.export.material import Material, Wrote
 from freezeframe.gui.export.place import check_output, new_files
@@ -114,6 +116,8 @@ def _material(
 ) -> Material:
     if not specs and is_samples(path):
         return _samples(path, wish)
+    if not specs and is_card_folder(path):
+        return _card_packets(path, form)
     if wish.only:
         raise InputError(f"{path}: --only chooses among samples; leave out -d, or --only")
     known = registry or load_decoders()
@@ -140,6 +144,21 @@ def _material(
         return texts_of(known.find(top)) or (lambda row: str(row["kind"]))
 
     return Material(path, tables=tables, texts=texts)
+
+
+def _card_packets(path: Path, form: str) -> Material:
+    """Return the packets at the taps of a card that is described by a file.
+
+    Raises:
+        InputError: the format takes samples, or the tables of the built-in card.
+    """
+    if FORMATS[form].decoded != "any":
+        raise InputError(
+            f"{path}: nothing to export as {form}: the packets of a card go to pcapng, csv and parquet"
+        )
+    # A comment in Wireshark is for what is wrong; elsewhere a row is put into words.
+    words = error_text if form == "pcapng" else packet_text
+    return Material(path, tables=packet_tables(CardFolder.open(path)), texts=lambda name: words)
 
 
 def _samples(path: Path, wish: _Wish) -> Material:

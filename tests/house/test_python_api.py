@@ -185,8 +185,8 @@ def test_a_type_checker_knows_what_each_name_gives_and_nothing_is_any(tmp_path: 
     )
     types = re.findall(r'Revealed type is "(.*)"', done.stdout)
     assert [re.sub(r"[\w.]+\.", "", name) for name in types] == [
-        "CaptureFolder",
-        "CaptureFolder | SampleFolder",
+        "CaptureFolder | CardFolder",
+        "CaptureFolder | CardFolder | SampleFolder",
         "Trace",
         "dict[str, DataFrame]",
         "list[Finding]",

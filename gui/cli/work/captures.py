@@ -7,6 +7,16 @@ from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+
+
+def card_folder(path: Path) -> CardFolder | None:
+    """Open a capture of cards that are described by a file; None where the path is anything else.
+
+    Raises:
+        CaptureFormatError, InputError: it says that it is one, and is not as it was written.
+    """
+    return CardFolder.open(path) if is_card_folder(path) else None
 
 
 def opened(path: Path, devices: Sequence[str] | None = None) -> CaptureFolder:

@@ -22,14 +22,22 @@ _LINES_AT_ONCE = 256  # a call for each line takes a fifth of the time
 _ROWS = json.JSONEncoder(default=bytes.hex)  # JSON has no bytes: hex, as in CSV
 
 
-def print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
-    """Print a line for each row, a heading for each table where there are several."""
+def print_text(
+    decoded: Sequence[Decoded],
+    registry: Registry | None = None,
+    words: Callable[[dict[str, Any]], str] | None = None,
+) -> None:
+    """Print a line for each row, a heading for each table where there are several.
+
+    Args:
+        registry: whose decoders put their rows into words, where ``words`` does not.
+    """
     for name, table in decoded:
         if len(decoded) > 1:
             print(printable(f"# {name}, {plural(len(table), 'row')}"))
         if not len(table):
             continue
-        words = _texts_of(name, registry)
+        text_of = words or _texts_of(name, registry)
         # The unit of the latest time for all, so that the column can be read downwards.
         time_of = times_like(max(int(numbers(chunk).max()) for chunk in _chunks(table, "t_ps")))
         sources = len(_names(table, "source")) > 1
@@ -37,7 +45,7 @@ def print_text(decoded: Sequence[Decoded], registry: Registry) -> None:
         for row in rows_of(table):
             source = f"{row['source']:<12}  " if sources else ""
             mark = "! " if row["kind"] == "error" else ""
-            text = printable(f"{source}{mark}{words(row)}")
+            text = printable(f"{source}{mark}{text_of(row)}")
             lines.append(f"{time_of(row['t_ps']):>20}  {text}")
             if len(lines) == _LINES_AT_ONCE:
                 print("\n".join(lines))
@@ -86,9 +94,10 @@ def _names(table: Any, column: str) -> set[str]:
     return texts
 
 
-def _texts_of(name: str, registry: Registry) -> Callable[[dict[str, Any]], str]:
+def _texts_of(name: str, registry: Registry | None) -> Callable[[dict[str, Any]], str]:
     """Return what puts a row of a table into words: its decoder's own text, else all columns."""
-    return texts_of(registry.find(top_of(name))) or (
+    decoder = None if registry is None else registry.find(top_of(name))
+    return (None if decoder is None else texts_of(decoder)) or (
         lambda row: "  ".join(f"{k}={v}" for k, v in row.items() if k != "t_ps")
     )
 

@@ -1,0 +1,136 @@
+"""The packets of a card's recording as tables: one for each tap, a bad packet followed by a row that says why.
+
+Times are on the card's time base, from the zero of its bus clock's counter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from freezeframe.capture.card.recording import CardRecording
+from freezeframe.capture.card.time_base import card_time_base
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.stack_run import Decoded
+from freezeframe.decoders.tap.checked import BAD, FCS_B, GOOD, CheckedStream, Wrong, check_packets
+from freezeframe.decoders.tap.kinds import Packet
+from freezeframe.decoders.tap.stream import decode_tap
+
+_VERDICTS = {GOOD: "good", BAD: "bad"}
+_WRONG = {
+    Wrong.CRC: "its CRC does not match",
+    Wrong.USER: "marked bad by its user bit",
+    Wrong.RUNT: "shorter than its format allows",
+    Wrong.GIANT: "longer than its format allows",
+    Wrong.CONSTANT: "a constant field has another value",
+    Wrong.LENGTH: "its length field does not match",
+    Wrong.PREAMBLE: "no preamble",
+    Wrong.HEADER_CRC: "its header's CRC does not match",
+}
+_HIDDEN = {
+    Packet.CUT_BEGIN: "its beginning is not in the memory",
+    Packet.CUT_END: "its end is not in the memory",
+    Packet.VOID: "parts of it were not read",
+    Packet.LOST_END: "another packet began inside it",
+    Packet.NULL_BEAT: "a beat of it has no byte",
+    Packet.IRREGULAR: "bytes are off inside it",
+}
+_SHOWN_B = 16
+
+
+def packet_tables(folder: CardFolder, devices: Sequence[str] | None = None) -> list[Decoded]:
+    """Return the packets of every tap, ``A.rx_in`` and so on, in the order of the card.
+
+    Args:
+        devices: names of those that are wanted; all of the capture by default.
+    Raises:
+        InputError: the capture has no such device.
+    """
+    chosen = [folder.device(name) for name in devices] if devices else folder.devices
+    tables = []
+    for device in chosen:
+        recording = device.recording()
+        times = card_time_base(recording)
+        for name, tap in recording.taps.items():
+            checked = check_packets(recording.card.said, decode_tap(tap))
+            table = _table(recording, times, checked)
+            tables.append(Decoded(f"{device.name}.{name}", table))
+    return tables
+
+
+def packet_text(row: Mapping[str, Any]) -> str:
+    """Return a row of such a table in words."""
+    if row["kind"] == "error":
+        return f"#{row['number']} {row['error']}"
+    data = row["data"] or b""
+    shown = data[:_SHOWN_B].hex(" ") + (" ..." if len(data) > _SHOWN_B else "")
+    verdict = f", {row['verdict']}" if row["verdict"] else ""
+    return f"#{row['number']} {row['wire_B']} B{verdict}: {shown}".rstrip(": ")
+
+
+def error_text(row: Mapping[str, Any]) -> str:
+    """Return what is wrong with a packet; nothing for one that is not bad."""
+    return str(row["error"] or "")
+
+
+def _table(recording: CardRecording, times: TimeBase, checked: CheckedStream) -> pa.Table:
+    packets = checked.stream.packets
+    clock = checked.tap.clock.name
+    t_ps, uncertainty_ps = times.times_ps(recording.device, clock, packets.begin)
+    said = checked.said
+    ethernet = said is not None and said.is_ == "ethernet"
+    with_fcs = ethernet and said is not None and said.fcs == "present"
+    rows = []
+    for n in range(len(checked)):
+        data, fcs = checked.content(n), -1
+        flags = int(packets.flags[n])
+        if with_fcs and len(data) >= FCS_B and not flags & int(Packet.CUT_END | Packet.VOID):
+            fcs = int.from_bytes(data[-FCS_B:], "little")
+        row = {
+            "t_ps": int(t_ps[n]),
+            "t_unc_ps": int(uncertainty_ps[n]),
+            "source": f"{recording.device}.{checked.tap.name}",
+            "kind": "packet",
+            "number": n,
+            "wire_B": int(packets.length[n]) - int(checked.start[n] - packets.offset[n]),
+            "cycle": int(packets.begin[n]),
+            "end_cycle": int(packets.end[n]),
+            "verdict": _VERDICTS.get(int(checked.verdict[n]), ""),
+            "data": data[:-FCS_B] if fcs >= 0 else data,
+            "fcs": fcs,
+            "error": "",
+            **{name: int(column[n]) for name, column in checked.columns.items()},
+        }
+        rows.append(row)
+        error = _error(int(checked.wrong[n]), flags)
+        if error:
+            rows.append({**row, "kind": "error", "error": error})
+    names = ["t_ps", "t_unc_ps", "source", "kind", "number", "wire_B", "cycle", "end_cycle"]
+    names += ["verdict", "data", "fcs", "error", *checked.columns]
+    if not ethernet:
+        names.remove("fcs")
+    return pa.table({name: _column(name, [row[name] for row in rows]) for name in names})
+
+
+def _error(wrong: int, flags: int) -> str:
+    parts = [text for bit, text in _WRONG.items() if wrong & bit]
+    parts += [text for bit, text in _HIDDEN.items() if flags & bit]
+    return "; ".join(parts)
+
+
+def _column(name: str, values: list[Any]) -> pa.Array:
+    kinds = {
+        "source": pa.string(),
+        "kind": pa.string(),
+        "verdict": pa.string(),
+        "error": pa.string(),
+    }
+    if name == "data":
+        return pa.array(values, pa.binary())
+    if name in kinds:
+        return pa.array(values, kinds[name])
+    return pa.array(np.array(values, np.int64))

@@ -1,0 +1,155 @@
+"""The verbs on a card that is described by a file: from a device to its explanation and to Wireshark."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import freezeframe as ff
+from freezeframe.capture.card.elaborated import elaborate
+from freezeframe.capture.card.reading import read_card
+from freezeframe.capture.card.recording import CardRecording, RecordedTap
+from freezeframe.capture.card.shipped import shipped_cards
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.emulator.card_image import CardImage, empty_recording
+from tests.decoders.tap.model import TapModel, frame_beats
+from tests.gui.cli import run_inside
+
+_CARD = elaborate(read_card(shipped_cards()["ethernet-axis-64"]))
+_BAD = 3
+
+
+def _frame(number: int) -> bytes:
+    body = bytes.fromhex("020000000001 020000000002 88b5") + bytes([number]) * 46
+    fcs = zlib.crc32(body).to_bytes(4, "little")
+    return body + (bytes([fcs[0] ^ 1]) + fcs[1:] if number == _BAD else fcs)
+
+
+def _recorded() -> CardRecording:
+    """Six frames of 64 bytes at both taps; the check sequence of frame 3 was wrong when it came."""
+    empty = empty_recording(_CARD)
+    taps = {}
+    for place, tap in enumerate(_CARD.taps):
+        model = TapModel(8, latency=tap.latency_cycles)
+        for number in range(6):
+            model.feed(frame_beats(_frame(number), 100 + 20 * number + 5 * place, 8))
+        lanes, pointer, wrapped, stored = model.memories(tap.said.depth, 400)
+        taps[tap.name] = RecordedTap(tap, tuple(lanes), pointer, wrapped, stored=stored, offered=48)
+    counters = {name: 6 for name, _ in _CARD.counters} | {"rx_dropped": 0}
+    return replace(empty, taps=taps, counters=counters, causes=0b1000)
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("card") / "fault.ff"
+    pull(CardImage([_recorded()]), place)
+    return place
+
+
+def test_a_bad_frame_is_explained_where_it_was_first_seen(capture: Path) -> None:
+    done = run_inside("explain", str(capture), "--fail-on-findings")
+    assert done.code == 1
+    assert done.out.startswith("fault.ff, A (ethernet-axis-64): 1 finding, frozen by bad_fcs")
+    assert "bad-on-arrival at A" in done.out
+    assert "confidence  not counted yet" in done.out
+    (device,) = json.loads(run_inside("explain", str(capture), "--json").out)["devices"]
+    assert device["card"] == {"name": "ethernet-axis-64", "hash": f"{_CARD.hash:016x}"}
+    (finding,) = device["findings"]
+    assert (finding["diagnosis"], finding["tap"], finding["packet"]) == (
+        "bad-on-arrival",
+        "rx_in",
+        _BAD,
+    )
+
+
+def test_decode_lists_the_packets_of_each_tap(capture: Path) -> None:
+    out = run_inside("decode", str(capture)).out
+    assert "# A.rx_in, 7 rows" in out
+    assert "#0 64 B, good: 02 00 00 00 00 01 02 00 00 00 00 02 88 b5 00 00 ..." in out
+    assert "! #3 its CRC does not match" in out
+    tables = json.loads(run_inside("decode", str(capture), "--json").out)["tables"]
+    assert [table["name"] for table in tables] == ["A.rx_in", "A.rx_out"]
+    row = tables[0]["rows"][0]
+    assert (row["wire_B"], row["verdict"], row["ethertype"], row["cycle"]) == (
+        64,
+        "good",
+        0x88B5,
+        100,
+    )
+    assert row["fcs"] == zlib.crc32(_frame(0)[:-4])
+
+
+def test_decode_refuses_options_for_samples(capture: Path) -> None:
+    done = run_inside("decode", str(capture), "--cut", "1ms..2ms")
+    assert done.code == 2
+    assert "leave those options out" in done.err
+
+
+def test_pcapng_holds_the_frames_with_a_comment_on_the_bad_one(
+    capture: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "x.pcapng"
+    done = run_inside("export", str(capture), "--to", "pcapng", "-o", str(place))
+    assert "packets of A.rx_in: 6" in done.out
+    blocks = _blocks(place.read_bytes())
+    interfaces = [body for kind, body in blocks if kind == 1]
+    assert [struct.unpack_from("<H", body)[0] for body in interfaces] == [1, 1]  # Ethernet
+    packets = [body for kind, body in blocks if kind == 6]
+    assert len(packets) == 12
+    assert {struct.unpack_from("<II", body, 12) for body in packets} == {(64, 64)}
+    assert packets[0][20:84] == _frame(0)
+    commented = [body for body in packets if b"error: its CRC does not match" in body]
+    assert [body[20:84] for body in commented] == [_frame(_BAD)] * 2
+
+
+def _blocks(data: bytes) -> list[tuple[int, bytes]]:
+    blocks, at = [], 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        blocks.append((kind, data[at + 8 : at + length - 4]))
+        at += length
+    return blocks
+
+
+def test_other_formats_say_what_a_card_goes_to(capture: Path, tmp_path: Path) -> None:
+    done = run_inside("export", str(capture), "--to", "vcd", "-o", str(tmp_path / "x.vcd"))
+    assert done.code == 2
+    assert "the packets of a card go to pcapng, csv and parquet" in done.err
+    assert (
+        run_inside("export", str(capture), "--to", "csv", "-o", str(tmp_path / "x.csv")).code == 0
+    )
+    assert (tmp_path / "x.A.rx_in.csv").read_text().count("\n") == 8
+
+
+def test_the_laws_of_the_card_are_checked(capture: Path, tmp_path: Path) -> None:
+    done = run_inside("check", str(capture))
+    assert (done.code, done.out.split(": ")[1].startswith("0 laws broken")) == (0, True)
+    lost = replace(_recorded(), counters={"rx_in_packets": 6, "rx_out_packets": 7, "rx_dropped": 0})
+    pull(CardImage([lost]), tmp_path / "x.ff")
+    broken = run_inside("check", str(tmp_path / "x.ff"))
+    assert broken.code == 1
+    assert "rx_in_packets 6 - rx_out_packets 7 - rx_dropped 0 = -1" in broken.out
+
+
+def test_python_does_the_same(capture: Path) -> None:
+    folder = ff.open(capture)
+    assert isinstance(folder, CardFolder)
+    assert [finding.diagnosis for finding in ff.explain(folder).findings] == ["bad-on-arrival"]
+    assert all(law.holds is not False for law in ff.check(folder))
+    packets = ff.decode(folder)["A.rx_in"]
+    assert packets[packets["kind"] == "error"]["number"].tolist() == [_BAD]
+    with pytest.raises(ff.InputError, match=r"in Python ff.explain\(ff.open"):
+        ff.explain(capture)
+
+
+def test_verbs_that_know_the_built_in_card_alone_say_so_in_one_line(capture: Path) -> None:
+    done = run_inside("report", str(capture), "-o", str(capture.parent / "r.html"))
+    assert done.code == 2
+    assert "this step knows the built-in card alone" in done.err
+    assert done.err.count("\n") == 1
