@@ -35,7 +35,8 @@ SERVED = (
 """What an image has unless it is asked for less."""
 
 _CHUNK = 256
-_IDLE, _ARMED, _FROZEN = 0, 1, 3
+_POST = 64  # records after the cause, as after reset
+_ARMED, _FROZEN = 1, 3
 
 
 def empty_recording(card: ElaboratedCard, features: Feature = SERVED) -> CardRecording:
@@ -194,6 +195,9 @@ class _ImageDevice:
         rom_length = len(parts[0].words) if Feature.ROM in recording.features else 0
         self._identify(boot_nonce, chunk, rom_length)
         self.set("ctl.crc_done", entries)
+        for tap in recording.taps.values():
+            self.set("tap.kinds", tap.kinds, tap.tap.number)
+            self.set("tap.post", _POST, tap.tap.number)
         self.show()
 
     def set(self, name: str, value: int, *indices: int) -> None:

@@ -68,6 +68,7 @@ class CardCapture:
                     tuple(range(gap.first_slot, gap.first_slot + gap.slots) for gap in image.gaps)
                     for image in lanes
                 ),
+                kinds=_or_all(registers.value("tap.kinds", tap.number)),
             )
         bank = {name: registers.known(f"bank.{name}") for name in card.said.bank}
         return CardRecording(
@@ -116,6 +117,10 @@ class CardCapture:
             if len(whole) == HISTOGRAM_BINS:
                 found[name] = whole
         return found
+
+
+def _or_all(kinds: int | None) -> int:
+    return 0xFFFF if kinds is None else kinds & 0xFFFF
 
 
 def recorded_clock(device: CardCapture, number: int) -> RecordedClock:

@@ -18,13 +18,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from freezeframe.capture.card.device import open_any, split_card
 from freezeframe.capture.errors import FreezeframeError, InputError, TargetError
 from freezeframe.capture.folder.durable import PARTIAL, remove_folder
 from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.pull import PullReport, pull
 from freezeframe.capture.recorder.state import RecorderState, read_state
-from freezeframe.capture.registers.access import Device, open_devices
+from freezeframe.capture.registers.access import Recorder
 from freezeframe.capture.targets.base import Target, open_target
 
 LOG = "guard.log"
@@ -117,7 +118,7 @@ class _Guard:
     wait_s: float
     pulled: int = 0
     _target: Target | None = None
-    _devices: list[Device] = field(default_factory=list)
+    _devices: Sequence[Recorder] = ()
     _away_s: float = 0.0
     _trouble: str = ""
     _again: set[str] = field(default_factory=set)
@@ -132,10 +133,11 @@ class _Guard:
         self._prune()
 
     def connect(self) -> None:
-        """Open the target and its devices; raises as ``open_target`` and ``open_devices``."""
-        target = open_target(self.url)
+        """Open the target and its devices; raises as ``open_target`` and ``open_any``."""
+        plain, card = split_card(self.url)
+        target = open_target(plain)
         try:
-            self._devices = open_devices(target)
+            self._devices = open_any(target, card)
         except BaseException:
             target.close()
             raise
@@ -194,8 +196,14 @@ class _Guard:
             self.log(f"{known[-1].name} has gaps; pulled once more")
         last = max((number for number, _ in self._folders()), default=0)
         path = self.directory / f"{last + 1:04d}-{key}-{_cause(states)}.ff"
+        plain, card = split_card(self.url)
         report = pull(
-            target, path, freeze=True, wait_s=self.wait_s, reopen=lambda: open_target(self.url)
+            target,
+            path,
+            freeze=True,
+            wait_s=self.wait_s,
+            reopen=lambda: open_target(plain),
+            card=card,
         )
         missing = "" if report.complete else f"; missing: {'; '.join(report.lost)}"
         self.log(
@@ -253,7 +261,7 @@ def _has_gaps(folder: Path) -> bool:
     return any(
         part["gaps"]
         for device in devices
-        for part in (*device["memories"].values(), device["samples"])
+        for part in (*device["memories"].values(), device.get("samples"))
         if part
     )
 
@@ -261,7 +269,8 @@ def _has_gaps(folder: Path) -> bool:
 def _cause(states: Sequence[RecorderState]) -> str:
     """Return the cause that names a freeze: the first that is not a cross-freeze."""
     causes = [cause for state in states for cause in state.causes]
-    return next((cause for cause in causes if cause != "cross"), "cross" if causes else "unknown")
+    first = next((cause for cause in causes if cause != "cross"), "cross" if causes else "unknown")
+    return first.replace("_", "-")  # a card file's names have underscores
 
 
 @contextmanager

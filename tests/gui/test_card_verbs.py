@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import threading
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,17 @@ from pathlib import Path
 import pytest
 
 import freezeframe as ff
+from freezeframe.analyzers.card.explain import explain_card
 from freezeframe.capture.card.elaborated import elaborate
-from freezeframe.capture.card.reading import read_card
-from freezeframe.capture.card.recording import CardRecording, RecordedTap
+from freezeframe.capture.card.reading import parse_card, read_card
+from freezeframe.capture.card.recording import CardRecording, Feature, RecordedTap
 from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.recorder.guard import guard
 from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.targets.server import EtherboneServer
 from freezeframe.emulator.card_image import CardImage, empty_recording
+from tests.campaign.card_model import SHAPES, run_card
 from tests.decoders.tap.model import TapModel, frame_beats
 from tests.gui.cli import run_inside
 
@@ -153,3 +158,58 @@ def test_verbs_that_know_the_built_in_card_alone_say_so_in_one_line(capture: Pat
     assert done.code == 2
     assert "this step knows the built-in card alone" in done.err
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_explained_of_a_pulled_recording_is_what_is_explained_of_the_card_itself(
+    shape: str, tmp_path: Path
+) -> None:
+    made, truth = run_card(shape, "beat-omitted", 3)
+    recording = replace(made, features=made.features | Feature.CRC_TABLE | Feature.TIME_PAIRS)
+    assert pull(CardImage([recording]), tmp_path / "x.ff").complete
+    folder = CardFolder.open(tmp_path / "x.ff")
+    pulled, direct = ff.explain(folder), explain_card(recording)
+    assert pulled.to_json() == direct.to_json()
+    (finding,) = pulled.findings
+    assert finding.diagnosis == truth.name
+
+
+def test_a_guard_pulls_a_card_by_its_file_and_arms_it_again(tmp_path: Path) -> None:
+    target, log = CardImage([_recorded()]), list[str]()
+    server = EtherboneServer(target, "127.0.0.1")
+    done = threading.Event()
+    thread = threading.Thread(target=server.serve_forever, args=(done.is_set,))
+    thread.start()
+    try:
+        url, captures = f"etherbone://127.0.0.1:{server.port}", list[Path]()
+        pulled = guard(
+            url,
+            2,
+            tmp_path / "case",
+            lambda report: captures.append(report.path),
+            lambda: bool(captures),
+            log=log.append,
+        )
+    finally:
+        done.set()
+        thread.join()
+        server.close()
+    assert pulled == 1
+    assert captures[0].name.endswith("-1-bad-fcs.ff")
+    assert target.device(0).get("id.generation") == 2
+    assert CardFolder.open(captures[0]).devices[0].recording().cause_names == ("bad_fcs",)
+
+
+def test_two_cards_of_one_name_are_told_apart_by_their_hashes(tmp_path: Path) -> None:
+    text = shipped_cards()["ethernet-axis-64"].read_text()
+    other = elaborate(parse_card(text.replace("capacity_words = 512", "capacity_words = 256", 1)))
+    assert (other.name, other.hash != _CARD.hash) == (_CARD.name, True)
+    pull(CardImage([_recorded(), empty_recording(other)]), tmp_path / "x.ff")
+    done = run_inside("explain", str(tmp_path / "x.ff"), "--json")
+    hashes = [device["card"]["hash"] for device in json.loads(done.out)["devices"]]
+    assert hashes == [f"{_CARD.hash:016x}", f"{other.hash:016x}"]
+    with pytest.raises(
+        ff.InputError, match="cards are explained one at a time; choose with devices"
+    ):
+        ff.explain(CardFolder.open(tmp_path / "x.ff"))
+    assert not ff.explain(CardFolder.open(tmp_path / "x.ff"), ["B"]).findings

@@ -25,21 +25,20 @@ from freezeframe.gui.text import folder_name, plural, printable
 def show_card_explanation(folder: CardFolder, devices: Sequence[str] | None, *, json: bool) -> bool:
     """Explain each card of a capture and print it; return whether there are findings."""
     with compile_notice():
-        explained = [
-            (device, explain_card(device.recording())) for device in _chosen(folder, devices)
-        ]
+        explained = _explained(folder, devices)
     if json:
-        documents = [
-            {"device": device.name, "card": _card(device), **explanation.to_json()}
-            for device, explanation in explained
-        ]
-        emit_json({"capture": str(folder.path), "devices": documents, "lost": folder.lost})
+        emit_json(_document(folder, explained))
     else:
         parts = [_explanation_text(folder, *each) for each in explained]
         if folder.lost:
             parts.append("\n".join(bulleted("Not in the capture", folder.lost)))
         print("\n\n".join(parts))
     return any(explanation.findings for _, explanation in explained)
+
+
+def card_document(folder: CardFolder) -> dict[str, Any]:
+    """Return what ``explain --json`` prints of a capture."""
+    return _document(folder, _explained(folder, None))
 
 
 def show_card_laws(folder: CardFolder, *, everything: bool, json: bool) -> bool:
@@ -108,6 +107,22 @@ _STATES = {True: "holds", False: "broken", None: "not checkable"}
 
 def _chosen(folder: CardFolder, devices: Sequence[str] | None) -> list[CardCapture]:
     return [folder.device(name) for name in devices] if devices else folder.devices
+
+
+def _explained(
+    folder: CardFolder, devices: Sequence[str] | None
+) -> list[tuple[CardCapture, CardExplanation]]:
+    return [(device, explain_card(device.recording())) for device in _chosen(folder, devices)]
+
+
+def _document(
+    folder: CardFolder, explained: Sequence[tuple[CardCapture, CardExplanation]]
+) -> dict[str, Any]:
+    documents = [
+        {"device": device.name, "card": _card(device), **explanation.to_json()}
+        for device, explanation in explained
+    ]
+    return {"capture": str(folder.path), "devices": documents, "lost": folder.lost}
 
 
 def _card(device: CardCapture) -> dict[str, str]:

@@ -14,9 +14,11 @@ from typing import Any
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.recorder.guard import guard
 from freezeframe.capture.recorder.pull import PullReport
 from freezeframe.gui.cli.explanation_text import explanation_document
+from freezeframe.gui.cli.work.card_capture import card_document
 from freezeframe.gui.cli.work.pull import refuse_recording
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import plural, printable, shell_path
@@ -67,6 +69,10 @@ def _explain(path: Path) -> dict[str, Any]:
     again, so the failure goes into its log as one line.
     """
     try:
+        if is_card_folder(path):
+            card = card_document(CardFolder.open(path))
+            findings = [finding for device in card["devices"] for finding in device["findings"]]
+            return {**card, "capture": path.name, "findings": findings}
         folder = CaptureFolder.open(path)
         return {"capture": path.name, **explanation_document(folder, explain(folder))}
     except FreezeframeError:
