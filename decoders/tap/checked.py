@@ -96,6 +96,10 @@ def check_packets(card: CardFile, stream: TapStream) -> CheckedStream:
     start, size = packets.offset.copy(), packets.length.copy()
     summary = (packets.flags & (Packet.SUMMARY | Packet.SHORTENED)) != 0
     size[summary] = 0
+    store = stream.tap.said.store
+    if not isinstance(store, str):  # their beginnings are there
+        begun = (packets.flags & Packet.SHORTENED) != 0
+        size[begun] = np.minimum(packets.length[begun], store.first_bytes)
     checked = CheckedStream(
         stream,
         said,

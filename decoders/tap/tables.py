@@ -88,7 +88,8 @@ def _table(recording: CardRecording, times: TimeBase, checked: CheckedStream) ->
     for n in range(len(checked)):
         data, fcs = checked.content(n), -1
         flags = int(packets.flags[n])
-        if with_fcs and len(data) >= FCS_B and not flags & int(Packet.CUT_END | Packet.VOID):
+        hidden = int(Packet.CUT_END | Packet.VOID | Packet.SUMMARY)
+        if with_fcs and len(data) >= FCS_B and not flags & hidden:
             fcs = int.from_bytes(data[-FCS_B:], "little")
         row = {
             "t_ps": int(t_ps[n]),
