@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.errors import InputError, TargetError
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder, act, is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.recorder.card_trigger import (
     parse_card_term,
@@ -50,6 +50,7 @@ class Card:
         """
         self.target = target
         self._card = card
+        self._armed: dict[str, Any] | None = None  # what a capture tells of the arming
         try:
             self.devices: Sequence[Recorder] = open_any(target, card)
         except BaseException:
@@ -89,7 +90,9 @@ class Card:
 
     def arm(self) -> None:
         """Start a new recording on every device; what the card holds is lost."""
-        arm_all(self.devices)
+        generations = arm_all(self.devices)
+        names = [device.name for device in self.devices]
+        self._armed = act("armed", generation=dict(zip(names, generations, strict=True)))
 
     def freeze(self) -> None:
         """Stop recording now, on every device, and keep what was recorded."""
@@ -128,7 +131,13 @@ class Card:
             TargetError: no answer; or only a part came home: the folder is there and states the gaps.
         """
         report = pull(
-            self.target, path, freeze=freeze, wait_s=outage_s, overwrite=overwrite, card=self._card
+            self.target,
+            path,
+            freeze=freeze,
+            wait_s=outage_s,
+            overwrite=overwrite,
+            card=self._card,
+            armed=self._armed,
         )
         if not (report.complete or partial):
             raise TargetError(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -89,6 +90,7 @@ def pull(
     overwrite: bool = False,
     reopen: Callable[[], Target] | None = None,
     card: Path | None = None,
+    armed: Mapping[str, Any] | None = None,
 ) -> PullReport:
     """Pull all recorders of a target into one capture folder.
 
@@ -101,6 +103,8 @@ def pull(
         overwrite: replace a capture folder at ``path``.
         reopen: opens the target again after an outage, for a transport that does not mend itself.
         card: the card file, for devices of map 2 whose card is in no ROM and not known here.
+        armed: what is known of the arming, as `freezeframe.capture.folder.card_folder.act` gives it; it is told of
+            a recording of that generation alone.
     Returns:
         The report. A target that vanished for good, or came back without the recording, leaves a
         capture of what was verified until then, with the rest as stated gaps.
@@ -114,7 +118,7 @@ def pull(
     tally = Tally(progress)
     devices = gather(target, tally, freeze=freeze, wait_s=wait_s, reopen=reopen, card=card)
     if cards := cards_of(devices):
-        return write_cards(path, cards, target.url, tally, overwrite=overwrite)
+        return write_cards(path, cards, target.url, tally, overwrite=overwrite, armed=armed)
     for device in devices:
         if isinstance(device, DeviceCapture):
             writer.add_device(device)
@@ -127,15 +131,22 @@ def cards_of(devices: Sequence[DeviceCapture] | Sequence[CardCapture]) -> list[C
 
 
 def write_cards(
-    path: Path | str, devices: Sequence[CardCapture], url: str, tally: Tally, *, overwrite: bool
+    path: Path | str,
+    devices: Sequence[CardCapture],
+    url: str,
+    tally: Tally,
+    *,
+    overwrite: bool,
+    armed: Mapping[str, Any] | None = None,
 ) -> PullReport:
     """Write a capture of format 2.0 with what is known of how it came about; raises as `pull`."""
     place = Path(path)
     generations = {device.name: device.registers.value("id.generation") for device in devices}
     freezing = act("frozen", tally.frozen, by="this pull") if tally.froze else unknown_act("frozen")
     seen = tally.frozen.isoformat(timespec="seconds") if tally.frozen else None
+    known = armed is not None and armed["generation"] == generations
     history = [
-        unknown_act("armed", generation=generations),
+        armed if armed is not None and known else unknown_act("armed", generation=generations),
         {**freezing, "seen": seen},
         act("pulled", source=url.partition("?")[0]),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -250,6 +251,26 @@ def test_accesses_to_a_card_are_logged_by_its_own_places() -> None:
         "A rd tap.offered[1] addr=0x0000082c data=0x00000014",
         "A wr ctl.arm addr=0x00000104 data=0x00000000",
     ]
+
+
+def test_an_arming_of_the_same_session_is_told_and_another_is_not(tmp_path: Path) -> None:
+    image = CardImage([recording()])
+    card = Card(image)
+    card.arm()
+    card.freeze()
+    armed = _history(card, tmp_path / "x.ff")[0]
+    assert (armed["what"], armed["generation"]) == ("armed", {"A": 2})
+    assert armed["when"].endswith("+00:00")
+    arm_all(open_any(image))  # by somebody else
+    card.freeze()
+    assert _history(card, tmp_path / "y.ff")[0] == {
+        "what": "armed", "when": None, "who": None, "where": None, "generation": {"A": 3},
+    }  # fmt: skip
+
+
+def _history(card: Card, place: Path) -> list[dict[str, Any]]:
+    folder = card.pull(place)
+    return list(folder.manifest["history"])
 
 
 class _served:
