@@ -176,10 +176,10 @@ def _check_fcs(
     long = whole & (size >= _LONG_B)
     kernels.check_fcs(words, content, start, size, whole & ~long, checked.crc)
     data = content.data
-    for packet in np.flatnonzero(long).tolist():
-        begin = int(start[packet])
-        crc = crc32(data[begin : begin + int(size[packet])])
-        checked.crc[packet] = GOOD if crc == _RESIDUE else BAD
+    begins = start[long]
+    spans = zip(begins.tolist(), (begins + size[long]).tolist(), strict=True)
+    sums = [crc32(data[begin:end]) for begin, end in spans]
+    checked.crc[long] = np.array(sums, np.int64) == _RESIDUE  # GOOD is 1, BAD is 0
 
 
 def _strip_preamble(checked: CheckedStream, words: npt.NDArray[np.uint64]) -> None:
