@@ -37,6 +37,21 @@ class Feature(IntFlag):
     TIME_PAIRS = 1 << 9
 
 
+def built_features(card: ElaboratedCard) -> Feature:
+    """Return what a device has that is built from a card."""
+    said = card.said
+    return (
+        Feature.ARM_KEY
+        | Feature.CRC_TABLE
+        | Feature.TRIGGER
+        | Feature.HOLD
+        | Feature.TIME_PAIRS
+        | (Feature.ROM if said.card.rom else Feature(0))
+        | (Feature.COUNTERS if said.counter else Feature(0))
+        | (Feature.BANK if said.bank else Feature(0))
+    )
+
+
 class Toggle(NamedTuple):
     """A toggle of the time line as a clock domain saw it: its number, and the domain's own cycle."""
 

@@ -12,7 +12,6 @@ from enum import IntFlag
 
 import numpy as np
 import numpy.typing as npt
-from isal.isal_zlib import crc32
 
 from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.tables import CardFile, Format, FormatField
@@ -30,8 +29,6 @@ UNKNOWN, BAD, GOOD = -1, 0, 1
 FCS_B = 4
 _PREAMBLE_B = 8
 _SHORTEST_B, _LONGEST_B, _TAG_B = 64, 1518, 4  # with the FCS; a tag makes it longer
-_RESIDUE = 0x2144DF1C  # CRC-32/ISO-HDLC over anything with its own CRC behind it
-_LONG_B = 512  # from here on a call of the library costs less than our loop (bench_tap.py)
 _LINK_HEADER_B, _LINK_TAIL_B = 16, 8
 
 
@@ -146,7 +143,7 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
     )
     checked.columns.update(zip(kernels.COLUMNS, out, strict=True))
     if present:
-        _check_fcs(checked, words, whole)
+        kernels.check_fcs(words, stream.content, checked.start, checked.size, whole, checked.crc)
         _check_digests(checked, said)
         checked.wrong[checked.crc == BAD] |= int(Wrong.CRC)
     user = stream.tap.said.user
@@ -168,20 +165,6 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
         _judge(checked, whole & (checked.wrong != 0))
 
 
-def _check_fcs(
-    checked: CheckedStream, words: npt.NDArray[np.uint64], whole: npt.NDArray[np.bool_]
-) -> None:
-    """Judge frames by their FCS; the CRC over a frame and its FCS is a constant."""
-    content, start, size = checked.stream.content, checked.start, checked.size
-    long = whole & (size >= _LONG_B)
-    kernels.check_fcs(words, content, start, size, whole & ~long, checked.crc)
-    data = content.data
-    begins = start[long]
-    spans = zip(begins.tolist(), (begins + size[long]).tolist(), strict=True)
-    sums = [crc32(data[begin:end]) for begin, end in spans]
-    checked.crc[long] = np.array(sums, np.int64) == _RESIDUE  # GOOD is 1, BAD is 0
-
-
 def _strip_preamble(checked: CheckedStream, words: npt.NDArray[np.uint64]) -> None:
     whole = checked.stream.whole
     first = words[np.minimum(checked.start >> 3, max(0, len(words) - 1))] if len(words) else None
@@ -200,7 +183,7 @@ def _check_digests(checked: CheckedStream, said: Format) -> None:
     for packet in np.flatnonzero(checked.stream.packets.digest >= 0).tolist():
         digest = checked.stream.digest(packet)
         if digest is not None:
-            checked.crc[packet] = GOOD if digest == _RESIDUE else BAD
+            checked.crc[packet] = GOOD if digest == 0x2144DF1C else BAD
 
 
 def _field(checked: CheckedStream, said: FormatField) -> Int64:

@@ -175,17 +175,7 @@ def _walk(columns: Unpacked, missing: Int64, dated: Dated) -> int:
     newest = np.int64(0)
     t = np.int64(0)
     undated = 0
-    i = n
-    while i > 0:
-        i -= 1
-        if known and not saturated:
-            # Most records: dated by the one after them, at a step that is known.
-            while i > 0 and kind[i] != _KIND_TIME and dt[i] != 15 and missing[i] == 0:
-                cycle[i] = t
-                flags[i] = DATED
-                t -= np.int64(dt[i])
-                limited = False
-                i -= 1
+    for i in range(n - 1, -1, -1):
         if kind[i] == _KIND_TIME:
             own = data[i]
             if own < 0 or own > MAX_CYCLE:

@@ -9,22 +9,26 @@ module ff_cause_latch #(
     parameter POST_DRAIN = 1024, // cycles after which post drops by one, a power of two, 2..1048576
     parameter SINCE_W = 32,      // bits that count the cycles since the cause, log2(POST_DRAIN)+1..32
     parameter DRAIN_ON = 1,      // 0: drain ends when since is full, where post cannot last as long
+    parameter W = 16,            // causes, 1..32
     parameter SINCE_WRAPS = 0    // 1: since begins again behind its largest value; for one that is not looked at as late
 ) (
     input  wire        clk, rst,  // the recorder's own reset, synchronous
     input  wire        arm_next,  // arm is up in the next cycle
     input  wire        arm,       // forget; what arises from this cycle's causes_in on counts
-    input  wire [15:0] causes_in, // enum cause, masked already
+    input  wire [W-1:0] causes_in, // enum cause, masked already
     output wire        hit,       // a cause stands
     output reg         level,     // hit for other domains: falls one cycle before an arm is passed on
     output wire        triggered_next, // triggered is up in the next cycle
     output reg         triggered, // from the cycle after the first cause on
-    output reg  [15:0] causes,    // all causes of the first cycle
+    output reg  [W-1:0] causes,    // all causes of the first cycle
     output wire [31:0] since,     // cycles since the first cause; stays at its largest value without SINCE_WRAPS
     output reg         drain      // in every POST_DRAINth cycle after the cause
 );
     localparam DRAIN_W = $clog2(POST_DRAIN);
     generate
+        if (W < 1 || W > 32) begin : g_check_W
+            ff_error_W_must_be_1_to_32 stop (); // none such
+        end
         if (POST_DRAIN < 2 || POST_DRAIN > 1048576 || (POST_DRAIN & (POST_DRAIN - 1)) != 0) begin : g_check_POST_DRAIN
             ff_error_POST_DRAIN_must_be_a_power_of_two_from_2_to_1048576 stop (); // none such
         end
@@ -68,7 +72,7 @@ module ff_cause_latch #(
         if (rst) begin
             armed_q <= 1'b0;
             level <= 1'b0;
-            causes <= 16'd0;
+            causes <= {W{1'b0}};
             triggered <= 1'b0;
             full_q <= 1'b0;
             since_q <= {SINCE_W{1'b0}};

@@ -8,25 +8,27 @@
 module ff_freeze_remote #(
     parameter POST_DRAIN = 1024, // as ff_cause_latch
     parameter SINCE_W = 32,      // as ff_cause_latch
-    parameter DRAIN_ON = 1       // as ff_cause_latch
+    parameter DRAIN_ON = 1,      // as ff_cause_latch
+    parameter W = 16,            // causes, 12..32
+    parameter PEER = 11          // the cause that another device's freeze is
 ) (
     input  wire        clk, rst,           // the recorder's own reset, synchronous to clk
     input  wire        bus_arm_toggle,
     input  wire        bus_level,
-    input  wire [15:0] bus_causes,
-    input  wire [15:0] bus_cfg_cause_mask, // bits synchronized one by one
-    input  wire [15:0] causes_in,          // causes of this domain, enum cause
+    input  wire [W-1:0] bus_causes,
+    input  wire [W-1:0] bus_cfg_cause_mask, // bits synchronized one by one
+    input  wire [W-1:0] causes_in,          // causes of this domain, enum cause
     output wire        far_level,          // to ff_freeze
     output wire        far_armed,
     // recorders of this domain
     output reg         arm,
     output wire        triggered_next,   // triggered is up in the next cycle
     output wire        triggered,
-    output wire [15:0] causes,             // to ff_freeze too: they stand still while far_level is up
+    output wire [W-1:0] causes,             // to ff_freeze too: they stand still while far_level is up
     output wire [31:0] since,
     output wire        drain
 );
-    localparam [15:0] HOST = 16'h0001, CROSS = 16'h0800;
+    localparam [W-1:0] OURS = ({{W-1{1'b0}}, 1'b1} << PEER) | {{W-1{1'b0}}, 1'b1}; // peer and host: the bus domain's
 
     wire arm_next;
     ff_cdc_edge i_arm (.clk(clk), .rst(rst), .d(bus_arm_toggle), .pulse(arm_next));
@@ -45,12 +47,12 @@ module ff_freeze_remote #(
     assign far_armed = answer_q;
 
     wire bus_hit, hit;
-    wire [15:0] bus_seen, mask;
-    ff_cdc_held #(.W(16)) i_causes (.clk(clk), .s_level(bus_level), .s_data(bus_causes), .m_level(bus_hit), .m_data(bus_seen));
-    ff_cdc_sync #(.W(16)) i_mask (.clk(clk), .d(bus_cfg_cause_mask), .q(mask));
-    ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON)) i_latch (
+    wire [W-1:0] bus_seen, mask;
+    ff_cdc_held #(.W(W)) i_causes (.clk(clk), .s_level(bus_level), .s_data(bus_causes), .m_level(bus_hit), .m_data(bus_seen));
+    ff_cdc_sync #(.W(W)) i_mask (.clk(clk), .d(bus_cfg_cause_mask), .q(mask));
+    ff_cause_latch #(.POST_DRAIN(POST_DRAIN), .SINCE_W(SINCE_W), .DRAIN_ON(DRAIN_ON), .W(W)) i_latch (
         .clk(clk), .rst(rst), .arm_next(arm_next), .arm(arm),
-        .causes_in((causes_in & mask & ~(HOST | CROSS)) | bus_seen),
+        .causes_in((causes_in & mask & ~OURS) | bus_seen),
         .hit(hit), .level(far_level), .triggered_next(triggered_next), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
     );
     wire unused = &{1'b0, hit, bus_hit};

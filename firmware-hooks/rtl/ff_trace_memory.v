@@ -7,7 +7,7 @@
 // do while a card is in reset, no record is touched. Slots that were never written read 0.
 `default_nettype none
 module ff_trace_memory #(
-    parameter DEPTH = 2048 // records, a power of two, 16..16384
+    parameter DEPTH = 2048 // records, a power of two, 16..65536
 ) (
     input  wire                     wr_clk,
     input  wire                     wr_en,
@@ -18,8 +18,8 @@ module ff_trace_memory #(
     input  wire [$clog2(DEPTH)-1:0] rd_slot,
     output reg  [71:0]              rd_record
 );
-    generate if (DEPTH < 16 || DEPTH > 16384 || (DEPTH & (DEPTH - 1)) != 0) begin : g_check_DEPTH
-        ff_error_DEPTH_must_be_a_power_of_two_from_16_to_16384 stop (); // none such
+    generate if (DEPTH < 16 || DEPTH > 65536 || (DEPTH & (DEPTH - 1)) != 0) begin : g_check_DEPTH
+        ff_error_DEPTH_must_be_a_power_of_two_from_16_to_65536 stop (); // none such
     end endgenerate
 
     (* ram_style = "block" *) reg [71:0] ram [0:DEPTH-1];

@@ -115,7 +115,10 @@ module ff_count_bank #(
                 valid_q[{1'b0, !stat_snapshot_seq[0]}] <= 1'b1;
                 stat_snapshot_seq <= stat_snapshot_seq + 32'd1;
             end
-            if (takes_held) {freeze_due_q, valid_q[2]} <= 2'b01;
+            if (takes_held) begin
+                freeze_due_q <= 1'b0;
+                valid_q[2] <= 1'b1;
+            end
         end
         if (frozen && !frozen_q) freeze_due_q <= 1'b1;
         if (rst) begin

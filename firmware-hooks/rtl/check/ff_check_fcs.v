@@ -36,22 +36,22 @@ module ff_check_fcs #(
         bit_back = crc[31] ? {crc[30:0] ^ POLY[30:0], 1'b1} : {crc[30:0], 1'b0};
     endfunction
     // The register that the preamble turns into all ones.
-    function [31:0] before_preamble(input unused);
+    function [31:0] before_preamble(input begin_0);
         integer n;
         reg [63:0] octets;
         begin
             octets = 64'hD555555555555555;
-            before_preamble = {32{1'b1 | unused}};
+            before_preamble = {32{1'b1 | begin_0}};
             for (n = 63; n >= 0; n = n - 1) before_preamble = bit_back(before_preamble) ^ {31'd0, octets[n]};
         end
     endfunction
     localparam [31:0] BEGINS = PREAMBLE != 0 ? before_preamble(1'b0) : 32'hFFFFFFFF;
     // The residue after 0, 1, ... BYTES-1 zero bytes, 32 bits each.
-    function [32*BYTES-1:0] run_on(input unused);
+    function [32*BYTES-1:0] run_on(input begin_0);
         integer n, step;
         reg [31:0] crc;
         begin
-            crc = RESIDUE & {32{1'b1 | unused}};
+            crc = RESIDUE & {32{1'b1 | begin_0}};
             for (n = 0; n < BYTES; n = n + 1) begin
                 run_on[32*n +: 32] = crc;
                 for (step = 0; step < 8; step = step + 1) crc = bit_on(crc);

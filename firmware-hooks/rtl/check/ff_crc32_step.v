@@ -19,11 +19,11 @@ module ff_crc32_step #(
     localparam OVER = BITS < 32 ? 32 - BITS : 0; // bits of the register that a narrow beat does not reach
 
     // What bit i of a beat leaves in the register when the beat has passed: 32 bits each, bit 0 lowest.
-    function [32*BITS-1:0] effects(input unused);
+    function [32*BITS-1:0] effects(input begin_0);
         integer i;
         reg [31:0] one;
         begin
-            one = {31'd0, 1'b1 | unused};
+            one = {31'd0, 1'b1 | begin_0};
             for (i = BITS - 1; i >= 0; i = i - 1) begin
                 one = {1'b0, one[31:1]} ^ (one[0] ? POLY : 32'd0);
                 effects[32*i +: 32] = one;

@@ -1,4 +1,4 @@
-"""``freezeframe card``: begin, check and show a card file."""
+"""``freezeframe card``: begin, check, show, build and compare card files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.card.build.outputs import outputs, stale
+from freezeframe.capture.card.build.ports import module_name
+from freezeframe.capture.card.differences import differences
 from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
 from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.shipped import card_schema, shipped_cards
@@ -15,7 +18,17 @@ from freezeframe.gui.places import write_whole
 from freezeframe.gui.text import plural, printable
 
 
-def act(action: str, file: Path | None, begin_from: str, *, force: bool, json: bool) -> None:
+def act(
+    action: str,
+    file: Path | None,
+    other: Path | None,
+    output: Path | None,
+    begin_from: str,
+    *,
+    check: bool,
+    force: bool,
+    json: bool,
+) -> None:
     """Do what is asked with a card file.
 
     Raises:
@@ -32,7 +45,11 @@ def act(action: str, file: Path | None, begin_from: str, *, force: bool, json: b
         _begin(file, begin_from, force)
         return
     card = elaborate(read_card(file))
-    if json:
+    if action == "diff":
+        _diff(card, file, other, json=json)
+    elif action == "build":
+        _build(card, output or Path(card.name), check=check, force=force, json=json)
+    elif json:
         emit_json(_document(card))
     elif action == "check":
         print(f"{printable(file)}: {_summary(card)}")
@@ -54,6 +71,59 @@ def _begin(file: Path, begin_from: str, force: bool) -> None:
     card = elaborate(read_card(file))
     print(f"{printable(file)}: {_summary(card)}")
     print(f"Make it your card's, then: freezeframe card check {printable(file)}")
+
+
+def _build(card: ElaboratedCard, folder: Path, *, check: bool, force: bool, json: bool) -> None:
+    if check:
+        old = stale(card, folder)
+        if json:
+            emit_json({"folder": str(folder), "hash": f"{card.hash:016x}", "stale": old})
+        elif old:
+            print(f"{printable(folder)}: stale: {', '.join(old)}; freezeframe card build again")
+        else:
+            print(f"{printable(folder)}: is what card {card.name}, hash {card.hash:016x}, gives")
+        if old:
+            raise SystemExit(1)
+        return
+    texts = outputs(card)
+    taken = [
+        place
+        for place, text in texts.items()
+        if (folder / place).exists() and (folder / place).read_text("utf-8") != text
+    ]
+    if taken and not force:
+        raise InputError(
+            f"{folder}: {plural(len(taken), 'file')} there would change, {taken[0]} first; --force replaces them"
+        )
+    for place, text in texts.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / place, text.encode())
+    if json:
+        emit_json({"folder": str(folder), "hash": f"{card.hash:016x}", "files": list(texts)})
+        return
+    name = module_name(card)
+    print(f"{printable(folder)}: {_summary(card)}")
+    print(
+        f"{len(texts)} files; top {name} in {name}.v, the list for a simulator or synthesis in {name}.f"
+    )
+
+
+def _diff(card: ElaboratedCard, file: Path, other: Path | None, *, json: bool) -> None:
+    if other is None:
+        raise InputError(
+            f"card diff: name two card files, for instance: freezeframe card diff {file} other.toml"
+        )
+    rows = differences(card, elaborate(read_card(other)))
+    if json:
+        emit_json([{"what": what, "first": a, "second": b} for what, a, b in rows])
+    elif rows:
+        print(table(("what", printable(file), printable(other)), rows))
+    else:
+        print(
+            f"{printable(file)} and {printable(other)} describe the same card, hash {card.hash:016x}"
+        )
+    if rows:
+        raise SystemExit(1)
 
 
 def _summary(card: ElaboratedCard) -> str:

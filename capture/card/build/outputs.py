@@ -1,0 +1,60 @@
+"""What ``card build`` writes: the place and the text of each file; and what of a kept folder is stale."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from freezeframe.capture.card.build.ports import module_name, rom_module
+from freezeframe.capture.card.build.rom import verilog_rom
+from freezeframe.capture.card.build.sources import device_sources
+from freezeframe.capture.card.build.verilog import verilog_top
+from freezeframe.capture.card.elaborated import ElaboratedCard
+from freezeframe.capture.errors import InputError
+
+
+def outputs(card: ElaboratedCard) -> dict[str, str]:
+    """Return the text of every file, by its place in the folder; the same card gives the same bytes.
+
+    Raises:
+        InputError: the card has a part that is described and not built yet.
+    """
+    _refuse_unbuilt(card)
+    top = verilog_top(card)
+    name = module_name(card)
+    texts = {f"{name}.v": top}
+    if card.said.card.rom:
+        texts[f"{rom_module(card)}.v"] = verilog_rom(card)
+    sources = device_sources(top)
+    texts |= {f"rtl/{path.name}": path.read_text("utf-8") for path in sources}
+    texts[f"{name}.f"] = "".join(f"{place}\n" for place in texts)
+    texts["card.json"] = json.dumps(json.loads(card.text), indent=1) + "\n"
+    return texts
+
+
+def stale(card: ElaboratedCard, folder: Path) -> list[str]:
+    """Return the files of a folder that are missing or differ from what the card gives."""
+    return [
+        place
+        for place, text in outputs(card).items()
+        if not (folder / place).is_file() or (folder / place).read_text("utf-8") != text
+    ]
+
+
+def _refuse_unbuilt(card: ElaboratedCard) -> None:
+    said = card.said
+    for tap in card.taps:
+        if tap.said.store != "all":
+            raise InputError(
+                f'card {card.name}: tap {tap.name}: store is described, and this release builds "all" alone'
+            )
+    for table, names in (
+        ("event", said.event),
+        ("states", said.states),
+        ("histogram", said.histogram),
+    ):
+        if names:
+            raise InputError(
+                f"card {card.name}: [{table}.{next(iter(names))}] is described, and this release "
+                f"does not build [{table}]; leave it out, or name its wires in [counter] and [bank]"
+            )

@@ -1,0 +1,140 @@
+"""The device of a card file as it is built: clean in three tools, and pulled over UDP out of a running simulation.
+
+The bench (bench_mac.cpp) is a FIFO between two clocks that drops bad frames; the host is the one that users have.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from freezeframe.capture.card.build.outputs import outputs
+from freezeframe.capture.card.build.ports import module_name
+from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
+from freezeframe.capture.card.reading import read_card
+from freezeframe.capture.card.shipped import shipped_cards
+from tests.gui.cli import Outcome, run_inside
+from tests.processes import run_program
+from tests.rtl.simulation import REPOSITORY, tool
+
+CARDS = {
+    **{path.stem: path for path in (Path(__file__).parent / "cards").glob("*.toml")},
+    **shipped_cards(),
+}
+BOARD = REPOSITORY / "firmware-hooks" / "board"
+
+
+def built(name: str, folder: Path) -> tuple[ElaboratedCard, str]:
+    """Write the device of a card to a folder; return the card and the name of its top."""
+    card = elaborate(read_card(CARDS[name]))
+    for place, text in outputs(card).items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(text, "utf-8")
+    return card, module_name(card)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_verilator_icarus_and_yosys_find_nothing_in_a_built_device(
+    name: str, tmp_path: Path
+) -> None:
+    _, top = built(name, tmp_path)
+    for command in (
+        [tool("verilator"), "--lint-only", "-Wall", "--top-module", top, "-f", f"{top}.f"],
+        [tool("iverilog"), "-g2005", "-Wall", "-Wno-timescale", "-s", top, "-o", "out.vvp", "-c", f"{top}.f"],
+        [tool("yosys"), "-q", "-e", ".*", "-p", f"read_verilog {' '.join((tmp_path / f'{top}.f').read_text().split())};"
+         f" hierarchy -check -top {top}; proc; check -assert"],
+    ):  # fmt: skip
+        done = run_program(command, cwd=tmp_path)
+        assert (done.returncode, done.stdout + done.stderr) == (0, ""), command[0]
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the bench of ethernet-axis-64; return the program."""
+    folder = tmp_path_factory.mktemp("mac")
+    _, top = built("ethernet-axis-64", folder)
+    done = run_program(
+        [tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wall", "--prefix", "Vtop", "--top-module", top,
+         "-CFLAGS", f"-O1 -std=c++17 -I{BOARD}", "-f", f"{top}.f", Path(__file__).with_name("bench_mac.cpp"),
+         BOARD / "etherbone.cpp", "-Mdir", "obj", "-o", "bench"], cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "obj" / "bench"
+
+
+@contextmanager
+def running(
+    bench: Path, seed: int, *, bad: int = 0, lost: int = 0, rx_cycles: int = 0
+) -> Iterator[str]:
+    """Give the URL of a running bench."""
+    command = [str(bench), *(str(n) for n in (seed, bad, lost, rx_cycles))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        try:
+            yield run.stdout.readline().strip()
+        finally:
+            run.kill()
+
+
+def told(outcome: Outcome) -> str:
+    assert outcome.code == 0, outcome.err
+    return outcome.out
+
+
+def names(capture: Path) -> set[tuple[str, str]]:
+    """Return the diagnoses of a capture's one device, each with its tap."""
+    (device,) = json.loads(told(run_inside("explain", str(capture), "--json")))["devices"]
+    return {(finding["diagnosis"], finding["tap"]) for finding in device["findings"]}
+
+
+def frozen(url: str) -> None:
+    """Wait until the card is frozen; a minute without it is a failure."""
+    for _ in range(600):
+        if json.loads(told(run_inside("status", url, "--json")))["devices"][0]["state"] == "frozen":
+            return
+        time.sleep(0.1)
+    raise AssertionError("not frozen after a minute")
+
+
+def test_a_frame_with_a_bad_fcs_freezes_the_card_and_is_named_with_its_bytes_in_the_memory(
+    bench: Path, tmp_path: Path
+) -> None:
+    with running(bench, 1, bad=60_000) as url:
+        told(run_inside("arm", url))
+        frozen(url)
+        assert "16,451 of 16,451 words verified" in told(
+            run_inside("pull", url, "-o", str(tmp_path / "bad.ff"))
+        )
+        again = told(run_inside("counters", url, "--json"))
+    assert names(tmp_path / "bad.ff") == {("bad-on-arrival", "rx_in")}
+    assert '"rx_dropped"' in again
+
+
+def test_a_frame_that_the_fifo_loses_just_before_is_named_too(bench: Path, tmp_path: Path) -> None:
+    capture = tmp_path / "lost.ff"
+    with running(bench, 2, bad=60_010, lost=60_000) as url:
+        told(run_inside("arm", url))
+        frozen(url)
+        told(run_inside("pull", url, "-o", str(capture)))
+    assert names(capture) == {("packet-dropped", "rx_out"), ("bad-on-arrival", "rx_in")}
+
+
+def test_a_clock_that_stands_still_neither_blocks_arming_nor_freezing_and_is_told(
+    bench: Path, tmp_path: Path
+) -> None:
+    with running(bench, 3, rx_cycles=20_000) as url:
+        for _ in range(100):
+            if "clock rx stands still" in told(run_inside("status", url)):
+                break
+            time.sleep(0.1)
+        told(run_inside("arm", url))
+        assert "verified" in told(
+            run_inside("pull", url, "-o", str(tmp_path / "still.ff"), "--freeze")
+        )
+    assert "rx" in told(run_inside("explain", str(tmp_path / "still.ff")))
