@@ -11,7 +11,7 @@ DEV    := $(VENV)/.dev-ready
 ROOM   :=
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order of the folders: no long file comes last
 
-.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-oracles campaign-cards timing area proofs pictures registers lock links system clean
+.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-cards timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -26,6 +26,7 @@ help:
 	@echo "make campaign       each fault x 100 seeds, and 500 clean runs (about 30 minutes)"
 	@echo "make campaign-rtl   each fault x 20 seeds, and 40 clean runs, on the simulated board"
 	@echo "make campaign-pull  200 pulls through a bad network"
+	@echo "make campaign-taps  a million random beats through each width of tap, and back (Verilator)"
 	@echo "make campaign-cards  each general fault x 20 seeds on cards of 8, 64 and 512 bits, and 200 clean runs (two minutes)"
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
@@ -100,6 +101,9 @@ campaign: $(DEV)
 
 campaign-rtl: system $(DEV)
 	@$(BIN)/python -m tests.campaign.diagnosis --board
+
+campaign-taps: system $(DEV)
+	@$(BIN)/python -m tests.rtl.card.random_beats
 
 campaign-pull: $(DEV)
 	@$(BIN)/python -m tests.campaign.pulls

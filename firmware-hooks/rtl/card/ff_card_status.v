@@ -58,9 +58,9 @@ module ff_card_status #(
             wire unused = &{1'b0, clks[0], rsts[0], alive[0]};
         end else begin : g_far
             wire answered;
+            wire [31:0] told;
             assign acks[d] = answered || (asked && !alive[d]);
             assign words[32*d +: 32] = told & {32{alive[d]}};
-            wire [31:0] told;
             ff_cdc_read #(.DATA_W(32)) i_read (
                 .clk(clk), .rst(rst), .req(asked && alive[d]), .ack(answered), .err(errs[d]), .data(told),
                 .far_clk(clks[d]), .far_rst(rsts[d]), .far_data(word)
