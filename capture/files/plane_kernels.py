@@ -1,9 +1,8 @@
 """64 samples at once: which of them have a bit set, which changed, and what one line says at those.
 
-A plane is a uint64 whose bit i belongs to sample i of 64. The loops of fixed length become vector
-instructions of the processor, and those that count bits its one instruction for it; measured on 8-bit
-samples `differs` looks at 17 Gsample/s, a decoder at 1 to 4. The caller keeps ``[at, at + 64)`` inside
-the array.
+A plane is a uint64 whose bit i belongs to sample i of 64; the comparison is one of the vector unit (`vector`), and
+the loops that count bits become the processor's one instruction for it. The caller keeps
+``[at, at + 64)`` inside the array.
 """
 
 from __future__ import annotations
@@ -14,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-LANES = 64
+from freezeframe.capture.files import vector
+
+LANES = vector.LANES
 
 _Data = npt.NDArray[np.unsignedinteger[Any]]
 _ONE = np.uint64(1)
@@ -35,24 +36,15 @@ _SWAPS = tuple(
 
 @njit(cache=True, nogil=True)
 def differs(data: _Data, at: int, mask: np.uint64, value: np.uint64) -> np.uint64:
-    """Return the plane of samples ``at .. at + 63`` that are not ``value`` under ``mask``."""
-    plane = np.uint64(0)
-    first = np.uint64(at)
-    for i in range(LANES):
-        lane = np.uint64(i)
-        plane |= np.uint64(np.uint64(data[first + lane]) & mask != value) << lane
+    """Return the plane of samples ``at .. at + 63`` that are not ``value`` under ``mask``; ``data`` in one run."""
+    plane: np.uint64 = vector.differs(data, np.int64(at), np.uint64(mask), np.uint64(value))
     return plane
 
 
 @njit(cache=True, nogil=True)
 def moves(data: _Data, at: int, mask: np.uint64) -> np.uint64:
-    """Return the plane of samples that differ under ``mask`` from the one before; ``at`` >= 1."""
-    plane = np.uint64(0)
-    first = np.uint64(at)
-    for i in range(LANES):
-        lane = np.uint64(i)
-        changed = np.uint64(data[first + lane] ^ data[first + lane - _ONE]) & mask
-        plane |= np.uint64(changed != 0) << lane
+    """Return the plane of samples that differ under ``mask`` from the one before; ``at`` >= 1; ``data`` in one run."""
+    plane: np.uint64 = vector.moves(data, np.int64(at), np.uint64(mask))
     return plane
 
 
