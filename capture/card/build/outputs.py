@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from freezeframe.capture.card.build.c_header import c_header
+from freezeframe.capture.card.build.fusesoc import fusesoc_core
 from freezeframe.capture.card.build.ports import module_name, rom_module
 from freezeframe.capture.card.build.rom import verilog_rom
 from freezeframe.capture.card.build.sources import device_sources
+from freezeframe.capture.card.build.systemrdl import systemrdl
 from freezeframe.capture.card.build.verilog import verilog_top
 from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.errors import InputError
@@ -27,7 +30,11 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
         texts[f"{rom_module(card)}.v"] = verilog_rom(card)
     sources = device_sources(top)
     texts |= {f"rtl/{path.name}": path.read_text("utf-8") for path in sources}
-    texts[f"{name}.f"] = "".join(f"{place}\n" for place in texts)
+    verilog = list(texts)
+    texts[f"{name}.f"] = "".join(f"{place}\n" for place in verilog)
+    texts[f"{name}.core"] = fusesoc_core(card, verilog)
+    texts[f"{name}.h"] = c_header(card)
+    texts[f"{name}.rdl"] = systemrdl(card)
     texts["card.json"] = json.dumps(json.loads(card.text), indent=1) + "\n"
     return texts
 

@@ -1,0 +1,59 @@
+"""The C header of a card's device: offsets and fields of its registers, and the numbers of what the card names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from freezeframe.capture.card.build.ports import module_name
+from freezeframe.capture.card.elaborated import ElaboratedCard
+from freezeframe.capture.card.recording import built_features
+from freezeframe.capture.card.registers import card_map, memories_of_card
+
+
+def c_header(card: ElaboratedCard) -> str:
+    """Return the text of the header; names begin with that of the card, numbers are those of the elaborated card."""
+    guard = f"{module_name(card).upper()}_H"
+    return "\n".join([
+        f"/* Registers of card {card.name}, made by 'freezeframe card build'; docs/card-map.md says what each is. */",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        *(f"#define {name} {value}" for name, value in _defines(card)),
+        f"#endif /* {guard} */",
+        "",
+    ])  # fmt: skip
+
+
+def _defines(card: ElaboratedCard) -> Iterator[tuple[str, str]]:
+    prefix = card.name.replace("-", "_").upper()
+    yield f"{prefix}_CARD_HASH", f"0x{card.hash:016x}ull"
+    registers = card_map(card, built_features(card))
+    yield f"{prefix}_SIZE", f"0x{registers.size_B:x}u"
+    for info in registers.registers:
+        name = f"{prefix}_{_upper(info.name)}"
+        yield name, f"0x{info.address:05x}u"
+        for place, (count, stride_B) in enumerate(info.dims):
+            suffix = str(place) if len(info.dims) > 1 else ""
+            yield f"{name}_COUNT{suffix}", f"{count}u"
+            yield f"{name}_STRIDE{suffix}", f"{stride_B}u"
+        for field in info.fields:
+            if field.width < 32:
+                yield f"{name}_{_upper(field.name)}_LSB", f"{field.lsb}u"
+                yield f"{name}_{_upper(field.name)}_MASK", f"0x{field.mask:08x}u"
+    for window in registers.windows:
+        yield f"{prefix}_{_upper(window.name)}", f"0x{window.address:05x}u"
+        yield f"{prefix}_{_upper(window.name)}_WORDS", f"{window.words}u"
+    numbers = {
+        "CLOCK": [(clock.name, clock.number) for clock in card.clocks],
+        "CAUSE": [(cause.name, cause.bit) for cause in card.causes],
+        "TAP_NUMBER": [(tap.name, tap.number) for tap in card.taps],
+        "MEMORY": [(memory.name, memory.number) for memory in memories_of_card(card)],
+        "COUNTER": [(name, number) for number, (name, _) in enumerate(card.counters)],
+        "EVENT": [(name, number) for number, name in enumerate(card.said.event)],
+    }
+    for what, named in numbers.items():
+        for name, number in named:
+            yield f"{prefix}_{what}_{_upper(name)}", f"{number}u"
+
+
+def _upper(name: str) -> str:
+    return name.replace(".", "_").replace("-", "_").upper()
