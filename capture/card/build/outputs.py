@@ -12,6 +12,7 @@ from freezeframe.capture.card.build.rom import verilog_rom
 from freezeframe.capture.card.build.sources import device_sources
 from freezeframe.capture.card.build.systemrdl import systemrdl
 from freezeframe.capture.card.build.verilog import verilog_top
+from freezeframe.capture.card.build.vhdl import vhdl_package
 from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.errors import InputError
 
@@ -35,6 +36,7 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
     texts[f"{name}.core"] = fusesoc_core(card, verilog)
     texts[f"{name}.h"] = c_header(card)
     texts[f"{name}.rdl"] = systemrdl(card)
+    texts[f"{name}_pkg.vhd"] = vhdl_package(card)
     texts["card.json"] = json.dumps(json.loads(card.text), indent=1) + "\n"
     return texts
 

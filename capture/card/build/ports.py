@@ -70,6 +70,25 @@ def wire_ports(card: ElaboratedCard) -> list[tuple[str, int, ElaboratedClock]]:
     return list(ports.values())
 
 
+def top_ports(card: ElaboratedCard) -> list[str]:
+    """Return the port declarations of the device's top, in Verilog, in their order."""
+    ports = [f"input  wire clk_{clock.name}" for clock in card.clocks]
+    ports += [
+        "input  wire rst",
+        "input  wire bus_rst",
+        "input  wire [31:0] boot_nonce",
+        *bus_ports(card),
+    ]
+    for tap in card.taps:
+        ports += [f"input  wire {vector(width)}{port}" for port, width in stream_ports(tap)]
+    ports += [f"input  wire {vector(width)}{port}" for port, width, _ in wire_ports(card)]
+    ports += [
+        "input  wire trigger_in", "output wire trigger_out", "input  wire cross_in", "output wire cross_out",
+        "input  wire [32:0] time_in", "output wire [32:0] time_out", "output wire hold", "output wire frozen",
+    ]  # fmt: skip
+    return ports
+
+
 def rom_module(card: ElaboratedCard) -> str:
     """Return the name of the ROM's module."""
     return f"{card.name.replace('-', '_')}_rom"

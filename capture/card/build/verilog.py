@@ -14,9 +14,7 @@ from freezeframe.capture.card.build.ports import (
     packed,
     rom_module,
     stream,
-    stream_ports,
-    vector,
-    wire_ports,
+    top_ports,
 )
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedClock, ElaboratedTap
 from freezeframe.capture.card.finding import rom_words
@@ -59,25 +57,11 @@ def causes_width(card: ElaboratedCard) -> int:
 
 def _head(card: ElaboratedCard) -> str:
     bus = card.clocks[0]
-    ports = [f"input  wire clk_{clock.name}" for clock in card.clocks]
-    ports += [
-        "input  wire rst",
-        "input  wire bus_rst",
-        "input  wire [31:0] boot_nonce",
-        *bus_ports(card),
-    ]
-    for tap in card.taps:
-        ports += [f"input  wire {vector(width)}{port}" for port, width in stream_ports(tap)]
-    ports += [f"input  wire {vector(width)}{port}" for port, width, _ in wire_ports(card)]
-    ports += [
-        "input  wire trigger_in", "output wire trigger_out", "input  wire cross_in", "output wire cross_out",
-        "input  wire [32:0] time_in", "output wire [32:0] time_out", "output wire hold", "output wire frozen",
-    ]  # fmt: skip
     uart = ""
     if card.said.transport.bus == "uartbone":
         cycles = max(8, bus.said.hz // UART_BAUD)
         uart = f"    parameter UART_CYCLES = {cycles}, // cycles of clk_{bus.name} in a bit\n"
-    declared = ",\n".join(f"    {port}" for port in ports)
+    declared = ",\n".join(f"    {port}" for port in top_ports(card))
     return f"""// {module_name(card)}: the recorder of card {card.name}, made by 'freezeframe card build'.
 // A change belongs into the card file; the card's hash is {card.hash:016x}.
 //

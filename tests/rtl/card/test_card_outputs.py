@@ -61,6 +61,20 @@ def test_systemrdl_elaborates_and_has_the_maps_addresses(name: str, tmp_path: Pa
         assert address(window.name.replace(".", "_")) == window.address
 
 
+@pytest.mark.parametrize("name", CARDS)
+def test_ghdl_analyses_the_package_and_a_design_that_uses_its_component(
+    name: str, tmp_path: Path
+) -> None:
+    _, top = built(name, tmp_path)
+    (tmp_path / "user.vhd").write_text(
+        f"library work;\nuse work.{top}_pkg.all;\nentity user is end entity;\n"
+        "architecture one of user is\nbegin\nend architecture;\n"
+    )
+    for file in (f"{top}_pkg.vhd", "user.vhd"):
+        done = run_program([tool("ghdl"), "-a", "--std=93", file], cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_fusesoc_finds_the_core_and_verilator_nothing_in_it(tmp_path: Path) -> None:
     tool("verilator")
     _, top = built("ethernet-axis-64", tmp_path / "core")
