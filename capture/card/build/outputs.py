@@ -7,6 +7,7 @@ from pathlib import Path
 
 from freezeframe.capture.card.build.c_header import c_header
 from freezeframe.capture.card.build.fusesoc import fusesoc_core
+from freezeframe.capture.card.build.litex import litex_module
 from freezeframe.capture.card.build.ports import module_name, rom_module
 from freezeframe.capture.card.build.rom import verilog_rom
 from freezeframe.capture.card.build.sources import device_sources
@@ -37,6 +38,8 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
     texts[f"{name}.h"] = c_header(card)
     texts[f"{name}.rdl"] = systemrdl(card)
     texts[f"{name}_pkg.vhd"] = vhdl_package(card)
+    if card.said.transport.bus == "wishbone":
+        texts[f"{name}_litex.py"] = litex_module(card)
     texts["card.json"] = json.dumps(json.loads(card.text), indent=1) + "\n"
     return texts
 

@@ -84,3 +84,45 @@ def test_fusesoc_finds_the_core_and_verilator_nothing_in_it(tmp_path: Path) -> N
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "%Warning" not in done.stdout + done.stderr
+
+
+_SOC = """
+import sys
+from migen import ClockDomain, Signal
+from migen.fhdl import verilog
+from litex.gen import LiteXModule
+from litex.soc.interconnect import stream
+from soc_freezeframe_litex import SocFreezeframe
+
+
+class Soc(LiteXModule):
+    def __init__(self):
+        self.cd_sys = ClockDomain()
+        self.cd_eth_rx = ClockDomain()
+        self.rx = stream.Endpoint([("data", 32), ("last_be", 4), ("error", 1)])
+        self.raw = stream.Endpoint([("data", 64)])
+        self.drop = Signal()
+        self.ff = SocFreezeframe(None, taps={"rx": self.rx, "raw": self.raw}, wires={"drop": self.drop})
+
+
+soc = Soc()
+rx, raw = soc.rx, soc.raw
+wires = [rx.valid, rx.ready, rx.last, rx.data, rx.last_be, rx.error, raw.valid, raw.data]
+bus = soc.ff.bus
+ios = {*wires, soc.drop, soc.ff.frozen, bus.cyc, bus.stb, bus.we, bus.adr, bus.dat_w, bus.dat_r}
+ios |= {bus.sel, bus.ack, bus.err}
+ios |= {soc.cd_sys.clk, soc.cd_sys.rst, soc.cd_eth_rx.clk, soc.cd_eth_rx.rst}
+print(verilog.convert(soc, ios, name="soc"))
+"""
+
+
+def test_the_litex_module_is_two_lines_in_a_soc_whose_verilog_elaborates(tmp_path: Path) -> None:
+    _, top = built("soc", tmp_path)
+    (tmp_path / "make.py").write_text(_SOC)
+    done = run_program([sys.executable, "make.py"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "soc.v").write_text(done.stdout)
+    command = [tool("iverilog"), "-g2005", "-s", "soc", "-o", "soc.vvp", "soc.v", "-c", f"{top}.f"]
+    done = run_program(command, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ".rx_tkeep" in (tmp_path / "soc.v").read_text()
