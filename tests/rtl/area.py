@@ -1,7 +1,7 @@
 """What the recorder costs: LUTs, flip-flops and block RAMs by Yosys, of each build and of what each option adds.
 
-``python -m tests.rtl.area`` prints the two tables of docs/rtl-area.md and writes them there, each between its markers,
-``builds`` or ``options`` one of them; LiteScope 2024.12 is generated and synthesized in the same run beside the builds.
+``python -m tests.rtl.area`` prints the tables of docs/rtl-area.md and writes them there, each between its markers,
+``builds``, ``options`` or ``card`` one of them; LiteScope 2024.12 is generated and synthesized in the same run.
 LUTs are LUT1 to LUT6, shift registers, and RAM primitives by the LUTs each takes (7 Series libraries guide); inverters
 that only turn a clock or a reset, carry chains and wide multiplexers are not counted.
 """
@@ -181,15 +181,35 @@ def _options() -> list[tuple[str, Area]]:
         return [(name, with_it.result() - job.result()) for name, job, with_it in added]
 
 
-TABLES_OF = {"builds": _builds, "options": _options}
+_TAP: Mapping[str, object] = {"POST_W": 32}
+CARD_BLOCKS: list[tuple[str, str, Mapping[str, object]]] = [
+    ("tap of 64 bits, no keep", "ff_card_tap", {**_TAP, "BITS": 64, "KEEP": 0}),
+    ("tap of 64 bits, keep tail, user", "ff_card_tap", {**_TAP, "BITS": 64, "USER_W": 1}),
+    ("the same, fast", "ff_card_tap", {**_TAP, "BITS": 64, "USER_W": 1, "FAST": 1}),
+    ("tap of 8 bits, exact", "ff_card_tap", {**_TAP, "BITS": 8, "KEEP": 0, "USER_W": 1}),
+    ("tap of 512 bits, keep tail", "ff_card_tap", {**_TAP, "BITS": 512, "USER_W": 1}),
+    ("the same, fast", "ff_card_tap", {**_TAP, "BITS": 512, "USER_W": 1, "FAST": 1}),
+    ("a clock beside the bus's", "ff_card_domain", {"CAUSES": 12}),
+    ("FCS check, 64 bits", "ff_check_fcs", {"BITS": 64}),
+    ("FCS check, 512 bits", "ff_check_fcs", {"BITS": 512}),
+    ("four counters of two clocks", "ff_count_bank", {"COUNT": 4, "DOMAINS": 2}),
+]
+
+
+def card_blocks() -> list[tuple[str, Area]]:
+    """Return what the blocks of a card that is described by a file take, each alone."""
+    return [(name, synthesize(top, parameters)) for name, top, parameters in CARD_BLOCKS]
+
+
+TABLES_OF = {"builds": _builds, "options": _options, "card": card_blocks}
 
 
 def main(names: Sequence[str]) -> int:
-    """Print the tables named, or both, and write each into the page."""
+    """Print the tables named, or all, and write each into the page."""
     wrong = set(names) - set(TABLES_OF)
     if wrong:
         print(
-            f"area: {', '.join(sorted(wrong))}: write builds, options or nothing", file=sys.stderr
+            f"area: {', '.join(sorted(wrong))}: write builds, options, card or nothing", file=sys.stderr
         )
         return 2
     for table in names or TABLES_OF:
