@@ -83,7 +83,7 @@ def open_any(target: Target, card: Path | None = None) -> list[Device] | list[Ca
                 f"{target.url}: has the built-in map of format {version >> 16} and takes no card "
                 "file: leave ?card= out"
             )
-        return open_devices(target)
+        return open_devices(target, (magic, version))
     return _open_cards(target, card)
 
 

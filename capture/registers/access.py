@@ -289,15 +289,18 @@ class Device(MappedDevice[Identity]):
         super().__init__(target, index, base, identity, names.MAP_1)
 
 
-def open_devices(target: Target) -> list[Device]:
+def open_devices(target: Target, begins: tuple[int, int] | None = None) -> list[Device]:
     """Return every device of a target, device 0 first.
 
+    Args:
+        begins: magic and format of device 0, where they were read already: no word is read twice, for on an
+            emulated card each access takes its time.
     Raises:
         DeviceUnknownError: what answers is not a Freezeframe device, or has a format version or
             register map that this program does not know.
         TargetError: the target answers all ones; or as ``Target.read``.
     """
-    first = _identify(target, 0, 0)
+    first = _identify(target, 0, 0, begins)
     check_places(target, first)
     devices = [Device(target, 0, 0, first)]
     for index in range(1, first.devices_count):
@@ -353,16 +356,19 @@ def device_of(devices: Sequence[DeviceT], name: str) -> DeviceT:
     raise InputError(f"{devices[0].target.url}: no device {name!r}; it has {known}")
 
 
-def _identify(target: Target, index: int, base: int) -> Identity:
-    addresses = [base + register.address for register in IDENTITY_REGISTERS]
+def _identify(
+    target: Target, index: int, base: int, begins: tuple[int, int] | None = None
+) -> Identity:
+    rest = [register for register in IDENTITY_REGISTERS if register.address != _AT_FORMAT]
 
     def agreed(asked: list[int]) -> Words:
         return agreed_words(target.read, asked, target.url, lambda at: names.describe(at - base))
 
-    magic, version = map(int, agreed([base + _AT_MAGIC, base + _AT_FORMAT]))
+    magic, version = begins or map(int, agreed([base + _AT_MAGIC, base + _AT_FORMAT]))
     if magic == MAGIC and version >> 16 == FORMAT_VERSION[0]:
-        words = agreed(addresses)
-        by_name = {r.name: int(w) for r, w in zip(IDENTITY_REGISTERS, words, strict=True)}
+        words = agreed([base + register.address for register in rest])
+        by_name = {r.name: int(w) for r, w in zip(rest, words, strict=True)}
+        by_name["id.format"] = version
         identity = Identity.from_registers(by_name.__getitem__)
         magic = identity.magic
     where = f"{target.url}: device {index} at {base:#010x}"

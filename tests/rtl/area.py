@@ -209,7 +209,8 @@ def main(names: Sequence[str]) -> int:
     wrong = set(names) - set(TABLES_OF)
     if wrong:
         print(
-            f"area: {', '.join(sorted(wrong))}: write builds, options, card or nothing", file=sys.stderr
+            f"area: {', '.join(sorted(wrong))}: write builds, options, card or nothing",
+            file=sys.stderr,
         )
         return 2
     for table in names or TABLES_OF:

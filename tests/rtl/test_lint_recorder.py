@@ -60,7 +60,7 @@ ENDS: dict[str, list[Parameters]] = {
         {"DEPTH": 16384},
         {"ALL_KINDS": 1},
     ],
-    "ff_trace_memory": [{"DEPTH": 16}, {"DEPTH": 16384}],
+    "ff_trace_memory": [{"DEPTH": 16}, {"DEPTH": 65536}],
     "ff_trace_memory_half": [{"DEPTH": 16}, {"DEPTH": 16384}],
     "ff_tap_select": [{}],
     "ff_event_log": [
@@ -103,7 +103,7 @@ REFUSED: list[tuple[str, Parameters, str]] = [
     ("ff_tap_recorder", {"DEPTH": 2000}, "ff_error_DEPTH_must_be_a_power_of_two_from_16_to_16384"),
     ("ff_tap_recorder", {"POST_W": 33}, "ff_error_POST_W_must_be_1_to_32"),
     ("ff_tap_recorder", {"COUNT_W": 11}, "ff_error_COUNT_W_must_be_log2_DEPTH_plus_1_to_32"),
-    ("ff_trace_memory", {"DEPTH": 8}, "ff_error_DEPTH_must_be_a_power_of_two_from_16_to_16384"),
+    ("ff_trace_memory", {"DEPTH": 8}, "ff_error_DEPTH_must_be_a_power_of_two_from_16_to_65536"),
     ("ff_event_log", {"SOURCES": 33}, "ff_error_SOURCES_must_be_1_to_32"),
     ("ff_event_log", {"PLACES": 5}, "ff_error_PLACES_must_be_even_from_4_to_256"),
     ("ff_trigger", {"TERMS": 3}, "ff_error_TERMS_must_be_1_or_2"),
