@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numba import njit
 
 from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges
-from freezeframe.capture.files.plane_kernels import LANES, differs, lowest, moves
+from freezeframe.capture.files.plane_kernels import LANES, count_ones, differs, lowest, moves
 from freezeframe.capture.files.samples import Samples
 
 MARK = np.uint64(1 << 63)  # in `Clocks.low`: a line changes that is not the clock
@@ -26,7 +26,11 @@ _SAMPLES_AT_ONCE = 1 << 17
 _EDGES_AT_ONCE = 1 << 17
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _ALL = ~_NONE
-_BYTE, _BYTE_BITS = np.uint64(0xFF), np.uint64(8)
+_MARKS = MARK | STILL
+_LANES = np.uint64(LANES)
+_LIFTED = np.uint64(
+    64 * LANES
+)  # samples whose clocks are in the nearest cache when they become channels
 
 # Each is a mask of the low 64 channels, ``watch_high`` of the others.
 CLOCKING = np.dtype(
@@ -135,15 +139,12 @@ _no_high = np.zeros(0, dtype=np.uint64)
 
 class _Lines(NamedTuple):
     """Where the lines are in a sample: masks of the clock and of what is marked, and of the low and
-    the high channels runs that lie side by side, ``(n, 3)``: shift right, mask, shift left; n >= 2.
-    Where all low channels are in the first two bytes, ``table`` has what each value of a byte says,
-    ``(2, 256)``, else it is empty: to look there is a third faster than to shift."""
+    the high channels runs that lie side by side, ``(n, 3)``: shift right, mask, shift left; n >= 2."""
 
     clock: np.uint64
     marked: np.uint64
     low: npt.NDArray[np.uint64]
     high: npt.NDArray[np.uint64]
-    table: npt.NDArray[np.uint64]
 
 
 @lru_cache(maxsize=64)
@@ -153,8 +154,7 @@ def _lines(bits: tuple[int, ...], clock: int, marked: int) -> _Lines:
         for channels in (clock, marked)
     ]
     low, high = together_runs(bits[:PLANE_CHANNELS]), together_runs(bits[PLANE_CHANNELS:])
-    table = _table(low) if max(bits[:PLANE_CHANNELS]) < 16 else np.empty((0, 256), np.uint64)
-    return _Lines(np.uint64(masks[0]), np.uint64(masks[1]), low, high, table)
+    return _Lines(np.uint64(masks[0]), np.uint64(masks[1]), low, high)
 
 
 def together_runs(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
@@ -169,16 +169,6 @@ def together_runs(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
             runs.append([bit, 1, place])
     plan = [(bit, (1 << size) - 1, place) for bit, size, place in runs]
     return np.array(plan + [(0, 0, 0)] * (2 - len(plan)), dtype=np.uint64)
-
-
-@njit(cache=True, nogil=True)
-def _table(runs: Any) -> Any:
-    """Return what each value of the two low bytes of a sample says, as `_Lines` have it."""
-    table = np.empty((2, 256), np.uint64)
-    for value in range(256):
-        table[0, value] = together(value, runs)
-        table[1, value] = together(value << 8, runs)
-    return table
 
 
 @njit(cache=True, nogil=True)
@@ -243,59 +233,20 @@ def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, cl
         if len(high_at):
             high_at[count] = s.high if how.before else high
         count += _ONE
-    both = bool(how.both & ~how.marked) or how.watch_high != 0
-    falling = _ALL if how.falling else _NONE
-    runs, runs_high, table = lines.low, lines.high, lines.table
-    wide, tabled = len(high_at) > 0, len(table) > 0
-    few = len(runs) == 2
-    right, mask, left = runs[0, 0], runs[0, 1], runs[0, 2]
-    right_2, mask_2, left_2 = runs[1, 0], runs[1, 1], runs[1, 2]
-    level = np.uint64(np.uint64(data[0]) & lines.clock != 0)
-    gated, back = how.gated != 0, how.before
-    i: Any = _NONE
+    stop = length - (length - _ONE) % _LANES
+    i: Any = _ONE
     while i < length:
-        marked = levels = _NONE
-        if i == 0 or i + np.uint64(LANES) > length:
-            active, marked, levels = _planes_of_few(data, i, lines, both, falling)
-        else:
-            if both and not gated:
-                active = moves(data, i, lines.clock)
-            else:
-                levels = differs(data, i, lines.clock, _NONE)
-                active = levels ^ (levels << _ONE | level)
-                active &= _ALL if both else levels ^ falling
-            if lines.marked:
-                marked = moves(data, i, lines.marked)
-        level = levels >> np.uint64(LANES - 1)
-        if gated:
-            marked &= levels
-        wanted = active | marked
         here = count
-        while wanted:
-            place = i + np.uint64(lowest(wanted))
-            wanted &= wanted - _ONE
-            taken = np.uint64(data[place - back])
-            at[count] = begin_sample + np.int64(place)
-            if tabled:
-                low_at[count] = table[0, taken & _BYTE] | table[1, taken >> _BYTE_BITS & _BYTE]
-            elif few:
-                low_at[count] = (taken >> right & mask) << left | (
-                    taken >> right_2 & mask_2
-                ) << left_2
-            else:
-                low_at[count] = together(taken, runs)
-            if wide:
-                high_at[count] = together(taken, runs_high)
-            count += _ONE
-        if marked:
-            for n in range(here, count):
-                place = np.uint64(at[n] - begin_sample)
-                if marked >> (place - i) & _ONE:
-                    moved = np.uint64(data[place] ^ data[place - _ONE]) & lines.clock
-                    low_at[n] |= MARK if moved else MARK | STILL
-        i += np.uint64(LANES)
+        if i < stop:
+            end = min(i + _LIFTED, stop)
+            count = _take_blocks(data, begin_sample, (i, end), lines, how, at, low_at, count)
+        else:
+            end = length
+            count = _take_few(data, begin_sample, (i, end), lines, how, at, low_at, count)
+        _lift(lines, clocks, here, count)
+        i = end
     last = data[length - _ONE]
-    s.low, s.high = together(last, runs), together(last, runs_high)
+    s.low, s.high = together(last, lines.low), together(last, lines.high)
     return np.int64(count)  # type: ignore[return-value]  # numba's int64 is an int
 
 
@@ -315,22 +266,89 @@ def _begin(sample: int, low: Any, high: Any, how: Any, s: Any, clocks: Any) -> i
 
 
 @njit(cache=True, nogil=True)
-def _planes_of_few(
-    data: Any, first: Any, lines: Any, both: bool, falling: Any
-) -> tuple[Any, Any, Any]:
-    """Return the planes of active edges, of marked changes and of the clock in up to 64 samples, one by
-    one; the very first sample is no change."""
-    active = marked = levels = _NONE
-    for i in range(first, min(first + np.uint64(LANES), np.uint64(len(data)))):
-        place = _ONE << (i - first)
+def _take_blocks(
+    data: Any, begin_sample: int, span: Any, lines: Any, how: Any, at: Any, taken: Any, count: Any
+) -> Any:
+    """Write the clocks in whole blocks of 64 samples, each with its sample as it is, and the marks in ``at``,
+    both for `_lift`; return the next place. Before ``span`` there is a sample."""
+    clock, marking = lines.clock, lines.marked
+    both = bool(how.both & ~how.marked) or how.watch_high != 0
+    falling = _ALL if how.falling else _NONE
+    gated, back, offset = how.gated != 0, how.before, np.uint64(begin_sample)
+    levelled = gated or not both
+    level = np.uint64(np.uint64(data[span[0] - _ONE]) & clock != 0)
+    marked = levels = _NONE
+    i: Any = span[0]
+    while i < span[1]:
+        if levelled:
+            levels = differs(data, i, clock, _NONE)
+            changed = levels ^ (levels << _ONE | level)
+            level = levels >> np.uint64(LANES - 1)
+            active = changed if both else changed & (levels ^ falling)
+        else:
+            active = changed = moves(data, i, clock)
+        if marking:
+            marked = moves(data, i, marking)
+            if gated:
+                marked &= levels
+        here, wanted = count, active | marked
+        rest = wanted
+        while rest:
+            place = i + np.uint64(lowest(rest))
+            rest &= rest - _ONE
+            at[count] = np.int64(offset + place)
+            taken[count] = np.uint64(data[place - back])
+            count += _ONE
+        while marked:
+            mark = marked & (~marked + _ONE)
+            marked ^= mark
+            n = here + np.uint64(count_ones(wanted & (mark - _ONE)))
+            at[n] = np.int64(np.uint64(at[n]) | (MARK if changed & mark else _MARKS))
+        i += _LANES
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _take_few(
+    data: Any, begin_sample: int, span: Any, lines: Any, how: Any, at: Any, taken: Any, count: Any
+) -> Any:
+    """The same of samples one by one."""
+    both = bool(how.both & ~how.marked) or how.watch_high != 0
+    for i in range(span[0], span[1]):
+        changed = np.uint64(data[i] ^ data[i - _ONE])
         high = np.uint64(data[i]) & lines.clock != 0
-        levels |= place if high else _NONE
-        changed = np.uint64(data[i] ^ data[i - _ONE]) if i else _NONE
-        if changed & lines.clock and (both or high == (falling == 0)):
-            active |= place
-        if changed & lines.marked:
-            marked |= place
-    return active, marked, levels
+        moved = changed & lines.clock != 0
+        marked = changed & lines.marked != 0 and (high or how.gated == 0)
+        if marked or (moved and (both or high == (how.falling == 0))):
+            marks = _NONE
+            if marked:
+                marks = MARK if moved else MARK | STILL
+            at[count] = np.int64(np.uint64(begin_sample) + i | marks)
+            taken[count] = np.uint64(data[i - how.before])
+            count += _ONE
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _lift(lines: Any, clocks: Any, begin: Any, end: Any) -> None:
+    """Turn the samples in the places ``begin`` to ``end`` into channels, and put the marks beside them."""
+    at, low_at, high_at = clocks
+    runs = lines.low
+    if len(high_at):
+        for n in range(begin, end):
+            high_at[n] = together(low_at[n], lines.high)
+    if len(runs) > 2:
+        for n in range(begin, end):
+            low_at[n] = together(low_at[n], runs)
+    else:
+        right, mask, left = runs[0, 0], runs[0, 1], runs[0, 2]
+        right_2, mask_2, left_2 = runs[1, 0], runs[1, 1], runs[1, 2]
+        for n in range(begin, end):
+            low = (low_at[n] >> right & mask) << left
+            low_at[n] = low | (low_at[n] >> right_2 & mask_2) << left_2
+    for n in range(begin, end):
+        low_at[n] |= np.uint64(at[n]) & _MARKS
+        at[n] = np.int64(np.uint64(at[n]) & ~_MARKS)
 
 
 @njit(inline="always")
