@@ -22,7 +22,7 @@ from freezeframe.capture.listen import listen_address
 
 TOP = "ff_example_pair"
 _VERILOG = ("rtl", "registers/generated")
-_BOARD = "board"
+_BOARD, _SIMULATION = "board", "simulation"
 _NEEDED = {"verilator": "verilator", "make": "make", "g++": "g++"}  # program: Debian package
 _KEPT = 4  # builds of other sources that stay in the cache
 
@@ -92,7 +92,9 @@ def check_address(listen: str) -> None:
 
 def _sources(hooks: Path) -> tuple[list[Path], list[Path]]:
     verilog = sorted(path for part in _VERILOG for path in (hooks / part).rglob("*.v"))
-    program = sorted((hooks / _BOARD).glob("*.cpp"))
+    program = sorted(
+        path for part in (_BOARD, _SIMULATION) for path in (hooks / part).glob("*.cpp")
+    )
     return verilog, program
 
 
@@ -100,7 +102,8 @@ def _key(hooks: Path, sources: list[Path]) -> str:
     digest = hashlib.sha256()
     for tool in ("verilator", "g++"):
         digest.update(_version(tool).encode())
-    for path in sorted([*sources, *(hooks / _BOARD).glob("*.h")]):
+    headers = [path for part in (_BOARD, _SIMULATION) for path in (hooks / part).glob("*.h")]
+    for path in sorted([*sources, *headers]):
         digest.update(str(path.relative_to(hooks)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -120,7 +123,8 @@ def _build(hooks: Path, verilog: list[Path], program: list[Path], folder: Path) 
         command = [
             "verilator", "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "fast", "--x-initial", "fast",
             "--noassert", "-Wno-fatal", "--top-module", TOP, "--Mdir", str(work / "build"), "-o", TOP,
-            "-CFLAGS", f"-std=c++17 -O3 -march=native -I{hooks / _BOARD}", "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O1",
+            "-CFLAGS", f"-std=c++17 -O3 -march=native -I{hooks / _BOARD} -I{hooks / _SIMULATION}",
+            "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O1",
             *(str(path) for path in verilog if path.stem.startswith("ff_")),
             *(str(path) for path in program),
         ]  # fmt: skip

@@ -48,10 +48,10 @@ class FormulaTarget:
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     built = tmp_path_factory.mktemp("etherbone") / "answer"
-    board = hooks_folder() / "board"
-    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-O1", "-g", f"-I{board}"]
+    simulation = hooks_folder() / "simulation"
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-O1", "-g", f"-I{simulation}"]
     flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    sources = [Path(__file__).parent / "answer_packets.cpp", board / "etherbone.cpp"]
+    sources = [Path(__file__).parent / "answer_packets.cpp", simulation / "etherbone.cpp"]
     subprocess.run(["g++", *flags, "-o", built, *sources], check=True)
     return built
 

@@ -12,7 +12,7 @@ import pytest
 from tests.house.environments import ROOT, Environment, checked
 
 LINKS = {f"src/freezeframe/{room}" for room in ("capture", "decoders", "analyzers", "emulator", "gui")}  # fmt: skip
-DEVICE_SIDE = ("rtl", "board", "c", "registers/generated")
+DEVICE_SIDE = ("rtl", "board", "simulation", "c", "registers/generated")
 
 
 def tracked() -> set[str]:

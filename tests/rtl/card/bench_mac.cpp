@@ -12,7 +12,7 @@
 #include <poll.h>
 
 #include "Vtop.h"
-#include "etherbone.h"
+#include "pins.h"
 #include "verilated.h"
 
 namespace {
@@ -45,27 +45,18 @@ std::vector<Beat> beats(const std::vector<std::uint8_t>& frame) {
     return out;
 }
 
-class Bench : public freezeframe::Bus {
+class Bench {
 public:
     Bench(unsigned seed, unsigned bad, unsigned lost, unsigned long long rx_cycles)
         : draw_(seed), bad_(bad), lost_(lost), rx_left_(rx_cycles), stops_(rx_cycles != 0) {
         top_.boot_nonce = 0xC0FFEE00 + seed;
         top_.rst = top_.bus_rst = 1;
-        top_.s_axi_bready = top_.s_axi_rready = 1;
         for (int i = 0; i < 40; ++i) step();
         top_.rst = top_.bus_rst = 0;
     }
-    std::uint32_t read(std::uint32_t address) override {
-        top_.s_axi_araddr = address;
-        top_.s_axi_arvalid = 1;
-        return finish(false);
-    }
-    void write(std::uint32_t address, std::uint32_t word) override {
-        top_.s_axi_awaddr = address;
-        top_.s_axi_wdata = word;
-        top_.s_axi_wstrb = 15;
-        top_.s_axi_awvalid = top_.s_axi_wvalid = 1;
-        finish(true);
+    Vtop& top() { return top_; }
+    void clock() {  // to just after the next rising edge of clk_bus
+        do step(); while (!edge_);
     }
     void step() {  // to the next edge of either clock
         if (bus_at_ <= rx_at_) {
@@ -88,21 +79,6 @@ public:
     }
 
 private:
-    std::uint32_t finish(bool writes) {
-        for (int i = 0; i < 20000; ++i) {
-            bool taken = writes ? top_.s_axi_awready : top_.s_axi_arready;
-            step();
-            if (!edge_) continue;
-            if (taken) top_.s_axi_awvalid = top_.s_axi_wvalid = top_.s_axi_arvalid = 0;
-            if (top_.s_axi_bvalid || top_.s_axi_rvalid) {
-                std::uint32_t word = (writes ? top_.s_axi_bresp : top_.s_axi_rresp) ? 0xFFFFFFFF : top_.s_axi_rdata;
-                do step(); while (!edge_);
-                return word;
-            }
-        }
-        std::fprintf(stderr, "an access was not answered in 20000 edges\n");
-        std::exit(3);
-    }
     void drive() {  // what follows an edge of clk_rx
         if (top_.rst) return;
         if (in_.empty() && draw_() % 4 == 0) {
@@ -156,12 +132,14 @@ private:
 int main(int argc, char** argv) {
     if (argc != 5) return 2;
     Bench bench(std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]), std::atoll(argv[4]));
+    Vtop& top = bench.top();
+    freezeframe::AxiLite bus(FREEZEFRAME_AXI_LITE(top, s_axi), {[&] { top.eval(); }, [&] { bench.clock(); }});
     freezeframe::EtherboneServer server("127.0.0.1", 0);
     std::printf("etherbone://127.0.0.1:%d\n", server.port());
     std::fflush(stdout);
     pollfd parent{0, POLLIN, 0};
     while (!(poll(&parent, 1, 0) > 0)) {
         for (int i = 0; i < 2000; ++i) bench.step();
-        server.poll(bench, 64);
+        server.poll(bus, 64);
     }
 }

@@ -27,7 +27,7 @@ CARDS = {
     **{path.stem: path for path in (Path(__file__).parent / "cards").glob("*.toml")},
     **shipped_cards(),
 }
-BOARD = REPOSITORY / "firmware-hooks" / "board"
+SIMULATION = REPOSITORY / "firmware-hooks" / "simulation"
 
 
 def built(name: str, folder: Path) -> tuple[ElaboratedCard, str]:
@@ -61,8 +61,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _, top = built("ethernet-axis-64", folder)
     done = run_program(
         [tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wall", "--prefix", "Vtop", "--top-module", top,
-         "-CFLAGS", f"-O1 -std=c++17 -I{BOARD}", "-f", f"{top}.f", Path(__file__).with_name("bench_mac.cpp"),
-         BOARD / "etherbone.cpp", "-Mdir", "obj", "-o", "bench"], cwd=folder,
+         "-CFLAGS", f"-O1 -std=c++17 -I{SIMULATION}", "-f", f"{top}.f", Path(__file__).with_name("bench_mac.cpp"),
+         SIMULATION / "etherbone.cpp", "-Mdir", "obj", "-o", "bench"], cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "obj" / "bench"
