@@ -23,11 +23,11 @@ VCD_STATE = np.dtype(
         ("digits", "i8"),  # of the time, vector, identifier or keyword being read
         ("acc", "u8"),  # value being read
         ("unknown", "u8"),  # its bits that are neither 0 nor 1
-        ("fill", "i8"),  # the leftmost: 0, 1 or 2 (1 is filled up with 0), 2 x, 3 z
+        ("leftmost", "i8"),  # 0, 1 or 2 (1 is filled up with 0), 2 x, 3 z
         ("key", "u8"),  # identifier being read, or the last letters of a keyword
         ("length", "i8"),
         ("ignored", "i8"),  # the value is of a kind that is not read
-        ("real", "i8"),  # the value is a real number
+        ("as_real", "i8"),  # the value is a real number
         ("part", "i8"),  # of it
         ("digits_value", "f8"),  # its digits without the point
         ("minus", "i8"),
@@ -102,27 +102,27 @@ def read_changes(
             s.digits = 0
             s.length = 0
             s.ignored = 0
-            s.real = 0
+            s.as_real = 0
             if c == 35:  # '#'
                 s.mode = _TIME
                 s.number = 0
             elif c in (48, 49):
                 s.mode = _ID
                 s.acc = np.uint64(c - 48)
-                s.fill = 1
+                s.leftmost = 1
                 s.digits = 1
             elif c in (120, 88, 122, 90):
                 s.mode = _ID
                 z = c in (122, 90)
                 s.acc = levels[1] if z else levels[0]
                 s.unknown = one
-                s.fill = 3 if z else 2
+                s.leftmost = 3 if z else 2
                 s.digits = 1
             elif c in (98, 66):  # 'b'
                 s.mode = _VECTOR
             elif c in (114, 82):  # 'r'
                 s.mode = _REAL
-                s.real = 1
+                s.as_real = 1
                 s.part = _WHOLE
                 s.digits_value = 0.0
                 s.minus = 0
@@ -175,7 +175,7 @@ def read_changes(
                 s.detail = c
                 return count, 7, at
             if s.digits == 0:
-                s.fill = kind
+                s.leftmost = kind
             s.digits += 1
             s.acc = s.acc << one | bit
             s.unknown = s.unknown << one | unknown
@@ -229,9 +229,9 @@ def read_changes(
                 return count, 5, at
             if s.ignored or begins[low] == begins[low + 1]:
                 continue
-            if (s.real != 0) != (volts[0][low] == volts[0][low]):
+            if (s.as_real != 0) != (volts[0][low] == volts[0][low]):
                 return count, 9, at
-            if s.real:
+            if s.as_real:
                 s.stage = max(s.stage, 1)
                 if s.part == _NO_NUMBER:
                     s.unknowns += 1
@@ -248,10 +248,10 @@ def read_changes(
             if s.digits > widths[low]:
                 s.detail = s.digits
                 return count, 6, at
-            if s.fill >= 2 and s.digits < 64:
+            if s.leftmost >= 2 and s.digits < 64:
                 above = every << np.uint64(s.digits)
                 s.unknown |= above
-                level = levels[1] if s.fill == 3 else levels[0]
+                level = levels[1] if s.leftmost == 3 else levels[0]
                 if level:
                     s.acc |= above
             s.stage = max(s.stage, 1)

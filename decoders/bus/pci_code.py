@@ -36,7 +36,7 @@ class PciState:
         signals["wide"] = pci_signals.is_wide(piece.channels, self.names.decoder)
         signals["has_par"] = bool(piece.channels[pci_signals.PAR])
         signals["has_par64"] = bool(piece.channels[pci_signals.PAR64])
-        signals["real"] = self.clocks.count
+        signals["recorded"] = self.clocks.count
         state = machine["state"][0]
         state["phases"] = state["data_phases"] = 0
         done = 0

@@ -78,7 +78,7 @@ def transactions(clocks: Any, machine: Any, phases: Any, first: int, stop: int) 
     while i < stop and s.rows + ROWS_A_CLOCK <= ROWS:
         if s.steady:
             # The usual clocks of a burst, in which data goes over as at the clock before.
-            limit = min(stop, bus.real - bus.to_perr)
+            limit = min(stop, bus.recorded - bus.to_perr)
             if bus.extended:
                 # There is more to do at the last data phase.
                 limit = min(limit, i + s.needed - 1 - m.current.data_phases)
@@ -95,12 +95,12 @@ def transactions(clocks: Any, machine: Any, phases: Any, first: int, stop: int) 
         clock.low = low[i] | bus.absent
         if bus.wide:
             clock.high = high[i]
-        clock.has_after = i + 1 < bus.real
+        clock.has_after = i + 1 < bus.recorded
         if clock.has_after:
             clock.after = low[i + 1] | bus.absent
         clock.perr_end = sample[i + bus.to_perr]
         clock.perr = 0
-        if i + bus.to_perr < bus.real:
+        if i + bus.to_perr < bus.recorded:
             clock.perr = asserted(low[i + bus.to_perr] | bus.absent, at.PERR)
         written = _decode_clock(m)
         if written:

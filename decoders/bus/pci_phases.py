@@ -47,7 +47,7 @@ def put_phase(phases: Any, place: Any, phase: Any) -> None:
     """Write a phase down, at an unsigned place: numba looks whether a signed one counts from the end."""
     longs, codes, small = phases.longs, phases.codes, phases.small
     longs[0, place], longs[1, place] = phase.sample, phase.end_sample
-    longs[2, place], longs[3, place] = phase.value, phase.transaction
+    longs[2, place], longs[3, place] = np.int64(phase.value), phase.transaction
     codes[0, place], codes[1, place] = phase.initiator_waits, phase.target_waits
     codes[2, place], codes[3, place] = phase.kind, phase.command
     codes[4, place] = phase.parity
@@ -57,7 +57,7 @@ def put_phase(phases: Any, place: Any, phase: Any) -> None:
 @njit(inline="always")
 def put_data(phases: Any, place: Any, value: Any, enables: Any) -> None:
     """Write the data of a phase down."""
-    phases.data[place] = value
+    phases.data[place] = np.int64(value)
     phases.data_enables[place] = enables
 
 
@@ -108,11 +108,11 @@ def burst(clocks: Any, span: Any, phases: Any, m: Any) -> tuple[int, int]:
             break
         enables = levels ^ lanes
         longs[0, place], longs[1, place] = sample[i], sample[i + _ONE]
-        longs[2, place], longs[3, place] = value, number
+        longs[2, place], longs[3, place] = np.int64(value), number
         codes[0, place] = codes[1, place] = 0
         codes[2, place], codes[3, place], codes[4, place] = kind, no_command, verdict
         small[0, place], small[1, place] = enables, wide
-        data[data_place], data_enables[data_place] = value, enables
+        data[data_place], data_enables[data_place] = np.int64(value), enables
         disabled_B += count_ones(levels)
         place += _ONE
         data_place += _ONE

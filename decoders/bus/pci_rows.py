@@ -154,7 +154,7 @@ _BUS = np.dtype(
         ("wide", np.int64),  # the 64-bit extension is there
         ("has_par", np.int64),
         ("has_par64", np.int64),
-        ("real", np.int64),  # clocks; after them the end of the capture stands in
+        ("recorded", np.int64),  # clocks; after them the end of the capture stands in
     ]
 )
 

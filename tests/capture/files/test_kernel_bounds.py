@@ -26,6 +26,10 @@ except IndexError:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1",
+    reason="without compiling there are no bounds checks",
+)
 def test_no_file_makes_a_kernel_read_or_write_beyond_its_arrays(tmp_path: Path) -> None:
     environment = os.environ | {
         "NUMBA_BOUNDSCHECK": "1",
