@@ -80,5 +80,6 @@ def _tap(tap: ElaboratedTap) -> str:
     if said.keep != "none":
         lines.append(f"i_{name}_tkeep=_keep({stream}, {said.bits // 8})")
     if said.user is not None:
-        lines.append(f'i_{name}_tuser=getattr({stream}, "error", 0)')
+        error = f'getattr({stream}, "error", C(0))'  # LiteEth: a bit for each byte of the beat
+        lines.append(f"i_{name}_tuser={error}{' != 0' if said.user.bits == 1 else ''}")
     return "".join(f"            {line},\n" for line in lines)

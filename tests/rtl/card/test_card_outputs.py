@@ -99,7 +99,7 @@ class Soc(LiteXModule):
     def __init__(self):
         self.cd_sys = ClockDomain()
         self.cd_eth_rx = ClockDomain()
-        self.rx = stream.Endpoint([("data", 32), ("last_be", 4), ("error", 1)])
+        self.rx = stream.Endpoint([("data", 32), ("last_be", 4), ("error", 4)])  # as LiteEth has it
         self.raw = stream.Endpoint([("data", 64)])
         self.drop = Signal()
         self.ff = SocFreezeframe(None, taps={"rx": self.rx, "raw": self.raw}, wires={"drop": self.drop})
@@ -125,4 +125,6 @@ def test_the_litex_module_is_two_lines_in_a_soc_whose_verilog_elaborates(tmp_pat
     command = [tool("iverilog"), "-g2005", "-s", "soc", "-o", "soc.vvp", "soc.v", "-c", f"{top}.f"]
     done = run_program(command, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert ".rx_tkeep" in (tmp_path / "soc.v").read_text()
+    text = (tmp_path / "soc.v").read_text()
+    assert ".rx_tkeep" in text
+    assert "(rx_payload_error != 1'd0)" in text  # an error of any byte
