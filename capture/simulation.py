@@ -162,32 +162,23 @@ class _SimulatedBus:
     url = "cocotb:"
 
     def __init__(self, pins: Pins) -> None:
-        self._read, self._write = resume(self._read_all(pins)), resume(self._write_all(pins))
+        self._pins = pins
 
     def read(self, addresses: Words | Sequence[int]) -> Words:
-        words: list[int] = self._read([int(address) for address in addresses])
-        return np.array(words, np.uint32)
+        return np.array(resume(self._read_all)(list(map(int, addresses))), np.uint32)
 
     def write(self, address: int, words: Sequence[int] | Words) -> None:
-        self._write(address, [int(word) for word in words])
+        resume(self._write_all)(address, list(map(int, words)))
 
     def close(self) -> None:
         """There is nothing to free."""
 
-    @staticmethod
-    def _read_all(pins: Pins) -> Any:
-        async def read(addresses: list[int]) -> list[int]:
-            return [await pins.read(address) for address in addresses]
+    async def _read_all(self, addresses: list[int]) -> list[int]:
+        return [await self._pins.read(address) for address in addresses]
 
-        return read
-
-    @staticmethod
-    def _write_all(pins: Pins) -> Any:
-        async def write(address: int, words: list[int]) -> None:
-            for place, word in enumerate(words):
-                await pins.write(address + 4 * place, word)
-
-        return write
+    async def _write_all(self, address: int, words: list[int]) -> None:
+        for place, word in enumerate(words):
+            await self._pins.write(address + 4 * place, word)
 
 
 def _check(good: bool, address: int) -> None:

@@ -32,7 +32,12 @@ SIMULATION = REPOSITORY / "firmware-hooks" / "simulation"
 
 def built(name: str, folder: Path) -> tuple[ElaboratedCard, str]:
     """Write the device of a card to a folder; return the card and the name of its top."""
-    card = elaborate(read_card(CARDS[name]))
+    return written(CARDS[name], folder)
+
+
+def written(path: Path, folder: Path) -> tuple[ElaboratedCard, str]:
+    """The same of a card file."""
+    card = elaborate(read_card(path))
     for place, text in outputs(card).items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(text, "utf-8")

@@ -39,7 +39,7 @@ def test_it_takes_at_most_12_commands_and_60_lines_of_100_characters() -> None:
 
 
 @pytest.mark.parametrize("bits", [32, 8])
-def test_a_bit_flipped_on_the_line_is_named_with_its_frame(bits: int, tmp_path: Path) -> None:
+def test_bits_flipped_on_the_line_are_named_with_their_frame(bits: int, tmp_path: Path) -> None:
     tool("verilator")
     port = str(_free_port())
     programs = Path(sys.executable).parent

@@ -15,15 +15,11 @@ from typing import Any
 
 import pytest
 
-from freezeframe.capture.card.build.outputs import outputs
-from freezeframe.capture.card.build.ports import module_name
-from freezeframe.capture.card.elaborated import elaborate
-from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.targets.base import open_target
 from tests.capture.targets.serve_fake import python_module
 from tests.gui.cli import run_inside
 from tests.processes import run_program
-from tests.rtl.card.test_card_device import SIMULATION, told
+from tests.rtl.card.test_card_device import SIMULATION, told, written
 from tests.rtl.simulation import REPOSITORY, tool
 
 CARD = """schema = 1
@@ -50,11 +46,7 @@ def built(bus: str, folder: Path) -> str:
     """Write the device of CARD with a bus; return the name of its top."""
     folder.mkdir(exist_ok=True)
     (folder / "own.toml").write_text(CARD.format(bus=bus))
-    card = elaborate(read_card(folder / "own.toml"))
-    for place, text in outputs(card).items():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_text(text, "utf-8")
-    return module_name(card)
+    return written(folder / "own.toml", folder)[1]
 
 
 @contextmanager
