@@ -19,10 +19,10 @@ MOST_S = 100_000_000
 _BAD_INPUT = 2
 # What the library says of a value, and how that reads in our words.
 _WORDS = (
-    (r"valid integer", "{value} is not a whole number"),
-    (r"valid number", "{value} is not a number"),
-    (r"greater than or equal to (\S+)", "{value} is below {0}, the least"),
-    (r"less than or equal to (\S+)", "{value} is above {0}, the most"),
+    (r"(.+) is not a valid int", "{} is not a whole number"),
+    (r"(.+) is not a valid float", "{} is not a number"),
+    (r"(.+) is not in the range x>=(\d+)", "'{}' is below {}, the least"),
+    (r"(.+) is not in the range (\d+)<=x<=(\d+)", "'{}' is not a number from {} to {}"),
 )
 
 
@@ -55,9 +55,8 @@ class OneLineGroup(TyperGroup):
         **extra: Any,
     ) -> Any:
         """Run a verb and exit with its code; see ``TyperGroup.main``."""
-        given = list(sys.argv[1:] if args is None else args)
         run = functools.partial(
-            super().main, given, prog_name, complete_var, False, windows_expand_args, **extra
+            super().main, args, prog_name, complete_var, False, windows_expand_args, **extra
         )
         if not standalone_mode:
             return run()
@@ -67,19 +66,18 @@ class OneLineGroup(TyperGroup):
             # The library keeps the class of its errors of usage private; they alone have this.
             if not hasattr(error, "format_message"):
                 raise
-            print(_line(error, given), file=sys.stderr)
+            print(_line(error), file=sys.stderr)
             sys.exit(_BAD_INPUT)
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _line(error: Any, given: Sequence[str]) -> str:
+def _line(error: Any) -> str:
     context = getattr(error, "ctx", None)
     verb = context.command_path if context is not None else "freezeframe"
-    what = printable(_what(error, given).strip().rstrip("."))
-    return f"{verb}: {what}; see {verb} --help"
+    return f"{verb}: {printable(_what(error).strip().rstrip('.'))}; see {verb} --help"
 
 
-def _what(error: Any, given: Sequence[str]) -> str:
+def _what(error: Any) -> str:
     message = str(error.message)
     param = getattr(error, "param", None)
     if param is not None:
@@ -87,27 +85,15 @@ def _what(error: Any, given: Sequence[str]) -> str:
         if not message:
             return f"{'/'.join(param.opts) if is_option else param.metavar} is missing"
         name = max(param.opts, key=len) if is_option else param.metavar
-        return f"{name}: {_reworded(message, _value(param.opts, given) if is_option else '')}"
+        return f"{name}: {_reworded(message)}"
     possible = getattr(error, "possibilities", None)
     hint = f"; did you mean {' or '.join(sorted(possible))}?" if possible else ""
     return f"{message[:1].lower()}{message[1:]}{hint}"
 
 
-def _reworded(message: str, value: str) -> str:
+def _reworded(message: str) -> str:
     for pattern, words in _WORDS:
-        found = re.search(pattern, message)
+        found = re.match(pattern, message, re.DOTALL)
         if found:
-            return words.format(*found.groups(), value=repr(value) if value else "the value")
-    return message.removeprefix("Value error, ")
-
-
-def _value(options: Sequence[str], given: Sequence[str]) -> str:
-    """Return the value of an option on the command line, empty where the option is not there."""
-    for at, word in enumerate(given):
-        name, equals, value = word.partition("=")
-        if name in options:
-            return value if equals else next(iter(given[at + 1 :]), "")
-        short = [option for option in options if len(option) == 2 and word.startswith(option)]
-        if short and not word.startswith("--"):
-            return word[2:]
-    return ""
+            return words.format(*found.groups())
+    return message

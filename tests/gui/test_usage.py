@@ -32,6 +32,10 @@ PULL = ("pull", "emu:", "-o", "/no/such/x.ff")
         ),
         (("emulate", "--seed", "x"), "emulate: --seed: 'x' is not a whole number"),
         (("emulate", "--seed", "-1"), "emulate: --seed: '-1' is below 0, the least"),
+        (
+            ("inject", "emu:", "--flow", "128"),
+            "inject: --flow: '128' is not a number from 0 to 127",
+        ),
         (("emulate", "--speed", "fast"), "emulate: --speed: 'fast' is not a number from 0"),
         (("pull", "emu:"), "pull: -o/--output is missing"),
         (("explain",), "explain: CAPTURE.ff is missing"),
