@@ -96,13 +96,14 @@ def _put_masked(data, mask, buffer, at):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def pack_packets(  # type: ignore[no-untyped-def]
-    data, kind, dt, dated, missing, side, side_keep, side_void, beat_B, exact, keep_tail, buffer, words, columns
+    data, kind, dt, dated, missing, odd, side, side_keep, side_void, beat_B, exact, keep_tail, buffer, words, columns
 ):  # fmt: skip
     """Make packets of records, oldest first.
 
     Args:
         data, kind, dt: of lane 0. dated: cycle, slack, flags, as `date_records` gives them.
         missing: records that were not read before each.
+        odd: which records are not a full beat, dated, a cycle after the one before; ascending, then the record count.
         side, side_keep: ``(lanes - 1, n)``; side_void: ``(n,)``, a side lane was not read.
         beat_B: bytes of a beat. exact: packed records end at a gap. keep_tail: bytes are off at a packet's end alone.
         buffer, words: one memory as bytes and as 64-bit words. columns: `Columns`, long enough.
@@ -125,23 +126,20 @@ def pack_packets(  # type: ignore[no-untyped-def]
     holes = False  # a byte was off in the open packet: more bytes after it are irregular
     previous = np.int64(-1)  # cycle of the beat before, in the open packet; -1: not known
     plain = lanes == 1 and beat_B == 8
+    next_odd = 0
     i = -1
     while i + 1 < kind.size:
         i += 1
         if plain and opened and not holes and at & 7 == 0:
             # Most of what a tap stores: full beats, one a cycle, in the middle of a packet.
-            here = i
-            while (
-                i < kind.size
-                and kind[i] == _BODY
-                and dt[i] == 1
-                and known[i] == 1
-                and missing[i] == 0
-            ):
-                words[at >> 3] = data[i]
-                at += 8
-                i += 1
+            while odd[next_odd] < i:
+                next_odd += 1
+            here, i = i, odd[next_odd]
             if i > here:
+                word = at >> 3
+                for place in range(i - here):
+                    words[word + place] = data[here + place]
+                at += 8 * (i - here)
                 kinds |= 1 << _BODY
                 any_known |= 1
                 all_known &= 1

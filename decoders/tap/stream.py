@@ -167,8 +167,10 @@ def decode_tap(recorded: RecordedTap, workspace: Workspace | None = None) -> Tap
     records = _records(recorded, space)
     data, kind, dt = records.columns
     side, keep, void = _side_lanes(recorded, len(kind))
-    # A packet has a record at least; memory that is not written to costs nothing.
-    columns = Columns(*np.empty((len(Columns._fields), len(kind) + 1), np.int64))
+    odd = _odd(records)
+    # A packet has a record at least, and ends with an odd one or behind a gap before it.
+    most = min(len(kind), 2 * len(odd)) + 1
+    columns = Columns(*np.empty((len(Columns._fields), most), np.int64))
     words = space.words(len(kind) * len(tap.lanes) + 1)
     buffer = words.view(np.uint8)
     packets, used, *met = pack_packets(
@@ -177,6 +179,7 @@ def decode_tap(recorded: RecordedTap, workspace: Workspace | None = None) -> Tap
         dt,
         tuple(records.dated),
         records.missing,
+        odd,
         side,
         keep,
         void,
@@ -246,6 +249,14 @@ def _records(recorded: RecordedTap, space: Workspace) -> TapRecords:
         missing = gone
     unpack_records(records, columns)
     return TapRecords(missing, columns, date_records(columns, missing, out=dated))
+
+
+def _odd(records: TapRecords) -> Int64:
+    """Return the records that are anything but what a tap stores most: `pack_packets` copies the others in one go."""
+    _, kind, dt = records.columns
+    odd = (kind != int(TapKind.BODY)) | (dt != 1) | (records.dated.flags != DATED)
+    odd |= records.missing != 0
+    return np.append(np.flatnonzero(odd), len(kind))
 
 
 def _side_lanes(

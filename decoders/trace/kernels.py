@@ -152,22 +152,27 @@ def date_records(
     Source: docs/formats.md section 2, rules 1, 2 and 5.
     """
     n = len(columns.kind)
-    if out is None:
-        dated = Dated(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.uint8))
-    else:
-        dated = out
-        for column in dated:
-            column[:] = 0
+    dated = out or Dated(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.uint8))
     if n and _walk(columns, missing, dated):
         _bound(columns.dt, missing, min_dt, dated)
     return dated
+
+
+@njit(cache=True, inline="always")
+def _is_even(kind: Bytes, dt: Bytes, missing: Int64, end: int) -> bool:
+    """Tell whether none of the eight records before ``end`` is a TIME or behind a gap or a saturated step."""
+    odd = np.int64(0)
+    for i in range(end - 8, end):
+        odd |= missing[i] | np.int64((kind[i] + 1 | dt[i] + 1) & 16)
+    even: bool = odd == 0
+    return even
 
 
 @njit(cache=True)
 def _walk(columns: Unpacked, missing: Int64, dated: Dated) -> int:
     """Date backwards from every TIME, then forwards what is left; return how many stay without a date."""
     data, kind, dt = columns
-    cycle, _, flags = dated
+    cycle, slack, flags = dated
     n = kind.size
     known = False  # t is the cycle of record i by the walk from i + 1
     saturated = False  # record i + 1 has dt 15: record i is 15 cycles older or more
@@ -175,7 +180,22 @@ def _walk(columns: Unpacked, missing: Int64, dated: Dated) -> int:
     newest = np.int64(0)
     t = np.int64(0)
     undated = 0
-    for i in range(n - 1, -1, -1):
+    i = n
+    while i > 0:
+        while known and i >= 8 and _is_even(kind, dt, missing, i):
+            # Most records: eight, each a known step behind the next.
+            for _ in range(8):
+                i -= 1
+                cycle[i] = t
+                slack[i] = 0
+                flags[i] = DATED
+                t -= np.int64(dt[i])
+            saturated = limited = False
+        i -= 1
+        if i < 0:
+            break
+        cycle[i] = slack[i] = 0
+        flags[i] = 0
         if kind[i] == _KIND_TIME:
             own = data[i]
             if own < 0 or own > MAX_CYCLE:
