@@ -10,6 +10,7 @@ from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.laws import LawVerdict
 from freezeframe.analyzers.card.laws import check_laws as check_card_laws
+from freezeframe.analyzers.card.view import run_analysis, view_of
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.explain import Explanation
 from freezeframe.analyzers.explain import explain as explain_recording
@@ -18,26 +19,29 @@ from freezeframe.analyzers.run_diff.compare import RunDiff, diff_runs
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_content import CardCapture
-from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 
 __all__ = ["analyze", "check", "diff", "explain"]
 
+AnyCapture = CaptureFolder | CardFolder | Path | str
+"""A capture of the built-in card or of cards that are described by files, opened or by its path."""
+
 
 @overload
 def analyze(
-    capture: CaptureFolder | Path | str, name: str, /, *, devices: Sequence[str] | None = None
+    capture: AnyCapture, name: str, /, *, devices: Sequence[str] | None = None
 ) -> AnalysisResult: ...
 @overload
 def analyze(
-    capture: CaptureFolder | Path | str, /, *, devices: Sequence[str] | None = None
+    capture: AnyCapture, /, *, devices: Sequence[str] | None = None
 ) -> dict[str, AnalysisResult]: ...
 @overload
 def analyze(
-    capture: CaptureFolder | Path | str, first: str, second: str, /, *names: str, devices: Sequence[str] | None = None
+    capture: AnyCapture, first: str, second: str, /, *names: str, devices: Sequence[str] | None = None
 ) -> dict[str, AnalysisResult]: ...  # fmt: skip
 def analyze(
-    capture: CaptureFolder | Path | str, *names: str, devices: Sequence[str] | None = None
+    capture: AnyCapture, *names: str, devices: Sequence[str] | None = None
 ) -> AnalysisResult | dict[str, AnalysisResult]:
     """Run analyses by name, as ``freezeframe analyze`` lists them, on one decoding of a recording.
 
@@ -48,8 +52,8 @@ def analyze(
     """
     registry = load_analyses()
     chosen = [registry.find(name) for name in names or sorted(registry.analyses)]
-    view = CaptureView(as_recording(capture), devices)
-    results = {analysis.id: analysis.run(view) for analysis in chosen}
+    view = view_of(_opened(capture), devices)
+    results = {analysis.id: run_analysis(analysis, view) for analysis in chosen}
     return results[names[0]] if len(names) == 1 else results
 
 
@@ -103,6 +107,15 @@ def diff(good: CaptureFolder | Path | str, bad: CaptureFolder | Path | str) -> R
         InputError: a capture cannot be opened.
     """
     return diff_runs(CaptureView(as_recording(good)), CaptureView(as_recording(bad)))
+
+
+def _opened(capture: AnyCapture) -> CaptureFolder | CardFolder:
+    """Return a capture of either kind."""
+    if isinstance(capture, CardFolder):
+        return capture
+    if not isinstance(capture, CaptureFolder) and is_card_folder(Path(capture)):
+        return CardFolder.open(capture)
+    return as_recording(capture)
 
 
 def _one(capture: CardFolder, devices: Sequence[str] | None) -> CardCapture:

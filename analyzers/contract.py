@@ -149,12 +149,16 @@ class Analysis:
             `freezeframe.analyzers.analysis.AnalysisResult`; `freezeframe.capture.code.code` names it, so that
             listing analyses loads none. A capture that lacks what it needs gives a result without figures and
             a note that says what is missing; it does not raise.
+        run_card: the same of a `freezeframe.analyzers.card.view.CardView`, one card that is described by a file;
+            None where it cannot be asked of such a card, and ``card_lacks`` says what that would need.
     """
 
     id: str
     title: str
     summary: str
     run: Callable[..., Any]
+    run_card: Callable[..., Any] | None = None
+    card_lacks: str = "recordings of the built-in card"
 
 
 def plain_fields(thing: Any) -> dict[str, Any]:

@@ -10,4 +10,5 @@ HOST = Analysis(
     title="Interrupts and their handlers",
     summary="Whether the host's handler ran for each interrupt of the card, and how long it took to be entered.",
     run=code("freezeframe.analyzers.host_code:run"),
+    card_lacks="the computer's trace of its interrupts beside the recording",
 )

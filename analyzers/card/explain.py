@@ -1,4 +1,4 @@
-"""What went wrong on a card that is described by a file: findings, what could not be asked, and figures.
+"""What went wrong on a card that is described by a file: findings, and what could not be asked.
 
 From formats and paths alone. Where the description does not fit the traffic, that is the answer and nothing else is
 said.
@@ -10,20 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from freezeframe.analyzers.analysis import Figure
-from freezeframe.analyzers.card.arrivals import bad_arrivals, does_not_fit, gaps_inside
+from freezeframe.analyzers.card.arrivals import bad_arrivals, gaps_inside
 from freezeframe.analyzers.card.claims import LAW_BROKEN, Claim, Says, Witness, findings_of
-from freezeframe.analyzers.card.figures import stretch_figures, tap_figures
-from freezeframe.analyzers.card.laws import LawVerdict, check_laws
+from freezeframe.analyzers.card.laws import LawVerdict
 from freezeframe.analyzers.card.stall import stalled
-from freezeframe.analyzers.card.stretch import StretchView
+from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.card.recording import CardRecording
-from freezeframe.capture.card.time_base import card_time_base
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.timebase import TimeBase
-from freezeframe.decoders.tap.checked import CheckedStream, check_packets
-from freezeframe.decoders.tap.stream import decode_tap
+from freezeframe.decoders.tap.checked import CheckedStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,6 @@ class CardExplanation(ShownInNotebooks):
     not_asked: list[str]
     notes: list[str]
     laws: list[LawVerdict]
-    figures: list[Figure]
     streams: dict[str, CheckedStream]
     times: TimeBase
 
@@ -54,62 +49,31 @@ class CardExplanation(ShownInNotebooks):
                 {"name": v.law.name, "value": v.value, "holds": v.holds, "text": v.text}
                 for v in self.laws
             ],
-            "figures": [figure.to_json() for figure in self.figures],
         }
 
 
-def explain_card(recording: CardRecording) -> CardExplanation:
+def explain_card(recording: CardRecording | CardView) -> CardExplanation:
     """Return what went wrong on a card, whatever its recording holds; no finding for a clean one."""
-    streams = {
-        name: check_packets(recording.card.said, decode_tap(tap))
-        for name, tap in recording.taps.items()
-    }
-    times = card_time_base(recording)
-    views = [
-        StretchView(
-            recording, stretch, streams[stretch.first.name], streams[stretch.second.name], times
-        )
-        for stretch in recording.card.stretches
-        if stretch.first.name in streams and stretch.second.name in streams
-    ]
-    laws = check_laws(recording)
-    not_asked = list(_not_asked(recording, streams, views, laws))
-    notes = [*recording.not_read, *times.notes]
+    card = recording if isinstance(recording, CardView) else CardView.of(recording)
+    streams, laws = card.streams, card.laws
+    not_asked = list(_not_asked(card))
+    notes = [*card.recording.not_read, *card.times.notes]
     notes += [
         f"{name}: {problem.text}"
         for name, end in streams.items()
         for problem in end.stream.problems
     ]
-    figures = [figure for end in streams.values() for figure in tap_figures(recording, end)]
-    firsts = _first_ends(views)
-    unfit = [claim for view, end in firsts if (claim := does_not_fit(view, end)) is not None]
-    if unfit:
-        findings = findings_of(unfit, recording.device)
-    else:
-        claims = list(_claims(recording, views, firsts, streams))
-        figures += [figure for view in views if not view.needs for figure in stretch_figures(view)]
-        claims += _broken(laws, claims)
-        findings = findings_of(claims, recording.device)
-    return CardExplanation(findings, not_asked, notes, laws, figures, streams, times)
+    claims = card.unfit or list(_claims(card))
+    if not claims:  # else something else may have made the counters differ
+        claims = broken_laws(laws)
+    findings = findings_of(claims, card.device)
+    return CardExplanation(findings, not_asked, notes, laws, streams, card.times)
 
 
-def _first_ends(views: list[StretchView]) -> list[tuple[StretchView, CheckedStream]]:
-    """Return the first tap of each path."""
-    seen: dict[str, tuple[StretchView, CheckedStream]] = {}
-    for view in views:
-        seen.setdefault(view.stretch.path, (view, view.first))
-    return list(seen.values())
-
-
-def _claims(
-    recording: CardRecording,
-    views: list[StretchView],
-    firsts: list[tuple[StretchView, CheckedStream]],
-    streams: dict[str, CheckedStream],
-) -> Iterator[Claim]:
-    for view, end in firsts:
+def _claims(card: CardView) -> Iterator[Claim]:
+    for view, end in card.firsts:
         yield from bad_arrivals(view, end)
-    for view in views:
+    for view in card.stretches:
         if view.needs:
             continue
         yield from view.claims()
@@ -117,20 +81,20 @@ def _claims(
         if stall is not None:
             yield stall
     forbidden = {
-        c.said.tap for c in recording.card.causes if c.said is not None and c.said.check == "gap"
+        c.said.tap
+        for c in card.recording.card.causes
+        if c.said is not None and c.said.check == "gap"
     }
-    for view in views:
+    for view in card.stretches:
         for end in (view.first, view.second):
             if end.tap.name in forbidden and end.tap.said.time == "exact":
                 forbidden.discard(end.tap.name)
                 yield from gaps_inside(view, end)
 
 
-def _broken(laws: list[LawVerdict], claims: list[Claim]) -> list[Claim]:
-    """Return a claim for each law that is broken and that no other claim can explain."""
+def broken_laws(laws: list[LawVerdict]) -> list[Claim]:
+    """Return a claim for each law that is broken."""
     broken = [verdict for verdict in laws if verdict.holds is False]
-    if claims:
-        return []
     falsifier = "a sum within its bounds"
     return [
         Claim(
@@ -144,14 +108,10 @@ def _broken(laws: list[LawVerdict], claims: list[Claim]) -> list[Claim]:
     ]
 
 
-def _not_asked(
-    recording: CardRecording,
-    streams: dict[str, CheckedStream],
-    views: list[StretchView],
-    laws: list[LawVerdict],
-) -> Iterator[str]:
+def _not_asked(view_of_card: CardView) -> Iterator[str]:
     """Say which question has needs that this card or this recording does not meet."""
-    card = recording.card
+    streams, views, laws = view_of_card.streams, view_of_card.stretches, view_of_card.laws
+    card = view_of_card.recording.card
     if not card.said.path:
         yield "differences between taps: needs a [path] of two taps"
     for stretch in card.stretches:

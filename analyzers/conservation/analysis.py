@@ -10,4 +10,5 @@ CONSERVATION = Analysis(
     title="Conservation laws",
     summary="Whether counters, frozen registers and traces of a capture add up, and which terms do not.",
     run=code("freezeframe.analyzers.conservation.analysis_code:run"),
+    run_card=code("freezeframe.analyzers.card.conservation:run"),
 )

@@ -10,4 +10,5 @@ CRC = Analysis(
     title="CRC forensics",
     summary="What can have happened to each packet with a wrong CRC, and how many explanations fit equally well.",
     run=code("freezeframe.analyzers.crc.analysis_code:run"),
+    run_card=code("freezeframe.analyzers.card.crc:run"),
 )

@@ -10,4 +10,5 @@ CREDITS = Analysis(
     title="Credit audit",
     summary="The account of every flow, what became of every credit and how long it took, and counters that slip.",
     run=code("freezeframe.analyzers.credits.analysis_code:run"),
+    card_lacks="a log of credits as they are sent and taken",
 )

@@ -11,4 +11,5 @@ DMA = Analysis(
     summary="What the DMA engines did on the bus (data cycles, split waits, retries), and whether each "
     "transfer was finished, told to its host and interrupted for.",
     run=code("freezeframe.analyzers.dma.analysis_code:dma"),
+    card_lacks="a log of descriptors and transfers",
 )

@@ -11,4 +11,5 @@ LATENCY = Analysis(
     summary="How long messages took from the sender's first store to the receiver's memory, phase by "
     "phase, and which were the slowest.",
     run=code("freezeframe.analyzers.latency.analysis_code:latency"),
+    run_card=code("freezeframe.analyzers.card.latency:run"),
 )

@@ -10,4 +10,5 @@ PRESSURE = Analysis(
     title="Back-pressure",
     summary="When each flow waited for credit, which resource it waited for, and what finer credits would gain.",
     run=code("freezeframe.analyzers.pressure.analysis_code:run"),
+    run_card=code("freezeframe.analyzers.card.pressure:run"),
 )

@@ -10,4 +10,5 @@ TAPS = Analysis(
     title="Tap comparison",
     summary="Which words were omitted, duplicated, altered or reordered between the taps, and where first.",
     run=code("freezeframe.analyzers.taps.analysis_code:run"),
+    run_card=code("freezeframe.analyzers.card.taps:run"),
 )

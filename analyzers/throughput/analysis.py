@@ -10,4 +10,5 @@ THROUGHPUT = Analysis(
     title="Throughput",
     summary="How fast words went in each direction and flow, against the limits of link and bus; ramps and stalls.",
     run=code("freezeframe.analyzers.throughput.analysis_code:run"),
+    run_card=code("freezeframe.analyzers.card.throughput:run"),
 )

@@ -35,6 +35,7 @@ Int64 = npt.NDArray[np.int64]
 
 _FULL_KINDS = sum(1 << kind for kind in TapKind if BITS[kind] & Bit.WORD)
 _DIGEST = 0xEDB88320
+_MASK_TOP = np.array([mask.bit_length() for mask in range(256)], np.int64)
 
 
 class Mark(NamedTuple):
@@ -143,6 +144,21 @@ class TapStream:
         value = int(data[rows[-1]]) & (1 << 64) - 1
         causes = value & 0xFFFF | value >> 56 << 16
         return Mark(causes, value >> 16 & 0xFFFF_FFFF, value >> 48 & 0xFF, int(rows[-1]))
+
+    @cached_property
+    def beats(self) -> tuple[Int64, Int64]:
+        """``(n,)`` each: the stream's cycles of the first and the last beat in each record; of a word's alone."""
+        kind, beat_B = self.records.columns.kind, self.tap.stream_bytes
+        held = np.full(len(kind), max(1, 8 // beat_B), np.int64)
+        late = np.zeros(len(kind), np.int64)
+        if beat_B < 8:
+            mask = self.records.columns.data >> 56 & 0xFF
+            masked = (BITS[kind] & Bit.MASKED) != 0
+            held[masked] = np.maximum(1, -(-_MASK_TOP[mask] // beat_B))[masked]
+            whole = masked & (mask > 0) & (mask >> (held - 1) * beat_B == (1 << beat_B) - 1)
+            late[whole & (kind == TapKind.PART) & (self.tap.said.time == "exact")] = 1
+        last = self.records.dated.cycle - late - self.tap.latency_cycles
+        return last - (held - 1), last
 
     def digest(self, packet: int) -> int | None:
         """Return the CRC-32/ISO-HDLC of a packet that one SUM stands for; None where there is none to be had."""

@@ -49,9 +49,9 @@ def run(
       freezeframe analyze fault.ff all --json
       freezeframe analyze fault.ff credits --tables out/ --tables-format csv
     """
-    from freezeframe.gui.cli.work.captures import opened
+    from freezeframe.gui.cli.work.captures import opened_any
 
-    folder = None if capture is None else opened(capture, device if names else None)
+    folder = None if capture is None else opened_any(capture, device if names else None)
     from freezeframe.gui.cli.work.analyze import analyze, list_analyses
 
     if folder is None or not names:

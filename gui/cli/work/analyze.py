@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.card.view import run_analysis, view_of
 from freezeframe.analyzers.contract import Analysis
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
-from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.cli.analysis_text import analysis_text
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.analysis_tables import write_tables
@@ -19,7 +20,7 @@ _ALL = "all"
 
 
 def analyze(
-    folder: CaptureFolder,
+    folder: CaptureFolder | CardFolder,
     names: Sequence[str],
     devices: Sequence[str] | None,
     tables: Path | None,
@@ -34,8 +35,8 @@ def analyze(
         InputError: there is no such analysis, or a table cannot be written.
     """
     analyses = _chosen(load_analyses(), names)
-    view = CaptureView(folder, devices or None)
-    results = [analysis.run(view) for analysis in analyses]
+    view = view_of(folder, devices)
+    results = [run_analysis(analysis, view) for analysis in analyses]
     written = []
     if tables is not None:
         written = write_tables(results, tables, folder.path, tables_format, force=force)

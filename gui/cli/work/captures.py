@@ -19,6 +19,20 @@ def card_folder(path: Path) -> CardFolder | None:
     return CardFolder.open(path) if is_card_folder(path) else None
 
 
+def opened_any(path: Path, devices: Sequence[str] | None = None) -> CaptureFolder | CardFolder:
+    """Open a capture folder, of the built-in card or of cards described by files, that holds these devices.
+
+    Raises:
+        CaptureFormatError, InputError: it is no capture folder, or holds no such device.
+    """
+    card = card_folder(path)
+    if card is None:
+        return opened(path, devices)
+    for name in devices or ():
+        card.device(name)
+    return card
+
+
 def opened(path: Path, devices: Sequence[str] | None = None) -> CaptureFolder:
     """Open a capture folder that holds these devices.
 

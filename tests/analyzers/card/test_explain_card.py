@@ -205,12 +205,6 @@ tap = "b"
     assert "law p.a-b.packets: out_packets was not built or not read" in unread.not_asked
 
 
-def test_latency_and_throughput_are_figures_with_what_they_rest_on() -> None:
-    figures = {f.name: f for f in explain_card(recording(frames(), frames())).figures}
-    assert figures["a->b.latency.begin.median"].value == 2_000_000  # 200 cycles of 10 ns
-    assert figures["a->b.pairs"].value == 9 and figures["a.waits"].value == 0
-
-
 def test_a_beat_of_equal_neighbours_is_placed_as_a_range() -> None:
     before = bytes(8) + b"\1" * 24 + b"\2" * 8
     (found,) = differences(before, before[:8] + before[16:], (8,))

@@ -1,0 +1,142 @@
+"""A card's recording decoded once, for all that is asked of it; and a capture of such cards for all its analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.card.arrivals import does_not_fit
+from freezeframe.analyzers.card.claims import Claim
+from freezeframe.analyzers.card.laws import LawVerdict, check_laws
+from freezeframe.analyzers.card.stretch import StretchView
+from freezeframe.analyzers.contract import Analysis
+from freezeframe.analyzers.result_parts import joined_notes
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.card.elaborated import ElaboratedTap
+from freezeframe.capture.card.recording import CardRecording
+from freezeframe.capture.card.time_base import card_time_base
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.tap.checked import CheckedStream, check_packets
+from freezeframe.decoders.tap.stream import decode_tap
+
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CardView:
+    """One card: packets of each tap by its name, the stretches between taps that were read, one time base."""
+
+    recording: CardRecording
+    streams: dict[str, CheckedStream]
+    times: TimeBase
+
+    @classmethod
+    def of(cls, recording: CardRecording) -> CardView:
+        """Decode a recording; whatever it holds, nothing raises."""
+        streams = {
+            name: check_packets(recording.card.said, decode_tap(tap))
+            for name, tap in recording.taps.items()
+        }
+        return cls(recording, streams, card_time_base(recording))
+
+    @property
+    def device(self) -> str:
+        return self.recording.device
+
+    def source(self, tap: ElaboratedTap) -> str:
+        """Return what a tap is called among the taps of a capture: ``A.rx_in``."""
+        return f"{self.device}.{tap.name}"
+
+    def times_ps(self, tap: ElaboratedTap, cycles: Int64) -> tuple[Int64, Int64]:
+        """Return the begin of cycles of a tap's clock and how far off each may be, -1 for unknown."""
+        return self.times.times_ps(self.device, tap.clock.name, cycles)
+
+    @cached_property
+    def stretches(self) -> list[StretchView]:
+        """What lies between neighbouring taps of which both were read."""
+        streams = self.streams
+        return [
+            StretchView(self.recording, stretch, streams[stretch.first.name], streams[stretch.second.name], self.times)
+            for stretch in self.recording.card.stretches
+            if stretch.first.name in streams and stretch.second.name in streams
+        ]  # fmt: skip
+
+    @cached_property
+    def firsts(self) -> list[tuple[StretchView, CheckedStream]]:
+        """The first tap of each path, with its stretch."""
+        seen: dict[str, tuple[StretchView, CheckedStream]] = {}
+        for view in self.stretches:
+            seen.setdefault(view.stretch.path, (view, view.first))
+        return list(seen.values())
+
+    @cached_property
+    def laws(self) -> list[LawVerdict]:
+        """The verdict on each law of the card."""
+        return check_laws(self.recording)
+
+    @cached_property
+    def unfit(self) -> list[Claim]:
+        """Where the description does not fit the traffic; then no other claim stands."""
+        return [c for view, end in self.firsts if (c := does_not_fit(view, end)) is not None]
+
+
+class CardsView:
+    """A capture of cards that are described by files; the times of each card are its own."""
+
+    def __init__(self, folder: CardFolder, devices: Sequence[str] | None = None) -> None:
+        """Decode the devices that are named; all without.
+
+        Raises:
+            InputError: the capture has no such device.
+        """
+        chosen = [folder.device(name) for name in devices] if devices else folder.devices
+        self.folder = folder
+        self.cards = [CardView.of(device.recording()) for device in chosen]
+
+
+def view_of(
+    folder: CaptureFolder | CardFolder, devices: Sequence[str] | None = None
+) -> CaptureView | CardsView:
+    """Return a capture as its analyses take it."""
+    if isinstance(folder, CardFolder):
+        return CardsView(folder, devices)
+    return CaptureView(folder, devices or None)
+
+
+def run_analysis(analysis: Analysis, view: CaptureView | CardsView) -> AnalysisResult:
+    """Run an analysis on any capture; what it lacks of a card that is described by a file is its note."""
+    if isinstance(view, CaptureView):
+        result: AnalysisResult = analysis.run(view)
+        return result
+    if analysis.run_card is None:
+        return AnalysisResult(
+            analysis.id, notes=(f"could not be asked: needs {analysis.card_lacks}",)
+        )
+    return _joined(analysis.id, [analysis.run_card(card) for card in view.cards])
+
+
+def _joined(name: str, parts: Sequence[AnalysisResult]) -> AnalysisResult:
+    """Return the results of the cards of a capture as one; tables of one name are joined where there are several."""
+    if len(parts) == 1:
+        return replace(parts[0], name=name)
+    tables: dict[str, list[pd.DataFrame]] = {}
+    for part in parts:
+        for title, frame in part.tables.items():
+            tables.setdefault(title, []).append(frame)
+    return AnalysisResult(
+        name,
+        tuple(f for part in parts for f in part.figures),
+        tuple(s for part in parts for s in part.series),
+        tuple(i for part in parts for i in part.intervals),
+        tuple(f for part in parts for f in part.findings),
+        {title: pd.concat(frames, ignore_index=True) for title, frames in tables.items()},
+        joined_notes(note for part in parts for note in part.notes),
+    )
