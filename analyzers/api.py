@@ -10,12 +10,13 @@ from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.laws import LawVerdict
 from freezeframe.analyzers.card.laws import check_laws as check_card_laws
-from freezeframe.analyzers.card.view import run_analysis, view_of
+from freezeframe.analyzers.card.runs import diff_cards
+from freezeframe.analyzers.card.view import CardsView, run_analysis, view_of
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.explain import Explanation
 from freezeframe.analyzers.explain import explain as explain_recording
 from freezeframe.analyzers.registry import load_analyses
-from freezeframe.analyzers.run_diff.compare import RunDiff, diff_runs
+from freezeframe.analyzers.run_diff.compare import RunDiff, TapInRuns, diff_runs
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_content import CardCapture
@@ -100,13 +101,22 @@ def check(
     return check_laws(CaptureView(as_recording(capture)))
 
 
-def diff(good: CaptureFolder | Path | str, bad: CaptureFolder | Path | str) -> RunDiff:
+def diff(good: AnyCapture, bad: AnyCapture) -> RunDiff[TapInRuns]:
     """Return where two recordings part, and what changed in their numbers.
 
     Raises:
-        InputError: a capture cannot be opened.
+        InputError: a capture cannot be opened, or they are of two cards.
     """
-    return diff_runs(CaptureView(as_recording(good)), CaptureView(as_recording(bad)))
+    views = view_of(_opened(good)), view_of(_opened(bad))
+    match views:
+        case CardsView(), CardsView():
+            return diff_cards(*views)
+        case CaptureView(), CaptureView():
+            return diff_runs(*views)
+    raise InputError(
+        f"{views[1].folder.path}: is not of the card that {views[0].folder.path} is of: one is the built-in card, the "
+        "other is described by a file; give two captures of one card"
+    )
 
 
 def _opened(capture: AnyCapture) -> CaptureFolder | CardFolder:

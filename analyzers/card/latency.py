@@ -31,10 +31,10 @@ def run(card: CardView) -> AnalysisResult:
     figures: list[Figure] = []
     series: list[Series] = []
     frames: list[pd.DataFrame] = []
-    for name, first, second, pairs in _ways(card):
+    for name, first, second, pairs in ways(card):
         figures.append(Figure(f"{name}.packets", f"{name}, packets at both taps", len(pairs)))
         for which, label in _ENDS:
-            spans = _spans(card, first, second, pairs, which)
+            spans = spans_of(card, first, second, pairs, which)
             known = spans[spans["unc_ps"] >= 0]
             unc = int(known["unc_ps"].max()) if len(known) else None
             values = known["latency_ps"].to_numpy()
@@ -66,7 +66,7 @@ def _lacks(card: CardView) -> Iterator[str]:
             yield f"could not be asked: {view.needs}"
 
 
-def _ways(card: CardView) -> Iterator[Way]:
+def ways(card: CardView) -> Iterator[Way]:
     """Yield each stretch that can be paired, and each path of several from its first tap to its last."""
     seen: dict[tuple[str, str], Way] = {}
     for view in card.stretches:
@@ -94,7 +94,7 @@ def _way(
     return name, first, second, np.array(pairs, np.int64).reshape(-1, 2)
 
 
-def _spans(
+def spans_of(
     card: CardView, first: CheckedStream, second: CheckedStream, pairs: Int64, which: str
 ) -> pd.DataFrame:
     """Return a row for each packet whose cycle is known exactly at both taps; ``unc_ps`` -1: not known."""

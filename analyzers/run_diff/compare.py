@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +40,43 @@ class Setting:
     b: str
 
 
+class TapInRuns(Protocol):
+    """What a comparison says of one tap; of the built-in card `TapRuns`, of others `CardTapRuns`."""
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def packets(self) -> tuple[int, int]: ...
+
+    @property
+    def altered(self) -> Sized: ...
+
+    @property
+    def missing(self) -> Sized: ...
+
+    @property
+    def extra(self) -> Sized: ...
+
+    @property
+    def equal(self) -> int: ...
+
+    @property
+    def differing(self) -> int: ...
+
+    @property
+    def first_ps(self) -> int | None: ...
+
+    def first_text(self) -> str: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+Tap_co = TypeVar("Tap_co", bound=TapInRuns, covariant=True)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
-class RunDiff:
+class RunDiff(Generic[Tap_co]):
     """Everything that differs between two runs; empty where nothing does.
 
     Attributes:
@@ -50,7 +85,7 @@ class RunDiff:
         notes: what could not be compared.
     """
 
-    taps: tuple[TapRuns, ...]
+    taps: tuple[Tap_co, ...]
     settings: tuple[Setting, ...]
     samples: tuple[SampleChange, ...]
     counters: tuple[RateChange, ...]
@@ -58,7 +93,7 @@ class RunDiff:
     notes: tuple[str, ...]
 
     @property
-    def first(self) -> TapRuns | None:
+    def first(self) -> Tap_co | None:
         """The tap that shows the first divergence in time."""
         divergences = [
             (tap.first_ps, n) for n, tap in enumerate(self.taps) if tap.first_ps is not None
@@ -97,7 +132,7 @@ class RunDiff:
         }
 
 
-def diff_runs(a: CaptureView, b: CaptureView) -> RunDiff:
+def diff_runs(a: CaptureView, b: CaptureView) -> RunDiff[TapRuns]:
     """Compare two captures, device by device of the same name.
 
     Raises (from the views): what opening and decoding a capture raise.
@@ -134,13 +169,13 @@ def diff_runs(a: CaptureView, b: CaptureView) -> RunDiff:
         taps=taps,
         settings=tuple(setting for pair in pairs for setting in _settings(views, *pair)),
         samples=tuple(_samples(*views)),
-        counters=tuple(_ordered(change for pair in pairs for change in _counters(*pair))),
-        events=tuple(_ordered(_events(*views))),
+        counters=tuple(ordered(change for pair in pairs for change in _counters(*pair))),
+        events=tuple(ordered(_events(*views))),
         notes=tuple(notes),
     )
 
 
-def _ordered(changes: Iterator[RateChange]) -> list[RateChange]:
+def ordered(changes: Iterator[RateChange]) -> list[RateChange]:
     """Sort by relative change; of equal ones the surest first."""
     return sorted(changes, key=lambda c: (not c.changed, -abs(c.relative), -abs(c.sigmas), c.name))
 

@@ -40,9 +40,9 @@ def run(
       freezeframe diff good.ff bad.ff --all
       freezeframe diff good.ff bad.ff --json --fail-on-difference
     """
-    from freezeframe.gui.cli.work.captures import opened
+    from freezeframe.gui.cli.work.captures import opened_any
 
-    folders = opened(first), opened(second)
+    folders = opened_any(first), opened_any(second)
     from freezeframe.gui.cli.work.diff import show_difference
 
     different = show_difference(*folders, everything=everything, json=json)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from freezeframe.analyzers.run_diff.compare import RunDiff
+from freezeframe.analyzers.run_diff.compare import RunDiff, TapInRuns
 from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
 from freezeframe.gui.desktop.sources.opened import Table
 
 
-def run_tables(found: RunDiff, name: str) -> Iterator[Table]:
+def run_tables(found: RunDiff[TapInRuns], name: str) -> Iterator[Table]:
     """Yield a table for each way in which two runs can differ; ``name`` is the second run's."""
     taps = pd.DataFrame(
         {
@@ -43,7 +43,7 @@ def run_tables(found: RunDiff, name: str) -> Iterator[Table]:
             yield Table(f"{name}: {title}", frame, doc="a: this run, b: the other (docs: diff)")
 
 
-def run_remarks(found: RunDiff, name: str) -> list[str]:
+def run_remarks(found: RunDiff[TapInRuns], name: str) -> list[str]:
     """Return the verdict, the first divergence and what could not be compared, a line each."""
     lines = [f"{name}: {'differs' if found.different else 'no difference beyond chance'}"]
     first = found.first

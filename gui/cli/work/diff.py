@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from freezeframe.analyzers.run_diff.compare import RunDiff, diff_runs
-from freezeframe.analyzers.run_diff.packets import TapRuns
+from freezeframe.analyzers.api import diff
+from freezeframe.analyzers.run_diff.compare import RunDiff, TapInRuns
 from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
-from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.text import printable
@@ -16,9 +16,11 @@ from freezeframe.gui.text import printable
 _LINES = 12  # of each table; --all and --json have the rest
 
 
-def show_difference(a: CaptureFolder, b: CaptureFolder, *, everything: bool, json: bool) -> bool:
+def show_difference(
+    a: CaptureFolder | CardFolder, b: CaptureFolder | CardFolder, *, everything: bool, json: bool
+) -> bool:
     """Compare two runs and print what differs; return whether they differ beyond chance."""
-    runs = diff_runs(CaptureView(a), CaptureView(b))
+    runs = diff(a, b)
     names = tuple(printable(folder.path) for folder in (a, b))
     if json:
         emit_json({"a": names[0], "b": names[1], **runs.to_json()})
@@ -27,7 +29,7 @@ def show_difference(a: CaptureFolder, b: CaptureFolder, *, everything: bool, jso
     return runs.different
 
 
-def _lines(names: tuple[str, ...], runs: RunDiff, everything: bool) -> list[str]:
+def _lines(names: tuple[str, ...], runs: RunDiff[TapInRuns], everything: bool) -> list[str]:
     verdict = "they differ" if runs.different else "no difference beyond chance"
     if not runs.different and not runs.compared:
         verdict = "too little in common to compare: no packet stands in both, and no distribution has enough values"
@@ -60,7 +62,7 @@ def _section(changes: Any, everything: bool, as_table: Any) -> list[str]:
     return ["", as_table(chosen), *more]
 
 
-def _packets(taps: tuple[TapRuns, ...]) -> str:
+def _packets(taps: tuple[TapInRuns, ...]) -> str:
     rows = [
         (
             tap.source,

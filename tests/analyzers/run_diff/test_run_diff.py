@@ -30,13 +30,13 @@ def workload(seed: int = 5, first_seq: int = 100, skip: int = 0) -> tuple[Pair, 
     return pair, sent
 
 
-def compared(tmp_path: Path, a: Pair, b: Pair) -> RunDiff:
+def compared(tmp_path: Path, a: Pair, b: Pair) -> RunDiff[TapRuns]:
     return diff_runs(
         CaptureView(a.write(tmp_path / "a.ff")), CaptureView(b.write(tmp_path / "b.ff"))
     )
 
 
-def tap(found: RunDiff, source: str) -> TapRuns:
+def tap(found: RunDiff[TapRuns], source: str) -> TapRuns:
     return next(one for one in found.taps if one.source == source)
 
 
