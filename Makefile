@@ -121,7 +121,7 @@ area: system $(DEV)
 	@FREEZEFRAME_PROOFS=anew $(BIN)/python -m tests.rtl.area
 
 proofs: system $(DEV)
-	@FREEZEFRAME_PROOFS=anew $(BIN)/pytest tests/rtl/test_formal.py tests/rtl/test_area.py
+	@FREEZEFRAME_PROOFS=anew $(BIN)/pytest tests/rtl/test_formal.py tests/rtl/test_area.py tests/rtl/card/test_card_device.py
 
 pictures: system $(DEV)
 	@xvfb-run -a -s '-screen 0 1600x900x24' $(BIN)/python -m tests.gui.desktop.screenshot docs/images

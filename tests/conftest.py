@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 
 import pytest
@@ -26,6 +27,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell starts its background jobs with SIGINT ignored, and programs that tests start would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if shutil.which(
+        "ccache"
+    ):  # a third of what Verilator has compiled is its library, anew each time
+        os.environ.setdefault("OBJCACHE", "ccache")
     config.pluginmanager.register(TimeTable(config.getoption("--times")), "time_table")
     if config.getoption("--quick"):
         from tests.quick import Quick  # loads numba

@@ -8,6 +8,7 @@ need g++ g++
 need make make
 [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev" # gcc only recommends it
 need verilator verilator
+need ccache ccache # one and the same C++ of Verilator is compiled once
 need iverilog iverilog
 need yosys yosys
 need ghdl ghdl

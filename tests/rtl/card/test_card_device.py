@@ -21,6 +21,7 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.shipped import shipped_cards
 from tests.gui.cli import Outcome, run_inside
 from tests.processes import run_program
+from tests.rtl.recorded import recorded, version
 from tests.rtl.simulation import REPOSITORY, tool
 
 CARDS = {
@@ -49,14 +50,24 @@ def test_verilator_icarus_and_yosys_find_nothing_in_a_built_device(
     name: str, tmp_path: Path
 ) -> None:
     _, top = built(name, tmp_path)
-    for command in (
-        [tool("verilator"), "--lint-only", "-Wall", "--top-module", top, "-f", f"{top}.f"],
-        [tool("iverilog"), "-g2005", "-Wall", "-Wno-timescale", "-s", top, "-o", "out.vvp", "-c", f"{top}.f"],
-        [tool("yosys"), "-q", "-e", ".*", "-p", f"read_verilog {' '.join((tmp_path / f'{top}.f').read_text().split())};"
-         f" hierarchy -check -top {top}; proc; check -assert"],
-    ):  # fmt: skip
-        done = run_program(command, cwd=tmp_path)
-        assert (done.returncode, done.stdout + done.stderr) == (0, ""), command[0]
+    sources = (tmp_path / f"{top}.f").read_text("utf-8").split()
+    commands = [
+        ["verilator", "--lint-only", "-Wall", "--top-module", top, "-f", f"{top}.f"],
+        ["iverilog", "-g2005", "-Wall", "-Wno-timescale", "-s", top, "-o", "out.vvp", "-c", f"{top}.f"],
+        ["yosys", "-q", "-e", ".*", "-p",
+         f"read_verilog {' '.join(sources)}; hierarchy -check -top {top}; proc; check -assert"],
+    ]  # fmt: skip
+    inputs = [
+        *map(str, commands),
+        *(version(*asking) for asking in (("verilator", "--version"), ("iverilog", "-V"), ("yosys", "-V"))),
+        *((tmp_path / source).read_text("utf-8") for source in sources),
+    ]  # fmt: skip
+
+    def answers() -> list[str]:
+        done = [run_program(command, cwd=tmp_path) for command in commands]
+        return [f"{run.returncode}: {run.stdout}{run.stderr}" for run in done]
+
+    assert recorded(f"clean {name}", inputs, answers) == ["0: "] * len(commands)
 
 
 @pytest.fixture(scope="module")
