@@ -29,7 +29,8 @@ UNKNOWN, BAD, GOOD = -1, 0, 1
 FCS_B = 4
 _FCS_RESIDUE = 0x2144DF1C  # the CRC-32/ISO-HDLC of bytes that end with their own
 _PREAMBLE_B = 8
-_SHORTEST_B, _LONGEST_B, _TAG_B = 64, 1518, 4  # with the FCS; a tag makes it longer
+_SHORTEST_B, _LONGEST_B = 64, 1518  # with the FCS
+_HEADER_B, _MOST_TAGS_B = 14, 8
 _LINK_HEADER_B, _LINK_TAIL_B = 16, 8
 
 
@@ -94,13 +95,7 @@ def check_packets(card: CardFile, stream: TapStream) -> CheckedStream:
     shape = "raw" if said is None else said.is_
     packets = stream.packets
     count = len(packets.offset)
-    start, size = packets.offset.copy(), packets.length.copy()
-    summary = (packets.flags & (Packet.SUMMARY | Packet.SHORTENED)) != 0
-    size[summary] = 0
-    store = stream.tap.said.store
-    if not isinstance(store, str):  # their beginnings are there
-        begun = (packets.flags & Packet.SHORTENED) != 0
-        size[begun] = np.minimum(packets.length[begun], store.first_bytes)
+    start, size = packets.offset.copy(), packets.stored_B.copy()
     checked = CheckedStream(
         stream,
         said,
@@ -125,8 +120,13 @@ def _judge(checked: CheckedStream, can: npt.NDArray[np.bool_]) -> None:
     checked.verdict[can] = np.where(checked.wrong[can] == 0, GOOD, BAD)
 
 
+def _begun(checked: CheckedStream) -> npt.NDArray[np.bool_]:
+    """Return which packets' first bytes are there: no header of the others is read."""
+    return (checked.stream.packets.flags & int(Packet.CUT_BEGIN | Packet.VOID)) == 0
+
+
 def _limits(checked: CheckedStream, shortest: int, longest: Int64 | int, length: Int64) -> None:
-    whole = checked.stream.whole | (checked.stream.packets.digest >= 0)
+    whole = checked.stream.whole | checked.stream.told
     checked.wrong[whole & (length < shortest)] |= int(Wrong.RUNT)
     checked.wrong[whole & (length > longest)] |= int(Wrong.GIANT)
 
@@ -135,37 +135,36 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
     stream, packets = checked.stream, checked.stream.packets
     words = stream.content.view(np.uint64)
     whole = stream.whole
+    begun = _begun(checked)
+    ended = (packets.flags & int(Packet.CUT_END | Packet.VOID)) == 0
     if said.preamble:
-        _strip_preamble(checked, words)
+        _strip_preamble(checked, words, begun)
     out = np.full((len(kernels.COLUMNS), len(packets.offset)), -1, np.int64)
     present = said.fcs == "present"
-    kernels.parse_headers(
-        stream.content, checked.start, np.maximum(0, checked.size - FCS_B * present), out
-    )
+    shortened = (packets.flags & int(Packet.SHORTENED)) != 0
+    own_B = np.maximum(0, checked.size - FCS_B * (present & ended & ~shortened))
+    kernels.parse_headers(stream.content, checked.start, np.where(begun, own_B, 0), out)
     checked.columns.update(zip(kernels.COLUMNS, out, strict=True))
     if present:
-        checked.crc[whole] = (_crcs(checked) == _FCS_RESIDUE)[whole] & (checked.size >= FCS_B)[
-            whole
-        ]
+        good = (_crcs(checked) == _FCS_RESIDUE) & (checked.size >= FCS_B)
+        checked.crc[whole] = good[whole]
         _check_digests(checked, said)
         checked.wrong[checked.crc == BAD] |= int(Wrong.CRC)
     user = stream.tap.said.user
     flagged = user is not None and user.bad_frame is not None
-    ended = (packets.flags & (Packet.CUT_END | Packet.VOID)) == 0
     if flagged:
-        checked.wrong[ended & ((packets.flags & Packet.USER_END) != 0)] |= int(Wrong.USER)
+        checked.wrong[ended & ((packets.flags & int(Packet.USER_END)) != 0)] |= int(Wrong.USER)
     without_B = 0 if present else FCS_B
     preamble_B = _PREAMBLE_B * said.preamble
-    length = np.where(packets.digest >= 0, packets.length, checked.size)
-    length = np.where(packets.digest >= 0, length - preamble_B, length)
-    tagged = out[2] >= 0
-    longest = (said.longest_B or _LONGEST_B - without_B) + _TAG_B * (tagged & (not said.longest_B))
+    length = np.where(stream.told, packets.length - preamble_B, checked.size)
+    longest: Int64 | int = said.longest_B
+    if not longest:  # a tag makes it longer; how many a digest stands for is not known
+        l3 = out[kernels.COLUMNS.index("l3")]
+        tags_B = np.where(l3 >= 0, l3 - _HEADER_B, _MOST_TAGS_B)
+        longest = _LONGEST_B - without_B + tags_B
     _limits(checked, said.shortest_B or _SHORTEST_B - without_B, longest, length)
-    if present or flagged:
-        can = (checked.crc != UNKNOWN) | ((checked.wrong != 0) & ended) | (whole & (not present))
-        _judge(checked, can)
-    else:
-        _judge(checked, whole & (checked.wrong != 0))
+    passes = checked.crc == GOOD if present else np.full(len(whole), flagged)
+    _judge(checked, (whole | stream.told) & ((checked.wrong != 0) | passes))
 
 
 def _crcs(checked: CheckedStream) -> npt.NDArray[np.uint32]:
@@ -175,12 +174,14 @@ def _crcs(checked: CheckedStream) -> npt.NDArray[np.uint32]:
     return sums
 
 
-def _strip_preamble(checked: CheckedStream, words: npt.NDArray[np.uint64]) -> None:
+def _strip_preamble(
+    checked: CheckedStream, words: npt.NDArray[np.uint64], begun: npt.NDArray[np.bool_]
+) -> None:
     whole = checked.stream.whole
     first = words[np.minimum(checked.start >> 3, max(0, len(words) - 1))] if len(words) else None
     right = np.zeros(len(checked.start), np.bool_)
     if first is not None:
-        right = (first == np.uint64(0xD555555555555555)) & (checked.size >= _PREAMBLE_B)
+        right = begun & (first == np.uint64(0xD555555555555555)) & (checked.size >= _PREAMBLE_B)
     checked.wrong[whole & ~right] |= int(Wrong.PREAMBLE)
     checked.start[right] += _PREAMBLE_B
     checked.size[right] -= _PREAMBLE_B
@@ -190,7 +191,7 @@ def _check_digests(checked: CheckedStream, said: Format) -> None:
     """Judge packets that one SUM stands for: the CRC over a frame with its FCS is a constant."""
     if said.preamble:
         return
-    for packet in np.flatnonzero(checked.stream.packets.digest >= 0).tolist():
+    for packet in np.flatnonzero(checked.stream.told).tolist():
         digest = checked.stream.digest(packet)
         if digest is not None:
             checked.crc[packet] = GOOD if digest == _FCS_RESIDUE else BAD
@@ -200,7 +201,7 @@ def _field(checked: CheckedStream, said: FormatField) -> Int64:
     """Return the values of a field, -1 where the packet is too short for it; 64 bits as their pattern."""
     first, last = said.at_bit // 8, (said.at_bit + said.bits - 1) // 8
     span = np.arange(first, last + 1)
-    fits = checked.size > last
+    fits = (checked.size > last) & _begun(checked)
     data = np.zeros((len(checked.start), len(span)), np.uint8)
     data[fits] = checked.stream.content[checked.start[fits, None] + span]
     if said.order == "little":
@@ -270,7 +271,7 @@ def _link(checked: CheckedStream, said: Format) -> tuple[dict[str, Int64], tuple
     """Judge packets of the example card's link: header CRC, payload CRC, length."""
     stream = checked.stream
     whole = stream.whole
-    fits = checked.size >= _LINK_HEADER_B
+    fits = (checked.size >= _LINK_HEADER_B) & _begun(checked)
     headers = np.zeros(len(checked.start), np.uint64)
     words = stream.content.view(np.uint64)
     headers[fits] = words[checked.start[fits] >> 3]

@@ -23,7 +23,7 @@ MOST_SUM_B = 65535
 
 _WORD, _LAST, _USER, _MASKED = int(Bit.WORD), int(Bit.LAST), int(Bit.USER), int(Bit.MASKED)
 _HEAD, _BODY, _PART = int(TapKind.HEAD), int(TapKind.BODY), int(TapKind.PART)
-_SUM = int(TapKind.SUM)
+_SUM, _MARK, _TIME = int(TapKind.SUM), int(TapKind.MARK), int(TapKind.TIME)
 _CUT_BEGIN, _CUT_END, _VOID = int(Packet.CUT_BEGIN), int(Packet.CUT_END), int(Packet.VOID)
 _USER_END, _USER_ANY = int(Packet.USER_END), int(Packet.USER_ANY)
 _IRREGULAR, _NULL_BEAT = int(Packet.IRREGULAR), int(Packet.NULL_BEAT)
@@ -36,8 +36,8 @@ class Columns(NamedTuple):
     """Packets in columns, each ``(n,)`` int64.
 
     ``begin`` and ``end``: cycles of the first and the last beat in the tap register, each at most its slack too late
-    (slack -1: not even that is known). ``first_row``, ``end_row``: records, half-open. ``offset``, ``length``: of the
-    bytes in the buffer; a SUM's length is as recorded. ``gap``: the longest run of cycles without a beat inside, -1
+    (slack -1: not even that is known). ``first_row``, ``end_row``: records, half-open. ``offset``, ``stored_B``: of
+    the bytes in the buffer; ``length``: of the packet, a SUM's as recorded. ``gap``: the longest run of cycles without a beat inside, -1
     where it is not known, and ``gap_row`` the record after it. ``digest``: of a SUM, else -1.
     """
 
@@ -48,6 +48,7 @@ class Columns(NamedTuple):
     end: Int64
     end_slack: Int64
     offset: Int64
+    stored_B: Int64
     length: Int64
     beats: Int64
     flags: Int64
@@ -96,7 +97,7 @@ def _put_masked(data, mask, buffer, at):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def pack_packets(  # type: ignore[no-untyped-def]
-    data, kind, dt, dated, missing, odd, side, side_keep, side_void, beat_B, exact, keep_tail, buffer, words, columns
+    data, kind, dt, dated, missing, odd, side, side_keep, side_void, summed, beat_B, exact, keep_tail, buffer, words, columns
 ):  # fmt: skip
     """Make packets of records, oldest first.
 
@@ -105,6 +106,7 @@ def pack_packets(  # type: ignore[no-untyped-def]
         missing: records that were not read before each.
         odd: which records are not a full beat, dated, a cycle after the one before; ascending, then the record count.
         side, side_keep: ``(lanes - 1, n)``; side_void: ``(n,)``, a side lane was not read.
+        summed: SUM stands for packets; in another memory it is damage.
         beat_B: bytes of a beat. exact: packed records end at a gap. keep_tail: bytes are off at a packet's end alone.
         buffer, words: one memory as bytes and as 64-bit words. columns: `Columns`, long enough.
     Returns:
@@ -112,7 +114,7 @@ def pack_packets(  # type: ignore[no-untyped-def]
         of the dates joined by or, those joined by and, and whether a dt is 0.
     """
     first_row, end_row, begin, begin_slack, end, end_slack = columns[:6]
-    offset, length, beats, flags, gap, gap_row, digest = columns[6:]
+    offset, stored_B, length, beats, flags, gap, gap_row, digest = columns[6:]
     cycle, slack, known = dated
     lanes = side.shape[0] + 1
     per_record = max(1, 8 // beat_B)  # beats of a full record of a narrow stream
@@ -164,11 +166,19 @@ def pack_packets(  # type: ignore[no-untyped-def]
             after_end = False
             if opened:
                 flags[packets] |= _CUT_END
-                length[packets] = at - offset[packets]
+                stored_B[packets] = length[packets] = at - offset[packets]
                 packets += 1
                 opened = False
         bits = BITS[kind[i]]
-        if kind[i] == _SUM:
+        if kind[i] == _MARK:  # the last thing a recorder stores: what follows is of another time
+            after_end = False
+            if opened:
+                flags[packets] |= _CUT_END
+                stored_B[packets] = length[packets] = at - offset[packets]
+                packets += 1
+                opened = False
+            continue
+        if kind[i] == _SUM and summed:
             value = data[i]
             if not opened:
                 flags[packets] = 0
@@ -184,6 +194,7 @@ def pack_packets(  # type: ignore[no-untyped-def]
             else:
                 flags[packets] |= _SUMMARY | _SHORTENED
                 length[packets] = np.int64(value >> np.uint64(32) & np.uint64(0xFFFF))
+            stored_B[packets] = at - offset[packets]
             lasted = np.int64(value >> np.uint64(48) & np.uint64(0xFFF))
             end[packets] = cycle[i] - SUM_CYCLES
             end_slack[packets] = slack[i]
@@ -206,10 +217,14 @@ def pack_packets(  # type: ignore[no-untyped-def]
             after_end = True
             continue
         if not bits & _WORD:
+            if kind[i] != _TIME:  # it was something else when it was stored
+                after_end = False
+                if opened:
+                    flags[packets] |= _VOID
             continue
         if opened and kind[i] == _HEAD:
             flags[packets] |= _CUT_END | _LOST_END
-            length[packets] = at - offset[packets]
+            stored_B[packets] = length[packets] = at - offset[packets]
             packets += 1
             opened = False
             after_end = True
@@ -240,7 +255,8 @@ def pack_packets(  # type: ignore[no-untyped-def]
         if not opened:
             opened = True
             holes = False
-            flags[packets] = 0 if after_end or kind[i] == _HEAD else _CUT_BEGIN
+            begun = kind[i] == _HEAD or (after_end and kind[i] != _BODY)
+            flags[packets] = 0 if begun else _CUT_BEGIN
             at = (at + 7) >> 3 << 3
             offset[packets] = at
             first_row[packets] = i
@@ -313,12 +329,12 @@ def pack_packets(  # type: ignore[no-untyped-def]
             if bits & _LAST:
                 flags[packets] |= _USER_END
         if bits & _LAST:
-            length[packets] = at - offset[packets]
+            stored_B[packets] = length[packets] = at - offset[packets]
             packets += 1
             opened = False
             after_end = True
     if opened:
         flags[packets] |= _CUT_END
-        length[packets] = at - offset[packets]
+        stored_B[packets] = length[packets] = at - offset[packets]
         packets += 1
     return packets, at, kinds, any_known, all_known, zero_dt

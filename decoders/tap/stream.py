@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.recording import RecordedTap
-from freezeframe.decoders.tap.kernels import Columns, pack_packets
+from freezeframe.decoders.tap.kernels import MOST_SUM_B, Columns, pack_packets
 from freezeframe.decoders.tap.kinds import BITS, PARTIAL, Bit, Packet, TapKind
 from freezeframe.decoders.trace.kernels import (
     BAD_TIME,
@@ -124,15 +124,29 @@ class TapStream:
     def data(self, packet: int) -> bytes:
         """Return the bytes of a packet that are in the memory."""
         offset = int(self.packets.offset[packet])
-        if self.packets.flags[packet] & Packet.SUMMARY:
-            return b""
-        return self.content[offset : offset + int(self.packets.length[packet])].tobytes()
+        return self.content[offset : offset + int(self.packets.stored_B[packet])].tobytes()
 
     @cached_property
     def whole(self) -> npt.NDArray[np.bool_]:
         """``(n,)``: the memory holds the packet from its first byte to its last."""
         hidden = int(PARTIAL | Packet.SUMMARY)
         return np.asarray((self.packets.flags & hidden) == 0)
+
+    @cached_property
+    def told(self) -> npt.NDArray[np.bool_]:
+        """``(n,)``: one SUM stands for the packet, from its first beat to its last."""
+        seen = (self.packets.flags & int(PARTIAL)) == 0
+        return np.asarray(seen & (self.packets.digest >= 0))
+
+    @cached_property
+    def broken(self) -> bool:
+        """Whether packets may have stood in the memory's middle that are not among these, or not as they were."""
+        inner = self.packets.flags & int(PARTIAL)
+        # The oldest packet began before the memory, and the newest ends behind it.
+        inner[:1] &= ~int(Packet.CUT_BEGIN)
+        inner[-1:] &= ~int(Packet.CUT_END)
+        damage = (ProblemCode.NOT_READ, ProblemCode.RESERVED_KIND)
+        return bool(inner.any()) or any(problem.code in damage for problem in self.problems)
 
     @cached_property
     def mark(self) -> Mark | None:
@@ -164,10 +178,11 @@ class TapStream:
         """Return the CRC-32/ISO-HDLC of a packet that one SUM stands for; None where there is none to be had."""
         columns = self.packets
         value, flags = int(columns.digest[packet]), int(columns.flags[packet])
-        if value < 0 or flags & (Packet.IRREGULAR | Packet.CUT_BEGIN):
+        length = int(columns.length[packet])
+        if value < 0 or flags & (Packet.IRREGULAR | PARTIAL) or length == MOST_SUM_B:
             return None
         crc = value ^ 0xFFFFFFFF
-        for _ in range(8 * (-int(columns.length[packet]) % self.tap.stream_bytes)):
+        for _ in range(8 * (-length % self.tap.stream_bytes)):
             crc = ((crc ^ _DIGEST) << 1 | 1) & 0xFFFFFFFF if crc >> 31 else crc << 1
         return crc ^ 0xFFFFFFFF
 
@@ -199,6 +214,7 @@ def decode_tap(recorded: RecordedTap, workspace: Workspace | None = None) -> Tap
         side,
         keep,
         void,
+        tap.said.store != "all",
         tap.stream_bytes,
         tap.said.time == "exact",
         tap.said.keep != "any",
@@ -314,6 +330,10 @@ def _problems(
         return found
     summed = recorded.tap.said.store != "all"
     known = {int(k) for k in TapKind if k != TapKind.SUM or summed}
+    closed = np.flatnonzero(kind == int(TapKind.MARK))
+    if len(closed) and (BITS[kind[closed[0] :]] & Bit.WORD).any():
+        text = "words stand behind the MARK that closes a memory"
+        add(ProblemCode.RESERVED_KIND, closed[:1], text)
     for number in range(16):
         if kinds >> number & 1 and number not in known:
             text = f"a record of kind {number}, which this memory never holds"

@@ -5,13 +5,14 @@ It shares no code with the decoder. A beat is ``Beat``; a model is fed cycle by 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-HEAD, BODY, TAIL, PART, END, PART_USER, END_USER = 1, 2, 3, 4, 5, 6, 7
+HEAD, BODY, TAIL, PART, END, PART_USER, END_USER, SUM = 1, 2, 3, 4, 5, 6, 7, 8
 BODY_USER, TAIL_USER, MARK, TIME = 10, 11, 13, 15
 
 
@@ -28,15 +29,20 @@ class Beat:
 
 @dataclass(slots=True)
 class TapModel:
-    """A recorder of one tap. ``latency``: 1 with the plain recorder, 2 with the fast one."""
+    """A recorder of one tap.
+
+    ``latency``: 1 with the plain recorder, 2 with the fast one. ``store``: "all", "summary", or so many first bytes.
+    """
 
     beat_B: int
     latency: int = 1
     loose: bool = False
     keep_any: bool = False
+    store: str | int = "all"
     at_begin: bool = True  # the next word is a packet's first
     records: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
     held: list[Beat] = field(default_factory=list)
+    packet: list[Beat] = field(default_factory=list)
 
     def _store(
         self, cycle: int, kind: int, lane: int, sides: Sequence[tuple[int, int]] = ()
@@ -75,10 +81,39 @@ class TapModel:
     def feed(self, beats: Sequence[Beat]) -> None:
         """Record beats, in order of their cycles."""
         for beat in beats:
-            if self.beat_B >= 8:
+            if self.store != "all":
+                self._summed(beat)
+            elif self.beat_B >= 8:
                 self._wide(beat)
             else:
                 self._narrow(beat)
+
+    def _summed(self, beat: Beat) -> None:
+        self.packet.append(beat)
+        before_B = self.beat_B * (len(self.packet) - 1)
+        first_B = self.store if isinstance(self.store, int) else 0
+        ends_within = beat.last and before_B < first_B
+        if before_B < first_B and (ends_within or not beat.last):
+            self._wide(beat)
+        if not beat.last:
+            return
+        packet, self.packet = self.packet, []
+        if ends_within:
+            return
+        self.at_begin = True
+        full = (1 << self.beat_B) - 1
+        on = [[b.keep >> i & 1 for i in range(self.beat_B)] for b in packet]
+        shown = bytes(
+            x * bit
+            for b, bits in zip(packet, on, strict=True)
+            for x, bit in zip(b.data, bits, strict=True)
+        )
+        length = min(65535, sum(map(sum, on)))
+        cycles = min(4095, packet[-1].cycle - packet[0].cycle)
+        holes = any(b.keep != full for b in packet[:-1]) or packet[-1].keep & packet[-1].keep + 1
+        word = zlib.crc32(shown) | length << 32 | cycles << 48 | packet[-1].user << 60
+        word |= any(b.user for b in packet) << 61 | bool(holes) << 62
+        self._store(packet[-1].cycle + 3, SUM, word)
 
     def _wide(self, beat: Beat) -> None:
         lanes = [

@@ -236,4 +236,4 @@ is = "ethernet"
     found = check_packets(card.said, stream)
     assert found.verdict.tolist() == [GOOD]
     assert found.content(0) == data[:16] and stream.packets.length.tolist() == [68]
-    assert found.columns["dst"].tolist() == [-1]  # with the FCS taken off, 12 bytes are too few
+    assert found.columns["dst"].tolist() == [0x020000000001]
