@@ -36,9 +36,9 @@ class Columns(NamedTuple):
     """Packets in columns, each ``(n,)`` int64.
 
     ``begin`` and ``end``: cycles of the first and the last beat in the tap register, each at most its slack too late
-    (slack -1: not even that is known). ``first_row``, ``end_row``: records, half-open. ``offset``, ``stored_B``: of
-    the bytes in the buffer; ``length``: of the packet, a SUM's as recorded. ``gap``: the longest run of cycles without a beat inside, -1
-    where it is not known, and ``gap_row`` the record after it. ``digest``: of a SUM, else -1.
+    (slack -1: not even that is known). ``first_row``, ``end_row``: records, half-open. ``offset``, ``stored_B``: of the
+    bytes in the buffer; ``length``: of the packet, a SUM's as recorded. ``gap``: the longest run of cycles without a
+    beat inside, -1 where it is not known, and ``gap_row`` the record after it. ``digest``: of a SUM, else -1.
     """
 
     first_row: Int64
@@ -97,7 +97,8 @@ def _put_masked(data, mask, buffer, at):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def pack_packets(  # type: ignore[no-untyped-def]
-    data, kind, dt, dated, missing, odd, side, side_keep, side_void, summed, beat_B, exact, keep_tail, buffer, words, columns
+    data, kind, dt, dated, missing, odd, side, side_keep, side_void, summed, beat_B, exact, keep_tail,
+    buffer, words, columns
 ):  # fmt: skip
     """Make packets of records, oldest first.
 

@@ -25,9 +25,9 @@ from tests.decoders.tap.model import TapModel, frame_beats
 DEPTH = 64
 BITS = [8, 16, 32, 64, 128, 512, 1024]
 FORMATS = {
-    "ethernet": 'is = "ethernet"\nshortest_B = 20',
+    "ethernet": 'is = "ethernet"\nshortest_B = 20\nlongest_B = 4000',
     "stripped": 'is = "ethernet"\nfcs = "stripped"',
-    "user": 'is = "ethernet"\nfcs = "user-bit"\nshortest_B = 20',
+    "user": 'is = "ethernet"\nfcs = "user-bit"\nshortest_B = 20\nlongest_B = 4000',
     "link": 'is = "link"',
     "raw": 'is = "raw"',
     "fields": """\
