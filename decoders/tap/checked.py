@@ -83,6 +83,12 @@ class CheckedStream:
         """Whether any packet can pass or fail."""
         return bool((self.verdict != UNKNOWN).any())
 
+    @property
+    def begun(self) -> npt.NDArray[np.bool_]:
+        """``(n,)``: the packet's first bytes are there; no header is read of the others."""
+        hidden = int(Packet.CUT_BEGIN | Packet.VOID)
+        return np.asarray((self.stream.packets.flags & hidden) == 0)
+
     def content(self, packet: int) -> bytes:
         """Return the packet's bytes, without a preamble."""
         start = int(self.start[packet])
@@ -120,11 +126,6 @@ def _judge(checked: CheckedStream, can: npt.NDArray[np.bool_]) -> None:
     checked.verdict[can] = np.where(checked.wrong[can] == 0, GOOD, BAD)
 
 
-def _begun(checked: CheckedStream) -> npt.NDArray[np.bool_]:
-    """Return which packets' first bytes are there: no header of the others is read."""
-    return (checked.stream.packets.flags & int(Packet.CUT_BEGIN | Packet.VOID)) == 0
-
-
 def _limits(checked: CheckedStream, shortest: int, longest: Int64 | int, length: Int64) -> None:
     whole = checked.stream.whole | checked.stream.told
     checked.wrong[whole & (length < shortest)] |= int(Wrong.RUNT)
@@ -135,15 +136,14 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
     stream, packets = checked.stream, checked.stream.packets
     words = stream.content.view(np.uint64)
     whole = stream.whole
-    begun = _begun(checked)
     ended = (packets.flags & int(Packet.CUT_END | Packet.VOID)) == 0
     if said.preamble:
-        _strip_preamble(checked, words, begun)
+        _strip_preamble(checked, words)
     out = np.full((len(kernels.COLUMNS), len(packets.offset)), -1, np.int64)
     present = said.fcs == "present"
     shortened = (packets.flags & int(Packet.SHORTENED)) != 0
     own_B = np.maximum(0, checked.size - FCS_B * (present & ended & ~shortened))
-    kernels.parse_headers(stream.content, checked.start, np.where(begun, own_B, 0), out)
+    kernels.parse_headers(stream.content, checked.start, np.where(checked.begun, own_B, 0), out)
     checked.columns.update(zip(kernels.COLUMNS, out, strict=True))
     if present:
         good = (_crcs(checked) == _FCS_RESIDUE) & (checked.size >= FCS_B)
@@ -159,7 +159,7 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
     length = np.where(stream.told, packets.length - preamble_B, checked.size)
     longest: Int64 | int = said.longest_B
     if not longest:  # a tag makes it longer; how many a digest stands for is not known
-        l3 = out[kernels.COLUMNS.index("l3")]
+        l3 = out[kernels.L3]
         tags_B = np.where(l3 >= 0, l3 - _HEADER_B, _MOST_TAGS_B)
         longest = _LONGEST_B - without_B + tags_B
     _limits(checked, said.shortest_B or _SHORTEST_B - without_B, longest, length)
@@ -174,14 +174,14 @@ def _crcs(checked: CheckedStream) -> npt.NDArray[np.uint32]:
     return sums
 
 
-def _strip_preamble(
-    checked: CheckedStream, words: npt.NDArray[np.uint64], begun: npt.NDArray[np.bool_]
-) -> None:
+def _strip_preamble(checked: CheckedStream, words: npt.NDArray[np.uint64]) -> None:
     whole = checked.stream.whole
     first = words[np.minimum(checked.start >> 3, max(0, len(words) - 1))] if len(words) else None
     right = np.zeros(len(checked.start), np.bool_)
     if first is not None:
-        right = begun & (first == np.uint64(0xD555555555555555)) & (checked.size >= _PREAMBLE_B)
+        right = (
+            checked.begun & (first == np.uint64(0xD555555555555555)) & (checked.size >= _PREAMBLE_B)
+        )
     checked.wrong[whole & ~right] |= int(Wrong.PREAMBLE)
     checked.start[right] += _PREAMBLE_B
     checked.size[right] -= _PREAMBLE_B
@@ -201,7 +201,7 @@ def _field(checked: CheckedStream, said: FormatField) -> Int64:
     """Return the values of a field, -1 where the packet is too short for it; 64 bits as their pattern."""
     first, last = said.at_bit // 8, (said.at_bit + said.bits - 1) // 8
     span = np.arange(first, last + 1)
-    fits = (checked.size > last) & _begun(checked)
+    fits = (checked.size > last) & checked.begun
     data = np.zeros((len(checked.start), len(span)), np.uint8)
     data[fits] = checked.stream.content[checked.start[fits, None] + span]
     if said.order == "little":
@@ -252,7 +252,7 @@ def _fields(checked: CheckedStream, said: Format) -> tuple[dict[str, Int64], tup
     _limits(checked, said.shortest_B, longest, checked.size)
     checks = said.check or said.length or any(f.constant is not None for f in said.field.values())
     if checks or said.shortest_B or said.longest_B:
-        _judge(checked, whole)
+        _judge(checked, whole & ((checked.wrong != 0) | (not unasked)))
     return columns, tuple(unasked)
 
 
@@ -271,7 +271,7 @@ def _link(checked: CheckedStream, said: Format) -> tuple[dict[str, Int64], tuple
     """Judge packets of the example card's link: header CRC, payload CRC, length."""
     stream = checked.stream
     whole = stream.whole
-    fits = (checked.size >= _LINK_HEADER_B) & _begun(checked)
+    fits = (checked.size >= _LINK_HEADER_B) & checked.begun
     headers = np.zeros(len(checked.start), np.uint64)
     words = stream.content.view(np.uint64)
     headers[fits] = words[checked.start[fits] >> 3]

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from freezeframe.capture.card.recording import CardRecording
+from freezeframe.capture.card.tables import Format
 from freezeframe.capture.card.time_base import card_time_base
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.timebase import TimeBase
@@ -40,6 +41,11 @@ _HIDDEN = {
     Packet.IRREGULAR: "bytes are off inside it",
 }
 _SHOWN_B = 16
+_OWN = {
+    "t_ps", "t_unc_ps", "source", "kind", "number", "wire_B", "cycle", "end_cycle", "verdict", "data", "fcs", "error",
+    "begun", "says", "ethertype",
+}  # fmt: skip
+"""Columns of every table, and the one that says Ethernet: an own field of such a name is shown as ``field_NAME``."""
 
 
 def packet_tables(folder: CardFolder, devices: Sequence[str] | None = None) -> list[Decoded]:
@@ -69,7 +75,8 @@ def packet_text(row: Mapping[str, Any]) -> str:
     data = row["data"] or b""
     shown = data[:_SHOWN_B].hex(" ") + (" ..." if len(data) > _SHOWN_B else "")
     verdict = f", {row['verdict']}" if row["verdict"] else ""
-    return f"#{row['number']} {row['wire_B']} B{verdict}: {shown}".rstrip(": ")
+    says = f", {row['says']}" if row.get("says") else ""
+    return f"#{row['number']} {row['wire_B']} B{verdict}{says}: {shown}".rstrip(": ")
 
 
 def error_text(row: Mapping[str, Any]) -> str:
@@ -81,9 +88,15 @@ def _table(recording: CardRecording, times: TimeBase, checked: CheckedStream) ->
     packets = checked.stream.packets
     clock = checked.tap.clock.name
     t_ps, uncertainty_ps = times.times_ps(recording.device, clock, packets.begin)
+    # A begin that a gap hides may be earlier by its slack.
+    slack, period_ps = packets.begin_slack, times.clocks[recording.device, clock].ps_per_cycle
+    known = (uncertainty_ps >= 0) & (slack >= 0)
+    uncertainty_ps = np.where(known, uncertainty_ps + slack * int(period_ps), -1)
     said = checked.said
     ethernet = said is not None and said.is_ == "ethernet"
     with_fcs = ethernet and said is not None and said.fcs == "present"
+    taken = set() if ethernet else _OWN
+    own = {f"field_{name}" if name in taken else name: name for name in checked.columns}
     rows = []
     for n in range(len(checked)):
         data, fcs = checked.content(n), -1
@@ -104,17 +117,35 @@ def _table(recording: CardRecording, times: TimeBase, checked: CheckedStream) ->
             "data": data[:-FCS_B] if fcs >= 0 else data,
             "fcs": fcs,
             "error": "",
-            **{name: int(column[n]) for name, column in checked.columns.items()},
+            "begun": bool(checked.begun[n]),
+            "says": "" if ethernet or said is None else _says(said, checked, n),
+            **{name: int(checked.columns[column][n]) for name, column in own.items()},
         }
         rows.append(row)
         error = _error(int(checked.wrong[n]), flags)
         if error:
             rows.append({**row, "kind": "error", "error": error})
     names = ["t_ps", "t_unc_ps", "source", "kind", "number", "wire_B", "cycle", "end_cycle"]
-    names += ["verdict", "data", "fcs", "error", *checked.columns]
-    if not ethernet:
-        names.remove("fcs")
+    names += ["verdict", "data", "fcs", "error", "begun", "says", *own]
+    for name in ("says",) if ethernet else ("fcs",):
+        names.remove(name)
     return pa.table({name: _column(name, [row[name] for row in rows]) for name in names})
+
+
+def _says(said: Format, checked: CheckedStream, packet: int) -> str:
+    """Return a packet's own fields in words, the names that the card file has for their values with them."""
+    parts = []
+    for name, column in checked.columns.items():
+        value = int(column[packet])
+        each = said.field.get(name)
+        short = value < 0 if each is None else each.at_bit + each.bits > 8 * checked.size[packet]
+        if short or not checked.begun[packet]:
+            continue
+        bits = 64 if each is None else each.bits
+        value &= (1 << bits) - 1
+        words = [word for word, number in each.names.items() if number == value] if each else []
+        parts.append(f"{name} {words[0]} ({value})" if words else f"{name} {value}")
+    return ", ".join(parts)
 
 
 def _error(wrong: int, flags: int) -> str:
@@ -125,6 +156,8 @@ def _error(wrong: int, flags: int) -> str:
 
 def _column(name: str, values: list[Any]) -> pa.Array:
     kinds = {
+        "says": pa.string(),
+        "begun": pa.bool_(),
         "source": pa.string(),
         "kind": pa.string(),
         "verdict": pa.string(),

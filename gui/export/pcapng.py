@@ -29,7 +29,7 @@ _DIRECTIONS = {"received": 1, "sent": 2}  # epb_flags bits 0-1: inbound, outboun
 _VERDICT_BITS = {"header_ok": 0, "payload_ok": 2, "length_ok": 4}
 _WHOLE_BIT = 6
 
-_COMMENT, _IF_NAME, _IF_DESCRIPTION, _IF_TSRESOL = 1, 2, 3, 9  # option codes
+_COMMENT, _IF_NAME, _IF_DESCRIPTION, _IF_TSRESOL, _IF_FCSLEN = 1, 2, 3, 9, 13  # option codes
 _EPB_FLAGS, _SHB_USERAPPL = 2, 4
 
 
@@ -137,7 +137,9 @@ def _byte_packets(
         if linktype == _LINKTYPE_ETHERNET and fcs is not None and fcs >= 0:
             data += struct.pack("<I", fcs)
             flags |= 4 << 5  # epb_flags bits 5-8: length of the check sequence, bytes
-        interface = (str(row["source"]), linktype, name)
+        # Bytes from the middle of a frame are no frame: Wireshark would read addresses there.
+        kind = linktype if row.get("begun", True) else _LINKTYPE_BYTES
+        interface = (str(row["source"]), kind, name)
         held = _Packet(row["t_ps"], interface, data, flags, text, int(row.get("wire_B") or 0))
     if held is not None:
         yield held
@@ -192,6 +194,8 @@ def _section(file: BinaryIO, source: str) -> None:
 def _interface(file: BinaryIO, source: str, linktype: int, description: str) -> None:
     options = _option(_IF_NAME, source) + _option(_IF_DESCRIPTION, description)
     options += _option(_IF_TSRESOL, b"\x09")  # 10^-9 s
+    if linktype == _LINKTYPE_ETHERNET:  # a frame that has one says so; else Wireshark guesses
+        options += _option(_IF_FCSLEN, b"\0")
     _block(file, 1, struct.pack("<HHI", linktype, 0, _MAX_B) + options + bytes(4))
 
 

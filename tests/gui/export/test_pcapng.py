@@ -54,10 +54,10 @@ def test_a_file_is_a_section_an_interface_and_the_packets_to_the_byte(tmp_path: 
         raw = raw[length:]
     assert [kind for kind, _ in blocks] == [0x0A0D0D0A, 1, 6]
     assert blocks[0][1].startswith(bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff"))
-    # link type 1, a limit of 262,144 B, if_name MAC, if_description, if_tsresol 10^-9, end
+    # link type 1, a limit of 262,144 B, if_name MAC, if_description, if_tsresol 10^-9, if_fcslen 0, end
     assert blocks[1][1] == (
         bytes.fromhex("0100 0000 00000400 0200 0300") + b"MAC\0"
-        b"\3\0\x0c\0mac.ethernet" + bytes.fromhex("0900 0100 09000000 00000000")
+        b"\3\0\x0c\0mac.ethernet" + bytes.fromhex("0900 0100 09000000 0d00 0100 00000000 00000000")
     )
     # interface 0, 2^32 + 5 ns, 60 of 60 B; flags: outbound
     head = bytes.fromhex("00000000 01000000 05000000 3c000000 3c000000")
