@@ -11,6 +11,8 @@ need verilator verilator
 need ccache ccache # one and the same C++ of Verilator is compiled once
 need iverilog iverilog
 need yosys yosys
+need sta opensta # reads the constraints of a card's device
+need tclsh tcl
 need ghdl ghdl
 need z3 z3
 need sigrok-cli sigrok-cli

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from freezeframe.capture.card.build.c_header import c_header
+from freezeframe.capture.card.build.constraints import sdc_constraints, vivado_constraints
 from freezeframe.capture.card.build.fusesoc import fusesoc_core
 from freezeframe.capture.card.build.litex import litex_module
 from freezeframe.capture.card.build.ports import module_name, rom_module
@@ -35,6 +36,9 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
     verilog = list(texts)
     texts[f"{name}.f"] = "".join(f"{place}\n" for place in verilog)
     texts[f"{name}.core"] = fusesoc_core(card, verilog)
+    blocks = [path.stem for path in sources]
+    texts[f"{name}_vivado.tcl"] = vivado_constraints(card, blocks)
+    texts[f"{name}.sdc"] = sdc_constraints(card, blocks)
     texts[f"{name}.h"] = c_header(card)
     texts[f"{name}.rdl"] = systemrdl(card)
     texts[f"{name}_pkg.vhd"] = vhdl_package(card)
