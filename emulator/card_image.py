@@ -30,7 +30,7 @@ from freezeframe.capture.targets.base import Words
 
 SERVED = (
     Feature.ARM_KEY | Feature.CRC_TABLE | Feature.ROM | Feature.TRIGGER | Feature.COUNTERS
-    | Feature.BANK | Feature.TIME_PAIRS
+    | Feature.BANK | Feature.TIME_PAIRS | Feature.EVENT_LOG | Feature.HISTOGRAMS
 )  # fmt: skip
 """What an image has unless it is asked for less."""
 
@@ -50,11 +50,14 @@ def empty_recording(card: ElaboratedCard, features: Feature = SERVED) -> CardRec
             stored=0,
             offered=0,
         )
-        for tap in card.taps
+        for tap in card.recorders
     }
+    log = None if card.log is None else taps.pop(card.log.name)
     clocks = [RecordedClock(clock, clock.said.hz) for clock in card.clocks]
     counters = {name: 0 for name, _ in card.counters}
-    return CardRecording(card, taps, clocks, features, causes=1, cause_cycle=0, counters=counters)
+    return CardRecording(
+        card, taps, clocks, features, causes=1, cause_cycle=0, counters=counters, log=log
+    )
 
 
 class CardImage:
@@ -164,7 +167,7 @@ class _ImageDevice:
         parts = []
         if Feature.ROM in recording.features:
             parts.append(rom_image(text))
-        taps = {memory.name: recording.taps[memory.tap.name] for memory in memories}
+        taps = {memory.name: recording.recorders[memory.tap.name] for memory in memories}
         parts += trace_images(
             memories,
             {memory.name: taps[memory.name].lanes[memory.lane] for memory in memories},
@@ -195,7 +198,7 @@ class _ImageDevice:
         rom_length = len(parts[0].words) if Feature.ROM in recording.features else 0
         self._identify(boot_nonce, chunk, rom_length)
         self.set("ctl.crc_done", entries)
-        for tap in recording.taps.values():
+        for tap in recording.recorders.values():
             self.set("tap.kinds", tap.kinds, tap.tap.number)
             self.set("tap.post", _POST, tap.tap.number)
         self.show()
@@ -265,7 +268,7 @@ class _ImageDevice:
         running = sum(1 << clock.clock.number for clock in recording.clocks if clock.alive)
         self.set("ctl.clocks_alive", running)
         self.set("ctl.clocks_closed", running)
-        for tap in recording.taps.values():
+        for tap in recording.recorders.values():
             number = tap.tap.number
             self.set("tap.write_ptr", tap.write_ptr, number)
             self.set("tap.status", tap.wrapped | tap.closed << 1, number)
@@ -292,7 +295,7 @@ class _ImageDevice:
         self.set("ctl.causes", 0)
         self._set64("ctl.cause_cycle_", 0)
         self.set("ctl.clocks_closed", 0)
-        for tap in self.recording.taps.values():
+        for tap in self.recording.recorders.values():
             for name in ("write_ptr", "status", "stored", "offered"):
                 self.set(f"tap.{name}", 0, tap.tap.number)
 
@@ -303,7 +306,6 @@ class _ImageDevice:
     def _identify(self, boot_nonce: int, chunk: int, rom_length: int) -> None:
         card, recording = self.recording.card, self.recording
         index, count, stride = self._place
-        log = int(bool(card.said.event or card.said.states))
         words = {
             "magic": MAGIC,
             "format": 2 << 16,
@@ -314,7 +316,7 @@ class _ImageDevice:
             "features": int(recording.features),
             "generation": 1,
             "card_rom": rom_length,
-            "shape": len(card.clocks) | (len(card.taps) + log) << 8 | (card.memories + log) << 16,
+            "shape": len(card.clocks) | len(card.recorders) << 8 | card.memories << 16,
             "chunk": chunk,
             "max_burst": 255,
             "sync_period": recording.sync_period,

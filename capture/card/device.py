@@ -157,11 +157,10 @@ def _check_shape(identity: CardIdentity, found: FoundCard, where: str) -> None:
         DeviceUnknownError: the first that differs is named.
     """
     card = found.card
-    log = int(bool(card.said.event or card.said.states))
     said = {
         "clocks": (identity.shape_clocks, len(card.clocks)),
-        "taps": (identity.shape_taps, len(card.taps) + log),
-        "memories": (identity.shape_memories, card.memories + log),
+        "taps": (identity.shape_taps, len(card.recorders)),
+        "memories": (identity.shape_memories, card.memories),
         "causes": (identity.counters_causes, len(card.causes)),
     }
     if Feature.COUNTERS in identity.built:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from msgspec import json, to_builtins
 
-from freezeframe.capture.card.tables import CardFile, Cause, Clock, Counter, Law, Stretch, Tap
+from freezeframe.capture.card.tables import (
+    CardFile,
+    Cause,
+    Clock,
+    Counter,
+    Event,
+    Law,
+    States,
+    Stretch,
+    Tap,
+)
 
 LANE_BITS = 64
 RECORD_BITS = 72
 # The stream's cycle is that of the record less these: one tap register, two with the fast recorder.
 LATENCY_CYCLES = {"plain": 1, "fast": 2}
 BUILT_IN_CAUSES = ("host", "trigger", "peer")
+LOG = "event_log"
+LOG_RECORDS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +102,27 @@ class ElaboratedStretch:
 
 
 @dataclass(frozen=True, slots=True)
+class ElaboratedSource:
+    """What the event log tells of: an event with its value, or a state machine.
+
+    Attributes:
+        number: as its records have it; events first, each in the order of the file.
+        bits: of the value that is logged; 0 for an event without one.
+    """
+
+    number: int
+    name: str
+    said: Event | States
+    clock: ElaboratedClock
+    bits: int
+
+    @property
+    def states(self) -> Sequence[str]:
+        """Return the names of a machine's states; none for an event."""
+        return self.said.names if isinstance(self.said, States) else ()
+
+
+@dataclass(frozen=True, slots=True)
 class ElaboratedCause:
     """A cause of a freeze and its bit; ``said`` is None for those that every card has."""
 
@@ -128,6 +162,14 @@ class ElaboratedCard:
             shape = said.format[tap.format].is_ if tap.format else "raw"
             taps.append(ElaboratedTap(number, name, tap, by_name[tap.clock], shape, lanes, latency))
         self.taps = tuple(taps)
+        self.sources = tuple(_sources(said, by_name, self.clocks[0]))
+        # The log is recorded, read and verified as a tap is; it is none of the card's streams.
+        self.log: ElaboratedTap | None = None
+        if self.sources:
+            log = Tap(kind="words", clock=self.clocks[0].name, depth=LOG_RECORDS)
+            lanes = range(memory, memory + 1)
+            self.log = ElaboratedTap(len(taps), LOG, log, self.clocks[0], "raw", lanes, 1)
+        self.recorders = (*self.taps, self.log) if self.log else self.taps
         self.causes = tuple(
             ElaboratedCause(bit, name, said.cause.get(name))
             for bit, name in enumerate((*BUILT_IN_CAUSES, *said.cause))
@@ -159,13 +201,13 @@ class ElaboratedCard:
 
     @property
     def memories(self) -> int:
-        """How many trace memories the taps have."""
-        return self.taps[-1].lanes.stop
+        """How many trace memories the taps have, and the event log."""
+        return self.recorders[-1].lanes.stop
 
     @property
     def memory_bits(self) -> int:
         """Bits of all trace memories."""
-        return sum(len(tap.lanes) * tap.said.depth * RECORD_BITS for tap in self.taps)
+        return sum(len(tap.lanes) * tap.said.depth * RECORD_BITS for tap in self.recorders)
 
     @cached_property
     def text(self) -> str:
@@ -206,6 +248,22 @@ class ElaboratedCard:
                     )
                 )
         return tuple(laws)
+
+
+def state_bits(states: int) -> int:
+    """Return the width of the wire of a state machine."""
+    return max(1, (states - 1).bit_length())
+
+
+def _sources(
+    said: CardFile, clocks: dict[str, ElaboratedClock], bus: ElaboratedClock
+) -> Iterator[ElaboratedSource]:
+    for number, (name, event) in enumerate(said.event.items()):
+        bits = event.bits if event.value else 0
+        yield ElaboratedSource(number, name, event, clocks.get(event.clock, bus), bits)
+    for number, (name, machine) in enumerate(said.states.items(), len(said.event)):
+        bits = state_bits(len(machine.names))
+        yield ElaboratedSource(number, name, machine, clocks.get(machine.clock, bus), bits)
 
 
 def _own(name: str, law: Law) -> ElaboratedLaw:

@@ -49,6 +49,8 @@ def built_features(card: ElaboratedCard) -> Feature:
         | (Feature.ROM if said.card.rom else Feature(0))
         | (Feature.COUNTERS if said.counter else Feature(0))
         | (Feature.BANK if said.bank else Feature(0))
+        | (Feature.EVENT_LOG if card.log else Feature(0))
+        | (Feature.HISTOGRAMS if said.histogram else Feature(0))
     )
 
 
@@ -154,7 +156,8 @@ class CardRecording:
         sync_period: bus cycles between two toggles of the time line.
         counters: at the freeze, by name; without those that were not read.
         bank: registers of the bank at the freeze, by name; as counters.
-        histograms: by name.
+        histograms: by name, 16 bins each.
+        log: the event log, whose records are not those of a tap; None: the card has none, or it was not read.
         not_read: a line for each thing that the device has and the capture has not.
     """
 
@@ -170,6 +173,12 @@ class CardRecording:
     bank: Mapping[str, int] = field(default_factory=dict)
     histograms: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     not_read: tuple[str, ...] = ()
+    log: RecordedTap | None = None
+
+    @property
+    def recorders(self) -> Mapping[str, RecordedTap]:
+        """Return the memories by name of their tap, the event log's behind those of the taps."""
+        return self.taps if self.log is None else {**self.taps, self.log.tap.name: self.log}
 
     @property
     def cause_names(self) -> tuple[str, ...]:

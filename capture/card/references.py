@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
+from freezeframe.capture.card.elaborated import LOG
 from freezeframe.capture.card.tables import CardFile, Cause, CrcCheck, Format, Path, Tap
+from freezeframe.capture.card.wires import NamedWire, wires_of
 
 Where = tuple[str | int, ...]
 _NARROW = (8, 16, 32)
@@ -26,6 +28,8 @@ def problems_of(card: CardFile) -> Iterator[tuple[Where, str]]:
     for name, cause in card.cause.items():
         yield from _cause(card, ("cause", name), cause)
     yield from _counters(card)
+    yield from _logged(card)
+    yield from _wires(card)
     yield from _laws(card)
     for field in card.identity.fields:
         yield from _known_field(card, ("identity", "fields"), field)
@@ -254,12 +258,46 @@ def _counters(card: CardFile) -> Iterator[tuple[Where, str]]:
                     (table, name, "clock"),
                     f"{table} {name}: {_nearest('clock', part.clock, card.clock)}",
                 )
+
+
+def _logged(card: CardFile) -> Iterator[tuple[Where, str]]:
+    """Check what is logged and what is put into histograms."""
     for name, histogram in card.histogram.items():
-        if histogram.tap not in card.tap:
+        where = ("histogram", name)
+        tap = card.tap.get(histogram.tap)
+        if tap is None:
+            yield where, f"histogram {name}: {_nearest('tap', histogram.tap, card.tap)}"
+        elif tap.kind != "axi-stream":
             yield (
-                ("histogram", name),
-                f"histogram {name}: {_nearest('tap', histogram.tap, card.tap)}",
+                where,
+                f'histogram {name}: tap {histogram.tap} has no packets; it is kind = "{tap.kind}"',
             )
+    for name in card.states.keys() & card.event.keys():
+        yield ("states", name), f"states {name}: there is an [event.{name}] too; another name"
+    for name, states in card.states.items():
+        twice = sorted({state for state in states.names if states.names.count(state) > 1})
+        if twice:
+            yield ("states", name, "names"), f"states {name}: {twice[0]} stands in names twice"
+    if (card.event or card.states) and LOG in card.tap:
+        yield ("tap", LOG), f"tap {LOG}: is the name of the log of events and states; another name"
+
+
+def _wires(card: CardFile) -> Iterator[tuple[Where, str]]:
+    """Check that a wire that is named several times is the same each time: it is one port."""
+    bus = next((name for name, clock in card.clock.items() if clock.registers), "")
+    seen: dict[str, NamedWire] = {}
+    for named in wires_of(card):
+        first = seen.setdefault(named.wire, named)
+        for what, here, there in (
+            ("bits", named.bits, first.bits),
+            ("clock", named.clock or bus, first.clock or bus),
+        ):
+            if here != there:
+                yield (
+                    (named.table, named.name),
+                    f"{named.table} {named.name}: wire {named.wire} has {what} {here}, and {there} in "
+                    f"[{first.table}.{first.name}]",
+                )
 
 
 def _laws(card: CardFile) -> Iterator[tuple[Where, str]]:

@@ -92,7 +92,7 @@ _FIELD = re.compile(r"(\w+)\[(\d+):(\d+)\]")
 
 @dataclass(frozen=True, slots=True)
 class CardMemory:
-    """A trace memory of a card: one lane of a tap.
+    """A trace memory of a card: one lane of a tap, or the event log.
 
     Attributes:
         number: in the order of the card.
@@ -116,10 +116,10 @@ class CardMemory:
 
 
 def memories_of_card(card: ElaboratedCard) -> tuple[CardMemory, ...]:
-    """Return the trace memories of a card, tap by tap, lane by lane, with their windows."""
+    """Return the trace memories of a card, tap by tap, lane by lane, then the event log, with their windows."""
     memories = []
     at = TRACE_ADDRESS
-    for tap in card.taps:
+    for tap in card.recorders:
         size_B = RECORD_WINDOW_B * tap.said.depth
         for lane, number in enumerate(tap.lanes):
             at = -(-at // size_B) * size_B
@@ -161,7 +161,7 @@ def places_map() -> RegisterMap:
 
 def card_map(card: ElaboratedCard, features: Feature = ALL_FEATURES) -> RegisterMap:
     """Return the map of a card; what belongs to a part that was not built is not in it."""
-    taps, clocks = len(card.taps), len(card.clocks)
+    taps, clocks = len(card.recorders), len(card.clocks)
     registers = [*_registers(_IDENTITY), _register("id.clk_hz", 0x80, "r", dims=((clocks, 4),))]
     registers += _registers(_CONTROL)
     if Feature.TRIGGER in features:

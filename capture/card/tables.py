@@ -239,17 +239,26 @@ class Event(_Table):
     """``[event.NAME]``: a wire whose rise is logged with a value."""
 
     wire: Wire
-    value: Annotated[str, Meta(description="a wire of up to 40 bits that is logged with it")] = ""
-    clock: str = ""
+    value: Annotated[
+        str,
+        Meta(
+            pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$",
+            description="a wire that is logged with it; none: the event alone",
+        ),
+    ] = ""
+    bits: Annotated[int, Meta(ge=1, le=40, description="of the value")] = 32
+    clock: Annotated[str, Meta(description="of both wires; the register bus unless said")] = ""
     doc: Doc = ""
 
 
 class States(_Table):
     """``[states.NAME]``: a state machine whose changes are logged."""
 
-    wire: Wire
-    names: Annotated[list[Name], Meta(min_length=2, max_length=256)]
-    clock: str = ""
+    wire: Annotated[Wire, Meta(description="as many bits as the names need")]
+    names: Annotated[
+        list[Name], Meta(min_length=2, max_length=256, description="of the states 0, 1, ...")
+    ]
+    clock: Annotated[str, Meta(description="of the wire; the register bus unless said")] = ""
     doc: Doc = ""
 
 

@@ -51,7 +51,7 @@ class CardCapture:
         for memory in memories_of_card(card):
             of_tap.setdefault(memory.tap.name, []).append(memory)
         taps = {}
-        for tap in card.taps:
+        for tap in card.recorders:
             images = [self.memories.get(memory.name) for memory in of_tap[tap.name]]
             lanes = [image for image in images if image is not None]
             if len(lanes) < len(images):
@@ -70,6 +70,7 @@ class CardCapture:
                 ),
                 kinds=_or_all(registers.value("tap.kinds", tap.number)),
             )
+        log = None if card.log is None else taps.pop(card.log.name, None)
         bank = {name: registers.known(f"bank.{name}") for name in card.said.bank}
         return CardRecording(
             card,
@@ -84,6 +85,7 @@ class CardCapture:
             bank={name: value for name, value in bank.items() if value is not None},
             histograms=self._histograms(),
             not_read=tuple(self.missing()),
+            log=log,
         )
 
     def missing(self) -> list[str]:
@@ -105,8 +107,6 @@ class CardCapture:
                 lines.append(
                     f"{self.name}: clock {clock.name} stood still, so its taps recorded nothing after it did"
                 )
-        if self.card.said.event or self.card.said.states:
-            lines.append(f"{self.name}: the event log is not read by this release")
         return lines
 
     def _histograms(self) -> dict[str, tuple[int, ...]]:

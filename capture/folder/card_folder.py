@@ -228,7 +228,7 @@ def _entry(device: CardCapture) -> dict[str, Any]:
                 "stored": registers.value("tap.stored", tap.number),
                 "offered": registers.value("tap.offered", tap.number),
             }
-            for tap in device.card.taps
+            for tap in device.card.recorders
         },
         "memories": {
             memory.name: {

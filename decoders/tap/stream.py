@@ -111,12 +111,12 @@ class TapStream:
     @cached_property
     def records(self) -> TapRecords:
         """Lane 0's records, for what points into the memory."""
-        return _records(self.recorded, Workspace())
+        return tap_records(self.recorded, Workspace())
 
     @cached_property
     def slots(self) -> Int64:
         """``(n,)``: where each of the records stood."""
-        return _slots(self.recorded)
+        return slots_read(self.recorded)
 
     def __len__(self) -> int:
         return len(self.packets.offset)
@@ -195,7 +195,7 @@ def decode_tap(recorded: RecordedTap, workspace: Workspace | None = None) -> Tap
     """
     tap = recorded.tap
     space = workspace or Workspace()
-    records = _records(recorded, space)
+    records = tap_records(recorded, space)
     data, kind, dt = records.columns
     side, keep, void = _side_lanes(recorded, len(kind))
     odd = _odd(records)
@@ -232,7 +232,7 @@ def decode_tap(recorded: RecordedTap, workspace: Workspace | None = None) -> Tap
         columns,
         buffer[: used + (-used % 8)],
         _span(records, tap.latency_cycles),
-        tuple(_problems(recorded, records, *met)),
+        tuple(problems_of(recorded, records, _known(tap), *met)),
         filtered,
     )
 
@@ -258,12 +258,14 @@ def _span(records: TapRecords, latency: int) -> tuple[int, int] | None:
     return int(cycle[ends[0]]) - latency, int(cycle[ends[1]]) - latency
 
 
-def _slots(recorded: RecordedTap) -> Int64:
+def slots_read(recorded: RecordedTap) -> Int64:
+    """Return ``(n,)``: the slots of lane 0 that were read, oldest first."""
     slots = recorded.slots_in_order()
     return slots[~recorded.unread(0)[slots]] if recorded.gaps and recorded.gaps[0] else slots
 
 
-def _records(recorded: RecordedTap, space: Workspace) -> TapRecords:
+def tap_records(recorded: RecordedTap, space: Workspace) -> TapRecords:
+    """Return lane 0's records, dated; of the event log, its only lane's."""
     lane = recorded.lanes[0]
     pointer = recorded.write_ptr
     gone = None
@@ -299,7 +301,7 @@ def _side_lanes(
     data = np.zeros((len(lanes), count), np.uint64)
     keep = np.zeros((len(lanes), count), np.uint8)
     void = np.zeros(count, np.bool_)
-    slots = _slots(recorded) if lanes else np.empty(0, np.int64)
+    slots = slots_read(recorded) if lanes else np.empty(0, np.int64)
     for number, lane in enumerate(lanes):
         records = lane[slots]
         data[number] = np.ascontiguousarray(records[:, :8]).view("<u8")[:, 0]
@@ -309,17 +311,29 @@ def _side_lanes(
     return data, keep, void
 
 
-def _problems(
-    recorded: RecordedTap, records: TapRecords, kinds: int, any_flag: int, all_flags: int, zero_dt: bool
+def _known(tap: ElaboratedTap) -> set[int]:
+    return {int(k) for k in TapKind if k != TapKind.SUM or tap.said.store != "all"}
+
+
+def problems_of(
+    recorded: RecordedTap, records: TapRecords, known: set[int], kinds: int, any_flag: int, all_flags: int,
+    zero_dt: bool,
 ) -> list[Problem]:  # fmt: skip
-    """Say what is wrong with the recording, a line for each sort of thing."""
+    """Say what is wrong with the recording, a line for each sort of thing.
+
+    Args:
+        known: kinds of record that this memory may hold.
+        kinds: bit k: a record of kind k is there.
+        any_flag, all_flags: of the records' dates, joined by or and by and.
+        zero_dt: a record has dt 0.
+    """
     name = recorded.tap.name
     kind, dt = records.columns.kind, records.columns.dt
     cycle, _, flags = records.dated
     found: list[Problem] = []
 
     def add(code: ProblemCode, rows: Int64, text: str) -> None:
-        slot, count = int(_slots(recorded)[rows[0]]), len(rows)
+        slot, count = int(slots_read(recorded)[rows[0]]), len(rows)
         found.append(Problem(code, name, slot, count, f"{text} ({count} such)"))
 
     for number, lane in enumerate(recorded.gaps):
@@ -328,8 +342,6 @@ def _problems(
             found.append(Problem(ProblemCode.NOT_READ, name, gap.start, len(gap), text))
     if not len(kind):
         return found
-    summed = recorded.tap.said.store != "all"
-    known = {int(k) for k in TapKind if k != TapKind.SUM or summed}
     closed = np.flatnonzero(kind == int(TapKind.MARK))
     if len(closed) and (BITS[kind[closed[0] :]] & Bit.WORD).any():
         text = "words stand behind the MARK that closes a memory"

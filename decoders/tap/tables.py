@@ -1,4 +1,4 @@
-"""The packets of a card's recording as tables: one for each tap, a bad packet followed by a row that says why.
+"""A card's recording as tables: the packets of each tap, a bad one followed by a row that says why, and the event log.
 
 Times are on the card's time base, from the zero of its bus clock's counter.
 """
@@ -18,6 +18,7 @@ from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.stack_run import Decoded
 from freezeframe.decoders.tap.checked import BAD, FCS_B, GOOD, CheckedStream, Wrong, check_packets
+from freezeframe.decoders.tap.event_log import decode_log, entry_text, log_table
 from freezeframe.decoders.tap.kinds import Packet
 from freezeframe.decoders.tap.stream import decode_tap
 
@@ -49,7 +50,7 @@ _OWN = {
 
 
 def packet_tables(folder: CardFolder, devices: Sequence[str] | None = None) -> list[Decoded]:
-    """Return the packets of every tap, ``A.rx_in`` and so on, in the order of the card.
+    """Return the packets of every tap, ``A.rx_in`` and so on, in the order of the card, then its event log.
 
     Args:
         devices: names of those that are wanted; all of the capture by default.
@@ -65,11 +66,16 @@ def packet_tables(folder: CardFolder, devices: Sequence[str] | None = None) -> l
             checked = check_packets(recording.card.said, decode_tap(tap))
             table = _table(recording, times, checked)
             tables.append(Decoded(f"{device.name}.{name}", table))
+        if recording.log is not None:
+            table = log_table(recording, decode_log(recording, times))
+            tables.append(Decoded(f"{device.name}.{recording.log.tap.name}", table))
     return tables
 
 
 def packet_text(row: Mapping[str, Any]) -> str:
     """Return a row of such a table in words."""
+    if "number" not in row:
+        return entry_text(row)
     if row["kind"] == "error":
         return f"#{row['number']} {row['error']}"
     data = row["data"] or b""

@@ -9,12 +9,15 @@ from freezeframe.capture.card.build.ports import joined, keep, packed, shape, st
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedClock
 from freezeframe.capture.card.tables import Cause, Counter
 
-_OF_A_STREAM = ("packets", "words", "bytes", "waits")
+_OF_PACKETS = ("packets", "words", "bytes")
+_OF_A_STREAM = (*_OF_PACKETS, "waits")
 
 
 def unused_counts(card: ElaboratedCard) -> list[str]:
     """Return the wires of `counts` that nothing reads."""
     used = {(said.tap, said.counts) for _, said in card.counters}
+    for said in card.said.histogram.values():
+        used |= {(said.tap, what) for what in _OF_PACKETS}
     taps = {tap for tap, what in used if what in _OF_A_STREAM}
     unused = [
         f"{tap}_{what}" for tap in sorted(taps) for what in _OF_A_STREAM if (tap, what) not in used
@@ -29,10 +32,12 @@ def counts(card: ElaboratedCard) -> Iterator[str]:
     wire [13:0] win_addr;
     wire [31:0] counts_rdata, snapshot_seq;
     wire [5:0] snapshot_log2;"""
-    if not card.counters and not card.said.bank:
+    histograms = card.said.histogram
+    if not card.counters and not card.said.bank and not histograms:
         yield "    assign {counts_ack, counts_err, counts_rdata, snapshot_seq} = 66'd0;"
         return
-    for name in sorted({said.tap for _, said in card.counters if said.counts in _OF_A_STREAM}):
+    counted = {said.tap for _, said in card.counters if said.counts in _OF_A_STREAM}
+    for name in sorted(counted | {said.tap for said in histograms.values()}):
         tap = card.tap(name)
         yield f"""    wire {name}_words, {name}_packets, {name}_waits;
     wire [7:0] {name}_bytes;
@@ -42,8 +47,8 @@ def counts(card: ElaboratedCard) -> Iterator[str]:
     );"""
     for name, said in card.counters:
         yield from _counter(card, name, said)
-    yield """    wire counters_ack, counters_err, counters_copying, bank_ack, bank_err;
-    wire [31:0] counters_rdata, bank_rdata;"""
+    yield """    wire counters_ack, counters_err, counters_copying, bank_ack, bank_err, histogram_ack, histogram_err;
+    wire [31:0] counters_rdata, bank_rdata, histogram_rdata;"""
     yield (
         _counter_bank(card)
         if card.counters
@@ -52,12 +57,17 @@ def counts(card: ElaboratedCard) -> Iterator[str]:
         )
     )
     yield _bank(card) if card.said.bank else "    assign {bank_ack, bank_err, bank_rdata} = 34'd0;"
-    # Offsets from 0x4000: snapshots below 0x800, values at the freeze below 0xC00, the bank from 0x1000 to 0x11FF.
-    yield """    wire at_frozen = win_addr[13:10] == 4'd2, at_bank = win_addr[13:9] == 5'd8;
-    wire nowhere = sel_counts && win_addr[13:11] != 3'd0 && !at_frozen && !at_bank;
-    assign counts_ack = counters_ack || bank_ack || nowhere;
-    assign counts_err = nowhere || (counters_ack && counters_err) || (bank_ack && bank_err);
-    assign counts_rdata = counters_ack ? counters_rdata : bank_rdata;
+    if histograms:
+        yield from _histograms(card)
+    else:
+        yield "    assign {histogram_ack, histogram_err, histogram_rdata} = 34'd0;"
+    # Offsets from 0x4000: snapshots below 0x800, values at the freeze below 0xC00, the bank from 0x1000 to 0x11FF,
+    # histograms from 0x1800 to 0x1BFF.
+    yield """    wire at_frozen = win_addr[13:10] == 4'd2, at_bank = win_addr[13:9] == 5'd8, at_histogram = win_addr[13:10] == 4'd6;
+    wire nowhere = sel_counts && win_addr[13:11] != 3'd0 && !at_frozen && !at_bank && !at_histogram;
+    assign counts_ack = counters_ack || bank_ack || histogram_ack || nowhere;
+    assign counts_err = nowhere || (counters_ack && counters_err) || (bank_ack && bank_err) || (histogram_ack && histogram_err);
+    assign counts_rdata = counters_ack ? counters_rdata : bank_ack ? bank_rdata : histogram_rdata;
     wire unused_counts = &{1'b0, counters_copying};"""
 
 
@@ -111,4 +121,21 @@ def _bank(card: ElaboratedCard) -> str:
         .clk(clk_{card.clocks[0].name}), .rst(rst), .clks(clks), .rsts(rsts), .closed(ended), .wires({joined(wires)}),
         .sel(sel_counts && at_bank), .win_word(win_addr[8:2]), .win_ack(bank_ack), .win_err(bank_err),
         .win_rdata(bank_rdata)
+    );"""
+
+
+def _histograms(card: ElaboratedCard) -> Iterator[str]:
+    said = card.said.histogram
+    numbers = [card.tap(histogram.tap).clock.number for histogram in said.values()]
+    for name, histogram in said.items():
+        tap, c = histogram.tap, card.tap(histogram.tap).clock.name
+        yield f"""    wire [31:0] bin_{name};
+    ff_card_histogram #(.GAPS({int(histogram.of == "gaps")})) i_histogram_{name} (
+        .clk(clk_{c}), .rst(rst_{c}), .arm(arm_{c}), .closed(ended_{c}), .words({tap}_words), .packets({tap}_packets),
+        .bytes({tap}_bytes), .win_bin(win_addr[5:2]), .win_count(bin_{name})
+    );"""
+    yield f"""    ff_card_words #(.WORDS({len(said)}), .CLOCKS(CLOCKS), .DOMAIN({packed(numbers, 8)})) i_histograms (
+        .clk(clk_{card.clocks[0].name}), .rst(rst), .clks(clks), .rsts(rsts), .words({joined(f"bin_{name}" for name in said)}),
+        .sel(sel_counts && at_histogram), .win_word({{3'd0, win_addr[9:6]}}), .win_ack(histogram_ack),
+        .win_err(histogram_err), .win_rdata(histogram_rdata)
     );"""

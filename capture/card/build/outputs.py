@@ -58,19 +58,8 @@ def stale(card: ElaboratedCard, folder: Path) -> list[str]:
 
 
 def _refuse_unbuilt(card: ElaboratedCard) -> None:
-    said = card.said
     for tap in card.taps:
         if tap.said.store != "all":
             raise InputError(
                 f'card {card.name}: tap {tap.name}: store is described, and this release builds "all" alone'
-            )
-    for table, names in (
-        ("event", said.event),
-        ("states", said.states),
-        ("histogram", said.histogram),
-    ):
-        if names:
-            raise InputError(
-                f"card {card.name}: [{table}.{next(iter(names))}] is described, and this release "
-                f"does not build [{table}]; leave it out, or name its wires in [counter] and [bank]"
             )

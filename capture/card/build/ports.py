@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedClock, ElaboratedTap
+from freezeframe.capture.card.wires import wires_of
 
+POST_W = 16
 _BUS_PORTS = {
     "axi4-lite": (
         "input  wire s_axi_awvalid", "output wire s_axi_awready", "input  wire [31:0] s_axi_awaddr",
@@ -60,13 +62,8 @@ def wire_ports(card: ElaboratedCard) -> list[tuple[str, int, ElaboratedClock]]:
     clocks = {clock.name: clock for clock in card.clocks}
     bus = card.clocks[0]
     ports: dict[str, tuple[str, int, ElaboratedClock]] = {}
-    wires = [(cause.wire, cause.clock) for cause in card.said.cause.values()]
-    wires += [(counter.wire, counter.clock) for counter in card.said.counter.values()]
-    for wire, clock in wires:
-        if wire:
-            ports.setdefault(wire, (wire, 1, clocks.get(clock, bus)))
-    for bank in card.said.bank.values():
-        ports.setdefault(bank.wire, (bank.wire, bank.bits, clocks.get(bank.clock, bus)))
+    for named in wires_of(card.said):
+        ports.setdefault(named.wire, (named.wire, named.bits, clocks.get(named.clock, bus)))
     return list(ports.values())
 
 
@@ -129,3 +126,24 @@ def keep(tap: ElaboratedTap) -> str:
 def shape(tap: ElaboratedTap) -> str:
     """Return the parameters of a block that reads a tap's bytes."""
     return f".BITS({tap.said.bits}), .KEEP({int(tap.said.keep != 'none')})"
+
+
+def recorder_wires(tap: ElaboratedTap) -> str:
+    """Return the wires by which a recorder tells of itself: a tap's, or the event log's."""
+    name, slot_w = tap.name, (tap.said.depth - 1).bit_length()
+    return f"""    wire [{slot_w - 1}:0] {name}_write_ptr;
+    wire {name}_wrapped, {name}_closed, {name}_fire, {name}_word_valid;
+    wire [31:0] {name}_stored, {name}_offered;
+    wire [3:0] {name}_word_kind;
+    wire [63:0] {name}_word_data;"""
+
+
+def recorder_ports(tap: ElaboratedTap) -> str:
+    """Return a recorder's connections to its clock, its configuration and those wires."""
+    name, c, n = tap.name, tap.clock.name, tap.number
+    return f""".now(now_{c}), .arm(arm_{c}), .triggered_next(next_{c}), .triggered(triggered_{c}), .causes(causes_{c}),
+        .since(since_{c}), .drain(drain_{c}),
+        .cfg_post(cfg_post[{POST_W * n} +: POST_W]), .cfg_kinds(cfg_kinds[{16 * n} +: 16]),
+        .stat_write_ptr({name}_write_ptr), .stat_wrapped({name}_wrapped), .stat_stored({name}_stored),
+        .stat_offered({name}_offered), .stat_closed({name}_closed), .word_valid({name}_word_valid),
+        .word_kind({name}_word_kind), .word_data({name}_word_data)"""

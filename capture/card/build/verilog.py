@@ -6,12 +6,16 @@ from collections.abc import Iterator
 
 from freezeframe.capture.card.build.checks import checker
 from freezeframe.capture.card.build.counts import counts, unused_counts
+from freezeframe.capture.card.build.log import event_log
 from freezeframe.capture.card.build.ports import (
+    POST_W,
     bus_ports,
     joined,
     keep,
     module_name,
     packed,
+    recorder_ports,
+    recorder_wires,
     rom_module,
     stream,
     top_ports,
@@ -22,7 +26,6 @@ from freezeframe.capture.card.recording import built_features
 from freezeframe.capture.card.registers import memories_of_card, stride_log2
 
 LEAST_CAUSES = 12  # bits of the cause registers
-POST_W = 16
 NONE = "1'b0"
 UART_BAUD = 115_200
 _ADAPTERS = {
@@ -40,6 +43,8 @@ def verilog_top(card: ElaboratedCard) -> str:
     parts = [_head(card), _shared(card)]
     parts += [_clock(card, clock) for clock in card.clocks]
     parts += [_tap(card, tap) for tap in card.taps]
+    parts += event_log(card)
+    parts += [_trigger(card, tap) for tap in card.recorders]
     for cause in card.causes:
         if cause.said is not None and cause.said.check:
             parts.append(f"    wire cause_{cause.name};")
@@ -80,7 +85,7 @@ module {module_name(card)} #(
 def _shared(card: ElaboratedCard) -> str:
     names = [clock.name for clock in card.clocks]
     spare = max(2, len(names)) - len(names)  # a card of one clock has a second one that never runs
-    lanes, taps = card.memories, len(card.taps)
+    lanes, taps = card.memories, len(card.recorders)
     return f"""    localparam CAUSES = {causes_width(card)}, CLOCKS = {len(names) + spare}, POST_W = {POST_W};
     wire [32:0] line = time_in;
     wire arm_toggle, level, trigger_agrees;
@@ -100,7 +105,7 @@ def _shared(card: ElaboratedCard) -> str:
 
 def _clock(card: ElaboratedCard, clock: ElaboratedClock) -> str:
     c, bus = clock.name, card.clocks[0].name
-    taps = [tap.name for tap in card.taps if tap.clock is clock]
+    taps = [tap.name for tap in card.recorders if tap.clock is clock]
     raised = [_raised(card, bit, clock) for bit in range(len(card.causes))]
     raised += ["1'b0"] * (causes_width(card) - len(raised))
     closed = " && ".join(f"{tap}_closed" for tap in taps) or f"triggered_{c}"
@@ -130,7 +135,7 @@ def _raised(card: ElaboratedCard, bit: int, clock: ElaboratedClock) -> str:
     """Return what raises a cause in a clock's domain."""
     cause = card.causes[bit]
     if cause.name == "trigger":
-        fires = [f"{tap.name}_fire" for tap in card.taps if tap.clock is clock]
+        fires = [f"{tap.name}_fire" for tap in card.recorders if tap.clock is clock]
         return " || ".join(fires + ([] if clock.number else ["trigger_in"])) or "1'b0"
     if cause.said is None:
         return "1'b0"
@@ -141,16 +146,12 @@ def _raised(card: ElaboratedCard, bit: int, clock: ElaboratedClock) -> str:
 
 
 def _tap(card: ElaboratedCard, tap: ElaboratedTap) -> str:
-    said, name, c, n, lanes = tap.said, tap.name, tap.clock.name, tap.number, tap.lanes
+    said, name, lanes = tap.said, tap.name, tap.lanes
     store = _STORE[said.store] if isinstance(said.store, str) else said.store.first_bytes
     slot_w = (said.depth - 1).bit_length()
     user = said.user
     marks, bit = (user.bits, user.bad_frame or 0) if user else (0, 0)
-    return f"""    wire [{slot_w - 1}:0] {name}_write_ptr;
-    wire {name}_wrapped, {name}_closed, {name}_fire, {name}_word_valid;
-    wire [31:0] {name}_stored, {name}_offered;
-    wire [3:0] {name}_word_kind;
-    wire [63:0] {name}_word_data;
+    return f"""{recorder_wires(tap)}
     ff_card_tap #(
         .BITS({said.bits}), .KEEP({_KEEP[said.keep]}), .USER_W({marks}), .BAD_BIT({bit}), .READY({int(said.ready)}),
         .LAST({int(said.kind == "axi-stream")}), .LOOSE({int(said.time == "loose")}),
@@ -158,16 +159,16 @@ def _tap(card: ElaboratedCard, tap: ElaboratedTap) -> str:
     ) i_tap_{name} (
         {stream(tap)},
         .tdata({name}_tdata), {keep(tap)}, .tuser({f"{name}_tuser" if user else "1'b0"}),
-        .now(now_{c}), .arm(arm_{c}), .triggered_next(next_{c}), .triggered(triggered_{c}), .causes(causes_{c}),
-        .since(since_{c}), .drain(drain_{c}),
-        .cfg_post(cfg_post[{POST_W * n} +: POST_W]), .cfg_kinds(cfg_kinds[{16 * n} +: 16]),
-        .stat_write_ptr({name}_write_ptr), .stat_wrapped({name}_wrapped), .stat_stored({name}_stored),
-        .stat_offered({name}_offered), .stat_closed({name}_closed), .word_valid({name}_word_valid),
-        .word_kind({name}_word_kind), .word_data({name}_word_data), .rd_clk(clk_{card.clocks[0].name}),
+        {recorder_ports(tap)},
+        .rd_clk(clk_{card.clocks[0].name}),
         .rd_en(rd_en[{lanes.start} +: {len(lanes)}]), .rd_slot(rd_slot[{slot_w - 1}:0]),
         .rd_record(rd_record[{72 * lanes.start} +: {72 * len(lanes)}])
-    );
-    ff_card_trigger i_trigger_{name} (
+    );"""
+
+
+def _trigger(card: ElaboratedCard, tap: ElaboratedTap) -> str:
+    name, c, n = tap.name, tap.clock.name, tap.number
+    return f"""    ff_card_trigger i_trigger_{name} (
         .bus_clk(clk_{card.clocks[0].name}), .shift(trigger_shift), .agrees(trigger_agrees), .on(trigger_on[{n}]),
         .clk(clk_{c}), .rst(rst_{c}), .arm(arm_{c}), .word_valid({name}_word_valid), .word_kind({name}_word_kind),
         .word_data({name}_word_data), .fire({name}_fire)
@@ -199,24 +200,25 @@ def _core(card: ElaboratedCard) -> Iterator[str]:
     pointers = [
         f"{tap.name}_write_ptr" if (spare := 16 - (tap.said.depth - 1).bit_length()) == 0
         else f"{{{spare}'d0, {tap.name}_write_ptr}}"
-        for tap in card.taps
+        for tap in card.recorders
     ]  # fmt: skip
     news = ", ".join(
         f".far_{what}({joined([f'far_{what}_{name}' for name in far] or [NONE])})" for what in _NEWS
     )  # fmt: skip
     of_taps = ", ".join(
-        f".tap_{what}({joined(f'{tap.name}_{what}' for tap in card.taps)})"
+        f".tap_{what}({joined(f'{tap.name}_{what}' for tap in card.recorders)})"
         for what in ("wrapped", "closed", "stored", "offered")
     )
     yield f"""    ff_card_core #(
         .CARD_HASH(64'h{card.hash:016x}), .BUILD_HASH(BUILD_HASH), .FEATURES(32'h{int(built_features(card)):x}),
         .DEVICES(DEVICES), .INDEX(INDEX), .TIME_MASTER(TIME_MASTER), .STRIDE_LOG2({stride_log2(card)}), .CLOCKS(CLOCKS),
-        .SHOWN_CLOCKS({len(card.clocks)}), .CLK_HZ({packed(hz, 32)}), .TAPS({len(card.taps)}),
-        .TAP_DOMAIN({packed([tap.clock.number for tap in card.taps], 8)}), .MEMORIES({len(memories)}),
+        .SHOWN_CLOCKS({len(card.clocks)}), .CLK_HZ({packed(hz, 32)}), .TAPS({len(card.recorders)}),
+        .TAP_DOMAIN({packed([tap.clock.number for tap in card.recorders], 8)}), .MEMORIES({len(memories)}),
         .DEPTH_LOG2({packed([(memory.depth - 1).bit_length() for memory in memories], 8)}),
         .ADDRESS({packed([memory.address for memory in memories], 32)}),
         .CAUSES(CAUSES), .SHOWN_CAUSES({len(card.causes)}), .CAUSE_RESET({causes_width(card)}'h{enabled:x}),
-        .COUNTERS({len(card.counters)}), .BANK({len(card.said.bank)}), .ROM_WORDS({words}), .POST_W(POST_W)
+        .COUNTERS({len(card.counters)}), .BANK({len(card.said.bank)}), .HISTOGRAMS({len(card.said.histogram)}),
+        .ROM_WORDS({words}), .POST_W(POST_W)
     ) i_core (
         .clk(clk_{bus}), .rst(rst), .bus_rst(bus_rst), .clks(clks), .rsts(rsts), .boot_nonce(boot_nonce),
         .s_req(m_req), .s_we(m_we), .s_addr(m_addr), .s_wdata(m_wdata), .s_ack(m_ack), .s_err(m_err), .s_rdata(m_rdata),
@@ -236,7 +238,7 @@ def _core(card: ElaboratedCard) -> Iterator[str]:
         .time_in(line), .time_out(time_out),
         .hold(hold), .frozen(frozen), .held(hold)
     );"""
-    fires = " || ".join(f"{tap.name}_fire" for tap in card.taps if tap.clock.number == 0)
+    fires = " || ".join(f"{tap.name}_fire" for tap in card.recorders if tap.clock.number == 0)
     yield f"    assign trigger_out = {fires or NONE};"
     unused = [
         f"cause_{c.name}_checked"

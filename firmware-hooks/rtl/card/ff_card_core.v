@@ -22,6 +22,7 @@ module ff_card_core #(
     parameter SHOWN_CAUSES = CAUSES,                          // those that the card has
     parameter [CAUSES-1:0] CAUSE_RESET = {CAUSES{1'b1}},      // cause_mask after rst
     parameter COUNTERS = 0, BANK = 0,                         // as id.counters tells
+    parameter HISTOGRAMS = 0,
     parameter ROM_WORDS = 0,
     parameter WITH_CRC = 1, WITH_TRIGGER = 1,
     parameter [31:0] MAX_BURST = 255, CROSS_LATENCY = 32, POST_DRAIN = 1024, SYNC_PERIOD = 4096,
@@ -312,9 +313,9 @@ module ff_card_core #(
     reg  [1:0] rom_q;                 // the ROM's word comes two cycles behind the access
     always @(posedge clk) rom_q <= {rom_q[0] && busy_q && !s_ack, fresh_q && rom_exists};
     assign rom_word = addr_q[14:2];
-    assign sel_counts = read && counts && COUNTERS + BANK != 0;
+    assign sel_counts = read && counts && COUNTERS + BANK + HISTOGRAMS != 0;
     assign win_addr = addr_q[13:0];
-    wire elsewhere = trace || crc || rom_exists || (pairs && !we_q) || (status && !we_q) || (counts && COUNTERS + BANK != 0);
+    wire elsewhere = trace || crc || rom_exists || (pairs && !we_q) || (status && !we_q) || (counts && COUNTERS + BANK + HISTOGRAMS != 0);
     wire here = busy_q && !s_ack && (we_q || !elsewhere);
     wire refused = !known || (we_q ? !writable : !readable);
     assign answer = here || pairs_ack || status_ack || records_ack || (sel_counts && counts_ack) || rom_q[1];
