@@ -13,6 +13,7 @@ from typing import Any
 from freezeframe.analyzers.card.arrivals import bad_arrivals, gaps_inside
 from freezeframe.analyzers.card.claims import LAW_BROKEN, Claim, Says, Witness, findings_of
 from freezeframe.analyzers.card.laws import LawVerdict
+from freezeframe.analyzers.card.logged import histogram_lines, logged_lines
 from freezeframe.analyzers.card.stall import stalled
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding
@@ -20,6 +21,7 @@ from freezeframe.capture.card.recording import CardRecording
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.tap.checked import CheckedStream
+from freezeframe.decoders.tap.event_log import decode_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class CardExplanation(ShownInNotebooks):
         notes: what limits the answer.
         laws: the verdict on each law of the card.
         streams: the packets of each tap, by its name.
+        logged: what the card logged up to its cause, in lines.
+        histograms: a line for each.
     """
 
     findings: list[Finding]
@@ -39,6 +43,8 @@ class CardExplanation(ShownInNotebooks):
     laws: list[LawVerdict]
     streams: dict[str, CheckedStream]
     times: TimeBase
+    logged: list[str]
+    histograms: list[str]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -49,6 +55,8 @@ class CardExplanation(ShownInNotebooks):
                 {"name": v.law.name, "value": v.value, "holds": v.holds, "text": v.text}
                 for v in self.laws
             ],
+            "logged": self.logged,
+            "histograms": self.histograms,
         }
 
 
@@ -63,11 +71,17 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
         for name, end in streams.items()
         for problem in end.stream.problems
     ]
+    log = decode_log(card.recording, card.times)
+    notes += [f"{problem.source}: {problem.text}" for problem in log.problems]
     claims = card.unfit or list(_claims(card))
     if not claims:  # else something else may have made the counters differ
         claims = broken_laws(laws)
     findings = findings_of(claims, card.device)
-    return CardExplanation(findings, not_asked, notes, laws, streams, card.times)
+    logged = logged_lines(card.recording, card.times, log)
+    histograms = histogram_lines(card.recording)
+    return CardExplanation(
+        findings, not_asked, notes, laws, streams, card.times, logged, histograms
+    )
 
 
 def _claims(card: CardView) -> Iterator[Claim]:

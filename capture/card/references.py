@@ -13,6 +13,7 @@ Where = tuple[str | int, ...]
 _NARROW = (8, 16, 32)
 _ETHERNET_FIELDS = ("dst", "src", "type", "ip.id", "ip.src", "ip.dst", "tcp.seq", "udp.dst")
 _LINK_FIELDS = ("type", "flow", "seq", "length")
+_MOST_TAPS_BESIDE_A_LOG = 63  # the log takes the place of one
 _AT_A_TAP = ("fcs", "length", "user", "no-ready", "gap", "sequence")
 
 
@@ -278,6 +279,9 @@ def _logged(card: CardFile) -> Iterator[tuple[Where, str]]:
         twice = sorted({state for state in states.names if states.names.count(state) > 1})
         if twice:
             yield ("states", name, "names"), f"states {name}: {twice[0]} stands in names twice"
+    if (card.event or card.states) and len(card.tap) > _MOST_TAPS_BESIDE_A_LOG:
+        text = f"{len(card.tap)} taps; beside events or states there are at most {_MOST_TAPS_BESIDE_A_LOG}"
+        yield ("tap",), text
     if (card.event or card.states) and LOG in card.tap:
         yield ("tap", LOG), f"tap {LOG}: is the name of the log of events and states; another name"
 

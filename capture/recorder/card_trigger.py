@@ -1,11 +1,12 @@
-"""The trigger of a card that is described by a file: one term on the first 64 bits of a tap, as they came.
+"""The trigger of a card that is described by a file: one term on the first 64 bits of a tap, or on a record of its log.
 
-Source: docs/card-map.md, section 1 (trigger) and section 5 (kinds).
+Source: docs/card-map.md, section 1 (trigger) and sections 5 and 6 (kinds).
 """
 
 from __future__ import annotations
 
 from freezeframe.capture.card.device import CardDevice
+from freezeframe.capture.card.elaborated import LOG
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.recorder.trigger import (
@@ -29,6 +30,13 @@ WORD_KINDS = {
     "BODY_USER": 10,
     "TAIL_USER": 11,
 }
+LOG_KINDS = {"STATE": 8, "EVENT": 12, "LOSS": 14}
+_KINDS = {**WORD_KINDS, **LOG_KINDS}
+
+
+def kinds_at(tap: str) -> dict[str, int]:
+    """Return the kinds of record at a tap, or in the event log, by name."""
+    return LOG_KINDS if tap == LOG else WORD_KINDS
 
 
 def parse_card_term(text: str) -> Term:
@@ -46,11 +54,12 @@ def parse_card_term(text: str) -> Term:
         elif name == "kind":
             kinds = 0
             for kind in given.split("|"):
-                if kind.strip().upper() not in WORD_KINDS:
+                if kind.strip().upper() not in _KINDS:
                     raise InputError(
-                        f"term {text!r}: kind {kind.strip()!r}; at a tap there is {', '.join(WORD_KINDS)}"
+                        f"term {text!r}: kind {kind.strip()!r}; at a tap there is {', '.join(WORD_KINDS)}, "
+                        f"in the event log {', '.join(LOG_KINDS)}"
                     )
-                kinds |= 1 << WORD_KINDS[kind.strip().upper()]
+                kinds |= 1 << _KINDS[kind.strip().upper()]
             term = Term(term.value, term.mask, kinds)
         else:
             raise InputError(
@@ -68,7 +77,7 @@ def set_card_trigger(device: CardDevice, tap: str, term: Term) -> None:
         TargetError: the device does not take it.
     """
     _must_have(device)
-    taps = {each.name: each.number for each in device.found.card.taps}
+    taps = {each.name: each.number for each in device.found.card.recorders}
     if tap not in taps:
         raise InputError(f"tap {tap!r}: there is {', '.join(taps)}")
     clear_trigger(device)
@@ -87,7 +96,7 @@ def read_card_trigger(device: CardDevice) -> Trigger:
     config, low, high, mask_low, mask_high, kinds = device.read_many(
         ["trigger.config", *(f"trigger.{part}" for part in PARTS)]
     )
-    taps = device.found.card.taps
+    taps = device.found.card.recorders
     number = config >> 8 & 0x3F
     tap = taps[number].name if number < len(taps) else f"tap {number}"
     term = Term(low | high << 32, mask_low | mask_high << 32, kinds & ALL_KINDS)

@@ -80,7 +80,9 @@ def _card_state(device: CardDevice) -> RecorderState:
     alive, closed, crc_done = device.read_many(
         ["ctl.clocks_alive", "ctl.clocks_closed", "ctl.crc_done"]
     )
-    words = device.read_many([(f"tap.{n}", tap.number) for tap in card.recorders for n in _MEMORY[:4]])
+    words = device.read_many(
+        [(f"tap.{n}", tap.number) for tap in card.recorders for n in _MEMORY[:4]]
+    )
     memories = {}
     first = 0
     for memory in device.memories:

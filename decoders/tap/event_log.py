@@ -11,7 +11,7 @@ Source: docs/card-map.md section 6.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -32,9 +32,13 @@ _AT_BITS = 16
 _MOST_LOST = 0xFFFF
 _LATENCY_CYCLES = 1  # of a source: its register
 _PLACES = 8  # of a source's FIFO
-_CROSSING_CYCLES = 8  # of the register bus and of the source's clock: synchronizers and registers, with room
+_CROSSING_CYCLES = (
+    8  # of the register bus and of the source's clock: synchronizers and registers, with room
+)
 _INTEGERS = ("t_ps", "t_unc_ps", "cycle", "value")
-_COLUMNS = ("t_ps", "t_unc_ps", "source", "kind", "name", "clock", "cycle", "value", "was", "state", "error")  # fmt: skip
+_COLUMNS = (
+    "t_ps", "t_unc_ps", "source", "kind", "name", "clock", "cycle", "value", "was", "state", "error",
+)  # fmt: skip
 
 
 class LogKind(IntEnum):
@@ -103,11 +107,16 @@ def decode_log(recording: CardRecording, times: TimeBase) -> EventLog:
 def log_table(recording: CardRecording, log: EventLog) -> pa.Table:
     """Return the entries as a table."""
     source = f"{recording.device}.{recording.log.tap.name}" if recording.log else ""
-    columns: dict[str, pa.Array] = {}
-    for name in _COLUMNS:
-        values = [source if name == "source" else getattr(entry, name) for entry in log.entries]
-        columns[name] = pa.array(values, pa.int64() if name in _INTEGERS else pa.string())
-    return pa.table(columns)
+    rows = [{**row_of(entry), "source": source} for entry in log.entries]
+    kinds = {name: pa.int64() if name in _INTEGERS else pa.string() for name in _COLUMNS}
+    return pa.table(
+        {name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()}
+    )
+
+
+def row_of(entry: Logged) -> dict[str, Any]:
+    """Return an entry as a row of that table, without its source."""
+    return asdict(entry)
 
 
 def entry_text(row: Mapping[str, Any]) -> str:
@@ -116,9 +125,11 @@ def entry_text(row: Mapping[str, Any]) -> str:
     if kind == "event":
         return name if value == UNKNOWN else f"{name} {value:#x}"
     if kind == "state":
-        return f"{name} in {row['state']}" if row["was"] == row["state"] else f"{name} {row['was']} -> {row['state']}"  # fmt: skip
+        stands = row["was"] == row["state"]
+        return f"{name} {'in' if stands else row['was'] + ' ->'} {row['state']}"
     if kind == "lost":
-        return f"{name}: {value:,}{' or more' if value == _MOST_LOST else ''} lost before the next one"
+        more = " or more" if value == _MOST_LOST else ""
+        return f"{name}: {value:,}{more} lost before the next one"
     return str(row["error"])
 
 
@@ -147,7 +158,9 @@ class _Clocks:
             text = f"{source.name}: a record says cycle {at} modulo {1 << _AT_BITS:,}, which is not just before it"
             return self._error(cycle, exact, text)
         own -= _LATENCY_CYCLES
-        t_ps, unc_ps = self._times.times_ps(self._device, source.clock.name, np.array([own], np.int64))
+        t_ps, unc_ps = self._times.times_ps(
+            self._device, source.clock.name, np.array([own], np.int64)
+        )
         return self._placed(source, told, value, int(t_ps[0]), int(unc_ps[0]), own)
 
     def _latest(self, source: ElaboratedSource, cycle: int) -> tuple[int, int, int]:
@@ -172,7 +185,9 @@ class _Clocks:
         t_ps, _ = self._times.times_ps(self._device, self._bus, np.array([cycle], np.int64))
         turns = 2 * _PLACES * len(self._card.sources) + _CROSSING_CYCLES
         hz = min(clock.said.hz for clock in self._card.clocks)
-        late_ps = turns * PS_PER_S // self._card.clocks[0].said.hz + _CROSSING_CYCLES * PS_PER_S // hz
+        late_ps = (
+            turns * PS_PER_S // self._card.clocks[0].said.hz + _CROSSING_CYCLES * PS_PER_S // hz
+        )
         return int(t_ps[0]), late_ps if exact else UNKNOWN_PS
 
     def _placed(

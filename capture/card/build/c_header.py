@@ -48,8 +48,12 @@ def _defines(card: ElaboratedCard) -> Iterator[tuple[str, str]]:
         "TAP_NUMBER": [(tap.name, tap.number) for tap in card.taps],
         "MEMORY": [(memory.name, memory.number) for memory in memories_of_card(card)],
         "COUNTER": [(name, number) for number, (name, _) in enumerate(card.counters)],
-        "EVENT": [(name, number) for number, name in enumerate(card.said.event)],
+        "EVENT": [(s.name, s.number) for s in card.sources if not s.states],
+        "MACHINE": [(s.name, s.number) for s in card.sources if s.states],
+        "HISTOGRAM": [(name, number) for number, name in enumerate(card.said.histogram)],
     }
+    for source in card.sources:
+        numbers[f"STATE_{_upper(source.name)}"] = [(n, k) for k, n in enumerate(source.states)]
     for what, named in numbers.items():
         for name, number in named:
             yield f"{prefix}_{what}_{_upper(name)}", f"{number}u"

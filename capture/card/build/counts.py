@@ -15,7 +15,7 @@ _OF_A_STREAM = (*_OF_PACKETS, "waits")
 
 def unused_counts(card: ElaboratedCard) -> list[str]:
     """Return the wires of `counts` that nothing reads."""
-    used = {(said.tap, said.counts) for _, said in card.counters}
+    used: set[tuple[str, str]] = {(said.tap, said.counts) for _, said in card.counters}
     for said in card.said.histogram.values():
         used |= {(said.tap, what) for what in _OF_PACKETS}
     taps = {tap for tap, what in used if what in _OF_A_STREAM}
@@ -63,10 +63,12 @@ def counts(card: ElaboratedCard) -> Iterator[str]:
         yield "    assign {histogram_ack, histogram_err, histogram_rdata} = 34'd0;"
     # Offsets from 0x4000: snapshots below 0x800, values at the freeze below 0xC00, the bank from 0x1000 to 0x11FF,
     # histograms from 0x1800 to 0x1BFF.
-    yield """    wire at_frozen = win_addr[13:10] == 4'd2, at_bank = win_addr[13:9] == 5'd8, at_histogram = win_addr[13:10] == 4'd6;
+    yield """    wire at_frozen = win_addr[13:10] == 4'd2, at_bank = win_addr[13:9] == 5'd8;
+    wire at_histogram = win_addr[13:10] == 4'd6;
     wire nowhere = sel_counts && win_addr[13:11] != 3'd0 && !at_frozen && !at_bank && !at_histogram;
     assign counts_ack = counters_ack || bank_ack || histogram_ack || nowhere;
-    assign counts_err = nowhere || (counters_ack && counters_err) || (bank_ack && bank_err) || (histogram_ack && histogram_err);
+    assign counts_err = nowhere || (counters_ack && counters_err) || (bank_ack && bank_err)
+        || (histogram_ack && histogram_err);
     assign counts_rdata = counters_ack ? counters_rdata : bank_ack ? bank_rdata : histogram_rdata;
     wire unused_counts = &{1'b0, counters_copying};"""
 
@@ -135,7 +137,8 @@ def _histograms(card: ElaboratedCard) -> Iterator[str]:
         .bytes({tap}_bytes), .win_bin(win_addr[5:2]), .win_count(bin_{name})
     );"""
     yield f"""    ff_card_words #(.WORDS({len(said)}), .CLOCKS(CLOCKS), .DOMAIN({packed(numbers, 8)})) i_histograms (
-        .clk(clk_{card.clocks[0].name}), .rst(rst), .clks(clks), .rsts(rsts), .words({joined(f"bin_{name}" for name in said)}),
-        .sel(sel_counts && at_histogram), .win_word({{3'd0, win_addr[9:6]}}), .win_ack(histogram_ack),
-        .win_err(histogram_err), .win_rdata(histogram_rdata)
+        .clk(clk_{card.clocks[0].name}), .rst(rst), .clks(clks), .rsts(rsts),
+        .words({joined(f"bin_{name}" for name in said)}), .sel(sel_counts && at_histogram),
+        .win_word({{3'd0, win_addr[9:6]}}), .win_ack(histogram_ack), .win_err(histogram_err),
+        .win_rdata(histogram_rdata)
     );"""

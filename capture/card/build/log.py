@@ -25,12 +25,14 @@ def event_log(card: ElaboratedCard) -> Iterator[str]:
         yield _source(card, source)
     yield f"""{recorder_wires(log)}
     ff_card_log #(
-        .SOURCES({len(names)}), .MACHINES({len(names)}'h{machines:x}), .DEPTH({log.said.depth}), .POST_W(POST_W), .CAUSES(CAUSES)
+        .SOURCES({len(names)}), .MACHINES({len(names)}'h{machines:x}), .DEPTH({log.said.depth}),
+        .POST_W(POST_W), .CAUSES(CAUSES)
     ) i_{log.name} (
         .clk(clk_{log.clock.name}), .rst(rst_{log.clock.name}),
         {", ".join(f".in_{what}({wires})" for what, wires in told.items())}, .in_ready(log_ready),
         {recorder_ports(log)},
-        .rd_en(rd_en[{log.lanes.start}]), .rd_slot(rd_slot[{slot_w - 1}:0]), .rd_record(rd_record[{72 * log.lanes.start} +: 72])
+        .rd_en(rd_en[{log.lanes.start}]), .rd_slot(rd_slot[{slot_w - 1}:0]),
+        .rd_record(rd_record[{72 * log.lanes.start} +: 72])
     );"""
 
 

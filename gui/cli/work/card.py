@@ -9,9 +9,10 @@ from typing import Any
 from freezeframe.capture.card.build.outputs import outputs, stale
 from freezeframe.capture.card.build.ports import module_name
 from freezeframe.capture.card.differences import differences
-from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
+from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedSource, elaborate
 from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.shipped import card_schema, shipped_cards
+from freezeframe.capture.card.tables import States
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.output import emit_json, table
 from freezeframe.gui.places import write_whole
@@ -127,11 +128,12 @@ def _diff(card: ElaboratedCard, file: Path, other: Path | None, *, json: bool) -
 
 
 def _summary(card: ElaboratedCard) -> str:
+    log = f"{plural(len(card.sources), 'logged source')}, " if card.sources else ""
     return (
         f"{card.name} {card.said.card.version}: {plural(len(card.taps), 'tap')} in "
         f"{plural(len(card.clocks), 'clock domain')}, {plural(card.memories, 'trace memory', 'trace memories')} "
         f"of {card.memory_bits / 8192:,.0f} KiB in all, {plural(len(card.causes), 'cause')}, "
-        f"{plural(len(card.counters), 'counter')}, {plural(len(card.laws), 'law')}; hash {card.hash:016x}"
+        f"{plural(len(card.counters), 'counter')}, {log}{plural(len(card.laws), 'law')}; hash {card.hash:016x}"
     )
 
 
@@ -172,6 +174,15 @@ def _text(card: ElaboratedCard) -> str:
             for name, c in card.counters
         ]
         parts.append(table(("counter", "counts", "unit"), rows))
+    if card.sources:
+        sources = [
+            (str(source.number), source.name, source.clock.name, _source(source))
+            for source in card.sources
+        ]
+        parts.append(table(("source", "logged", "clock", ""), sources, right=(0,)))
+    if card.said.histogram:
+        histograms = [(name, f"{h.of} at {h.tap}") for name, h in card.said.histogram.items()]
+        parts.append(table(("histogram", "of"), histograms))
     if card.laws:
         laws = [
             (
@@ -195,6 +206,13 @@ def _cause(said: Any) -> str:
         return f"wire {said.wire}"
     cycles = f", {said.cycles:,} cycles" if said.cycles else ""
     return f"{said.check} at {said.tap}{cycles}" if said.tap else f"{said.check}{cycles}"
+
+
+def _source(source: ElaboratedSource) -> str:
+    said = source.said
+    if isinstance(said, States):
+        return f"{len(said.names)} states of {said.wire}: {', '.join(said.names)}"
+    return f"rises of {said.wire}" + (f" with {said.value}" if said.value else "")
 
 
 def _sum(plus: tuple[str, ...], minus: tuple[str, ...]) -> str:
@@ -229,6 +247,14 @@ def _document(card: ElaboratedCard) -> dict[str, Any]:
         ],
         "causes": [{"bit": cause.bit, "name": cause.name} for cause in card.causes],
         "counters": [name for name, _ in card.counters],
+        "logged": [
+            {
+                "number": s.number, "name": s.name, "clock": s.clock.name, "wire": s.said.wire, "bits": s.bits,
+                "states": list(s.states),
+            }
+            for s in card.sources
+        ],
+        "histograms": [{"name": name, "of": h.of, "tap": h.tap} for name, h in card.said.histogram.items()],
         "laws": [
             {
                 "name": law.name, "plus": list(law.plus), "minus": list(law.minus), "least": law.least,

@@ -142,6 +142,8 @@ def _explanation_text(folder: CardFolder, device: CardCapture, found: CardExplan
         f"{printable(folder_name(folder.path))}, {device.name} ({device.card.name}): {count}, {frozen}"
     ]
     parts += [finding_text(finding, counted=False) for finding in found.findings]
+    parts += bulleted("What the card logged up to its cause", found.logged)
+    parts += bulleted("Histograms since the arm", found.histograms)
     parts += bulleted("What could not be asked", found.not_asked)
     parts += bulleted("Limits of this answer", found.notes)
     parts += bulleted(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.card.device import CardDevice
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.recorder.card_trigger import (
-    WORD_KINDS,
+    kinds_at,
     parse_card_term,
     read_card_trigger,
     set_card_trigger,
@@ -61,7 +62,8 @@ def trigger(
                 clear_trigger(device)
             elif tap is not None and term is not None:
                 set_card_trigger(device, tap, term)
-            read_back, names = read_card_trigger(device), _card_kind_names
+            read_back = read_card_trigger(device)
+            names = partial(_card_kind_names, read_back.tap)
         else:
             if not isinstance(device, Device):
                 raise TypeError(f"{device.name} is a device of another map")
@@ -99,8 +101,8 @@ def _document(trigger: Trigger, names: Callable[[int], Sequence[str]]) -> dict[s
     }
 
 
-def _card_kind_names(kinds: int) -> list[str]:
-    return [name for name, kind in WORD_KINDS.items() if kinds >> kind & 1]
+def _card_kind_names(tap: str, kinds: int) -> list[str]:
+    return [name for name, kind in kinds_at(tap).items() if kinds >> kind & 1]
 
 
 def _text(name: str, trigger: Trigger, names: Callable[[int], Sequence[str]]) -> str:

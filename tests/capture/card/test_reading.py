@@ -151,6 +151,51 @@ def test_a_thousand_taps_and_ten_megabytes_are_refused_in_one_line(tmp_path: Pat
         read_card(large)
 
 
+LOGS = (
+    MAC
+    + """\
+[event.bad]
+wire = "bad"
+value = "bad_code"
+clock = "rx"
+[states.fsm]
+wire = "state"
+names = ["idle", "run"]
+[histogram.lengths]
+of = "lengths"
+tap = "rx_in"
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now", "said"),
+    [
+        ('of = "lengths"\ntap = "rx_in"', 'of = "lengths"\ntap = "rx_inn"',
+         "c:41: histogram lengths: there is no tap 'rx_inn'; did you mean rx_in?"),
+        ('of = "lengths"\ntap = "rx_in"', 'of = "lengths"\ntap = "w"\n[tap.w]\nkind = "words"\nclock = "rx"',
+         'c:41: histogram lengths: tap w has no packets; it is kind = "words"'),
+        ('of = "lengths"', 'of = "sizes"', "c:42: histogram.lengths.of: 'sizes' is not one of lengths, gaps"),
+        ('names = ["idle", "run"]', 'names = ["idle"]', "c:40: states.fsm.names: Expected `array` of length >= 2"),
+        ('names = ["idle", "run"]', 'names = ["idle", "idle"]', "c:40: states fsm: idle stands in names twice"),
+        ("[states.fsm]", "[states.bad]", "c:38: states bad: there is an [event.bad] too; another name"),
+        ('wire = "state"', 'wire = "bad_code"',
+         "c:38: states fsm: wire bad_code has bits 1, and 32 in [event.bad]"),
+        ('wire = "bad"', 'wire = "rx_drop"',
+         "c:34: event bad: wire rx_drop has clock rx, and bus in [counter.rx_dropped]"),
+        ('value = "bad_code"', 'value = "bad_code"\nbits = 41', "c:37: event.bad.bits: Expected `int` <= 40"),
+        ("[tap.rx_out]", '[tap.event_log]\nkind = "words"\nclock = "rx"\n[tap.rx_out]',
+         "c:19: tap event_log: is the name of the log of events and states; another name"),
+    ],
+)  # fmt: skip
+def test_what_is_logged_is_held_to_what_the_device_can_have(
+    was: str, is_now: str, said: str
+) -> None:
+    assert parse_card(LOGS).event["bad"].bits == 32
+    assert was in LOGS
+    assert said in problems(LOGS.replace(was, is_now, 1))
+
+
 def test_text_that_is_no_toml_or_no_text_is_refused_with_its_line(tmp_path: Path) -> None:
     assert problems("schema = 1\n[card\n")[0].startswith("c:2: ")
     assert problems("a = " + "[" * 5000) == ["c: arrays or tables stand too deep in each other"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,15 @@ import numpy as np
 import pytest
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
-from freezeframe.capture.card.recording import Feature, Toggle
+from freezeframe.capture.card.recording import Feature, RecordedTap, Toggle
 from freezeframe.capture.connection import Card, connect, trigger
 from freezeframe.capture.counters.card import CardSource
-from freezeframe.capture.errors import DeviceUnknownError, InputError, TargetError
+from freezeframe.capture.errors import (
+    CaptureFormatError,
+    DeviceUnknownError,
+    InputError,
+    TargetError,
+)
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.opening import open_capture
 from freezeframe.capture.recorder.control import arm_all, freeze_all
@@ -24,7 +30,7 @@ from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.logged import LoggedTarget
 from freezeframe.emulator.card_image import SERVED, CardImage
 from freezeframe.emulator.serve import serve_card
-from tests.capture.card.recorded import BYTES, TEXT, recording
+from tests.capture.card.recorded import BYTES, TEXT, card, recording
 
 
 def _device(image: CardImage) -> CardDevice:
@@ -56,6 +62,49 @@ def test_a_pull_brings_every_memory_counter_and_clock_home(tmp_path: Path) -> No
     assert (bus.first, bus.last) == (Toggle(1, 100), Toggle(9, 32_868))
     assert (rx.hz, rx.first, rx.last, rx.alive) == (199_999_000, Toggle(1, 205), None, True)
     assert found.not_read == ()
+
+
+def test_the_event_log_and_the_histograms_are_pulled_as_what_they_are(tmp_path: Path) -> None:
+    of = card(
+        TEXT
+        + """\
+[event.alarm]
+wire = "alarm"
+[states.fsm]
+wire = "fsm"
+names = ["idle", "run"]
+[histogram.sizes]
+of = "lengths"
+tap = "byte"
+"""
+    )
+    assert of.log is not None
+    records = np.zeros((1024, 9), np.uint8)
+    records[0] = list(bytes.fromhex("64 00 00 00 00 00 00 00 ff"))
+    records[1] = list(bytes.fromhex("00 00 00 00 00 68 00 00 8c"))
+    log = RecordedTap(of.log, (records,), 2, wrapped=False, stored=2, offered=1)
+    bins = (5, *[0] * 14, 7)
+    made = replace(recording(of), log=log, histograms={"sizes": bins})
+    report = pull(CardImage([made]), tmp_path / "x.ff")
+    assert report.complete
+    assert report.lost == ()
+    opened = CardFolder.open(tmp_path / "x.ff")
+    (device,) = opened.devices
+    assert list(device.memories) == ["byte", "wide.0", "wide.1", "event_log"]
+    found = device.recording()
+    assert set(found.taps) == {"byte", "wide"}
+    assert found.log is not None
+    assert found.log.lanes[0].tobytes() == records.tobytes()
+    assert (found.log.write_ptr, found.log.stored, found.log.offered) == (2, 2, 1)
+    assert found.histograms == {"sizes": bins}
+    # Pulled again from the folder it is the same, and one bit of its memory is found.
+    with connect(f"file:{tmp_path / 'x.ff'}") as again:
+        again.pull(tmp_path / "y.ff")
+    log_file = next((tmp_path / "y.ff" / "raw").glob("*event_log*"))
+    assert log_file.read_bytes() == records.tobytes()
+    log_file.write_bytes(records.tobytes()[:-1] + b"\x01")
+    with pytest.raises(CaptureFormatError, match=r"event_log\.rec: altered in chunk 3 "):
+        CardFolder.open(tmp_path / "y.ff")
 
 
 def test_the_arm_key_is_the_key_xor_the_low_bits_of_the_nonce() -> None:

@@ -21,7 +21,7 @@ from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.tables import packet_tables
 from tests.gui.cli import run_inside
 from tests.processes import run_program
-from tests.rtl.card.test_card_device import SIMULATION, built, told
+from tests.rtl.card.test_card_device import SIMULATION, built, frozen, told
 from tests.rtl.simulation import tool
 
 HERE = Path(__file__).parent
@@ -45,7 +45,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def running(bench: Path, driven: Path, seed: int, entries: int, *, fast: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def running(
+    bench: Path, driven: Path, seed: int, entries: int, *, fast: int = 0
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Give the URL of a running bench and its process; when it is over, its file is whole."""
     command = [str(bench), str(driven), str(seed), str(entries), str(fast)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
@@ -120,7 +122,7 @@ def test_the_log_has_every_event_and_change_in_the_cycle_in_which_it_was_driven(
 
 def test_times_of_all_clocks_are_on_one_axis(bench: Path, tmp_path: Path) -> None:
     _, rows, _ = recorded(bench, tmp_path, 3, 20)
-    # The bench's clocks have no drift, and a phase of 300 ps at most: a time is the cycle's but for its counter's start.
+    # The bench's clocks have no drift: a time is the cycle's but for the start of its counter.
     for name in SOURCES:
         starts = [
             row["t_ps"] - row["cycle"] * PERIOD_PS[name] for row in rows if row["name"] == name
@@ -194,3 +196,17 @@ def test_a_second_recording_holds_nothing_of_the_first(bench: Path, tmp_path: Pa
     ) == 2
     assert len(rows["rows"]) == 4
     assert set(recording.histograms["rx_lengths"]) == {0}
+
+
+def test_the_trigger_freezes_on_a_change_of_a_state_machine(bench: Path, tmp_path: Path) -> None:
+    # source 3, rx_fsm, comes into state 4, drop
+    term = "kind=STATE,data=0x0300000000000004/0xff000000000000ff"
+    with running(bench, tmp_path / "driven.txt", 8, 0) as (url, _):
+        told(run_inside("trigger", url, "--on", "event_log", "--term", term))
+        told(run_inside("arm", url))
+        frozen(url)
+        told(run_inside("pull", url, "-o", str(tmp_path / "drop.ff")))
+    (device,) = json.loads(told(run_inside("explain", str(tmp_path / "drop.ff"), "--json")))[
+        "devices"
+    ]
+    assert device["logged"][0].startswith("rx_fsm in drop, since ")
