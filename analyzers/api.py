@@ -53,7 +53,7 @@ def analyze(
     """
     registry = load_analyses()
     chosen = [registry.find(name) for name in names or sorted(registry.analyses)]
-    view = view_of(_opened(capture), devices)
+    view = view_of(opened(capture), devices)
     results = {analysis.id: run_analysis(analysis, view) for analysis in chosen}
     return results[names[0]] if len(names) == 1 else results
 
@@ -107,7 +107,7 @@ def diff(good: AnyCapture, bad: AnyCapture) -> RunDiff[TapInRuns]:
     Raises:
         InputError: a capture cannot be opened, or they are of two cards.
     """
-    views = view_of(_opened(good)), view_of(_opened(bad))
+    views = view_of(opened(good)), view_of(opened(bad))
     match views:
         case CardsView(), CardsView():
             return diff_cards(*views)
@@ -119,7 +119,7 @@ def diff(good: AnyCapture, bad: AnyCapture) -> RunDiff[TapInRuns]:
     )
 
 
-def _opened(capture: AnyCapture) -> CaptureFolder | CardFolder:
+def opened(capture: AnyCapture) -> CaptureFolder | CardFolder:
     """Return a capture of either kind."""
     if isinstance(capture, CardFolder):
         return capture

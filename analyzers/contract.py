@@ -151,6 +151,7 @@ class Analysis:
             a note that says what is missing; it does not raise.
         run_card: the same of a `freezeframe.analyzers.card.view.CardView`, one card that is described by a file;
             None where it cannot be asked of such a card, and ``card_lacks`` says what that would need.
+        card_summary: as ``summary``, of such a card.
     """
 
     id: str
@@ -159,6 +160,7 @@ class Analysis:
     run: Callable[..., Any]
     run_card: Callable[..., Any] | None = None
     card_lacks: str = "recordings of the built-in card"
+    card_summary: str = ""
 
 
 def plain_fields(thing: Any) -> dict[str, Any]:

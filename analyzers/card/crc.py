@@ -40,7 +40,7 @@ def run(card: CardView) -> AnalysisResult:
             Figure(f"{source}.unknown", f"{source}, packets without a verdict", counts[UNKNOWN],
                    note="cut by the end of the memory or a gap" if counts[UNKNOWN] else "")
         )  # fmt: skip
-        rows += _bad(card, end)
+        rows += _bad(card, end) if card.placed(end.tap) else []
     claims = card.unfit or [claim for view, end in card.firsts for claim in bad_arrivals(view, end)]
     tables = {"bad": pd.DataFrame(rows)} if rows else {}
     found = tuple(findings_of(claims, card.device))

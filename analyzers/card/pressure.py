@@ -45,16 +45,12 @@ def run(card: CardView) -> AnalysisResult:
             notes.append(f"{source}: cycles without a beat could not be asked: {lack}")
             continue
         figures += _recorded(card, end)
-        rows = list(_inside(card, end))
+        rows = list(_inside(card, end)) if card.placed(end.tap) else []
         if rows:
-            tracks.append(
-                interval_track(f"{source}.waits", f"{source}, waits inside packets", rows)
-            )
+            tracks.append(interval_track(f"{source}.waits", f"{source} waits", rows))
     rows = list(_still(card))
     if rows:
-        tracks.append(
-            interval_track(f"{card.device}.still", f"{card.device}, streams that stand still", rows)
-        )
+        tracks.append(interval_track(f"{card.device}.still", f"{card.device} stands still", rows))
     return AnalysisResult("pressure", tuple(figures), intervals=tuple(tracks), notes=tuple(notes))
 
 
@@ -122,7 +118,7 @@ def _recorded(card: CardView, end: CheckedStream) -> Iterator[Figure]:
                  note=f"in {int(known.sum()):,} packets; {who}")  # fmt: skip
     yield Figure(
         f"{source}.waits.share",
-        f"{source}, of the cycles of packets",
+        f"{source}, share of its packets' cycles without a beat",
         100 * inside / lasted,
         "%",
     )
@@ -151,7 +147,12 @@ def _inside(card: CardView, end: CheckedStream) -> Iterator[IntervalRow]:
 def _still(card: CardView) -> Iterator[IntervalRow]:
     for view in card.stretches:
         claim = None if view.needs else stalled(view)
-        if claim is None or claim.t_ps is None or view.second.stream.span is None:
+        if (
+            not card.placed(view.second.tap)
+            or claim is None
+            or claim.t_ps is None
+            or view.second.stream.span is None
+        ):
             continue
         t_ps, _ = card.times_ps(view.second.tap, np.array([view.second.stream.span[1]], np.int64))
         yield claim.t_ps, int(t_ps[0]), "stands-still", claim.text, -1, False, True

@@ -54,12 +54,12 @@ def run(card: CardView) -> AnalysisResult:
 
 
 def _row(card: CardView, claim: Claim, name: str) -> dict[str, Any]:
-    end_ps = claim.t_ps
-    if claim.packet is not None and claim.t_ps is not None:
-        end = card.streams[claim.where[0]]
+    end = card.streams[claim.where[0]]
+    t_ps = end_ps = claim.t_ps if card.placed(end.tap) else None
+    if claim.packet is not None and t_ps is not None and claim.packet < len(end):
         end_ps = int(card.times_ps(end.tap, end.stream.packets.end[[claim.packet]] + 1)[0][0])
     row = {
-        "t_ps": claim.t_ps,
+        "t_ps": t_ps,
         "t_end_ps": end_ps,
         "path": name,
         "kind": claim.name,

@@ -15,6 +15,7 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Series
 from freezeframe.analyzers.card.view import CardView
+from freezeframe.analyzers.time_alignment import alignment_notes
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.tap.checked import CheckedStream
@@ -94,11 +95,12 @@ def run(card: CardView) -> AnalysisResult:
             continue
         mean = list(_mean(card, end, seen))
         figures += mean
-        series.append(_course(card, end, seen))
-        most = series[-1].value[~np.isnan(series[-1].value)]
+        course = _course(card, end, seen)
+        if card.placed(end.tap):
+            series.append(course)
+        most = course.value[~np.isnan(course.value)]
         if len(most):
-            t_ps = series[-1].t_ps
-            note = f"of intervals of {format_ps(int(t_ps[1] - t_ps[0]))}"
+            note = f"of intervals of {format_ps(int(course.t_ps[1] - course.t_ps[0]))}"
             label = f"{source}, fastest interval"
             figures.append(
                 Figure(f"{source}.throughput.max", label, float(most.max()), "Mbit/s", note=note)
@@ -109,17 +111,19 @@ def run(card: CardView) -> AnalysisResult:
             notes.append(
                 f"{source}: a packet of {MOST_SUM_B:,} B or more counts as {MOST_SUM_B:,} B"
             )
-        rows.append(
-            {
-                "source": source,
-                "t_ps": int(series[-1].t_ps[0]),
-                "t_end_ps": int(series[-1].t_ps[-1]),
-                "packets": len(seen.begin),
-                "bytes": int(seen.length_B.sum()),
-                "Mbit_per_s": mean[0].value,
-            }
-        )
+        if card.placed(end.tap):
+            rows.append(
+                {
+                    "source": source,
+                    "t_ps": int(course.t_ps[0]),
+                    "t_end_ps": int(course.t_ps[-1]),
+                    "packets": len(seen.begin),
+                    "bytes": int(seen.length_B.sum()),
+                    "Mbit_per_s": mean[0].value,
+                }
+            )
     tables = {"taps": pd.DataFrame(rows)} if rows else {}
+    notes += alignment_notes(card.times)
     return AnalysisResult(
         "throughput", tuple(figures), tuple(series), tables=tables, notes=tuple(notes)
     )

@@ -59,6 +59,10 @@ class CardView:
         """Return the begin of cycles of a tap's clock and how far off each may be, -1 for unknown."""
         return self.times.times_ps(self.device, tap.clock.name, cycles)
 
+    def placed(self, tap: ElaboratedTap) -> bool:
+        """Tell whether the times of a tap have a relation to those of the bus clock: else they share no axis."""
+        return self.times.clocks[self.device, tap.clock.name].relation != "none"
+
     @cached_property
     def stretches(self) -> list[StretchView]:
         """What lies between neighbouring taps of which both were read."""

@@ -10,5 +10,6 @@ CRC = Analysis(
     title="CRC forensics",
     summary="What can have happened to each packet with a wrong CRC, and how many explanations fit equally well.",
     run=code("freezeframe.analyzers.crc.analysis_code:run"),
+    card_summary="Which packets pass the checks of their format at each tap, and why others do not.",
     run_card=code("freezeframe.analyzers.card.crc:run"),
 )

@@ -10,5 +10,6 @@ TAPS = Analysis(
     title="Tap comparison",
     summary="Which words were omitted, duplicated, altered or reordered between the taps, and where first.",
     run=code("freezeframe.analyzers.taps.analysis_code:run"),
+    card_summary="What became of each packet between two taps of a path.",
     run_card=code("freezeframe.analyzers.card.taps:run"),
 )

@@ -10,5 +10,6 @@ THROUGHPUT = Analysis(
     title="Throughput",
     summary="How fast words went in each direction and flow, against the limits of link and bus; ramps and stalls.",
     run=code("freezeframe.analyzers.throughput.analysis_code:run"),
+    card_summary="How fast bytes passed each tap, against a beat in each cycle.",
     run_card=code("freezeframe.analyzers.card.throughput:run"),
 )

@@ -43,8 +43,8 @@ _HIDDEN = {
 }
 _SHOWN_B = 16
 _OWN = {
-    "t_ps", "t_unc_ps", "source", "kind", "number", "wire_B", "cycle", "end_cycle", "verdict", "data", "fcs", "error",
-    "begun", "says", "ethertype",
+    "t_ps", "t_end_ps", "t_unc_ps", "source", "kind", "number", "wire_B", "cycle", "end_cycle", "verdict", "data",
+    "fcs", "error", "begun", "says", "ethertype",
 }  # fmt: skip
 """Columns of every table, and the one that says Ethernet: an own field of such a name is shown as ``field_NAME``."""
 
@@ -64,7 +64,7 @@ def packet_tables(folder: CardFolder, devices: Sequence[str] | None = None) -> l
         times = card_time_base(recording)
         for name, tap in recording.taps.items():
             checked = check_packets(recording.card.said, decode_tap(tap))
-            table = _table(recording, times, checked)
+            table = packet_table(recording, times, checked)
             tables.append(Decoded(f"{device.name}.{name}", table))
         if recording.log is not None:
             table = log_table(recording, decode_log(recording, times))
@@ -90,7 +90,8 @@ def error_text(row: Mapping[str, Any]) -> str:
     return str(row["error"] or "")
 
 
-def _table(recording: CardRecording, times: TimeBase, checked: CheckedStream) -> pa.Table:
+def packet_table(recording: CardRecording, times: TimeBase, checked: CheckedStream) -> pa.Table:
+    """Return the packets of one tap, each with its times, its bytes and the columns of its headers."""
     packets = checked.stream.packets
     clock = checked.tap.clock.name
     t_ps, uncertainty_ps = times.times_ps(recording.device, clock, packets.begin)
@@ -98,6 +99,7 @@ def _table(recording: CardRecording, times: TimeBase, checked: CheckedStream) ->
     slack, period_ps = packets.begin_slack, times.clocks[recording.device, clock].ps_per_cycle
     known = (uncertainty_ps >= 0) & (slack >= 0)
     uncertainty_ps = np.where(known, uncertainty_ps + slack * int(period_ps), -1)
+    t_end_ps, _ = times.times_ps(recording.device, clock, packets.end + 1)
     said = checked.said
     ethernet = said is not None and said.is_ == "ethernet"
     with_fcs = ethernet and said is not None and said.fcs == "present"
@@ -112,6 +114,7 @@ def _table(recording: CardRecording, times: TimeBase, checked: CheckedStream) ->
             fcs = int.from_bytes(data[-FCS_B:], "little")
         row = {
             "t_ps": int(t_ps[n]),
+            "t_end_ps": int(t_end_ps[n]),
             "t_unc_ps": int(uncertainty_ps[n]),
             "source": f"{recording.device}.{checked.tap.name}",
             "kind": "packet",
@@ -131,7 +134,17 @@ def _table(recording: CardRecording, times: TimeBase, checked: CheckedStream) ->
         error = _error(int(checked.wrong[n]), flags)
         if error:
             rows.append({**row, "kind": "error", "error": error})
-    names = ["t_ps", "t_unc_ps", "source", "kind", "number", "wire_B", "cycle", "end_cycle"]
+    names = [
+        "t_ps",
+        "t_end_ps",
+        "t_unc_ps",
+        "source",
+        "kind",
+        "number",
+        "wire_B",
+        "cycle",
+        "end_cycle",
+    ]
     names += ["verdict", "data", "fcs", "error", "begun", "says", *own]
     for name in ("says",) if ethernet else ("fcs",):
         names.remove(name)

@@ -60,9 +60,9 @@ def run(
       freezeframe plot fault.ff --what all --theme dark --scale 2 -o all.png
     """
     _check_place(output, force)
-    from freezeframe.gui.cli.work.captures import opened
+    from freezeframe.gui.cli.work.captures import opened_any
 
-    folder = opened(capture, device)
+    folder = opened_any(capture, device)
     from freezeframe.gui.cli.work.plot import save_picture
 
     save_picture(folder, output, what, device, theme, scale, json=json)

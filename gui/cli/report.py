@@ -36,9 +36,9 @@ def run(
       freezeframe report fault.ff -o fault.html
       freezeframe report fault.ff -o short.html --no-analyses
     """
-    from freezeframe.gui.cli.work.captures import opened
+    from freezeframe.gui.cli.work.captures import opened_any
 
-    folder = opened(capture)
+    folder = opened_any(capture)
     from freezeframe.gui.cli.work.report import save_report
 
     save_report(folder, output, with_analyses=not no_analyses, force=force, json=json)

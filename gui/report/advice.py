@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.registers.names import cause_names
 from freezeframe.decoders.trace.decode import Trace
+from freezeframe.gui.report.card_advice import CARD_ADVICE, Advice
 from freezeframe.gui.text import shell_word
-
-
-class Advice(NamedTuple):
-    """``title`` completes "NAME: ...", ``{place}`` in it is where; ``steps`` say what to do."""
-
-    title: str
-    steps: tuple[str, ...]
-
 
 _REPEAT = (
     "Run 'freezeframe guard' to see whether the next freeze names the same tap, flow and word."
@@ -179,12 +170,23 @@ def place(finding: Finding) -> str:
     """Return the place of a finding in words: the segment that ends at its tap, or the device."""
     if finding.device is None:
         return "an unknown place"
-    return _PLACES.get(finding.tap or "", "{}").format(finding.device)
+    if finding.direction is not None and " -> " in finding.direction:
+        return (
+            f"{finding.device}, {finding.direction.replace(' -> ', ' to ')}"  # of a described card
+        )
+    known = _PLACES.get(finding.tap or "")
+    if known is None:
+        return f"{finding.device}.{finding.tap}" if finding.tap else finding.device
+    return known.format(finding.device)
+
+
+def _advice(finding: Finding) -> Advice | None:
+    return ADVICE.get(finding.diagnosis) or CARD_ADVICE.get(finding.diagnosis)
 
 
 def headline(finding: Finding) -> str:
     """Return the diagnosis and what it means, in one line."""
-    advice = ADVICE.get(finding.diagnosis)
+    advice = _advice(finding)
     if advice is None:
         return f"{finding.diagnosis} at {place(finding)}"
     return f"{finding.diagnosis}: {advice.title.format(place=place(finding))}"
@@ -199,7 +201,7 @@ def next_steps(
         capture, trace: with them, what can still be read of this very freeze comes first where the
             recording did not decide.
     """
-    advice = ADVICE.get(finding.diagnosis)
+    advice = _advice(finding)
     steps = advice.steps if advice else (_REPEAT,)
     if finding.diagnosis != UNDETERMINED or capture is None:
         return steps

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
+from freezeframe.analyzers.card.view import CardsView, run_analysis
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.figure_text import figure_text
 from freezeframe.gui.plots.figures import Drawing, drawings, extent, legend_html
 from freezeframe.gui.report.frames import frame_table
@@ -48,24 +47,26 @@ class Ran:
     result: AnalysisResult
 
 
-def run_all(capture: CaptureFolder, trace: Trace) -> list[Ran]:
+def run_all(view: CaptureView | CardsView) -> list[Ran]:
     """Run every analysis that is installed, on a recording that is decoded already.
 
     One that fails, or does not load, is in the list with a note that says why: the others still
     tell something.
     """
-    view = CaptureView(capture, trace.devices, trace)  # decoded once, for the explanation
     registry = load_analyses()
     ran = []
     for name in sorted(registry.analyses, key=_place):
         analysis = registry.analyses[name]
         try:
-            result = analysis.run(view)
+            result = run_analysis(analysis, view)
         # Someone else's analysis can fail in any way; a report with the others is worth more than none.
         except Exception as error:
             kind = "" if isinstance(error, FreezeframeError) else f"{type(error).__name__}: "
             result = AnalysisResult(name, notes=(f"The analysis failed: {kind}{error}",))
-        ran.append(Ran(analysis.title, analysis.summary, result))
+        summary = analysis.summary
+        if isinstance(view, CardsView):
+            summary = analysis.card_summary
+        ran.append(Ran(analysis.title, summary, result))
     for name, why in registry.broken.items():
         ran.append(Ran(name, "", AnalysisResult(name, notes=(f"It does not load: {why}",))))
     return ran

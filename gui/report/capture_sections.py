@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.registers.layouts import MACHINE_NAMES, MACHINE_STATE_NAMES
 from freezeframe.capture.registers.map_table import COUNTER_DOCS
 from freezeframe.gui.report.html import Html, element, join, table
@@ -78,14 +80,7 @@ def integrity_section(capture: CaptureFolder) -> Html:
     """Return why the capture can be trusted, and what it does not hold."""
     manifest = capture.manifest
     lost = capture.lost
-    losses = (
-        join(
-            element("p", "This is not in the capture:"),
-            element("ul", *(element("li", line) for line in lost)),
-        )
-        if lost
-        else element("p", "Nothing was lost: every recorded word and event was read and verified.")
-    )
+    losses = losses_text(lost)
     memories = [
         (
             f"{entry['name']}.{name}",
@@ -98,10 +93,6 @@ def integrity_section(capture: CaptureFolder) -> Html:
         )
         for entry in manifest["devices"]
         for name, memory in entry["memories"].items()
-    ]
-    files = [
-        (name, _count(entry["bytes"]), element("span", entry["sha256"], css="hex"))
-        for name, entry in manifest["raw"].items()
     ]
     return join(
         element("h2", "Integrity of the capture", id="integrity"),
@@ -119,6 +110,29 @@ def integrity_section(capture: CaptureFolder) -> Html:
             memories,
             numbers=(1, 2, 3, 4),
         ),
+        evidence_files(manifest),
+    )
+
+
+def losses_text(lost: Sequence[str]) -> Html:
+    """Return what is missing from a capture, or that nothing is."""
+    if not lost:
+        return element(
+            "p", "Nothing was lost: every recorded word and event was read and verified."
+        )
+    return join(
+        element("p", "This is not in the capture:"),
+        element("ul", *(element("li", line) for line in lost)),
+    )
+
+
+def evidence_files(manifest: dict[str, Any]) -> Html:
+    """Return the files of a capture with their hashes, and where it came from."""
+    files = [
+        (name, _count(entry["bytes"]), element("span", entry["sha256"], css="hex"))
+        for name, entry in manifest["raw"].items()
+    ]
+    return join(
         table("Files of the evidence", ("file", "bytes", "SHA-256"), files, numbers=(1,)),
         element(
             "p",
@@ -133,9 +147,12 @@ def integrity_section(capture: CaptureFolder) -> Html:
     )
 
 
-def commands_section(capture: CaptureFolder) -> Html:
+def commands_section(capture: CaptureFolder | CardFolder) -> Html:
     """Return the commands that give the same answer again."""
     name = shell_path(folder_name(capture.path))
+    decoded = f"freezeframe decode {name} -d trace -o events.parquet"
+    if isinstance(capture, CardFolder):
+        decoded = f"freezeframe export {name} --to pcapng -o packets.pcapng   # for Wireshark"
     source = capture.manifest.get("source")
     lines = [
         f"freezeframe explain {name}          # this explanation as text",
@@ -143,7 +160,7 @@ def commands_section(capture: CaptureFolder) -> Html:
         f"freezeframe report {name} -o report.html",
         f"freezeframe analyze {name} all    # every figure and note of the analyses",
         f"freezeframe open {name}           # in a window, with every record",
-        f"freezeframe decode {name} -d trace -o events.parquet",
+        decoded,
     ]
     if isinstance(source, str):
         lines.append(

@@ -31,16 +31,18 @@ def finding_headline(finding: Finding, freeze: Freeze | None) -> Html:
     )
 
 
-def clean_headline(freeze: Freeze | None) -> Html:
-    """Return the top of the report of a capture without a finding."""
+_ALL_SAME = "Every word that can be compared is the same at all taps, and the credits add up."
+
+
+def clean_headline(freeze: Freeze | None, why: str = _ALL_SAME) -> Html:
+    """Return the top of the report of a capture without a finding; ``why``: what was looked at."""
     cause = f"It was frozen by {', '.join(freeze.causes)} at {freeze.device}." if freeze else ""
     return element(
         "div",
         element("h1", "No fault found"),
         element(
             "p",
-            "Every word that can be compared is the same at all taps, and the credits add up. ",
-            cause,
+            f"{why} {cause}".strip(),
             css="lead",
         ),
         css="headline fine",
@@ -79,14 +81,19 @@ def _facts(finding: Finding, freeze: Freeze | None) -> Html:
     facts: list[tuple[str, str, str]] = [("Where", tap, "device and tap")]
     if finding.direction:
         facts.append(("Direction", finding.direction.replace("->", " → "), ""))
+    counted = finding.confidence > 0  # of a described card it is not
     # A fault of the credits has no packet; a packet without a word was hit in its header, or where
     # the recording does not say.
     if finding.flow is not None:
         facts.append(("Flow", str(finding.flow), ""))
     if finding.packet is not None:
-        facts.append(("Packet", str(finding.packet), "sequence number"))
+        note = "sequence number" if counted else "number in the memory of the tap"
+        facts.append(("Packet", str(finding.packet), note))
         word = "none" if finding.word is None else str(finding.word)
-        facts.append(("Word", word, "index in the payload"))
+        if counted:
+            facts.append(("Word", word, "index in the payload"))
+        elif finding.word is not None:
+            facts.append(("Beat", word, "of the packet"))
     if finding.t_ps is not None:
         unc = finding.t_uncertainty_ps
         known = unc is not None and unc >= 0
@@ -95,7 +102,10 @@ def _facts(finding: Finding, freeze: Freeze | None) -> Html:
     if freeze is not None:
         note = f"at {freeze.device}, {format_ps(freeze.t_ps)}"
         facts.append(("Frozen by", ", ".join(freeze.causes), note))
-    facts.append(("Confidence", f"{finding.confidence:.2f}", "0 to 1"))
+    if counted:
+        facts.append(("Confidence", f"{finding.confidence:.2f}", "0 to 1"))
+    else:
+        facts.append(("Confidence", "not counted yet", "no campaign of this card"))
     if finding.candidates:
         facts.append(("Candidates", ", ".join(finding.candidates), "likeliest first"))
     return element(

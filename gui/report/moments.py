@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freezeframe.analyzers.card.view import CardView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.names import cause_names
 from freezeframe.decoders.trace.decode import Trace
@@ -27,7 +28,7 @@ class Freeze:
     @property
     def is_cross(self) -> bool:
         """Whether the other device's freeze is all that froze this one."""
-        return self.causes == ("cross",)
+        return self.causes in (("cross",), ("peer",))
 
 
 def freezes(capture: CaptureFolder, trace: Trace) -> list[Freeze]:
@@ -48,3 +49,16 @@ def first_freeze(capture: CaptureFolder, trace: Trace) -> Freeze | None:
     """Return the earliest freeze that another device did not cause."""
     found = freezes(capture, trace)
     return next((freeze for freeze in found if not freeze.is_cross), found[0] if found else None)
+
+
+def card_freeze(card: CardView) -> Freeze | None:
+    """Return the first cause of a described card; None where it was not read or there was none."""
+    recording = card.recording
+    if not recording.causes or recording.cause_cycle is None:
+        return None
+    bus = recording.clocks[0].clock.name
+    cycles = np.array([recording.cause_cycle], np.int64)
+    t_ps, unc_ps = card.times.times_ps(card.device, bus, cycles)
+    return Freeze(
+        card.device, recording.cause_names, recording.cause_cycle, int(t_ps[0]), int(unc_ps[0])
+    )

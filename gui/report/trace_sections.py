@@ -8,7 +8,7 @@ from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.plots.figures import Drawing
-from freezeframe.gui.plots.timeline import Lane, Mark, draw_timeline, timeline_data
+from freezeframe.gui.plots.timeline import GUTTER, Lane, Mark, draw_timeline, timeline_data
 from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.lanes import LEGEND, packet_rows, time_range, trace_lanes, verdict_text
@@ -34,7 +34,7 @@ def timeline_drawings(
     first = findings[0] if findings else None
     sender = first.direction.partition("->")[0] if first and first.direction else None
     lanes = trace_lanes(trace, devices, sender)
-    marks = _marks(findings, freezes)
+    marks = time_marks(findings, freezes)
     t0_ps, t1_ps = time_range(trace)
     t1_ps = max([t1_ps, *(mark.t_ps for mark in marks)])
     whole = (t0_ps, t1_ps)
@@ -45,13 +45,13 @@ def timeline_drawings(
         what = first.diagnosis if first else "the cause of the freeze"
         caption = f"Around {what}: {format_ps(shown[0])} to {format_ps(shown[1])}."
         title = f"Time line around {what}"
-        made.append(_timeline(f"{prefix}near", title, caption, lanes, marks, shown, whole))
+        made.append(timeline_drawing(f"{prefix}near", title, caption, lanes, marks, shown, whole))
     caption = (
         f"The whole recording: {format_ps(t1_ps - t0_ps)}. Each tap reaches as far back as its "
         "memory does."
     )
     title = "Time line of the whole recording"
-    made.append(_timeline(f"{prefix}whole", title, caption, lanes, marks, whole, whole))
+    made.append(timeline_drawing(f"{prefix}whole", title, caption, lanes, marks, whole, whole))
     return made
 
 
@@ -126,7 +126,8 @@ def _near(
     return min(times) - margin_ps, max(times) + margin_ps
 
 
-def _marks(findings: Sequence[Finding], freezes: Sequence[Freeze]) -> list[Mark]:
+def time_marks(findings: Sequence[Finding], freezes: Sequence[Freeze]) -> list[Mark]:
+    """Return a mark for each freeze that no other device caused, and for each finding that has a time."""
     marks = [
         Mark(
             freeze.t_ps,
@@ -153,7 +154,7 @@ def _describe(lanes: Sequence[object], marks: Sequence[Mark], t0_ps: int, t1_ps:
     )
 
 
-def _timeline(
+def timeline_drawing(
     name: str,
     title: str,
     caption: str,
@@ -161,18 +162,21 @@ def _timeline(
     marks: Sequence[Mark],
     shown: tuple[int, int],
     whole: tuple[int, int],
+    *,
+    gutter: float = GUTTER,
 ) -> Drawing:
+    """Return lanes and marks between two times as a drawing that a script can zoom out to ``whole``."""
     desc = _describe(lanes, marks, *shown)
-    svg = draw_timeline(name, lanes, marks, *shown, title=title, desc=desc)
+    svg = draw_timeline(name, lanes, marks, *shown, title=title, desc=desc, gutter=gutter)
     items = sum(len(lane.bars) + len(lane.ticks) for lane in lanes)
-    data = timeline_data(lanes, marks, *shown, *whole) if items <= _FOR_SCRIPT else None
+    data = timeline_data(lanes, marks, *shown, *whole, gutter) if items <= _FOR_SCRIPT else None
     return Drawing(name, title, caption, svg, data=data)
 
 
-def timeline_legend() -> Html:
+def timeline_legend(legend: Sequence[tuple[str, str]] = LEGEND) -> Html:
     """Return what the looks of bars and ticks mean, as a list."""
     items = []
-    for key, text in LEGEND:
+    for key, text in legend:
         shape, css = key.split()
         inner = (
             f'<rect x="1" y="1" width="20" height="10" class="{css}"/>'

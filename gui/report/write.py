@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from freezeframe.analyzers.api import AnyCapture, opened
+from freezeframe.analyzers.card.view import CardsView
 from freezeframe.analyzers.explain import Explanation, explain
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.reader import as_recording
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
@@ -17,14 +20,16 @@ from freezeframe.gui.report.capture_sections import (
     integrity_section,
     state_section,
 )
+from freezeframe.gui.report.card_write import explain_cards, render_card_report
 from freezeframe.gui.report.finding_section import (
     clean_headline,
     evidence_section,
     finding_headline,
     finding_section,
 )
-from freezeframe.gui.report.html import Html, element, join, page
+from freezeframe.gui.report.html import element, page
 from freezeframe.gui.report.moments import first_freeze, freezes
+from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import packets_section, timeline_section
 from freezeframe.gui.text import folder_title, printable
@@ -42,7 +47,7 @@ def check_place(path: Path, force: bool) -> None:
 
 
 def report(
-    capture: CaptureFolder | Path | str,
+    capture: AnyCapture,
     path: Path | str = "report.html",
     *,
     analyses: bool = True,
@@ -58,9 +63,33 @@ def report(
     """
     place = Path(path)
     check_place(place, overwrite)
-    folder = as_recording(capture)
-    write_report(folder, explain(folder), place, force=overwrite, analyses=None if analyses else ())
+    report_capture(opened(capture), place, with_analyses=analyses)
     return place
+
+
+def report_capture(
+    folder: CaptureFolder | CardFolder, place: Path, *, with_analyses: bool
+) -> tuple[list[str], list[str]]:
+    """Write the report of a capture of any card, in place of a file that is there.
+
+    Returns:
+        The diagnoses, and the analyses that were run.
+    """
+    view: CaptureView | CardsView
+    if isinstance(folder, CardFolder):
+        view = CardsView(folder)
+        cards = explain_cards(view)
+        ran = run_all(view) if with_analyses else []
+        text = render_card_report(view, cards, ran)
+        findings = [finding for each in cards for finding in each.findings]
+    else:
+        explanation = explain(folder)
+        view = CaptureView(folder, explanation.trace.devices, explanation.trace)
+        ran = run_all(view) if with_analyses else []
+        text = render_report(folder, explanation, ran)
+        findings = explanation.findings
+    _write(place, text)
+    return [finding.diagnosis for finding in findings], [each.result.name for each in ran]
 
 
 def render_report(
@@ -80,8 +109,8 @@ def render_report(
     parts = [
         element("p", f"Freezeframe report of {name}", css="eyebrow"),
         finding_headline(best, freeze) if best else clean_headline(freeze),
-        _notes(explanation.notes),
-        _contents(bool(best), bool(analyses)),
+        notes_list(explanation.notes),
+        contents(bool(best), bool(analyses)),
     ]
     if best:
         parts.append(evidence_section(best, next_steps(best, capture, trace)))
@@ -96,13 +125,9 @@ def render_report(
         devices_section(capture),
         integrity_section(capture),
         commands_section(capture),
-        element(
-            "footer",
-            "This file holds everything it shows and loads nothing. Its own script, where a browser runs "
-            "it, zooms the drawings (drag, Ctrl and wheel, keys + - and arrows) and sorts and filters "
-            "the tables; nothing is missing without. Parts that are closed on the screen are left out "
-            "on paper. Times count from the earliest record of "
-            "the capture; ± is the uncertainty between clock domains.",
+        footer(
+            "Times count from the earliest record of the capture; ± is the uncertainty between clock "
+            "domains."
         ),
     ]
     title = f"{best.diagnosis if best else 'no fault found'} - {name}"
@@ -128,28 +153,10 @@ def write_report(
     """
     check_place(path, force)
     if analyses is None:
-        analyses = run_all(capture, explanation.trace)
-    text = render_report(capture, explanation, analyses)
+        analyses = run_all(CaptureView(capture, explanation.trace.devices, explanation.trace))
+    _write(path, render_report(capture, explanation, analyses))
+
+
+def _write(path: Path, text: str) -> None:
     # A name can hold bytes that are no text; they are shown as an escape.
     write_whole(path, text.encode("utf-8", "backslashreplace"))
-
-
-def _contents(found: bool, analysed: bool) -> Html:
-    """Return links to the parts of this page."""
-    parts = {
-        "evidence": "Evidence" if found else "",
-        "time-line": "Time line",
-        "analyses": "Analyses" if analysed else "",
-        "freeze": "At the freeze",
-        "devices": "Devices",
-        "integrity": "Integrity of the capture",
-        "again": "To see it again",
-    }
-    links = [
-        element("li", element("a", text, href=f"#{name}")) for name, text in parts.items() if text
-    ]
-    return element("nav", element("ul", *links, css="toc"), aria_label="Parts of this report")
-
-
-def _notes(notes: list[str]) -> Html:
-    return join(*(element("p", note, css="note") for note in notes))

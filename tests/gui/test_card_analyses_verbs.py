@@ -1,4 +1,4 @@
-"""The verbs that show a capture of a described card: analyze, on each card that ships."""
+"""The verbs that show a capture of a described card: analyze, report, plot, on each card that ships."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 
 import freezeframe as ff
+from freezeframe.capture.card.elaborated import elaborate
+from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.recording import CardRecording, Feature
+from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.recorder.pull import pull
-from freezeframe.emulator.card_image import CardImage
+from freezeframe.emulator.card_image import CardImage, empty_recording
 from tests.campaign.card_model import SHAPES, run_card
+from tests.gui.browser import dump_dom
 from tests.gui.cli import run_inside
 
 ASKED = ("throughput", "latency", "taps", "crc", "pressure")
@@ -92,3 +96,84 @@ def test_two_cards_of_one_capture_are_analysed_together(tmp_path: Path) -> None:
         .figures[0]
         .name.startswith("B.")
     )
+
+
+def test_the_report_holds_finding_evidence_packets_counters_laws_and_the_card(
+    capture: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "x.html"
+    done = run_inside("report", str(capture), "-o", str(page), "--json")
+    said = json.loads(done.out)
+    assert said["findings"] == ["beat-omitted"]
+    assert {*ASKED, "conservation"} <= set(said["analyses"])
+    text = page.read_text()
+    for part in (
+        "<h1>beat-omitted: a beat of a packet was lost in A, rx_in to rx_out</h1>",
+        "not counted yet",
+        "Time line around beat-omitted",
+        ">Path rx</text>",
+        "<h2>Packets around it</h2>",
+        "needs a log of credits as they are sent and taken",
+        "<td>rx_dropped</td>",
+        "law rx.rx_in-rx_out.packets: rx_in_packets",
+        "drops whole packets, counted by rx_dropped",
+        f"{CardFolder.open(capture).devices[0].identity.card_hash:016x}",
+    ):
+        assert part in text, part
+    assert run_inside("report", str(capture), "-o", str(page)).code == 2  # it is there already
+    assert ff.report(capture, page, analyses=False, overwrite=True) == page
+    assert 'id="analyses"' not in page.read_text()
+
+
+def test_the_report_of_a_clean_card_says_what_was_looked_at(tmp_path: Path) -> None:
+    pull(CardImage([recorded("ethernet-axis-64", "none")]), tmp_path / "x.ff")
+    ff.report(tmp_path / "x.ff", tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text()
+    assert "<h1>No fault found</h1>" in text
+    assert "none differs between taps" in text and "It was frozen by host at A." in text
+
+
+def test_the_report_of_two_cards_has_a_part_for_each(tmp_path: Path) -> None:
+    both = [recorded("ethernet-axis-64", "bits-flipped"), recorded("ethernet-8", "bad-fcs")]
+    pull(CardImage(both), tmp_path / "two.ff")
+    ff.report(tmp_path / "two.ff", tmp_path / "two.html")
+    text = (tmp_path / "two.html").read_text()
+    parts = [
+        text.index(f"<h2>Device {name}</h2>") for name in ("A, ethernet-axis-64", "B, ethernet-8")
+    ]
+    assert parts[0] < text.index("bits-altered:") < parts[1] < text.index("bad-on-arrival:")
+
+
+def test_a_report_reads_in_a_browser_as_it_was_written(capture: Path, tmp_path: Path) -> None:
+    ff.report(capture, tmp_path / "x.html", analyses=False)
+    dom = dump_dom(tmp_path / "x.html", tmp_path / "home")
+    assert "Same range everywhere" in dom  # the page's script has drawn its buttons
+    assert "packet that fails a check of its format" in dom
+
+
+def test_nothing_that_is_not_recorded_is_drawn(tmp_path: Path) -> None:
+    card = elaborate(read_card(shipped_cards()["ethernet-axis-64"]))
+    pull(CardImage([empty_recording(card)]), tmp_path / "x.ff")
+    ff.report(tmp_path / "x.ff", tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text()
+    assert "No packet has a time, so there is nothing to draw." in text
+    assert "<h2>What could not be asked</h2>" in text
+    assert "gap-in-packet: needs a cause with check = &quot;gap&quot; at a tap" in text
+    done = run_inside(
+        "plot", str(tmp_path / "x.ff"), "--what", "time-line", "-o", str(tmp_path / "x.svg")
+    )
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "nothing to draw: time-line: no packet has a time" in done.err
+
+
+def test_plot_draws_throughput_pressure_and_the_time_line(capture: Path, tmp_path: Path) -> None:
+    place = tmp_path / "x.svg"
+    done = run_inside(
+        "plot", str(capture), "--what", "throughput,latency,time-line", "-o", str(place), "--json"
+    )
+    titles = json.loads(done.out)["drawings"]
+    assert titles[0].startswith("A.rx_in, throughput")
+    assert titles[-2:] == ["Time line around beat-omitted", "Time line of the whole recording"]
+    assert "A.rx_out" in place.read_text()
+    none = run_inside("plot", str(capture), "--what", "dma", "-o", str(tmp_path / "y.svg"))
+    assert "could not be asked: needs a log of descriptors and transfers" in none.err

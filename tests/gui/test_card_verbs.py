@@ -61,7 +61,7 @@ def test_a_bad_frame_is_explained_where_it_was_first_seen(capture: Path) -> None
     done = run_inside("explain", str(capture), "--fail-on-findings")
     assert done.code == 1
     assert done.out.startswith("fault.ff, A (ethernet-axis-64): 1 finding, frozen by bad_fcs")
-    assert "bad-on-arrival at A" in done.out
+    assert "bad-on-arrival: a packet was bad when it came to A.rx_in" in done.out
     assert "confidence  not counted yet" in done.out
     (device,) = json.loads(run_inside("explain", str(capture), "--json").out)["devices"]
     assert device["card"] == {"name": "ethernet-axis-64", "hash": f"{_CARD.hash:016x}"}
@@ -151,13 +151,6 @@ def test_python_does_the_same(capture: Path) -> None:
     assert packets[packets["kind"] == "error"]["number"].tolist() == [_BAD]
     with pytest.raises(ff.InputError, match=r"in Python ff.explain\(ff.open"):
         ff.explain(capture)
-
-
-def test_verbs_that_know_the_built_in_card_alone_say_so_in_one_line(capture: Path) -> None:
-    done = run_inside("report", str(capture), "-o", str(capture.parent / "r.html"))
-    assert done.code == 2
-    assert "this step knows the built-in card alone" in done.err
-    assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -53,7 +53,7 @@ def test_every_installed_analysis_is_run_and_stands_in_the_order_a_reader_asks(
     tmp_path: Path,
 ) -> None:
     capture = made_capture(tmp_path / "made.ff")
-    ran = run_all(capture, made_explanation(capture).trace)
+    ran = run_all(CaptureView(capture, trace=made_explanation(capture).trace))
     names = [one.result.name for one in ran]
     assert names[:3] == ["throughput", "pressure", "credits"]
     assert set(registry.load_analyses().analyses) == set(names)
@@ -73,7 +73,7 @@ def test_an_analysis_that_fails_or_does_not_load_says_so_and_the_others_are_ther
     ]
     monkeypatch.setattr(registry, "entry_points", lambda **which: own)
     capture = made_capture(tmp_path / "made.ff")
-    section = analyses_section(run_all(capture, made_explanation(capture).trace))
+    section = analyses_section(run_all(CaptureView(capture, trace=made_explanation(capture).trace)))
     text = read(section).text
     assert "The analysis failed: ZeroDivisionError: by <b>nothing</b>" in text
     assert "It does not load: no.such.module:X: ModuleNotFoundError" in text

@@ -12,6 +12,7 @@ import pytest
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.explain import Explanation
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.gui.report.analysis_sections import run_all
 from freezeframe.gui.report.html import page
 from freezeframe.gui.report.style import script_text
@@ -95,7 +96,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser")
     capture = made_capture(folder / "made.ff")
     explanation = made_explanation(capture)
-    html = render_report(capture, explanation, run_all(capture, explanation.trace))
+    html = render_report(
+        capture, explanation, run_all(CaptureView(capture, trace=explanation.trace))
+    )
     (folder / "r.html").write_text(html)
     probed = page("t", "", script=script_text() + PROBE)
     policy, script = (

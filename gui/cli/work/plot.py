@@ -8,17 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from freezeframe.analyzers.card.explain import explain_card
+from freezeframe.analyzers.card.view import CardsView, run_analysis, view_of
 from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.places import write_whole
 from freezeframe.gui.plots.figures import Drawing, drawings, extent
 from freezeframe.gui.plots.picture import picture_png, picture_svg
+from freezeframe.gui.report.card_lanes import CARD_LEGEND, card_drawings
 from freezeframe.gui.report.lanes import LEGEND
-from freezeframe.gui.report.moments import freezes
+from freezeframe.gui.report.moments import card_freeze, freezes
 from freezeframe.gui.report.trace_sections import timeline_drawings
 from freezeframe.gui.text import folder_title, plural, printable
 
@@ -27,7 +31,7 @@ _ALL = "all"
 
 
 def save_picture(
-    folder: CaptureFolder,
+    folder: CaptureFolder | CardFolder,
     output: Path,
     what: str,
     devices: Sequence[str] | None,
@@ -59,7 +63,7 @@ def save_picture(
 
 
 def _drawings(
-    folder: CaptureFolder, what: str, devices: Sequence[str] | None
+    folder: CaptureFolder | CardFolder, what: str, devices: Sequence[str] | None
 ) -> tuple[list[Drawing], list[str]]:
     """Return the drawings in the order asked, and why others are not there."""
     registry = load_analyses()
@@ -74,17 +78,17 @@ def _drawings(
         )
     )
     analyses = {name: registry.find(name) for name in names if name != _TIME_LINE}
-    view = CaptureView(folder, devices or None)
-    results = {name: analysis.run(view) for name, analysis in analyses.items()}
+    view = view_of(folder, devices)
+    results = {name: run_analysis(analysis, view) for name, analysis in analyses.items()}
     span = extent(results.values())
     made: list[Drawing] = []
     reasons: list[str] = []
     for name in names:
-        found = (
-            _time_lines(folder, devices) if name == _TIME_LINE else drawings(results[name], span)
-        )
+        found = _time_lines(view, devices) if name == _TIME_LINE else drawings(results[name], span)
         made += found
-        if not found:
+        if not found and name == _TIME_LINE:
+            reasons.append(f"{name}: no packet has a time")
+        elif not found:
             result = results[name]
             why = "it gives figures and tables, and nothing over time to draw"
             if not (result.figures or result.tables):
@@ -93,9 +97,27 @@ def _drawings(
     return made, reasons
 
 
-def _time_lines(folder: CaptureFolder, devices: Sequence[str] | None) -> list[Drawing]:
-    explanation = explain(folder, devices or None)
-    trace = explanation.trace
-    made = timeline_drawings(trace, explanation.findings, freezes(folder, trace))
-    looks = tuple((key.split()[1], text) for key, text in LEGEND if key.startswith("rect "))
+def _time_lines(view: CaptureView | CardsView, devices: Sequence[str] | None) -> list[Drawing]:
+    made: list[Drawing]
+    legend: Sequence[tuple[str, str]]
+    if isinstance(view, CardsView):
+        made, legend = _card_time_lines(view), CARD_LEGEND
+    else:
+        explanation = explain(view.folder, devices or None)
+        trace = explanation.trace
+        made = timeline_drawings(trace, explanation.findings, freezes(view.folder, trace))
+        legend = LEGEND
+    looks = tuple((key.split()[1], text) for key, text in legend if key.startswith("rect "))
     return [replace(one, legend=looks) for one in made]
+
+
+def _card_time_lines(view: CardsView) -> list[Drawing]:
+    made = []
+    for card in view.cards:
+        freeze = card_freeze(card)
+        found = card_drawings(
+            card, explain_card(card).findings, [freeze] if freeze else [], prefix=f"{card.device}-"
+        )
+        several = f"{card.device}: " if len(view.cards) > 1 else ""
+        made += [replace(one, title=several + one.title) for one in found]
+    return made

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.cli.output import emit_json
-from freezeframe.gui.report.analysis_sections import run_all
-from freezeframe.gui.report.write import check_place, write_report
+from freezeframe.gui.report.write import check_place, report_capture
 from freezeframe.gui.text import printable
 
 
 def save_report(
-    folder: CaptureFolder, output: Path, *, with_analyses: bool, force: bool, json: bool
+    folder: CaptureFolder | CardFolder,
+    output: Path,
+    *,
+    with_analyses: bool,
+    force: bool,
+    json: bool,
 ) -> None:
     """Write the report and print its size.
 
@@ -21,18 +25,11 @@ def save_report(
         InputError: no report can be written there.
     """
     check_place(output, force)
-    explanation = explain(folder)
-    analyses = run_all(folder, explanation.trace) if with_analyses else []
-    write_report(folder, explanation, output, force=force, analyses=analyses)
+    findings, analyses = report_capture(folder, output, with_analyses=with_analyses)
     size_B = output.stat().st_size
     if json:
         emit_json(
-            {
-                "report": str(output),
-                "bytes": size_B,
-                "findings": [finding.diagnosis for finding in explanation.findings],
-                "analyses": [ran.result.name for ran in analyses],
-            }
+            {"report": str(output), "bytes": size_B, "findings": findings, "analyses": analyses}
         )
     else:
         print(f"{printable(output)}: {size_B:,} B")

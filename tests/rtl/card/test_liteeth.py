@@ -67,7 +67,10 @@ def test_bits_flipped_on_the_line_are_named_with_their_frame(bits: int, tmp_path
     told = (
         BLOCKS["text"].splitlines()
         if bits == 32
-        else ["1 finding, frozen by bad_fcs", "bad-on-arrival at A"]
+        else [
+            "1 finding, frozen by bad_fcs",
+            "bad-on-arrival: a packet was bad when it came to A.wire",
+        ]
     )
     for line in told:
         assert line in done.stdout

@@ -1,0 +1,141 @@
+"""A card's recording as lanes of the time line: packets of each tap in the order of the paths, waits below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from freezeframe.analyzers.card.arrivals import said_of
+from freezeframe.analyzers.card.pressure import run as pressure_of
+from freezeframe.analyzers.card.view import CardView
+from freezeframe.analyzers.contract import Finding
+from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream
+from freezeframe.decoders.tap.kinds import PARTIAL
+from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.timeline import Bar, Lane
+from freezeframe.gui.report.moments import Freeze
+from freezeframe.gui.report.trace_sections import time_marks, timeline_drawing
+
+CARD_LEGEND = (
+    ("rect packet", "packet, with its number in the memory of the tap"),
+    ("rect cut", "packet of which the memory holds only a part"),
+    ("rect bad", "packet that fails a check of its format"),
+    ("rect wait", "cycles without a beat inside a packet, or a stream that stands still"),
+)
+
+_WORTH = 1.5  # a second drawing is worth its place when it is this much finer
+_BESIDE = 6  # packets on each side of the finding's in the drawing around it
+_GUTTER = 150.0
+
+
+def card_lanes(card: CardView) -> list[Lane]:
+    """Return a lane for each tap that has a place on the time line, path by path, and one for each track of waits."""
+    paths = card.recording.card.said.path
+    lanes = []
+    drawn: set[str] = set()
+    for path, said in paths.items():
+        for name in said.taps:
+            if name in card.streams and name not in drawn and card.placed(card.streams[name].tap):
+                lanes.append(_lane(card, f"Path {path}", card.streams[name]))
+                drawn.add(name)
+    for name, end in card.streams.items():
+        if name not in drawn and card.placed(end.tap):
+            lanes.append(_lane(card, "Taps of no path" if paths else "Taps", end))
+    for track in pressure_of(card).intervals:
+        bars = [
+            Bar(int(t0), max(int(t1), int(t0) + 1), "wait", "", text)
+            for t0, t1, text in zip(track.t_ps, track.t_end_ps, track.text, strict=True)
+        ]
+        lanes.append(Lane("Waits", track.label, track.label, bars))
+    return lanes
+
+
+def unplaced(card: CardView) -> list[str]:
+    """Return a line for each tap that has no place on the time line."""
+    return [
+        f"{card.source(end.tap)} is not drawn: its clock {end.tap.clock.name} has no known relation to the others"
+        for end in card.streams.values()
+        if not card.placed(end.tap)
+    ]
+
+
+def card_drawings(
+    card: CardView, findings: Sequence[Finding], freezes: Sequence[Freeze], *, prefix: str = ""
+) -> list[Drawing]:
+    """Return the time line around the first finding, where that shows more, and that of the whole recording."""
+    lanes = card_lanes(card)
+    bars = [bar for lane in lanes for bar in lane.bars]
+    if not bars:
+        return []
+    placed = [f for f in findings if f.t_ps is not None and (f.t_uncertainty_ps or 0) >= 0]
+    marks = time_marks(placed, freezes)
+    whole = (
+        min(bar.t0_ps for bar in bars),
+        max(*(bar.t1_ps for bar in bars), *(mark.t_ps + 1 for mark in marks), bars[0].t0_ps + 1),
+    )
+    made = []
+    first = placed[0] if placed else None
+    near = None if first is None else _around(lanes, first)
+    if (
+        first is not None
+        and near is not None
+        and (near[1] - near[0]) * _WORTH < whole[1] - whole[0]
+    ):
+        caption = f"Around {first.diagnosis}: {format_ps(near[0])} to {format_ps(near[1])}."
+        title = f"Time line around {first.diagnosis}"
+        made.append(
+            timeline_drawing(
+                f"{prefix}near", title, caption, lanes, marks, near, whole, gutter=_GUTTER
+            )
+        )
+    caption = f"The whole recording: {format_ps(whole[1] - whole[0])}. Each tap reaches as far back as its memory does."
+    title = "Time line of the whole recording"
+    made.append(
+        timeline_drawing(
+            f"{prefix}whole", title, caption, lanes, marks, whole, whole, gutter=_GUTTER
+        )
+    )
+    return made
+
+
+def _around(lanes: Sequence[Lane], finding: Finding) -> tuple[int, int] | None:
+    """Return the times of the finding's packets and of those beside them, at every tap."""
+    times = [row.t_ps for e in finding.evidence for row in e.rows if row.t_ps is not None]
+    assert finding.t_ps is not None
+    times = [*(t for t in times if t >= 0), finding.t_ps]
+    first, last = min(times), max(times)
+    bars = sorted(
+        (bar for lane in lanes if lane.group != "Waits" for bar in lane.bars),
+        key=lambda bar: bar.t0_ps,
+    )
+    before = [bar.t0_ps for bar in bars if bar.t0_ps < first][-_BESIDE:]
+    after = [bar.t1_ps for bar in bars if bar.t0_ps > last][:_BESIDE]
+    inside = [bar.t1_ps for bar in bars if first <= bar.t0_ps <= last]
+    if not (before or after or inside):
+        return None
+    return min([first, *before]), max([last + 1, *inside, *after])
+
+
+def _lane(card: CardView, group: str, end: CheckedStream) -> Lane:
+    columns = end.stream.packets
+    dated = np.flatnonzero((columns.begin_slack >= 0) & (columns.end_slack >= 0))
+    t_ps, _ = card.times_ps(end.tap, columns.begin[dated])
+    t_end_ps, _ = card.times_ps(end.tap, columns.end[dated] + 1)
+    bars = []
+    for at, packet in enumerate(dated.tolist()):
+        bad = end.verdict[packet] == BAD
+        css = "bad" if bad else "cut" if columns.flags[packet] & int(PARTIAL) else "packet"
+        begin, stop = int(t_ps[at]), max(int(t_end_ps[at]), int(t_ps[at]) + 1)
+        verdict = {GOOD: ", good", BAD: f", {said_of(int(end.wrong[packet]))}"}.get(
+            int(end.verdict[packet]), ""
+        )
+        tip = (
+            f"{card.source(end.tap)}: packet {packet}, {int(columns.length[packet]):,} B, {format_ps(begin)} to "
+            f"{format_ps(stop)}{verdict}"
+        )
+        bars.append(Bar(begin, stop, css, str(packet), tip, loud=bool(bad)))
+    said = end.tap.said
+    meaning = said.doc or f"{said.kind} of {said.bits} bits, clock {said.clock}"
+    return Lane(group, card.source(end.tap), meaning, bars)

@@ -1,0 +1,98 @@
+"""The report of a capture of described cards as a page; the parts are those of any report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from freezeframe.analyzers.card.explain import CardExplanation, explain_card
+from freezeframe.analyzers.card.view import CardsView, CardView
+from freezeframe.gui.report.advice import next_steps
+from freezeframe.gui.report.analysis_sections import Ran, analyses_section, drawing_figure
+from freezeframe.gui.report.capture_sections import commands_section
+from freezeframe.gui.report.card_lanes import CARD_LEGEND, card_drawings, unplaced
+from freezeframe.gui.report.card_sections import card_state, cards_table, integrity, packets_around
+from freezeframe.gui.report.finding_section import (
+    clean_headline,
+    evidence_section,
+    finding_headline,
+    finding_section,
+)
+from freezeframe.gui.report.html import Html, element, join, page
+from freezeframe.gui.report.moments import card_freeze
+from freezeframe.gui.report.page_parts import contents, footer, notes_list
+from freezeframe.gui.report.style import script_text, style_text
+from freezeframe.gui.report.trace_sections import timeline_legend
+from freezeframe.gui.text import folder_title, printable
+
+_CLEAN = (
+    "No packet fails a check, none differs between taps, and the laws that can be checked hold."
+)
+
+
+def render_card_report(
+    view: CardsView, explained: Sequence[CardExplanation], analyses: Sequence[Ran] = ()
+) -> str:
+    """Return the report as one HTML document that loads nothing and runs only its own script.
+
+    Args:
+        explained: the explanation of each card of the view.
+        analyses: what `analysis_sections.run_all` gives; without, the report has no such part.
+    """
+    name = printable(folder_title(view.folder.path))
+    several = len(view.cards) > 1
+    found = [finding for explanation in explained for finding in explanation.findings]
+    parts = [element("p", f"Freezeframe report of {name}", css="eyebrow")]
+    for number, (card, explanation) in enumerate(zip(view.cards, explained, strict=True)):
+        heading = f"Device {card.device}, {card.recording.card.name}" if several else ""
+        more = contents(bool(found), bool(analyses)) if not number else Html("")
+        parts += _one(card, explanation, heading, more)
+    parts += [
+        analyses_section(analyses),
+        element("h2", "At the freeze", id="freeze"),
+        *(
+            join(element("h3", f"Device {card.device}") if several else Html(""), card_state(card))
+            for card in view.cards
+        ),
+        cards_table(view.folder, view.cards),
+        integrity(view.folder),
+        commands_section(view.folder),
+        footer(
+            "Times of a card count from the zero of its bus clock's counter; ± is the uncertainty of its clocks."
+        ),
+    ]
+    title = f"{found[0].diagnosis if found else 'no fault found'} - {name}"
+    return page(title, style_text(), *parts, script=script_text())
+
+
+def explain_cards(view: CardsView) -> list[CardExplanation]:
+    """Return the explanation of each card of a capture."""
+    return [explain_card(card) for card in view.cards]
+
+
+def _one(card: CardView, explanation: CardExplanation, heading: str, more: Html) -> list[Html]:
+    """Return the parts on one card: what happened, on what evidence, when, and what could not be asked."""
+    freeze = card_freeze(card)
+    findings = explanation.findings
+    best = findings[0] if findings else None
+    parts = [element("h2", heading)] if heading else []
+    parts += [finding_headline(best, freeze) if best else clean_headline(freeze, _CLEAN)]
+    parts += [notes_list(explanation.notes), more]
+    if best:
+        parts.append(evidence_section(best, next_steps(best)))
+    if len(findings) > 1:
+        parts.append(element("h2", "Other findings"))
+        parts += [finding_section(i, f, freeze) for i, f in enumerate(findings[1:], 2)]
+    drawn = card_drawings(card, findings, [freeze] if freeze else [], prefix=f"{card.device}-")
+    parts += [
+        element("h2", "Time line", id="time-line"),
+        *map(drawing_figure, drawn),
+        timeline_legend(CARD_LEGEND)
+        if drawn
+        else element("p", "No packet has a time, so there is nothing to draw."),
+        notes_list(unplaced(card)),
+        packets_around(card, best),
+    ]
+    if explanation.not_asked:
+        lines = [element("li", line) for line in explanation.not_asked]
+        parts += [element("h2", "What could not be asked"), element("ul", *lines)]
+    return parts
