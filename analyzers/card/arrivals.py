@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,95 +11,38 @@ from freezeframe.analyzers.card.claims import (
     GAP,
     GIANT,
     NO_FIT,
+    NONE_KNOWN,
     RUNT,
     Claim,
     Says,
     Witness,
+    said_of,
 )
+from freezeframe.analyzers.card.differences import BITS_ALTERED
+from freezeframe.analyzers.card.fit import judged
+from freezeframe.analyzers.card.places import Places
 from freezeframe.analyzers.card.stretch import StretchView
-from freezeframe.decoders.tap.checked import BAD, GOOD, UNKNOWN, CheckedStream, Wrong
+from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream, Wrong
 from freezeframe.decoders.tap.kinds import Packet
 
-FEW = 4  # packets from which on a format is judged
-_NEARLY_NONE = 0.1  # so few that pass are luck: the description is wrong
 
-_SAID = {
-    Wrong.CRC: "its CRC is wrong",
-    Wrong.USER: "the user bit at its end says that it is bad",
-    Wrong.RUNT: "it is shorter than the format allows",
-    Wrong.GIANT: "it is longer than the format allows",
-    Wrong.CONSTANT: "a field that is constant holds another value",
-    Wrong.LENGTH: "its length is not the one its header says",
-    Wrong.PREAMBLE: "no preamble stands before it",
-    Wrong.HEADER_CRC: "the CRC of its header is wrong",
-}
-
-
-def said_of(wrong: int) -> str:
-    """Return the checks that a packet fails, in words."""
-    return ", ".join(text for bit, text in _SAID.items() if wrong & bit)
-
-
-def does_not_fit(view: StretchView, end: CheckedStream) -> Claim | None:
-    """Return the claim that the description does not fit a tap's traffic, where nearly no packet passes."""
-    known = end.verdict != UNKNOWN
-    good = int((end.verdict == GOOD).sum())
-    moved = np.flatnonzero(end.stream.packets.flags & int(Packet.BYTE_7))
-    name = end.tap.name
-    if len(moved):
-        text = (
-            f'At {name} bytes are off elsewhere than at a packet\'s end, and the card file says keep = "tail"; '
-            'say keep = "any".'
-        )
-        seen = Witness(
-            Says.FOR,
-            f"{len(moved)} packets with byte 7 of a masked word on",
-            (view.row(end, int(moved[0]), "packet"),),
-        )
-        return Claim(
-            NO_FIT, text, (name,), witnesses=(seen,), falsifier="runs of bytes from byte 0 alone"
-        )
-    count = int(known.sum())
-    if count < FEW or good > _NEARLY_NONE * count:
-        return None
-    first = int(np.flatnonzero(known)[0])
-    text = (
-        f"Of {count} packets at {name}, the first tap of path {view.stretch.path}, {good} pass the checks of format "
-        f"{end.tap.said.format}: they are not what the card file says. Nothing else is judged by it. "
-        f"The first: {said_of(int(end.wrong[first]))}."
-    )
-    seen = Witness(
-        Says.FOR,
-        f"{count - good} of {count} packets fail",
-        (view.row(end, first, f"packet {first}"),),
-    )
-    return Claim(NO_FIT, text, (name,), witnesses=(seen,), falsifier="packets that pass")
-
-
-def bad_arrivals(view: StretchView, end: CheckedStream) -> Iterator[Claim]:
+def bad_arrivals(places: Places, end: CheckedStream) -> Iterator[Claim]:
     """Yield the packets that fail their checks at the first tap of a path."""
-    known = end.verdict != UNKNOWN
-    few = int(known.sum()) < FEW and not (end.verdict == GOOD).any()
+    known = judged(end)
+    count, passed = int(known.sum()), int((known & (end.wrong == 0)).sum())
     for packet in np.flatnonzero(end.verdict == BAD).tolist():
         wrong = int(end.wrong[packet])
         name = RUNT if wrong & Wrong.RUNT else GIANT if wrong & Wrong.GIANT else BAD_ON_ARRIVAL
         length = int(end.size[packet] or end.stream.packets.length[packet])
         text = f"Packet {packet} at {end.tap.name}, {length} B, was bad before the first tap: {said_of(wrong)}."
-        rows = (view.row(end, packet, f"packet {packet}"),)
-        seen = [Witness(Says.FOR, said_of(wrong), rows)]
-        passed = int((end.verdict == GOOD).sum())
-        seen.append(
-            Witness(
-                Says.FOR,
-                f"{passed} other packets at this tap pass every check: the description fits",
-            )
-        )
-        if few:
-            seen[1] = Witness(
-                Says.SILENT,
-                "no packet at this tap passes: whether the description fits cannot be told",
-            )
-        t_ps, unc = view.at(end, packet)
+        rows = (places.row(end, packet, f"packet {packet}"),)
+        alike = int((known & (end.wrong == wrong)).sum())
+        # Where most fail in the same way, or there are too few to tell, the description may be what is wrong.
+        unsure = not passed or 2 * alike > count
+        doubt = f"{alike} of {count} packets at this tap fail so: whether the description fits cannot be told"
+        trust = f"{passed} other packets at this tap pass every check: the description fits"
+        fits = Witness(Says.SILENT, doubt) if unsure else Witness(Says.FOR, trust)
+        t_ps, unc = places.at(end, packet)
         yield Claim(
             name,
             text,
@@ -108,13 +51,37 @@ def bad_arrivals(view: StretchView, end: CheckedStream) -> Iterator[Claim]:
             None,
             t_ps,
             unc,
-            tuple(seen),
+            (Witness(Says.FOR, said_of(wrong), rows), fits),
             "a packet that passes every check of its format",
-            candidates=(name, NO_FIT) if few else (),
+            candidates=(name, NO_FIT) if unsure else (),
         )
 
 
-def gaps_inside(view: StretchView, end: CheckedStream) -> Iterator[Claim]:
+def bad_on_the_way(view: StretchView, claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield the packets that fail at the second tap of a stretch, and that nothing at the first accounts for."""
+    told = {j for claim in claims for j in claim.after}
+    told |= {j for i, j in view.pairing.pairs if view.first.verdict[i] != GOOD}
+    end = view.second
+    for packet in np.flatnonzero(end.verdict == BAD).tolist():
+        if packet in told:
+            continue
+        wrong = said_of(int(end.wrong[packet]))
+        length = int(end.size[packet] or end.stream.packets.length[packet])
+        text = (
+            f"Packet {packet} at {end.tap.name}, {length} B, is bad: {wrong}. What it was at {view.where[0]} is not in "
+            "that memory, or cannot be told."
+        )
+        rows = (view.row(end, packet, f"packet {packet}"),)
+        t_ps, unc = view.at(end, packet)
+        silent = Witness(Says.SILENT, f"no packet of {view.where[0]} is known to be this one")
+        yield Claim(
+            NONE_KNOWN, text, (end.tap.name,), None, None, t_ps, unc, (Witness(Says.FOR, wrong, rows), silent),
+            "a packet that passes every check of its format",
+            candidates=(BAD_ON_ARRIVAL, BITS_ALTERED), after=(packet,),
+        )  # fmt: skip
+
+
+def gaps_inside(places: Places, end: CheckedStream) -> Iterator[Claim]:
     """Yield the packets in which valid fell, at a tap whose card file has a cause that forbids it."""
     columns = end.stream.packets
     ended = (columns.flags & int(Packet.CUT_END | Packet.VOID)) == 0
@@ -128,7 +95,7 @@ def gaps_inside(view: StretchView, end: CheckedStream) -> Iterator[Claim]:
         seen = Witness(
             Says.FOR,
             f"the record behind the gap stands {gap + 1} cycles after the one before it",
-            (view.row(end, packet, f"packet {packet}"),),
+            (places.row(end, packet, f"packet {packet}"),),
         )
         ready = end.tap.said.ready
         who = (
@@ -142,8 +109,7 @@ def gaps_inside(view: StretchView, end: CheckedStream) -> Iterator[Claim]:
         if end.tap.said.bits >= 64 and columns.flags[packet] & int(Packet.CUT_BEGIN) == 0:
             kinds = end.stream.records.columns.kind[int(columns.first_row[packet]) : record]
             beat = int((kinds < 13).sum())
-        clock = end.tap.clock.name
-        t_ps, unc = view.times.times_ps(view.recording.device, clock, np.array([cycle], np.int64))
+        t_ps, unc = places.times_ps(end.tap, np.array([cycle], np.int64))
         yield Claim(
             GAP,
             text,

@@ -8,11 +8,12 @@ finding carries a confidence that says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from freezeframe.analyzers.card.differences import BYTES_ROTATED
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
+from freezeframe.decoders.tap.checked import Wrong
 
 NOT_COUNTED = "Confidence: not counted yet."
 
@@ -20,7 +21,25 @@ DROPPED, REORDERED = "packet-dropped", "packets-reordered"
 BAD_ON_ARRIVAL, RUNT, GIANT = "bad-on-arrival", "runt", "giant"
 STALLED, GAP = "stalled", "gap-in-packet"
 NO_FIT, NONE_KNOWN = "description-does-not-fit", "none-of-the-known"
-LAW_BROKEN = "law-broken"
+LAW_BROKEN, RECORDER_SUSPECT = "law-broken", "recorder-suspect"
+
+FEW = 4  # packets from which on a format is judged
+
+_SAID = {
+    Wrong.CRC: "its CRC is wrong",
+    Wrong.USER: "the user bit at its end says that it is bad",
+    Wrong.RUNT: "it is shorter than the format allows",
+    Wrong.GIANT: "it is longer than the format allows",
+    Wrong.CONSTANT: "a field that is constant holds another value",
+    Wrong.LENGTH: "its length is not the one its header says",
+    Wrong.PREAMBLE: "no preamble stands before it",
+    Wrong.HEADER_CRC: "the CRC of its header is wrong",
+}
+
+
+def said_of(wrong: int) -> str:
+    """Return the checks that a packet fails, in words."""
+    return ", ".join(text for bit, text in _SAID.items() if wrong & bit)
 
 
 class Says(StrEnum):
@@ -50,6 +69,7 @@ class Claim:
         packet: number of the packet in the first tap's memory, from 0.
         falsifier: what would have shown it wrong.
         lanes: bytes of a beat that changed; of crossed lanes those of one sort are told as one.
+        after: what came of it: packets in the second tap's memory.
     """
 
     name: str
@@ -63,6 +83,7 @@ class Claim:
     falsifier: str = ""
     candidates: tuple[str, ...] = ()
     lanes: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
 
 
 def findings_of(claims: Sequence[Claim], device: str) -> list[Finding]:
@@ -113,8 +134,3 @@ def _finding(group: Sequence[Claim], device: str) -> Finding:
         candidates=candidates if name == UNDETERMINED else (),
         evidence=tuple(evidence),
     )
-
-
-def with_candidates(claim: Claim, names: Sequence[str]) -> Claim:
-    """Return the claim as one that its observations do not decide."""
-    return replace(claim, candidates=tuple(names))

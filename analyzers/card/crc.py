@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
-from freezeframe.analyzers.card.arrivals import bad_arrivals, said_of
-from freezeframe.analyzers.card.claims import findings_of
+from freezeframe.analyzers.card.arrivals import bad_arrivals
+from freezeframe.analyzers.card.claims import findings_of, said_of
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.decoders.tap.checked import BAD, GOOD, UNKNOWN, CheckedStream
 
@@ -41,7 +41,7 @@ def run(card: CardView) -> AnalysisResult:
                    note="cut by the end of the memory or a gap" if counts[UNKNOWN] else "")
         )  # fmt: skip
         rows += _bad(card, end) if card.placed(end.tap) else []
-    claims = card.unfit or [claim for view, end in card.firsts for claim in bad_arrivals(view, end)]
+    claims = card.unfit or [claim for end in card.firsts for claim in bad_arrivals(card, end)]
     tables = {"bad": pd.DataFrame(rows)} if rows else {}
     found = tuple(findings_of(claims, card.device))
     return AnalysisResult("crc", tuple(figures), findings=found, tables=tables, notes=tuple(notes))

@@ -22,12 +22,16 @@ _KIN_B = 16  # so many equal bytes at least, and half of all, or two packets are
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A name, the beat at which it shows (of the packet at the first tap), and what is seen."""
+    """A name, the beat at which it shows (of the packet at the first tap), and what is seen.
+
+    ``bits``: how many differ, where the lengths are equal.
+    """
 
     name: str
     beat: int
     text: str
     lanes: tuple[int, ...] = ()
+    bits: int = 0
 
 
 def differences(before: bytes, after: bytes, widths: tuple[int, ...]) -> list[Difference]:
@@ -91,7 +95,7 @@ def _altered(before: bytes, after: bytes, width: int) -> list[Difference]:
         where = f"beat {beats[0]}" if len(beats) == 1 else f"{len(beats)} beats from {beats[0]} on"
         text = f"{bits} bit{'s' * (bits > 1)} in {len(wrong)} B of {where} differ, from byte {wrong[0]} on"
         lanes = tuple(np.unique(wrong % width).tolist())
-        found.append(Difference(BITS_ALTERED, int(beats[0]), text, lanes))
+        found.append(Difference(BITS_ALTERED, int(beats[0]), text, lanes, bits))
     return found
 
 

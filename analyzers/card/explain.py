@@ -10,10 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from freezeframe.analyzers.card.arrivals import bad_arrivals, gaps_inside
+from freezeframe.analyzers.card.arrivals import bad_arrivals, bad_on_the_way, gaps_inside
 from freezeframe.analyzers.card.claims import LAW_BROKEN, Claim, Says, Witness, findings_of
+from freezeframe.analyzers.card.fit import judged, later_tap_does_not_fit
 from freezeframe.analyzers.card.laws import LawVerdict
 from freezeframe.analyzers.card.logged import histogram_lines, logged_lines
+from freezeframe.analyzers.card.seen import (
+    confronted,
+    unexplained_causes,
+    what_was_not_seen,
+    what_was_seen,
+)
 from freezeframe.analyzers.card.stall import stalled
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding
@@ -30,6 +37,8 @@ class CardExplanation(ShownInNotebooks):
 
     Attributes:
         not_asked: a line for each question whose needs are not met.
+        looked_at: what the answer rests on, a line each.
+        not_seen: why "no fault found" would not be true, where nothing was found; a line each.
         notes: what limits the answer.
         laws: the verdict on each law of the card.
         streams: the packets of each tap, by its name.
@@ -39,6 +48,8 @@ class CardExplanation(ShownInNotebooks):
 
     findings: list[Finding]
     not_asked: list[str]
+    looked_at: list[str]
+    not_seen: list[str]
     notes: list[str]
     laws: list[LawVerdict]
     streams: dict[str, CheckedStream]
@@ -46,10 +57,22 @@ class CardExplanation(ShownInNotebooks):
     logged: list[str]
     histograms: list[str]
 
+    @property
+    def answer(self) -> str:
+        """The answer in a few words; that there is no fault is said of what was looked at whole alone."""
+        if self.findings:
+            return f"{len(self.findings)} finding{'s' * (len(self.findings) > 1)}"
+        return (
+            "nothing found, and not all could be looked at" if self.not_seen else "no fault found"
+        )
+
     def to_json(self) -> dict[str, Any]:
         return {
+            "answer": self.answer,
             "findings": [finding.to_json() for finding in self.findings],
             "not_asked": self.not_asked,
+            "looked_at": self.looked_at,
+            "not_seen": self.not_seen,
             "notes": self.notes,
             "laws": [
                 {"name": v.law.name, "value": v.value, "holds": v.holds, "text": v.text}
@@ -75,35 +98,52 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
     notes += [f"{problem.source}: {problem.text}" for problem in log.problems]
     claims = card.unfit or list(_claims(card))
     if not claims:  # else something else may have made the counters differ
-        claims = broken_laws(laws)
+        claims = broken_laws(laws) or unexplained_causes(card)
     findings = findings_of(claims, card.device)
     logged = logged_lines(card.recording, card.times, log)
     histograms = histogram_lines(card.recording)
+    looked_at, not_seen = list(what_was_seen(card)), list(what_was_not_seen(card))
     return CardExplanation(
-        findings, not_asked, notes, laws, streams, card.times, logged, histograms
+        findings,
+        not_asked,
+        looked_at,
+        not_seen,
+        notes,
+        laws,
+        streams,
+        card.times,
+        logged,
+        histograms,
     )
 
 
 def _claims(card: CardView) -> Iterator[Claim]:
-    for view, end in card.firsts:
-        yield from bad_arrivals(view, end)
+    for end in card.firsts:
+        yield from bad_arrivals(card, end)
     for view in card.stretches:
-        if view.needs:
-            continue
-        yield from view.claims()
-        stall = stalled(view)
-        if stall is not None:
-            yield stall
+        claim = later_tap_does_not_fit(view)
+        if claim is not None:
+            yield claim
+        found: list[Claim] = []
+        if not view.needs:
+            found = [confronted(card, view, each) for each in view.claims()]
+            stall = stalled(view)
+            found += [] if stall is None else [stall]
+        yield from found
+        if claim is None:
+            yield from bad_on_the_way(view, found)
+    yield from _gaps(card)
+
+
+def _gaps(card: CardView) -> Iterator[Claim]:
     forbidden = {
         c.said.tap
         for c in card.recording.card.causes
         if c.said is not None and c.said.check == "gap"
     }
-    for view in card.stretches:
-        for end in (view.first, view.second):
-            if end.tap.name in forbidden and end.tap.said.time == "exact":
-                forbidden.discard(end.tap.name)
-                yield from gaps_inside(view, end)
+    for end in card.streams.values():
+        if end.tap.name in forbidden and end.tap.said.time == "exact":
+            yield from gaps_inside(card, end)
 
 
 def broken_laws(laws: list[LawVerdict]) -> list[Claim]:
@@ -140,13 +180,13 @@ def _not_asked(view_of_card: CardView) -> Iterator[str]:
                 f"{view.where[0]} -> {view.where[1]}: no packet that is unlike all others stands at both taps; what is "
                 "missing or altered cannot be placed"
             )
-        if view.hidden:
-            yield f"{view.where[0]} -> {view.where[1]}: packets that are missing: a part of a memory was not read"
+        if view.unproven:
+            yield view.unproven
     for name, end in streams.items():
         yield from end.unasked
         if end.said is None or end.said.is_ == "raw":
             yield f"{name}: verdicts on packets: needs a format with checks"
-        elif not end.is_checked:
+        elif not judged(end).any():
             yield f"{name}: verdicts on packets: its format has no check that any packet here could fail"
     gap_taps = {c.said.tap for c in card.causes if c.said is not None and c.said.check == "gap"}
     if not gap_taps:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -41,22 +41,35 @@ class Pairing:
     pairs: list[tuple[int, int]] = field(default_factory=list)
     moved: list[tuple[int, int]] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
-    anchors: int = 0
+    anchors: list[tuple[int, int]] = field(default_factory=list)
 
 
-def pair_packets(first: Sequence[tuple[int, Key]], second: Sequence[tuple[int, Key]]) -> Pairing:
-    """Pair the packets of two taps, each (number, key) in the order of its tap."""
-    counts = Counter(key for _, key in first), Counter(key for _, key in second)
-    place = {key: at for at, (_, key) in enumerate(second)}
+def pair_packets(
+    first: Sequence[tuple[int, Key]],
+    second: Sequence[tuple[int, Key]],
+    *,
+    impossible: Set[tuple[int, int]] = frozenset(),
+) -> Pairing:
+    """Pair the packets of two taps, each (number, key) in the order of its tap.
+
+    Args:
+        impossible: pairs of numbers that cannot be one packet, whatever their bytes.
+    """
+    at_first, at_second = ({n: at for at, (n, _) in enumerate(tap)} for tap in (first, second))
     single = [
-        (at, place[key])
-        for at, (_, key) in enumerate(first)
-        if counts[0][key] == 1 and counts[1][key] == 1
+        (at_first[i], at_second[j])
+        for i, j in single_pairs(first, second)
+        if (i, j) not in impossible
     ]
     chain = _rising(single)
     kept = set(chain)
-    out = Pairing(anchors=len(chain))
-    moved = [pair for pair in single if pair not in kept]
+    out = Pairing(anchors=[(first[i][0], second[j][0]) for i, j in chain])
+    # Beyond the anchors a memory may hold another packet of the same bytes.
+    moved = [
+        (i, j)
+        for i, j in single
+        if (i, j) not in kept and chain[0][0] < i < chain[-1][0] and chain[0][1] < j < chain[-1][1]
+    ]
     out.moved = [(first[i][0], second[j][0]) for i, j in moved]
     gone = {i for i, _ in moved}, {j for _, j in moved}
     ends = [(-1, -1), *chain, (len(first), len(second))]
@@ -69,6 +82,17 @@ def pair_packets(first: Sequence[tuple[int, Key]], second: Sequence[tuple[int, K
             _between(out, first, second, a, b, before=number > 0, after=number < len(chain))
     out.pairs.sort()
     return out
+
+
+def single_pairs(
+    first: Sequence[tuple[int, Key]], second: Sequence[tuple[int, Key]]
+) -> list[tuple[int, int]]:
+    """Return the numbers of packets that are unlike every other at both taps, and stand at both."""
+    counts = Counter(key for _, key in first), Counter(key for _, key in second)
+    place = {key: number for number, key in second}
+    return [
+        (number, place[key]) for number, key in first if counts[0][key] == 1 and counts[1][key] == 1
+    ]
 
 
 def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -18,11 +18,9 @@ from freezeframe.analyzers.card.differences import (
     joined,
     split,
 )
-from freezeframe.analyzers.card.pairing import Key, Pairing, Region, pair_packets
-from freezeframe.analyzers.contract import Row
+from freezeframe.analyzers.card.pairing import Key, Pairing, Region, pair_packets, single_pairs
+from freezeframe.analyzers.card.places import Places
 from freezeframe.capture.card.elaborated import ElaboratedStretch
-from freezeframe.capture.card.recording import CardRecording
-from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.tap.checked import BAD, FCS_B, GOOD, CheckedStream
 from freezeframe.decoders.tap.kinds import Packet
 
@@ -38,15 +36,13 @@ _LOOK_AHEAD = 3
 _OVERTAKEN = 2  # packets that must have come out since, before one is missing
 
 
-@dataclass(eq=False)
-class StretchView:
+@dataclass(frozen=True, eq=False)
+class StretchView(Places):
     """The packets at both ends of a stretch."""
 
-    recording: CardRecording
     stretch: ElaboratedStretch
     first: CheckedStream
     second: CheckedStream
-    times: TimeBase
 
     @property
     def where(self) -> tuple[str, str]:
@@ -64,6 +60,9 @@ class StretchView:
                 return f"{name}: {end.tap.name} did not record every kind of word; needs a tap with all kinds"
             if end.tap.said.kind == "words":
                 return f"{name}: {end.tap.name} has no packets; needs two taps with packets"
+        preambles = {end.said.preamble for end in (self.first, self.second) if end.said is not None}
+        if self._summed and len(preambles) > 1:
+            return f'{name}: a preamble at one tap and digests alone; needs store = "all" at both'
         if said.fcs != "kept" and self._summed:
             return f'{name}: the FCS is {said.fcs} and a tap keeps digests alone; needs store = "all" at both'
         return ""
@@ -116,38 +115,65 @@ class StretchView:
         return keys
 
     @cached_property
+    def _both_keys(self) -> tuple[list[tuple[int, Key]], list[tuple[int, Key]]]:
+        return self._keys(self.first), self._keys(self.second)
+
+    @cached_property
+    def all_pairs(self) -> list[tuple[int, int]]:
+        """Packets that are alone with their bytes at both taps, whenever they passed."""
+        return single_pairs(*self._both_keys)
+
+    @cached_property
+    def impossible(self) -> list[tuple[int, int]]:
+        """Those of `all_pairs` that stand at the second tap before they stand at the first, beyond any doubt."""
+        return [
+            (i, j)
+            for (i, j), lead in zip(self.all_pairs, self._leads_ps, strict=True)
+            if lead is not None and lead > 0
+        ]
+
+    @cached_property
+    def _leads_ps(self) -> list[int | None]:
+        """Return how much earlier each of `all_pairs` is at the second tap, at least; None where nobody knows."""
+        one_clock = self.first.tap.clock == self.second.tap.clock
+        found: list[int | None] = []
+        for i, j in self.all_pairs:
+            (a, unc_a), (b, unc_b) = self.at(self.first, i), self.at(self.second, j)
+            if a is None or b is None or unc_a is None or unc_b is None:
+                found.append(None)
+            elif one_clock:
+                slack = (
+                    self.first.stream.packets.begin_slack[i],
+                    self.second.stream.packets.begin_slack[j],
+                )
+                found.append(a - b if not any(slack) else None)
+            else:
+                found.append(a - b - unc_a - unc_b if min(unc_a, unc_b) >= 0 else None)
+        return found
+
+    @cached_property
     def pairing(self) -> Pairing:
-        return pair_packets(self._keys(self.first), self._keys(self.second))
+        """Which packet is which; nobody comes out before it came in."""
+        return pair_packets(*self._both_keys, impossible=frozenset(self.impossible))
 
-    def at(self, end: CheckedStream, packet: int) -> tuple[int | None, int | None]:
-        """Return when a packet began at a tap, and how far off that may be; None where it is not known."""
-        columns = end.stream.packets
-        slack = int(columns.begin_slack[packet])
-        if slack < 0:
-            return None, None
-        clock = end.tap.clock.name
-        t_ps, unc_ps = self.times.times_ps(
-            self.recording.device, clock, columns.begin[packet : packet + 1]
-        )
-        if unc_ps[0] < 0:
-            return int(t_ps[0]), -1
-        period = int(self.times.clocks[self.recording.device, clock].ps_per_cycle)
-        return int(t_ps[0]), int(unc_ps[0]) + slack * period
-
-    def row(self, end: CheckedStream, packet: int, label: str) -> Row:
-        """Return the packet's first record as a row of evidence."""
-        stream, columns = end.stream, end.stream.packets
-        record = int(columns.first_row[packet])
-        return Row(
-            "words",
-            f"{self.recording.device}.{end.tap.name}",
-            label,
-            value=int(stream.records.columns.data[record]) & (1 << 64) - 1,
-            row=record,
-            slot=int(stream.slots[record]),
-            cycle=int(columns.begin[packet]),
-            t_ps=self.at(end, packet)[0],
-        )
+    @cached_property
+    def unproven(self) -> str:
+        """Why nothing that is said to be missing here would be proven; empty where it would be."""
+        name = f"{self.where[0]} -> {self.where[1]}"
+        for end in (self.first, self.second):
+            if end.stream.broken:
+                return f"{name}: packets that are missing: a part of a memory was not read"
+            if self._summed and (end.stream.packets.flags & int(Packet.IRREGULAR)).any():
+                return f"{name}: packets that are missing: some at {end.tap.name} have no digest to compare"
+        if any(lead is not None for lead in self._leads_ps) or not self.pairing.anchors:
+            return ""
+        # Without a common time, the same bytes may be two packets that were sent hours apart.
+        (i0, j0), (i1, j1) = self.pairing.anchors[0], self.pairing.anchors[-1]
+        spanned = max(i1 - i0, j1 - j0) + 1
+        inside = sum(i0 <= i <= i1 for i, _ in self.pairing.pairs)
+        if 2 * inside <= spanned:
+            return f"{name}: packets that are missing: too few are the same to tell that both memories are of one time"
+        return ""
 
     # What is claimed
 
@@ -187,7 +213,8 @@ class StretchView:
                 "it is unlike every other packet, and stands at both taps whole",
                 (self.row(self.first, i, f"packet {i}"), self.row(self.second, j, f"packet {j}")),
             )
-            yield self._claim(REORDERED, text, i, None, (seen,), "the same order at both taps")
+            claim = self._claim(REORDERED, text, i, None, (seen,), "the same order at both taps")
+            yield replace(claim, after=(j,))
 
     def _region(self, region: Region) -> Iterator[Claim]:
         a, b = list(region.first), list(region.second)
@@ -206,7 +233,7 @@ class StretchView:
                         yield from self._dropped(i)
                 return
             if not a:
-                if region.after and not self.hidden:
+                if region.after and not self.unproven:
                     yield self._extra(b[0])
                 return
             step = self._step(a, b)
@@ -223,7 +250,8 @@ class StretchView:
 
     def _step(self, a: list[int], b: list[int]) -> tuple[list[Claim], int, int] | None:
         """Return the claims of the first explanation that fits, and how many packets of each tap it uses."""
-        if self._fits(a[0], b[0]):
+        skip = self._nearest(a, b[0])
+        if skip == 0:
             return [self._changed(a[0], b[0])], 1, 1
         content = self.content
         width = self.first.tap.stream_bytes
@@ -236,11 +264,22 @@ class StretchView:
             behind = content(self.second, b[0]), content(self.second, b[1])
             one = split(content(self.first, a[0]), behind, width)
             if one is not None:
-                return [self._named(one, a[0], b[0])], 1, 2
-        for skip in range(1, min(_LOOK_AHEAD, len(a) - 1) + 1):
-            if self._fits(a[skip], b[0]):
-                return [claim for n in a[:skip] for claim in self._dropped(n)], skip, 0
-        return None
+                return [self._named(one, a[0], b[0], b[1])], 1, 2
+        if skip is None:
+            return None
+        return [claim for n in a[:skip] for claim in self._dropped(n)], skip, 0
+
+    def _nearest(self, a: list[int], j: int) -> int | None:
+        """Return which of the next packets the one at the second tap is nearest to; None where to none.
+
+        Packets that differ in a counter alone look like each other with some bits altered.
+        """
+        found = []
+        for skip, i in enumerate(a[: _LOOK_AHEAD + 1]):
+            choices = self._choices(i, j)
+            if choices:
+                found.append((choices[0].bits, skip))
+        return min(found)[1] if found else None
 
     def _choices(self, i: int, j: int) -> list[Difference]:
         if self._summed:
@@ -267,20 +306,21 @@ class StretchView:
                 f"Packet {i} of {self.where[0]} ({sizes[0]} B) and what came out in its place "
                 f"({sizes[1]} B) differ; {what}."
             )
-            return self._claim(
+            claim = self._claim(
                 NONE_KNOWN, text, i, None, self._checks(i, j), "equal bytes at both taps"
             )
+            return replace(claim, after=(j,))
         claim = self._named(choices[0], i, j)
         if len(choices) > 1:
             return replace(claim, candidates=tuple(choice.name for choice in choices))
         return claim
 
-    def _named(self, choice: Difference, i: int, j: int) -> Claim:
+    def _named(self, choice: Difference, i: int, *after: int) -> Claim:
         text = f"Packet {i} of {self.where[0]}: on its way to {self.where[1]} {choice.text}."
         claim = self._claim(
-            choice.name, text, i, choice.beat, self._checks(i, j), "equal bytes at both taps"
+            choice.name, text, i, choice.beat, self._checks(i, after[0]), "equal bytes at both taps"
         )
-        return replace(claim, lanes=choice.lanes)
+        return replace(claim, lanes=choice.lanes, after=after)
 
     def _checks(self, i: int, j: int) -> tuple[Witness, ...]:
         """Return what the checks at both taps say of a packet that changed between them."""
@@ -298,28 +338,45 @@ class StretchView:
                 f"its CRC is {names[0]} and good again {names[1]}: a block that changes "
                 "packets and makes the CRC anew does so, and the card file does not say that it rewrites",
             )
+        elif before == BAD and after == GOOD:
+            check = Witness(
+                Says.AGAINST,
+                f"its CRC is wrong at {self.where[0]} and good {names[1]}: chance does not mend "
+                f"packets, so what {self.where[0]} recorded is suspect",
+            )
         else:
             check = Witness(Says.SILENT, "no CRC says at which of the two taps the packet is right")
         return seen, check
 
     def _dropped(self, i: int) -> Iterator[Claim]:
         drops = self.stretch.said.drops
-        if self.hidden or self._may_follow(i):
+        if self.unproven or self._may_follow(i):
             return  # it may stand where the memory does not reach
         if drops is not None and self.first.verdict[i] == BAD:
             return  # it came in bad, and the card may drop it for that: a consequence
         length = int(self.first.stream.packets.length[i])
-        text = (
-            f"Packet {i} of {self.where[0]}, {length} B, never came out of {self.where[1]}, "
-            "where packets from before and after it did."
-        )
+        alike = self._alike(i)
+        which = f"Packet {i} of {self.where[0]}, {length} B,"
+        if alike:
+            numbers = ", ".join(map(str, alike[:8])) + ", ..." * (len(alike) > 8)
+            which = f"One of the packets {numbers} of {self.where[0]}, {length} B each and alike,"
+        text = f"{which} never came out of {self.where[1]}, where packets from before and after it did."
         seen = Witness(
             Says.FOR,
             "it is whole at the first tap; packets on both sides of it stand at both taps",
             (self.row(self.first, i, f"packet {i}"),),
         )
         falsifier = "the packet between its neighbours at the second tap, or a part of that memory that was not read"
-        yield self._claim(DROPPED, text, i, None, (seen, self._counted()), falsifier)
+        claim = self._claim(DROPPED, text, i, None, (seen, self._counted()), falsifier)
+        yield replace(claim, packet=None) if alike else claim
+
+    def _alike(self, i: int) -> list[int]:
+        """Return the packets of the same bytes between the anchors on both sides of one, if there are others."""
+        keys = dict(self._both_keys[0])
+        low = max((n for n, _ in self.pairing.anchors if n < i), default=-1)
+        high = min((n for n, _ in self.pairing.anchors if n > i), default=len(self.first))
+        found = [n for n in range(low + 1, high) if keys.get(n) == keys[i]]
+        return found if len(found) > 1 else []
 
     def _may_follow(self, i: int) -> bool:
         """Tell whether a packet that is missing may only be late: overtaken, and on its way out at the freeze."""
@@ -362,8 +419,9 @@ class StretchView:
             (self.row(self.second, j, f"packet {j}"),),
         )
         t_ps, unc = self.at(self.second, j)
+        falsifier = "the packet at the first tap"
         return Claim(
-            NONE_KNOWN, text, self.where, j, None, t_ps, unc, (seen,), "the packet at the first tap"
+            NONE_KNOWN, text, self.where, None, None, t_ps, unc, (seen,), falsifier, after=(j,)
         )
 
     def _claim(
@@ -377,12 +435,3 @@ class StretchView:
     ) -> Claim:
         t_ps, unc = self.at(self.first, i)
         return Claim(name, text, self.where, i, beat, t_ps, unc, witnesses, falsifier)
-
-    @property
-    def hidden(self) -> bool:
-        """Whether records in the middle of a memory were not read: what is missing there proves nothing."""
-        inner = Packet.VOID | Packet.LOST_END
-        return any(
-            bool((end.stream.packets.flags & int(inner)).any()) or any(end.stream.recorded.gaps)
-            for end in (self.first, self.second)
-        )

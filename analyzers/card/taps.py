@@ -43,8 +43,8 @@ def run(card: CardView) -> AnalysisResult:
             notes.append(
                 f"{name}: no packet that is unlike all others stands at both taps: nothing can be placed"
             )
-        if view.hidden:
-            notes.append(f"{name}: a part of a memory was not read, so nothing is missed here")
+        if view.unproven:
+            notes.append(f"could not be asked: {view.unproven}")
         rows += [_row(card, claim, name) for claim in found]
     tables = {"differences": pd.DataFrame(rows)} if rows else {}
     found_wrong = tuple(findings_of(claims, card.device))

@@ -11,9 +11,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult
-from freezeframe.analyzers.card.arrivals import does_not_fit
 from freezeframe.analyzers.card.claims import Claim
+from freezeframe.analyzers.card.fit import (
+    later_tap_does_not_fit,
+    path_does_not_fit,
+    tap_does_not_fit,
+)
 from freezeframe.analyzers.card.laws import LawVerdict, check_laws
+from freezeframe.analyzers.card.places import Places
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.analyzers.contract import Analysis
 from freezeframe.analyzers.result_parts import joined_notes
@@ -23,7 +28,6 @@ from freezeframe.capture.card.recording import CardRecording
 from freezeframe.capture.card.time_base import card_time_base
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
-from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.tap.checked import CheckedStream, check_packets
 from freezeframe.decoders.tap.stream import decode_tap
 
@@ -31,12 +35,10 @@ Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class CardView:
+class CardView(Places):
     """One card: packets of each tap by its name, the stretches between taps that were read, one time base."""
 
-    recording: CardRecording
     streams: dict[str, CheckedStream]
-    times: TimeBase
 
     @classmethod
     def of(cls, recording: CardRecording) -> CardView:
@@ -45,7 +47,7 @@ class CardView:
             name: check_packets(recording.card.said, decode_tap(tap))
             for name, tap in recording.taps.items()
         }
-        return cls(recording, streams, card_time_base(recording))
+        return cls(recording, card_time_base(recording), streams)
 
     @property
     def device(self) -> str:
@@ -54,10 +56,6 @@ class CardView:
     def source(self, tap: ElaboratedTap) -> str:
         """Return what a tap is called among the taps of a capture: ``A.rx_in``."""
         return f"{self.device}.{tap.name}"
-
-    def times_ps(self, tap: ElaboratedTap, cycles: Int64) -> tuple[Int64, Int64]:
-        """Return the begin of cycles of a tap's clock and how far off each may be, -1 for unknown."""
-        return self.times.times_ps(self.device, tap.clock.name, cycles)
 
     def placed(self, tap: ElaboratedTap) -> bool:
         """Tell whether the times of a tap have a relation to those of the bus clock: else they share no axis."""
@@ -68,18 +66,19 @@ class CardView:
         """What lies between neighbouring taps of which both were read."""
         streams = self.streams
         return [
-            StretchView(self.recording, stretch, streams[stretch.first.name], streams[stretch.second.name], self.times)
+            StretchView(self.recording, self.times, stretch, streams[stretch.first.name], streams[stretch.second.name])
             for stretch in self.recording.card.stretches
             if stretch.first.name in streams and stretch.second.name in streams
         ]  # fmt: skip
 
     @cached_property
-    def firsts(self) -> list[tuple[StretchView, CheckedStream]]:
-        """The first tap of each path, with its stretch."""
-        seen: dict[str, tuple[StretchView, CheckedStream]] = {}
-        for view in self.stretches:
-            seen.setdefault(view.stretch.path, (view, view.first))
-        return list(seen.values())
+    def firsts(self) -> list[CheckedStream]:
+        """The first tap of each path, and the taps that stand on none."""
+        card, streams = self.recording.card, self.streams
+        later = {name for path in card.said.path.values() for name in path.taps[1:]}
+        first = {path.taps[0]: None for path in card.said.path.values()}
+        alone = {name: None for name in streams if name not in later}
+        return [streams[name] for name in {**first, **alone} if name in streams]
 
     @cached_property
     def laws(self) -> list[LawVerdict]:
@@ -89,7 +88,10 @@ class CardView:
     @cached_property
     def unfit(self) -> list[Claim]:
         """Where the description does not fit the traffic; then no other claim stands."""
-        return [c for view, end in self.firsts if (c := does_not_fit(view, end)) is not None]
+        found = [tap_does_not_fit(self, end) for end in self.firsts]
+        found += [path_does_not_fit(view) for view in self.stretches]
+        found += [c for c in map(later_tap_does_not_fit, self.stretches) if c and not c.candidates]
+        return [claim for claim in found if claim is not None]
 
 
 class CardsView:

@@ -27,7 +27,7 @@ Verdicts = npt.NDArray[np.int8]
 UNKNOWN, BAD, GOOD = -1, 0, 1
 
 FCS_B = 4
-_FCS_RESIDUE = 0x2144DF1C  # the CRC-32/ISO-HDLC of bytes that end with their own
+FCS_RESIDUE = 0x2144DF1C  # the CRC-32/ISO-HDLC of bytes that end with their own
 _PREAMBLE_B = 8
 _SHORTEST_B, _LONGEST_B = 64, 1518  # with the FCS
 _HEADER_B, _MOST_TAGS_B = 14, 8
@@ -146,7 +146,7 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
     kernels.parse_headers(stream.content, checked.start, np.where(checked.begun, own_B, 0), out)
     checked.columns.update(zip(kernels.COLUMNS, out, strict=True))
     if present:
-        good = (_crcs(checked) == _FCS_RESIDUE) & (checked.size >= FCS_B)
+        good = (_crcs(checked) == FCS_RESIDUE) & (checked.size >= FCS_B)
         checked.crc[whole] = good[whole]
         _check_digests(checked, said)
         checked.wrong[checked.crc == BAD] |= int(Wrong.CRC)
@@ -194,7 +194,7 @@ def _check_digests(checked: CheckedStream, said: Format) -> None:
     for packet in np.flatnonzero(checked.stream.told).tolist():
         digest = checked.stream.digest(packet)
         if digest is not None:
-            checked.crc[packet] = GOOD if digest == _FCS_RESIDUE else BAD
+            checked.crc[packet] = GOOD if digest == FCS_RESIDUE else BAD
 
 
 def _field(checked: CheckedStream, said: FormatField) -> Int64:

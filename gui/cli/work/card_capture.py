@@ -137,13 +137,15 @@ def _explanation_text(folder: CardFolder, device: CardCapture, found: CardExplan
     recording = device.recording()
     causes = ", ".join(recording.cause_names)
     frozen = f"frozen by {causes}" if causes else "not frozen"
-    count = plural(len(found.findings), "finding") if found.findings else "no fault found"
     parts = [
-        f"{printable(folder_name(folder.path))}, {device.name} ({device.card.name}): {count}, {frozen}"
+        f"{printable(folder_name(folder.path))}, {device.name} ({device.card.name}): {found.answer}, {frozen}"
     ]
     parts += [finding_text(finding, counted=False) for finding in found.findings]
     parts += bulleted("What the card logged up to its cause", found.logged)
     parts += bulleted("Histograms since the arm", found.histograms)
+    if not found.findings:
+        parts += bulleted("Looked at", found.looked_at)
+        parts += bulleted("Not looked at", found.not_seen)
     parts += bulleted("What could not be asked", found.not_asked)
     parts += bulleted("Limits of this answer", found.notes)
     parts += bulleted(

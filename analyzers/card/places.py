@@ -1,0 +1,55 @@
+"""When a packet passed a tap, and its record as a row of evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from freezeframe.analyzers.contract import Row
+from freezeframe.capture.card.elaborated import ElaboratedTap
+from freezeframe.capture.card.recording import CardRecording
+from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.tap.checked import CheckedStream
+
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The recording of one card on its time base."""
+
+    recording: CardRecording
+    times: TimeBase
+
+    def times_ps(self, tap: ElaboratedTap, cycles: Int64) -> tuple[Int64, Int64]:
+        """Return when cycles of a tap's clock began and how far off that may be, -1 where it is not known."""
+        return self.times.times_ps(self.recording.device, tap.clock.name, cycles)
+
+    def at(self, end: CheckedStream, packet: int) -> tuple[int | None, int | None]:
+        """Return when a packet began at a tap, and how far off that may be; None where it is not known."""
+        columns = end.stream.packets
+        slack = int(columns.begin_slack[packet])
+        if slack < 0:
+            return None, None
+        t_ps, unc_ps = self.times_ps(end.tap, columns.begin[packet : packet + 1])
+        if unc_ps[0] < 0:
+            return int(t_ps[0]), -1
+        clock = self.times.clocks[self.recording.device, end.tap.clock.name]
+        return int(t_ps[0]), int(unc_ps[0]) + slack * int(clock.ps_per_cycle)
+
+    def row(self, end: CheckedStream, packet: int, label: str) -> Row:
+        """Return the packet's first record as a row of evidence."""
+        stream, columns = end.stream, end.stream.packets
+        record = int(columns.first_row[packet])
+        return Row(
+            "words",
+            f"{self.recording.device}.{end.tap.name}",
+            label,
+            value=int(stream.records.columns.data[record]) & (1 << 64) - 1,
+            row=record,
+            slot=int(stream.slots[record]),
+            cycle=int(columns.begin[packet]),
+            t_ps=self.at(end, packet)[0],
+        )

@@ -1,0 +1,131 @@
+"""What an explanation rests on, what it could not see, and what other taps say against a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from freezeframe.analyzers.card.claims import (
+    NONE_KNOWN,
+    RECORDER_SUSPECT,
+    Claim,
+    Says,
+    Witness,
+)
+from freezeframe.analyzers.card.fit import judged
+from freezeframe.analyzers.card.stretch import StretchView
+from freezeframe.analyzers.card.view import CardView
+from freezeframe.decoders.tap.checked import FCS_B, CheckedStream
+
+_NOT_ITS_OWN = ("host", "trigger")  # causes that no packet has to account for
+
+
+def what_was_seen(card: CardView) -> Iterator[str]:
+    """Yield a line for each thing that could have shown a fault and was looked at."""
+    for name, end in card.streams.items():
+        known = judged(end)
+        passed = int((known & (end.wrong == 0)).sum())
+        checks = f", {passed} of {int(known.sum())} pass their checks" if known.any() else ""
+        yield f"{name}: {int(end.stream.whole.sum() + end.stream.told.sum())} packets{checks}"
+    for view in card.stretches:
+        if not view.needs and view.pairing.pairs:
+            yield f"{view.where[0]} -> {view.where[1]}: {len(view.pairing.pairs)} packets compared"
+    held = sum(law.holds is True for law in card.laws)
+    if held:
+        yield f"laws: {held} hold"
+
+
+def what_was_not_seen(card: CardView) -> Iterator[str]:
+    """Yield why a fault may have been missed: "no fault found" is not said then."""
+    yield from card.recording.not_read
+    for tap in card.recording.card.taps:
+        end = card.streams.get(tap.name)
+        if end is None:
+            yield f"{tap.name}: its memory was not read"
+        elif any(end.stream.recorded.gaps):
+            yield f"{tap.name}: a part of its memory was not read"
+        elif end.stream.broken:
+            yield f"{tap.name}: its memory holds what no recorder stores"
+        elif not end.stream.recorded.closed:
+            yield f"{tap.name}: its memory was not closed when it was read"
+    for law in card.laws:
+        if law.holds is False:
+            yield f"{law.text}: it is broken"
+    if not any(end.stream.whole.any() or end.stream.told.any() for end in card.streams.values()):
+        yield "no memory holds a whole packet"
+
+
+def unexplained_causes(card: CardView) -> list[Claim]:
+    """Return a claim where the card froze itself, and nothing that was found says why."""
+    recording = card.recording
+    names = [name for name in recording.cause_names if name not in _NOT_ITS_OWN]
+    if not names:
+        return []
+    said = {cause.name: cause.said for cause in recording.card.causes}
+    checks = [
+        f"{name} ({each.check or each.wire}{' at ' + each.tap if each.tap else ''})"
+        if (each := said.get(name)) is not None
+        else name
+        for name in names
+    ]
+    text = (
+        f"The card was frozen by {', '.join(checks)}, and nothing in its memories shows why: what happened is not "
+        "recorded, or no name here is that of it."
+    )
+    seen = Witness(Says.FOR, f"frozen by {', '.join(names)}")
+    return [Claim(NONE_KNOWN, text, (), witnesses=(seen,), falsifier="a card that its host froze")]
+
+
+def confronted(card: CardView, view: StretchView, claim: Claim) -> Claim:
+    """Return a claim about a stretch with what the taps before and behind it have to say against it.
+
+    Where a packet stands behind a stretch as it was before it, nothing happened to it there: one tap recorded it wrong.
+    """
+    if view.needs or view.stretch.said.rewrites:
+        return claim
+    here = view.where
+    if claim.packet is not None:
+        bytes_before = view.first, claim.packet
+        for end in _taps(card, view, behind=True):
+            if _stands(bytes_before, end):
+                text = f"at {end.tap.name} it stands as at {here[0]}: what {here[1]} recorded is suspect"
+                return _doubted(claim, text)
+    if len(claim.after) == 1:
+        bytes_after = view.second, claim.after[0]
+        for end in _taps(card, view, behind=False):
+            if _stands(bytes_after, end):
+                text = f"at {end.tap.name} it stood as at {here[1]}: what {here[0]} recorded is suspect"
+                return _doubted(claim, text)
+    return claim
+
+
+def _doubted(claim: Claim, text: str) -> Claim:
+    names = tuple(dict.fromkeys((*(claim.candidates or (claim.name,)), RECORDER_SUSPECT)))
+    against = Witness(Says.AGAINST, text)
+    return replace(claim, witnesses=(*claim.witnesses, against), candidates=names)
+
+
+def _taps(card: CardView, view: StretchView, *, behind: bool) -> Iterator[CheckedStream]:
+    """Yield the other taps of the path on one side of a stretch, as far as packets stay what they are."""
+    stretches = [v for v in card.stretches if v.stretch.path == view.stretch.path]
+    at = stretches.index(view)
+    for other in stretches[at + 1 :] if behind else stretches[:at][::-1]:
+        said = other.stretch.said
+        if other.needs or said.rewrites:
+            return
+        yield other.second if behind else other.first
+
+
+def _stands(packet: tuple[CheckedStream, int], end: CheckedStream) -> bool:
+    """Tell whether a packet stands at another tap, byte by byte; without an FCS where one of them has none."""
+    own, number = packet
+    bare = {each.said is not None and each.said.fcs == "present" for each in (own, end)}
+    cut = len(bare) > 1
+
+    def body(each: CheckedStream, n: int) -> bytes:
+        data = each.content(n)
+        has = each.said is not None and each.said.fcs == "present"
+        return data[:-FCS_B] if cut and has else data
+
+    wanted = body(own, number)
+    return any(body(end, n) == wanted for n in range(len(end)) if end.stream.whole[n])
