@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from freezeframe.analyzers.card.arrivals import said_of
+from freezeframe.analyzers.card.claims import said_of
 from freezeframe.analyzers.card.pressure import run as pressure_of
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding

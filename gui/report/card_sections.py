@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freezeframe.analyzers.card.arrivals import said_of
+from freezeframe.analyzers.card.claims import said_of
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.folder.card_content import CardCapture

@@ -87,7 +87,8 @@ def _explain(path: Path) -> dict[str, Any]:
 def _summary(document: dict[str, Any]) -> str:
     findings = document["findings"]
     if not findings:
-        return f"{document['capture']}: no fault found"
+        answers = sorted({device.get("answer", "") for device in document.get("devices", ())})
+        return f"{document['capture']}: {answers[-1] if answers else 'no fault found'}"
     first = findings[0]
     tap = f"{first['device']}.{first['tap']}" if first["tap"] else str(first["device"])
     parts = [f"{document['capture']}: {first['diagnosis']} at {tap}"]
