@@ -7,8 +7,10 @@ from pathlib import Path
 
 from freezeframe.capture.card.build.c_header import c_header
 from freezeframe.capture.card.build.constraints import sdc_constraints, vivado_constraints
+from freezeframe.capture.card.build.drawing import drawing
 from freezeframe.capture.card.build.fusesoc import fusesoc_core
 from freezeframe.capture.card.build.litex import litex_module
+from freezeframe.capture.card.build.page import register_page
 from freezeframe.capture.card.build.ports import module_name, rom_module
 from freezeframe.capture.card.build.rom import verilog_rom
 from freezeframe.capture.card.build.sources import device_sources
@@ -44,6 +46,8 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
     texts[f"{name}_pkg.vhd"] = vhdl_package(card)
     if card.said.transport.bus == "wishbone":
         texts[f"{name}_litex.py"] = litex_module(card)
+    texts[f"{name}.svg"] = drawing(card)
+    texts[f"{name}.html"] = register_page(card)
     texts["card.json"] = json.dumps(json.loads(card.text), indent=1) + "\n"
     return texts
 
