@@ -66,9 +66,13 @@ def word_rows(card: CardView) -> dict[str, int]:
     return dict(zip(card.streams, begins.tolist(), strict=False))
 
 
-def in_frames(card: CardView, finding: Finding) -> Finding:
-    """Return a finding whose evidence points into `words_frame` rather than into the memory of one tap."""
-    begins = {f"{card.device}.{name}": row for name, row in word_rows(card).items()}
+def in_frames(card: CardView, finding: Finding, base: int = 0) -> Finding:
+    """Return a finding whose evidence points into `words_frame` rather than into the memory of one tap.
+
+    Args:
+        base: the row at which the frame of this card begins in a larger one.
+    """
+    begins = {f"{card.device}.{name}": row + base for name, row in word_rows(card).items()}
 
     def moved(evidence: Evidence) -> Evidence:
         rows = tuple(
@@ -85,8 +89,13 @@ def in_frames(card: CardView, finding: Finding) -> Finding:
 def _words(card: CardView, end: CheckedStream) -> pd.DataFrame:
     stream, records = end.stream, end.stream.records
     kind = records.columns.kind
-    cycle = records.dated.cycle - end.tap.latency_cycles
-    t_ps, unc_ps = card.times_ps(end.tap, cycle)
+    first, last = stream.beats
+    # Of the others, and where a gap does not end a packed word, the record's own cycle alone is known.
+    packed = ((BITS[kind] & Bit.WORD) != 0) & (end.tap.said.time == "exact")
+    own = records.dated.cycle - end.tap.latency_cycles
+    first, last = np.where(packed, first, own), np.where(packed, last, own)
+    t_ps, unc_ps = card.times_ps(end.tap, first)
+    t_end_ps, _ = card.times_ps(end.tap, last + 1)
     unc_ps[records.dated.slack < 0] = -1
     number = np.searchsorted(stream.packets.first_row, np.arange(len(kind)), "right") - 1
     inside = (number >= 0) & ((BITS[kind] & Bit.WORD) != 0)
@@ -96,12 +105,13 @@ def _words(card: CardView, end: CheckedStream) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "t_ps": t_ps,
+            "t_end_ps": t_end_ps,
             "t_unc_ps": unc_ps,
             "source": card.source(end.tap),
             "kind": names[kind],
             "packet": np.where(inside | (kind == TapKind.SUM), number, -1),
             "data": records.columns.data.astype(np.int64),
-            "cycle": cycle,
+            "cycle": first,
             "slot": stream.slots,
         }
     )

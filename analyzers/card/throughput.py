@@ -115,8 +115,8 @@ def run(card: CardView) -> AnalysisResult:
             rows.append(
                 {
                     "source": source,
-                    "t_ps": int(course.t_ps[0]),
-                    "t_end_ps": int(course.t_ps[-1]),
+                    "from_ps": int(course.t_ps[0]),
+                    "to_ps": int(course.t_ps[-1]),
                     "packets": len(seen.begin),
                     "bytes": int(seen.length_B.sum()),
                     "Mbit_per_s": mean[0].value,

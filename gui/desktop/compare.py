@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from freezeframe.analyzers.card.runs import diff_cards
 from freezeframe.analyzers.run_diff.compare import diff_runs
 from freezeframe.analyzers.run_diff.packets import align_taps
 from freezeframe.analyzers.view import CaptureView
@@ -43,6 +44,10 @@ class Compare:
     def compare(self) -> None:
         """Align the second capture to the first, and list the packets of both."""
         captures = self._captures()
+        cards = [s for s in self._window.workspace.sources.values() if s.cards is not None]
+        if len(captures) < 2 <= len(cards):
+            self._compare_cards(cards[0], cards[1])
+            return
         if len(captures) < 2:
             self._window.say("comparing needs two recordings of cards; open another")
             return
@@ -51,6 +56,26 @@ class Compare:
     def _captures(self) -> list[Opened]:
         sources = self._window.workspace.sources.values()
         return [s for s in sources if s.kind == "capture" and s.trace is not None]
+
+    def _compare_cards(self, first: Opened, second: Opened) -> None:
+        """List what differs between two captures of one described card; neither is moved in time."""
+        title = f"compared with {second.name}"
+
+        def work(progress: Progress) -> Part:
+            progress.report(0, 0, "packets of both")
+            assert first.cards is not None and second.cards is not None
+            runs = diff_cards(first.cards, second.cards)
+            return Part(tables=list(run_tables(runs, title)), remarks=run_remarks(runs, title))
+
+        def done(part: Part) -> None:
+            window = self._window
+            window.workspace.add_part(first.key, part)
+            window.table.show_table(first.key, part.tables[0].key)
+            window.show_panel("Events")
+            window.say("; ".join(part.remarks[:2]))
+
+        name = f"compare {first.name} and {second.name}"
+        self._window.workspace.jobs.start(name, work, done, self._window.say_trouble)
 
     def _pair(self, first: Opened, second: Opened, *, table: bool) -> None:
         title = f"compared with {second.name}"

@@ -7,6 +7,7 @@ recorded looks cut. Row numbers are those of what is exported.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.export.material import Material
-from freezeframe.gui.export.run import Exported, export_file, write_material
+from freezeframe.gui.export.run import Exported, card_packets, export_file, write_material
 
 _SUFFIXES = {"perfetto": ".pftrace"}
 
@@ -35,6 +36,8 @@ def formats_for(opened: Opened) -> list[tuple[str, str, str]]:
     found = []
     for form in FORMATS.values():
         if opened.kind == "capture" and form.decoded == "none":
+            continue
+        if opened.cards is not None and form.decoded != "any":
             continue
         found.append((form.name, form.doc, _SUFFIXES.get(form.name, f".{form.name}")))
     return found
@@ -75,6 +78,15 @@ def export_stretch(
             opened.path, form, place, specs=specs, force=force, progress=progress.counted,
             registry=registry, choice=choice,
         )  # fmt: skip
+    if opened.cards is not None:
+        material = card_packets(opened.path, form)
+        if stretch_ps is not None:
+            kept = [
+                Decoded(name, table.filter(pa.array(_reaching(table, *stretch_ps))))
+                for name, table in material.tables
+            ]
+            material = replace(material, tables=kept)
+        return write_material(material, form, place, force=force)
     trace = opened.trace
     if trace is None:
         raise InputError(f"{opened.where}: is not decoded yet")

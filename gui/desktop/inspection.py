@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
@@ -140,9 +141,49 @@ def inspect_place(opened: Opened, place: Place) -> tuple[Inspection, int | None]
             columns = trace.packets.iloc[packet]
             if int(columns["end_row"]) - int(columns["first_row"]) <= _PACKET_WORDS:
                 return inspect_packet(trace, packet, opened.findings), word
+    if opened.cards is not None and place.table in ("packets", "words"):
+        return _inspect_card(opened, place)
     values = table.row(place.row)
     text = "" if table.text is None else table.text(values)
     return inspect_row(place.table, place.row, values, text), None
+
+
+def _inspect_card(opened: Opened, place: Place) -> tuple[Inspection, int | None]:
+    """Return what the inspector shows of a packet of a described card, or of a word and its packet."""
+    packets, words = opened.tables["packets"].frame, opened.tables["words"].frame
+    packet, word = place.row, None
+    if place.table == "words":
+        word = place.row
+        inside = (packets["first_row"] <= word) & (packets["end_row"] > word)
+        inside &= packets["source"].astype(str) == str(words["source"].iloc[word])
+        found = np.flatnonzero(inside.to_numpy())
+        if not len(found):
+            return inspect_row("words", word, opened.tables["words"].row(word)), None
+        packet = int(found[0])
+    said = packets.iloc[packet]
+    first, end = int(said["first_row"]), int(said["end_row"])
+    shown = []
+    for row in range(first, min(end, first + _PACKET_WORDS)):
+        of = words.iloc[row]
+        fields = tuple(
+            Field(name, cell_text(name, of[name])) for name in ("cycle", "slot", "t_unc_ps")
+        )
+        name = f"{row - first} {of['kind']}"
+        shown.append(
+            InspectedWord(name, row, int(of["t_ps"]), int(of["data"]) & _MASK, None, fields)
+        )
+    verdict = str(said["verdict"]) or "cannot be known from what was recorded"
+    verdicts = (
+        Field("checks of its format", verdict, wrong=verdict == "bad"),
+        Field("what is wrong", str(said["error"]) or "nothing"),
+    )
+    title = f"packet {said['number']} at {said['source']}, {said['wire_B']} B, {format_ps(int(said['t_ps']))}"
+    fields = tuple(
+        Field(str(name), text)
+        for name in packets.columns
+        if (text := cell_text(str(name), said[name]))
+    )
+    return Inspection(title, verdicts, fields, tuple(shown)), word
 
 
 def inspect_packet(trace: Trace, packet: int, findings: Sequence[Finding] = ()) -> Inspection:

@@ -16,11 +16,13 @@ from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.folder.card_folder import is_card_folder
 from freezeframe.decoders.guess.propose import guess
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.gui.desktop.notes import NoteBook, notes_path, read_notes, write_notes
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.capture import load_capture
+from freezeframe.gui.desktop.sources.card import load_card
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.sources.live import LiveSource, open_live
 from freezeframe.gui.desktop.sources.opened import Opened, Part
@@ -232,7 +234,8 @@ class Workspace(QObject):
         opened: Opened
         if kind == "capture":
             progress.give(book)
-            load_capture(key, path, progress, self._analyses)
+            load = load_card if is_card_folder(path) else load_capture
+            load(key, path, progress, self._analyses)
         else:
             opened = load_samples(key, path, progress, self.choice)
             progress.give(book)

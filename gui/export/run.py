@@ -117,7 +117,7 @@ def _material(
     if not specs and is_samples(path):
         return _samples(path, wish)
     if not specs and is_card_folder(path):
-        return _card_packets(path, form)
+        return card_packets(path, form)
     if wish.only:
         raise InputError(f"{path}: --only chooses among samples; leave out -d, or --only")
     known = registry or load_decoders()
@@ -146,7 +146,7 @@ def _material(
     return Material(path, tables=tables, texts=texts)
 
 
-def _card_packets(path: Path, form: str) -> Material:
+def card_packets(path: Path, form: str) -> Material:
     """Return the packets at the taps of a card that is described by a file.
 
     Raises:

@@ -144,8 +144,17 @@ def _title(finding: Finding, source: str) -> str:
         parts.append(format_ps(finding.t_ps))
     if finding.candidates:
         parts.append(f"one of {', '.join(finding.candidates)}")
-    parts.append(f"{100 * finding.confidence:.0f} % sure")
+    parts.append(_sure(finding))
     return (f"{source}: " if source else "") + ", ".join(parts)
+
+
+def _sure(finding: Finding) -> str:
+    """Return the confidence; of a described card none was counted yet."""
+    return (
+        f"{100 * finding.confidence:.0f} % sure"
+        if finding.confidence
+        else "confidence not counted yet"
+    )
 
 
 def _words(finding: Finding) -> str:
@@ -153,8 +162,8 @@ def _words(finding: Finding) -> str:
     if finding.t_ps is not None:
         unc = finding.t_uncertainty_ps
         when = f"at {format_ps(finding.t_ps)}"
-        when += "" if unc is None else f" ± {format_ps(unc)}"
-    return f"{finding.diagnosis}, {when}, {100 * finding.confidence:.0f} % sure.\n\n{finding.text}"
+        when += "" if unc is None else f" ± {format_ps(unc) if unc >= 0 else 'unknown'}"
+    return f"{finding.diagnosis}, {when}, {_sure(finding)}.\n\n{finding.text}"
 
 
 def _of_evidence(evidence: Evidence) -> QTreeWidgetItem:

@@ -77,7 +77,7 @@ def _packets(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
         known = seq[row] >= 0
         return f"{seq[row]} {kinds[kind_codes[row]]} f{flow[row]}" if known else "unknown"
 
-    for source, rows in _by_source(table):
+    for source, rows in by_source(table):
         track = slices_of_rows(
             SliceTrack,
             starts,
@@ -99,7 +99,7 @@ def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator
     kinds = [str(kind) for kind in table["kind"].cat.categories]
     kind_codes, data = table["kind"].cat.codes.to_numpy(), table["data"].to_numpy()
     starts = table["t_ps"].to_numpy()
-    for source, rows in _by_source(table):
+    for source, rows in by_source(table):
         order = rows_by_time(starts, rows)
         begin = starts[order]
         end = begin + _cycle_ps(folder, source)
@@ -154,7 +154,7 @@ def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
         of = f" f{flow[row]}" if flow[row] >= 0 else ""
         return f"{codes[row]}{of} {value[row]}"
 
-    for source, rows in _by_source(table):
+    for source, rows in by_source(table):
         for kind in dict.fromkeys(kinds[rows].tolist()):
             if kind in skipped:
                 continue
@@ -217,7 +217,7 @@ def _states(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
 def _pressure(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
     table = trace.intervals
     starts, flow = table["t_ps"].to_numpy(), table["flow"].to_numpy()
-    for source, rows in _by_source(table):
+    for source, rows in by_source(table):
         whole = slices_of_rows(
             IntervalTrack,
             starts,
@@ -243,7 +243,7 @@ def _cycle_ps(folder: CaptureFolder, source: str) -> int:
     return -(-_PS_PER_S // clk_hz)
 
 
-def _by_source(table: pd.DataFrame) -> Iterator[tuple[str, Int64]]:
+def by_source(table: pd.DataFrame) -> Iterator[tuple[str, Int64]]:
     """Yield each source of a table with its rows, in order of first appearance."""
     if not len(table):
         return

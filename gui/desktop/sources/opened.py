@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.card.view import CardsView
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.decode import Trace
@@ -95,6 +96,7 @@ class Opened:
     facts: dict[str, str] = field(default_factory=dict)
     folder: CaptureFolder | None = None
     trace: Trace | None = None
+    cards: CardsView | None = None
     offset_ps: int = 0
     loaded: bool = False
 
