@@ -57,6 +57,7 @@ class Row:
         expected: what should stand there, where that is known.
         row: number of the row in its table.
         slot, cycle, t_ps: place in the memory and time; None for a register.
+        text: what the value says in the card's words, for people: the causes in a mask.
     """
 
     table: str
@@ -68,10 +69,13 @@ class Row:
     slot: int | None = None
     cycle: int | None = None
     t_ps: int | None = None
+    text: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the row with its values as hex text, so that no reader rounds 64 bits."""
-        return {**plain_fields(self), "value": _hex(self.value), "expected": _hex(self.expected)}
+        values = plain_fields(self)
+        del values["text"]
+        return {**values, "value": _hex(self.value), "expected": _hex(self.expected)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,7 @@ class Finding(ShownInNotebooks):
         confidence: 0..1; docs/diagnosis.md says what each step rests on.
         candidates: for ``undetermined`` the names that fit, likeliest first.
         text: one paragraph for people.
+        place: what lies before ``tap``, in words; empty where only the device is known.
     """
 
     diagnosis: str
@@ -116,6 +121,7 @@ class Finding(ShownInNotebooks):
     confidence: float = 0.0
     candidates: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = field(default=())
+    place: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no reader could trust.
@@ -134,6 +140,7 @@ class Finding(ShownInNotebooks):
         """Return the finding as plain JSON values; the keys are part of the command line's contract."""
         values = plain_fields(self)
         text = values.pop("text")
+        del values["place"]
         return {**values, "text": text}
 
 

@@ -8,7 +8,8 @@ from freezeframe.analyzers.contract import Evidence, Row
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.align import Edit, Op
-from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff, path_of
+from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
+from freezeframe.analyzers.view import CaptureView
 
 _AROUND = 2  # words shown on either side of the one in question
 
@@ -21,9 +22,9 @@ class Place:
     packet: int | None
 
 
-def tap_after(sender: str, receiver: str, stretch: int) -> tuple[str, str]:
+def tap_after(view: CaptureView, sender: str, receiver: str, stretch: int) -> tuple[str, str]:
     """Return device and tap at the end of a stretch: the first that can show damage made in it."""
-    return path_of(sender, receiver)[stretch + 1]
+    return view.path(sender, receiver)[stretch + 1]
 
 
 def place_of_pair(pair: PacketPair) -> Place:

@@ -10,7 +10,7 @@ Source: docs/formats.md: rules of the memories, and the pairs of the time line.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,9 @@ from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
 from freezeframe.analyzers.dma import findings as dma_faults
 from freezeframe.analyzers.facts import CrcVerdicts, Facts, first_bad_taps
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.notebook import ShownInNotebooks
-from freezeframe.capture.registers.layouts import MEMORY_NAMES, Memory
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace
@@ -70,7 +70,6 @@ NAMES: tuple[str, ...] = (
 """The faults that can be named."""
 
 _SEEN_CYCLES = 8
-_AFTER_FIFO = "rx_deq"
 _DIGITS = 3
 _BUS = 0
 _FIRST_VALID = 1
@@ -119,6 +118,7 @@ def explain(
     view = CaptureView(as_recording(capture), devices)
     trace = view.trace
     findings, healthy = rank(Facts(view))
+    findings = [replace(finding, place=place_text(view.roles, finding)) for finding in findings]
     first_bad = first_bad_taps(view, run_analyzer(CrcVerdicts(), [view]))
     own = tuple(f"{name}." for name in view.names)
     lost = [line for line in view.folder.lost if devices is None or line.startswith(own)]
@@ -132,6 +132,17 @@ def explain(
         *(str(problem) for problem in trace.problems),
     ]
     return Explanation(findings, list(dict.fromkeys(notes)), trace, tuple(log_reaches(view)))
+
+
+def place_text(roles: Roles, finding: Finding) -> str:
+    """Return what lies before a finding's tap, in words; empty without a tap of the path."""
+    named = {
+        roles.tx.entry: "{}'s DMA engine, before the outgoing FIFO",
+        roles.tx.exit: "{}'s outgoing FIFO",
+        roles.rx.entry: "the link into {}",
+        roles.rx.exit: "{}'s incoming FIFO",
+    }
+    return named.get(finding.tap or "", "").format(finding.device) if finding.device else ""
 
 
 def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
@@ -180,7 +191,10 @@ def _without_consequences(facts: Facts, findings: Iterable[Finding]) -> list[Fin
     kept = []
     for finding in findings:
         receiver = (finding.direction or "->").partition("->")[2]
-        at_receiver = finding.device == receiver and finding.tap not in (None, _AFTER_FIFO)
+        at_receiver = finding.device == receiver and finding.tap not in (
+            None,
+            facts.view.roles.rx.exit,
+        )
         suspect = at_receiver and finding.diagnosis not in _CREDIT_FAULTS
         if not suspect or not facts.overflowed(receiver) or _before_cause(facts, receiver, finding):
             kept.append(finding)
@@ -194,7 +208,8 @@ def _before_cause(facts: Facts, receiver: str, finding: Finding) -> bool:
         return False
     # A cause of the link's domain is seen a few cycles later in the bus's.
     margin_ps = facts.view.cycles_ps(receiver, bus=_SEEN_CYCLES, link=_SEEN_CYCLES)
-    if "rx-ovf" not in facts.view.causes(receiver):
+    roles = facts.view.roles
+    if roles.cause("overflow", roles.rx.entry) not in facts.view.causes(receiver):
         margin_ps = -margin_ps
     return finding.t_ps + finding.t_uncertainty_ps + (unc_ps or 0) + margin_ps < cause_ps
 
@@ -245,7 +260,7 @@ class LogReach:
     def to_json(self) -> dict[str, Any]:
         return {
             "device": self.device,
-            "memory": MEMORY_NAMES[Memory.EVENT_LOG],
+            "memory": EVENT_LOG,
             "held_ps": self.held_ps,
             "run_ps": self.run_ps,
             "run_uncertainty_ps": self.run_uncertainty_ps,
@@ -257,7 +272,7 @@ class LogReach:
 def log_reaches(view: CaptureView) -> Iterator[LogReach]:
     """Yield what the event log of each device holds; nothing for a device without one."""
     for device in view.devices:
-        memory = device.memories.get(MEMORY_NAMES[Memory.EVENT_LOG])
+        memory = device.memories.get(EVENT_LOG)
         log = view.logs.get(device.name)
         clk_hz = device.identity.clk_bus
         if memory is None or log is None or not len(log) or not clk_hz:
@@ -268,7 +283,7 @@ def log_reaches(view: CaptureView) -> Iterator[LogReach]:
         armed = first if valid and first is not None and first <= end else None
         period = device.identity.sync_period
         whole = not memory.wrapped and not memory.gaps and device.name not in view.since_ps
-        stored = device.registers.value("memory.stored", Memory.EVENT_LOG)
+        stored = device.registers.value("memory.stored", device.roles.memories.index(EVENT_LOG))
         kept = len(memory.slots_in_order())
         begin = int(log.cycle[0])
         yield LogReach(

@@ -21,8 +21,9 @@ import numpy.typing as npt
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credits.ledger import CreditLedger, FlowAccount
 from freezeframe.analyzers.streams import Packet, Stream
-from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff, path_of
+from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import Kind
 
 SENDER_FIFO, LINK, RECEIVER_FIFO = 0, 1, 2
@@ -77,11 +78,11 @@ class Facts:
 
     def streams(self, sender: str, receiver: str) -> tuple[Stream | None, ...]:
         """Return the streams of the four taps of a direction."""
-        return tuple(self.view.stream(*place) for place in path_of(sender, receiver))
+        return tuple(self.view.stream(*place) for place in self.view.path(sender, receiver))
 
     def diff(self, sender: str, receiver: str, stretch: int) -> SegmentDiff | None:
         """Return the comparison of a stretch; None when one of its taps may not be looked at."""
-        (a, x), (b, y) = path_of(sender, receiver)[stretch : stretch + 2]
+        (a, x), (b, y) = self.view.path(sender, receiver)[stretch : stretch + 2]
         return self.diffs.get((f"{a}.{x}", f"{b}.{y}"))
 
     def differences(self) -> Iterator[tuple[str, str, int, SegmentDiff]]:
@@ -135,12 +136,14 @@ class Facts:
         cycle, which rx_deq and the cause have in one clock domain, and from rx_enq being good.
         """
         device = self.view.device(stream.device)
-        entered = self.view.stream(stream.device, "rx_enq")
-        if device is None or stream.tap != "rx_deq" or entered is None or not len(entered):
+        into = self.view.roles.rx
+        entered = self.view.stream(stream.device, into.entry)
+        if device is None or stream.tap != into.exit or entered is None or not len(entered):
             return False
         if entered.breaks or any(other.bad for other in entered.packets):
             return False
-        if not {"hdr-crc", "pay-crc", "length"} & set(self.view.causes(stream.device)):
+        checks = self.view.roles.causes("bad-header", "bad-payload", "bad-length")
+        if not set(checks) & set(self.view.causes(stream.device)):
             return False
         cause_cycle = device.registers.value64("ctl.cause_cycle_")
         if cause_cycle is None:
@@ -187,10 +190,13 @@ class Facts:
 
     def overflowed(self, receiver: str) -> bool:
         """Return whether the receiver's FIFO lost words in this recording because it was full."""
-        lost = self.view.counter(receiver, "rx_fifo_overflows") or 0
+        entry = self.view.roles.rx.entry
+        lost = self.view.count(receiver, "overflow", entry) or 0
         # Counters go on over re-arms: what an earlier generation lost says nothing of this one.
         first = self.view.value(receiver, "ctl.generation") == 1
-        return (first and lost > 0) or "rx-ovf" in self.view.causes(receiver)
+        return (first and lost > 0) or self.view.roles.cause("overflow", entry) in self.view.causes(
+            receiver
+        )
 
 
 @dataclass(slots=True)
@@ -262,7 +268,7 @@ def first_bad_taps(view: CaptureView, verdicts: Verdicts) -> list[str]:
     lines = []
     for sender, receiver in view.directions:
         before = None
-        for device, tap in path_of(sender, receiver):
+        for device, tap in view.path(sender, receiver):
             counts = verdicts.get((device, tap))
             if counts is None:
                 continue
@@ -365,6 +371,6 @@ def covers(facts: Facts, device: str, since_ps: int | None) -> bool:
         return False
     losses = log.t_ps[log.select(Kind.LOSS.name)]
     reaches_back = since_ps is not None and len(log) > 0 and int(log.t_ps[0]) <= since_ps
-    if capture.memories["event_log"].wrapped and not reaches_back:
+    if capture.memories[EVENT_LOG].wrapped and not reaches_back:
         return False
     return not bool(len(losses)) if since_ps is None else not bool((losses >= since_ps).any())

@@ -10,14 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.contract import Row
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.folder import DeviceCapture
-from freezeframe.capture.registers.layouts import HEADER, MEMORY_NAMES, Kind
+from freezeframe.capture.registers.layouts import HEADER, Kind
 from freezeframe.decoders.trace.decode import Trace
 
 HEADS = 2
 """HEAD words of a packet: header and address."""
 
-TAPS = MEMORY_NAMES[:4]
 WHOLE_PACKETS = (Kind.HEAD, Kind.BODY, Kind.TAIL)
 """The kinds without which packets of a tap cannot be distinguished from damaged ones."""
 
@@ -204,7 +204,7 @@ class EventLog(Recorded):
 
     @property
     def source(self) -> str:
-        return f"{self.device}.event_log"
+        return f"{self.device}.{EVENT_LOG}"
 
     @property
     def _values(self) -> Int64:
@@ -239,7 +239,7 @@ def streams_of(
     closed_ps = dict(zip(_texts(closed["source"]), closed["t_ps"].tolist(), strict=True))
     streams = {}
     for device in devices:
-        for tap in TAPS:
+        for tap in device.roles.taps:
             source = f"{device.name}.{tap}"
             rows = np.flatnonzero(word_source == source)
             if tap not in device.memories and not len(rows):
@@ -351,10 +351,10 @@ def event_log_of(
     events: pd.DataFrame, device: DeviceCapture, kinds: int, since_ps: int | None
 ) -> EventLog:
     source = _texts(events["source"])
-    rows = np.flatnonzero(source == f"{device.name}.event_log")
+    rows = np.flatnonzero(source == f"{device.name}.{EVENT_LOG}")
     if since_ps is not None:
         rows = rows[events["t_ps"].to_numpy()[rows] >= since_ps]
-    memory = device.memories.get("event_log")
+    memory = device.memories.get(EVENT_LOG)
 
     def column(name: str) -> Int64:
         values: Int64 = events[name].to_numpy()[rows].astype(np.int64)

@@ -28,9 +28,10 @@ from freezeframe.analyzers.streams import (
     missing_kinds,
     streams_of,
 )
+from freezeframe.capture.card.roles import EVENT_LOG, Roles, Way
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back, peers_of
-from freezeframe.capture.registers.layouts import CAUSE_NAMES, MEMORY_NAMES, Kind, LinkCode
+from freezeframe.capture.registers.layouts import Kind, LinkCode
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace, decode_capture
@@ -102,7 +103,7 @@ class CaptureView:
         return {
             (device.name, memory): device.registers.value("ctl.kinds", number) or 0
             for device in self.devices
-            for number, memory in enumerate(MEMORY_NAMES)
+            for number, memory in enumerate(device.roles.memories)
         }
 
     @cached_property
@@ -117,7 +118,7 @@ class CaptureView:
             device.name: event_log_of(
                 self.trace.events,
                 device,
-                self._kinds[device.name, "event_log"],
+                self._kinds[device.name, EVENT_LOG],
                 self.since_ps.get(device.name),
             )
             for device in self.devices
@@ -132,6 +133,23 @@ class CaptureView:
     def names(self) -> tuple[str, ...]:
         return tuple(device.name for device in self.devices)
 
+    @cached_property
+    def roles(self) -> Roles:
+        """The parts of the cards by what they do.
+
+        Raises:
+            InputError: the devices are of cards that call them otherwise.
+        """
+        cards = {device.found.card.hash: device for device in self.devices}
+        if len(cards) > 1:
+            of = ", ".join(
+                f"{device.name} is a {device.found.card.name}" for device in cards.values()
+            )
+            raise InputError(
+                f"{self.folder.path}: holds devices of different cards ({of}); look at one with --device"
+            )
+        return self.devices[0].roles
+
     def device(self, name: str) -> DeviceCapture | None:
         """Return a device, or None when the view does not hold it."""
         return next((device for device in self.devices if device.name == name), None)
@@ -139,6 +157,10 @@ class CaptureView:
     def stream(self, device: str, tap: str) -> Stream | None:
         """Return the stream of a tap; None when it was not recorded or may not be looked at."""
         return self.streams.get((device, tap))
+
+    def first_sent(self, device: str) -> Stream | None:
+        """Return the first tap of the outgoing path that recorded anything; None without one."""
+        return self.stream(device, self.roles.tx.entry) or self.stream(device, self.roles.tx.exit)
 
     def flow_log(self, device: str) -> EventLog | None:
         """Return the event log of a device; None where it did not record all of flow control.
@@ -192,7 +214,9 @@ class CaptureView:
     ) -> Row:
         """Return a frozen register as a row of evidence."""
         label = name + "".join(f"[{i}]" for i in indices)
-        return Row("registers", device, label, self.value(device, name, *indices), expected)
+        value = self.value(device, name, *indices)
+        text = ", ".join(self.causes(device)) or "none" if name == "ctl.causes" else ""
+        return Row("registers", device, label, value, expected, text=text)
 
     def register_rows(self, device: str, names: Iterable[str], *indices: int) -> tuple[Row, ...]:
         """Return those of some frozen registers that were read, as rows of evidence."""
@@ -200,9 +224,17 @@ class CaptureView:
         return tuple(row for row in rows if row.value is not None)
 
     def counter(self, device: str, name: str) -> int | None:
-        """Return a counter as it stood at freeze; None when it was not read."""
+        """Return a counter as it stood at freeze; None when it was not read, or the card has none (empty)."""
         capture = self.device(device)
-        return None if capture is None else capture.registers.value64(f"frozen_counters.{name}.")
+        return None if capture is None else capture.counter(name)
+
+    def count(self, device: str, counts: str, tap: str = "") -> int | None:
+        """Return the counter of that meaning, at that tap, as it stood at freeze; None as `counter`."""
+        return self.counter(device, self.roles.counter(counts, tap))
+
+    def count_row(self, device: str, counts: str, tap: str = "") -> Row:
+        """Return the frozen counter of that meaning as a row of evidence."""
+        return self.counter_row(device, self.roles.counter(counts, tap))
 
     def counter_row(self, device: str, name: str) -> Row:
         """Return a frozen counter as a row of evidence."""
@@ -211,7 +243,9 @@ class CaptureView:
     def causes(self, device: str) -> tuple[str, ...]:
         """Return the names of a device's first freeze causes; empty when the register is missing."""
         mask = self.value(device, "ctl.causes") or 0
-        return tuple(name for bit, name in enumerate(CAUSE_NAMES) if mask >> bit & 1)
+        capture = self.device(device)
+        named = () if capture is None else capture.found.card.causes
+        return tuple(cause.name for cause in named if mask >> cause.bit & 1)
 
     def cause_cycle(self, device: str) -> int | None:
         """Return the bus cycle of a device's first freeze cause; None when it was not read."""
@@ -227,6 +261,13 @@ class CaptureView:
             pairs += [(name, peer), (peer, name)]
         return tuple(sorted(set(pairs)))
 
+    def path(self, sender: str, receiver: str) -> tuple[tuple[str, str], ...]:
+        """Return device and tap of all places that a word from ``sender`` to ``receiver`` crosses, in order."""
+        return (
+            *((sender, tap) for tap in self.roles.tx.taps),
+            *((receiver, tap) for tap in self.roles.rx.taps),
+        )
+
     def peer(self, device: str) -> str | None:
         """Return the name of the device at the other end; None where it is not known."""
         return self.peers.get(device)
@@ -236,16 +277,15 @@ def _switched_off(
     devices: tuple[DeviceCapture, ...], kinds: dict[tuple[str, str], int]
 ) -> Iterator[str]:
     for device in devices:
-        for memory in MEMORY_NAMES:
+        for number, memory in enumerate(device.roles.memories):
             if memory not in device.memories:
                 continue
-            log = memory == "event_log"
+            log = memory == EVENT_LOG
             missing = missing_kinds(
                 kinds[device.name, memory], _FLOW_CONTROL if log else WHOLE_PACKETS
             )
             if not missing:
                 continue
-            number = MEMORY_NAMES.index(memory)
             how = (
                 "its register ctl.kinds was not read, so which kinds it recorded is not known"
                 if device.registers.value("ctl.kinds", number) is None
@@ -265,8 +305,8 @@ _SEQUENCE_NUMBERS = 1 << 16
 _MOST_REORDERED = 64
 """A smaller step back is packets that changed places, unless it leads to 0."""
 
-_NEXT_NUMBERS = (("frozen.next_seq_out", "tx_enq"), ("frozen.next_seq_in", "rx_enq"))
-"""The register with the next sequence number of a side, and the tap at which its packets are counted."""
+_NEXT_OUT, _NEXT_IN = "frozen.next_seq_out", "frozen.next_seq_in"
+"""The register with the next sequence number of a side; its packets are counted where they enter its FIFO."""
 
 _MOST_DAMAGED = 16
 """Packets that came in and were counted, and whose numbers were not taken: they were damaged."""
@@ -299,28 +339,32 @@ def came_up_ps(trace: Trace, devices: Sequence[DeviceCapture]) -> dict[str, int]
 
 def _came_up_ps(trace: Trace, device: DeviceCapture) -> int | None:
     events = trace.events
-    mine = (events["source"] == f"{device.name}.event_log").to_numpy()
+    mine = (events["source"] == f"{device.name}.{EVENT_LOG}").to_numpy()
     of_link = (events["kind"] == Kind.LINK.name).to_numpy()
     trained = mine & of_link & (events["code"] == LinkCode.TRAINED.name.lower()).to_numpy()
     if trained.any():
         return int(events["t_ps"].to_numpy()[trained].max())
     changes = [
         _change_of_link(trace, f"{device.name}.{tap}", device.registers.value(register))
-        for register, entered in _NEXT_NUMBERS
-        for tap in (entered, entered.replace("enq", "deq"))
+        for register, way in _next_numbers(device)
+        for tap in way.taps
     ]
     firsts = [change.first_ps for change in changes if change.first_ps is not None]
     lasts = [change.last_ps for change in changes if change.last_ps is not None]
     return min(firsts) if firsts else max(lasts, default=None)
 
 
+def _next_numbers(device: DeviceCapture) -> tuple[tuple[str, Way], tuple[str, Way]]:
+    return (_NEXT_OUT, device.roles.tx), (_NEXT_IN, device.roles.rx)
+
+
 def _ahead_of_counts(device: DeviceCapture) -> tuple[int | None, int | None]:
     """Return how far the next number out, and in, is ahead of the count of packets; None where not read."""
     half = _SEQUENCE_NUMBERS // 2
     ahead: list[int | None] = []
-    for register, tap in _NEXT_NUMBERS:
+    for register, way in _next_numbers(device):
         number = device.registers.value(register)
-        packets = device.registers.value64(f"frozen_counters.{tap}_packets.")
+        packets = device.counter(device.roles.counter("packets", way.entry))
         if number is None or packets is None:
             ahead.append(None)
         else:

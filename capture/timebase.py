@@ -38,14 +38,6 @@ PS_PER_S = 10**12
 UNKNOWN_PS = -1
 """Uncertainty of a time whose relation to the master is not known."""
 
-DOMAIN_OF_MEMORY = {
-    "tx_enq": "bus",
-    "tx_deq": "link",
-    "rx_enq": "link",
-    "rx_deq": "bus",
-    "event_log": "bus",
-}
-
 RATE_TOLERANCE_PPB = 200_000
 """How far two clocks of 100 ppm each may be apart: the bound where no rate was measured."""
 

@@ -21,27 +21,28 @@ from freezeframe.analyzers.bringup.recording import (
     under_traffic,
 )
 from freezeframe.capture.registers.access import Device
-from freezeframe.capture.registers.layouts import MEMORY_NAMES, PacketFlag
+from freezeframe.capture.registers.layouts import PacketFlag
 from freezeframe.decoders.trace.encode import pattern_payload
 
 _LEAST = 1  # pattern packets that a tap must show whole
 _NUMBERS = 1 << 14  # packet numbers that are looked for
 _ERRORS = (
-    "header_errors", "payload_errors", "length_errors", "parity_errors", "drops", "credits_refused",
-    "tx_fifo_overflows", "rx_fifo_overflows",
+    "bad-header", "bad-payload", "bad-length", "bad-credit", "dropped", "credits-refused", "overflow",
 )  # fmt: skip
 
 
 def host_dma(devices: Sequence[Device]) -> Iterator[str]:
     """Yield what holds of the words that the transmit DMA put into the outgoing FIFO."""
     with under_traffic(devices, loop=False):
-        recording = record(devices, "tx_enq")
+        first = devices[0].roles.tx.entry
+        recording = record(devices, first)
         for device in recording.devices:
-            yield _patterns(recording, device.name, "tx_enq", device.index)
-            yield _messages(recording, device.name)
-            data, busy = (recording.growth(device, f"bus_{what}cycles") for what in ("data_", ""))
+            yield _patterns(recording, device.name, first, device.index)
+            yield _messages(recording, device.name, first)
+            moved, owned = map(device.roles.counter, ("bus-data-cycles", "bus-cycles"))
+            data, busy = recording.growth(device, moved), recording.growth(device, owned)
             if not data:
-                raise Failure(f"{device.name}: no bus cycle moved data (counter bus_data_cycles)")
+                raise Failure(f"{device.name}: no bus cycle moved data (counter {moved})")
             yield f"{device.name}: {data:,} of {busy:,} bus cycles moved data"
 
 
@@ -59,7 +60,7 @@ def pair(devices: Sequence[Device]) -> Iterator[str]:
     with under_traffic(devices, loop=False):
         for tap, recording in _tap_by_tap(devices):
             for device in recording.devices:
-                sender = device.index if tap.startswith("tx") else 1 - device.index
+                sender = device.index if tap in device.roles.tx.taps else 1 - device.index
                 yield _patterns(recording, device.name, tap, sender)
         yield _no_errors(recording)
 
@@ -67,9 +68,10 @@ def pair(devices: Sequence[Device]) -> Iterator[str]:
 def _tap_by_tap(devices: Sequence[Device]) -> Iterator[tuple[str, Recording]]:
     """Yield every tap with a recording that holds it: one for all, or one each in cards with a single memory."""
     recording = None
-    for tap in MEMORY_NAMES[:4]:
+    taps = devices[0].roles.taps
+    for tap in taps:
         if recording is None or any(tap not in device.memories for device in recording.devices):
-            recording = record(devices, MEMORY_NAMES[3] if recording is None else tap)
+            recording = record(devices, taps[-1] if recording is None else tap)
         yield tap, recording
 
 
@@ -130,15 +132,15 @@ def _difference(body: npt.NDArray[np.uint64], want: npt.NDArray[np.uint64]) -> s
     )
 
 
-def _messages(recording: Recording, device: str) -> str:
-    """Hold the host's own messages at tx_enq against their descriptors and their own CRCs."""
+def _messages(recording: Recording, device: str, tap: str) -> str:
+    """Hold the host's own messages at the first tap against their descriptors and their own CRCs."""
     packets = recording.trace.packets
-    here = packets[(packets["source"] == f"{device}.tx_enq") & packets["whole"]]
+    here = packets[(packets["source"] == f"{device}.{tap}") & packets["whole"]]
     bad = here[~(here["header_ok"] & here["payload_ok"] & here["length_ok"]).fillna(False)]
     if len(bad):
         row = bad.iloc[0]
         raise Failure(
-            f"{device}.tx_enq: packet {row['seq']} has a bad header, payload or length before it leaves the card"
+            f"{device}.{tap}: packet {row['seq']} has a bad header, payload or length before it leaves the card"
         )
     done = recording.trace.descriptors()
     done = done[(done["device"] == device) & (done["code"] == "done")]
@@ -149,14 +151,15 @@ def _messages(recording: Recording, device: str) -> str:
     ):
         if lengths[seq] != length:
             raise Failure(
-                f"{device}.tx_enq: packet {seq} has {length} words, its descriptor {lengths[seq]}"
+                f"{device}.{tap}: packet {seq} has {length} words, its descriptor {lengths[seq]}"
             )
     return f"{device}: {len(here)} packets with good CRCs, {len(described)} as long as their descriptors"
 
 
 def _no_errors(recording: Recording) -> str:
     for device in recording.devices:
-        for counter in _ERRORS:
+        means = {name: c.means for name, c in device.found.card.counters if c.means in _ERRORS}
+        for counter in sorted(means, key=lambda name: _ERRORS.index(means[name])):
             grown = recording.growth(device, counter)
             if grown:
                 raise Failure(f"{device.name}: the counter {counter} rose by {grown}")

@@ -18,7 +18,7 @@ from freezeframe.capture.recorder.provoke import Traffic, set_loopback, set_traf
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device
-from freezeframe.capture.registers.layouts import MEMORY_NAMES, PacketFlag
+from freezeframe.capture.registers.layouts import PacketFlag
 from freezeframe.decoders.trace.decode import Trace
 
 PATTERN_WORDS = 64
@@ -47,7 +47,7 @@ class Recording:
 
     def growth(self, device: DeviceCapture, counter: str) -> int:
         """Return by how much a counter grew until the freeze; 0 where it was not read."""
-        frozen = device.registers.value64(f"frozen_counters.{counter}.")
+        frozen = device.counter(counter)
         return 0 if frozen is None else frozen - self.before[device.name][counter]
 
 
@@ -132,7 +132,7 @@ def _shows_patterns(recording: Recording, tap: str) -> bool:
         f"{device.name}.{name}" in seen
         for device in recording.devices
         for name in device.memories
-        if name in MEMORY_NAMES[:4] and (name == tap or len(device.memories) > _LOG_AND_TAP)
+        if name in device.roles.taps and (name == tap or len(device.memories) > _LOG_AND_TAP)
     )
 
 
@@ -143,7 +143,7 @@ def _selected(device: Device, tap: str) -> Iterator[None]:
         yield
         return
     kept = device.field("ctl.options", "select_tap")
-    device.modify("ctl.options", select_tap=MEMORY_NAMES.index(tap))
+    device.modify("ctl.options", select_tap=device.roles.taps.index(tap))
     try:
         yield
     finally:
@@ -162,7 +162,7 @@ def _loop(devices: Sequence[Device]) -> None:
 
 def _wait(devices: Sequence[Device], tap: str) -> str:
     """Wait for words at the tap; return the causes if the cards froze by themselves, else an empty text."""
-    number = MEMORY_NAMES.index(tap)
+    number = devices[0].roles.taps.index(tap)
     end_s = time.monotonic() + _LIMIT_S
     while True:
         states = [read_state(device) for device in devices]

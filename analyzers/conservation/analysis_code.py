@@ -1,6 +1,6 @@
 """Conservation laws held against one capture: which hold, which are broken and by what, which cannot be checked.
 
-The laws are data in `capture.counters.law_table`; the live dashboard reads the same table.
+The laws stand in the card file; `capture.counters.law_table` reads them, for the live dashboard, too.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.analyzers.conservation.terms import Subject, Terms
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.counters.law_table import CARD_LAWS, CardLaw, split_terms
-from freezeframe.capture.registers.layouts import MEMORY_NAMES
+from freezeframe.capture.card.roles import EVENT_LOG
+from freezeframe.capture.counters.law_table import CardLaw, laws_of, split_terms
 
 State = Literal["holds", "broken", "not checkable"]
 
@@ -66,10 +66,11 @@ class Checked:
         }
 
 
-def check_laws(view: CaptureView, laws: Sequence[CardLaw] = CARD_LAWS) -> list[Checked]:
-    """Hold every law against everything in a capture it speaks of, in the order of the table."""
+def check_laws(view: CaptureView, laws: Sequence[CardLaw] | None = None) -> list[Checked]:
+    """Hold laws against everything in a capture they speak of: without ``laws`` those of its card, in their order."""
     terms = Terms(view)
-    return [_checked(terms, law, subject) for law in laws for subject in _subjects(view, law)]
+    held = laws_of(view.roles.card) if laws is None else laws
+    return [_checked(terms, law, subject) for law in held for subject in _subjects(view, law)]
 
 
 class Conservation:
@@ -97,7 +98,7 @@ def _subjects(view: CaptureView, law: CardLaw) -> Iterator[Subject]:
             yield Subject(name)
         elif law.scope in ("tap", "event-log"):
             for memory in device.memories:
-                if (memory == MEMORY_NAMES[4]) == (law.scope == "event-log"):
+                if (memory == EVENT_LOG) == (law.scope == "event-log"):
                     yield Subject(name, memory=memory)
         elif law.scope == "link":
             yield Subject(name, peer=view.peer(name) or "?")
@@ -113,7 +114,7 @@ def _checked(terms: Terms, law: CardLaw, subject: Subject) -> Checked:
 
     def value(name: str, sign: int) -> int:
         number, why = terms.value(subject, name)
-        values.append(Term(name.replace("TAP", subject.memory or ""), sign, number))
+        values.append(Term(terms.label(subject, name), sign, number))
         if number is None:
             missing.append(why)
         return number or 0

@@ -14,7 +14,7 @@ import numpy as np
 from freezeframe.analyzers.facts import Facts, covers, flight_ps
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import DeviceCapture
-from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind
+from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.timebase import PS_PER_S
 
 _BINS = 16
@@ -52,6 +52,7 @@ class Terms:
         self.view = view
         self._kinds: dict[str, Callable[[DeviceCapture, Subject, str], int]] = {
             "counter": self._counter,
+            "counted": self._counted,
             "frozen": self._frozen,
             "parameter": self._parameter,
             "flow": self._flow,
@@ -77,6 +78,13 @@ class Terms:
         except Missing as missing:
             return None, str(missing)
 
+    def label(self, subject: Subject, term: str) -> str:
+        """Return what a term is called for people: at a tap, the counter there."""
+        kind, _, what = term.partition(".")
+        if kind != "counted":
+            return term
+        return f"counter.{self.view.roles.counter(what, subject.memory or '')}"
+
     def need(self, subject: Subject, need: str) -> str:
         """Return why a condition of a law is not met; empty where it is."""
         device = self._device(subject.device)
@@ -92,7 +100,7 @@ class Terms:
             return "the link was looped back; counters run on over that" if looped else ""
         memory = subject.memory or ""
         if need == "all-kinds":
-            kinds = device.registers.value("ctl.kinds", MEMORY_NAMES.index(memory))
+            kinds = device.registers.value("ctl.kinds", device.roles.memories.index(memory))
             wanted = 1 << Kind.HEAD | 1 << Kind.BODY | 1 << Kind.TAIL
             whole = kinds is not None and kinds & wanted == wanted
             return (
@@ -130,10 +138,10 @@ class Terms:
         return value
 
     def _counter(self, device: DeviceCapture, subject: Subject, what: str) -> int:
-        name = what.replace("TAP", subject.memory or "")
-        return self._known(
-            device.registers.value64(f"frozen_counters.{name}."), f"frozen_counters.{name}"
-        )
+        return self._known(device.counter(what), f"frozen_counters.{what}")
+
+    def _counted(self, device: DeviceCapture, subject: Subject, what: str) -> int:
+        return self._counter(device, subject, device.roles.counter(what, subject.memory or ""))
 
     def _frozen(self, device: DeviceCapture, subject: Subject, what: str) -> int:
         return self._known(device.registers.value(f"frozen.{what}"), f"frozen.{what}")
@@ -163,7 +171,7 @@ class Terms:
         return sum(received - freed & mask for received, freed in pairs)
 
     def _memory(self, device: DeviceCapture, subject: Subject, what: str) -> int:
-        number = MEMORY_NAMES.index(subject.memory or "")
+        number = device.roles.memories.index(subject.memory or "")
         return self._known(device.registers.value(f"memory.{what}", number), f"memory.{what}")
 
     def _recorded(self, device: DeviceCapture, subject: Subject, what: str) -> int:
@@ -175,7 +183,7 @@ class Terms:
             stream = self.view.stream(device.name, memory)
             if stream is None:
                 raise Missing(f"{memory} did not record every kind of word")
-            if memory not in ("rx_enq", "rx_deq"):
+            if memory not in device.roles.rx.taps:
                 return 0  # the hardware checks where packets come in only
             return sum(packet.header_ok is False and packet.has_head for packet in stream.packets)
         kinds = image.records[image.slots_in_order(), 8] & 0xF
@@ -218,10 +226,9 @@ class Terms:
         """
         if device.registers.field("ctl.options", "hold"):
             return 0
-        counter, sample = {
-            "tx_level": ("tx_deq_words", "out"),
-            "rx_level": ("rx_enq_words", "in"),
-        }[what]
+        tx, rx = device.roles.ways
+        tap, sample = (tx.exit, "out") if what == tx.level else (rx.entry, "in")
+        counter = device.roles.counter("words", tap)
         try:
             counted = self._counter(device, subject, counter) & 0xFFFFFFFF
             still = counted == self._sampler(device, subject, sample)
@@ -253,7 +260,7 @@ class Terms:
         if why := self.need(Subject(sender.name), "first-arm"):
             raise Missing(why)
         sent = log.select(Kind.CREDIT.name, "sent")
-        unlogged = self._counter(sender, subject, "credits_sent") - len(sent)
+        unlogged = self._counter(sender, subject, sender.roles.counter("credits-sent")) - len(sent)
         return max(0, unlogged) + int((log.t_ps[sent] >= first_ps).sum())
 
     def _flight_ps(self, one: str, other: str) -> int:

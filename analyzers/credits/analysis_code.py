@@ -111,7 +111,8 @@ class _Audit:
         loops, error_ps = loop_times_ps(self.view, account, counts)
         self.figures += distribution_figures(
             f"{name}.round_trip", f"{label}, a word's round trip", loops, "ps", error_ps,
-            f"from tx_deq to the credit taken, {len(loops)} credits; the wait in the receiver's FIFO is in it"
+            f"from {self.view.roles.tx.exit} to the credit taken, {len(loops)} credits; "
+            "the wait in the receiver's FIFO is in it"
             if len(loops)
             else "no credit covers a word of which it is known when it left",
         )  # fmt: skip
@@ -275,7 +276,7 @@ class _Audit:
     def add_copies(self, accounts: Sequence[FlowAccount]) -> None:
         """Add what credits copied into payloads say, where a card copies them."""
         for device in self.view.names:
-            stream = self.view.stream(device, "tx_enq") or self.view.stream(device, "tx_deq")
+            stream = self.view.first_sent(device)
             copies = copies_of(stream) if stream is not None else []
             if stream is None or not copies:
                 continue

@@ -24,7 +24,7 @@ from freezeframe.analyzers.credits.ledger import (
 )
 from freezeframe.analyzers.streams import EventLog, Stream
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.registers.layouts import Memory
+from freezeframe.capture.card.roles import EVENT_LOG
 
 _COUNTER = 1 << 32
 _SEQ_MASK = 0xFFFF
@@ -77,7 +77,7 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     modulus = account.modulus
     if log is None or account.limit is None or modulus is None or log.gaps:
         return None
-    stream = view.stream(account.sender, "tx_deq")
+    stream = view.stream(account.sender, view.roles.tx.exit)
     crossing_ps = view.cycles_ps(account.sender, bus=_CROSSING_BUS, link=_CROSSING_LINK)
     if stream is None or stream.end_ps is None or not _comparable(stream, log, crossing_ps):
         return None
@@ -103,7 +103,7 @@ def history_at_freeze(view: CaptureView, account: FlowAccount) -> FlowHistory | 
     The tap's counter goes on to the freeze and its memory's count of offered words to the memory's end: their
     difference left in between, in the order in which the packets were fetched.
     """
-    log, stream = view.flow_log(account.sender), view.stream(account.sender, "tx_deq")
+    log, stream = view.flow_log(account.sender), view.stream(account.sender, view.roles.tx.exit)
     modulus = account.modulus
     if log is None or log.gaps or stream is None or stream.breaks or not stream.packets:
         return None
@@ -129,8 +129,9 @@ def _words_since(view: CaptureView, sender: str) -> int | None:
     """Return the words that left after the memory of tx_deq had closed; None where that is not known."""
     if view.value(sender, "ctl.generation") != 1:
         return None  # the counter goes on over re-arms, the memory's begins again
-    crossed = view.counter(sender, "tx_deq_words")
-    offered = view.value(sender, "memory.offered", Memory.TX_DEQ)
+    tap = view.roles.tx.exit
+    crossed = view.count(sender, "words", tap)
+    offered = view.value(sender, "memory.offered", view.roles.memories.index(tap))
     return None if crossed is None or offered is None else (crossed - offered) % _COUNTER
 
 
@@ -152,7 +153,7 @@ def _left_since(view: CaptureView, account: FlowAccount, last: Departure, words:
 def _since_power_up(view: CaptureView, sender: str) -> bool:
     """Return whether a sender's event log holds all since power-up, so that before its first credit none was taken."""
     device = view.device(sender)
-    memory = device.memories.get("event_log") if device is not None else None
+    memory = device.memories.get(EVENT_LOG) if device is not None else None
     first = memory is not None and not memory.wrapped and sender not in view.since_ps
     return first and view.value(sender, "ctl.generation") == 1
 

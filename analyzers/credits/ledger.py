@@ -226,7 +226,7 @@ def departures(view: CaptureView, sender: str, *, extend: bool = False) -> tuple
     The stretch begins where a packet's header is not known; ``extend`` goes on before that with what
     the event log states.
     """
-    stream = view.stream(sender, "tx_deq")
+    stream = view.stream(sender, view.roles.tx.exit)
     log = view.logs.get(sender)
     if stream is None or not stream.packets:
         return ()
@@ -242,7 +242,7 @@ def departures(view: CaptureView, sender: str, *, extend: bool = False) -> tuple
 
 def described_packets(view: CaptureView, sender: str) -> dict[int, tuple[int, int]]:
     """Return ``{seq: (flow, words)}`` of the packets that a sender's descriptors and its tx_enq tell."""
-    log, entered = view.logs.get(sender), view.stream(sender, "tx_enq")
+    log, entered = view.logs.get(sender), view.stream(sender, view.roles.tx.entry)
     described = {} if log is None or log.gaps else _described(log)
     for packet in entered.packets if entered is not None else ():
         if packet.header_ok and packet.seq is not None and packet.flow is not None:

@@ -63,7 +63,7 @@ def loop_times_ps(
     sender, with what an event is stamped late.
     """
     modulus, base = account.modulus, counts.base
-    stream, log = view.stream(account.sender, "tx_deq"), view.flow_log(account.sender)
+    stream, log = view.stream(account.sender, view.roles.tx.exit), view.flow_log(account.sender)
     if modulus is None or base is None or stream is None or log is None or not len(stream):
         return np.empty(0, np.int64), None
     before = dict(

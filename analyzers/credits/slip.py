@@ -19,10 +19,6 @@ from freezeframe.analyzers.view import CaptureView
 
 _WRAP = 1 << 32
 _BINS = 16
-_SIDES = (
-    ("sent", "frozen_flow.words_sent", "tx_deq", "frozen.next_seq_out", "tx_enq"),
-    ("received", "frozen_flow.words_received", "rx_enq", "frozen.next_seq_in", "rx_enq"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +79,22 @@ def slips(view: CaptureView) -> tuple[list[Slip], list[str]]:
             )
             continue
         freeze = device.registers.value64("frozen.freeze_cycle_")
-        if view.counter(name, "header_errors") or view.value(name, "provoke.inject_count"):
+        if view.count(name, "bad-header") or view.value(name, "provoke.inject_count"):
             notes.append(
                 f"{name}: headers were damaged or packets injected. Words of a flow that the card does not have count "
                 "for no flow, so a slip may be theirs."
             )
-        for side, register, tap, sequence, into in _SIDES:
+        tx, rx = view.roles.ways
+        for side, register, tap, sequence, into in (
+            ("sent", "frozen_flow.words_sent", tx.exit, "frozen.next_seq_out", tx.entry),
+            ("received", "frozen_flow.words_received", rx.entry, "frozen.next_seq_in", rx.entry),
+        ):
             flows = [
                 view.value(name, register, flow) for flow in range(device.identity.flows_count)
             ]
             crossed, packets = (
-                view.counter(name, f"{tap}_words"),
-                view.counter(name, f"{tap}_packets"),
+                view.count(name, "words", tap),
+                view.count(name, "packets", tap),
             )
             if None in flows or crossed is None or packets is None or freeze is None:
                 notes.append(
@@ -123,7 +123,7 @@ def _since_power_up(view: CaptureView, device: str, sequence: str, tap: str) -> 
 
     One packet may be on its way between the two. A register that was not read decides nothing.
     """
-    number, packets = view.value(device, sequence), view.counter(device, f"{tap}_packets")
+    number, packets = view.value(device, sequence), view.count(device, "packets", tap)
     if number is None or packets is None:
         return True
     return (number - packets + 1) % (1 << 16) <= 2

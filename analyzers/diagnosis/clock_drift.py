@@ -38,6 +38,7 @@ from freezeframe.analyzers.facts import LINK, Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.taps.align import Edit, Op, align
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import Kind
 
 _EVENT_CYCLES = 4
@@ -92,9 +93,12 @@ def slips_of(facts: Facts, receiver: str) -> Slips | None:
     return best
 
 
+_IDLES = ("idles-inserted", "idles-removed")
+
+
 def corrects_clock(facts: Facts, receiver: str) -> bool:
     """Return whether the receiver is known to insert or remove idles: then it corrects its clock."""
-    counts = [facts.view.counter(receiver, name) for name in ("idles_inserted", "idles_removed")]
+    counts = [facts.view.count(receiver, counts) for counts in _IDLES]
     return any(counts)
 
 
@@ -232,7 +236,7 @@ def _finding(
                 f"{diff.up.source} and {diff.down.source} have the same words, from {where} on moved by "
                 f"one {'back' if slipped.repeated else 'forward'}.",
                 receiver,
-                "rx_enq",
+                slipped.diff.down.tap,
                 _around(slipped),
             )
         )
@@ -249,12 +253,12 @@ def _finding(
             Evidence(
                 f"{receiver}'s log has {len(slips.positions)} slips of both lanes at once{again}.",
                 receiver,
-                "event_log",
+                EVENT_LOG,
                 rows,
             )
         )
         sure = 0.97 if slipped is not None else 0.85
-    idle = [facts.view.counter_row(receiver, name) for name in ("idles_inserted", "idles_removed")]
+    idle = [facts.view.count_row(receiver, counts) for counts in _IDLES]
     evidence.append(
         Evidence(
             f"{receiver} never inserted or removed an idle: it does not correct for the clocks.",
@@ -269,7 +273,7 @@ def _finding(
             "adds up until its synchronization FIFOs run empty or full, both at once."
         ),
         device=receiver,
-        tap="rx_enq",
+        tap=facts.view.roles.rx.entry,
         direction=f"{sender}->{receiver}",
         flow=flow,
         packet=packet,

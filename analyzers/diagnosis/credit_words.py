@@ -28,6 +28,7 @@ from freezeframe.analyzers.credits.ledger import FlowAccount, freed_of
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import RECEIVER_FIFO, Facts
 from freezeframe.analyzers.streams import EventLog
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 
 CREDIT_CORRUPTED = "credit-corrupted"
@@ -42,7 +43,7 @@ def corrupted_credits(facts: Facts) -> Iterator[Finding]:
         refused = log.select("CREDIT", "refused_parity")
         for position in refused.tolist():
             yield _refused(facts, sender, receiver, log, position)
-        if not len(refused) and "credit-parity" in facts.view.causes(sender):
+        if not len(refused) and facts.view.roles.cause("bad-credit") in facts.view.causes(sender):
             yield _not_logged(facts, sender, receiver)
 
 
@@ -130,7 +131,8 @@ def _not_logged(facts: Facts, sender: str, receiver: str) -> Finding:
         confidence=0.85,
         evidence=(
             Evidence(
-                f"{sender}: first cause credit-parity in bus cycle {facts.view.cause_cycle(sender)}.",
+                f"{sender}: first cause {facts.view.roles.cause('bad-credit')} in bus cycle "
+                f"{facts.view.cause_cycle(sender)}.",
                 sender,
                 rows=(facts.view.register_row(sender, "ctl.causes"),),
             ),
@@ -140,7 +142,7 @@ def _not_logged(facts: Facts, sender: str, receiver: str) -> Finding:
 
 
 def _counters(facts: Facts, sender: str) -> tuple[Evidence, ...]:
-    count = facts.view.counter(sender, "parity_errors")
+    count = facts.view.count(sender, "bad-credit")
     if count is None:
         return ()
     return (
@@ -148,8 +150,8 @@ def _counters(facts: Facts, sender: str) -> tuple[Evidence, ...]:
             f"{sender} counted {count} credits with bad parity.",
             sender,
             rows=(
-                facts.view.counter_row(sender, "parity_errors"),
-                facts.view.counter_row(sender, "credits_refused"),
+                facts.view.count_row(sender, "bad-credit"),
+                facts.view.count_row(sender, "credits-refused"),
             ),
         ),
     )
@@ -276,12 +278,12 @@ def _line_was_free(
 def _waited_before(facts: Facts, account: FlowAccount) -> bool:
     """Return whether the sender waited for credit before its event log begins."""
     capture = facts.view.device(account.sender)
-    memory = capture.memories.get("event_log") if capture is not None else None
+    memory = capture.memories.get(EVENT_LOG) if capture is not None else None
     log = facts.view.flow_log(account.sender)
     if memory is None or not memory.wrapped or log is None or log.gaps:
         return False
     recorded = log.select("PRESSURE", "begin")
-    return not len(recorded) and bool(facts.view.counter(account.sender, "pressure_cycles"))
+    return not len(recorded) and bool(facts.view.count(account.sender, "blocked-cycles"))
 
 
 def _lumps(facts: Facts, account: FlowAccount) -> npt.NDArray[np.int64]:
@@ -309,7 +311,7 @@ def _lumps(facts: Facts, account: FlowAccount) -> npt.NDArray[np.int64]:
 def _whole(facts: Facts, account: FlowAccount) -> bool:
     """Return whether the receiver's event log holds everything since it was armed."""
     capture = facts.view.device(account.receiver)
-    memory = capture.memories.get("event_log") if capture is not None else None
+    memory = capture.memories.get(EVENT_LOG) if capture is not None else None
     return memory is not None and not memory.wrapped
 
 
@@ -401,14 +403,14 @@ def _finding(
                 f"{len(account.sent_credits)} credits of flow {account.flow}, {int(lumps.min())} to "
                 f"{int(lumps.max())} words apart.{from_free}",
                 account.receiver,
-                "event_log",
+                EVENT_LOG,
                 tuple(credit_rows),
             ),
             Evidence(
                 blocked,
                 account.sender,
-                "event_log",
-                tuple(wait_rows) or (facts.view.counter_row(account.sender, "pressure_cycles"),),
+                EVENT_LOG,
+                tuple(wait_rows) or (facts.view.count_row(account.sender, "blocked-cycles"),),
             ),
         ),
     )

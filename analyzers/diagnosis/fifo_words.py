@@ -31,7 +31,7 @@ from freezeframe.analyzers.facts import LINK, RECEIVER_FIFO, SENDER_FIFO, Facts,
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import fits_power_up
-from freezeframe.capture.registers.layouts import MEMORY_NAMES
+from freezeframe.capture.card.roles import Way
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def between_taps(facts: Facts, op: Op) -> Iterator[BetweenTaps]:
     for sender, receiver, stretch, diff in facts.differences():
         if stretch == LINK:
             continue
-        device, tap = tap_after(sender, receiver, stretch)
+        device, tap = tap_after(facts.view, sender, receiver, stretch)
         for pair in diff.differing:
             if len(pair.edits) != 1 or pair.edits[0].op is not op:
                 continue
@@ -138,7 +138,7 @@ def alone(facts: Facts, words_more: int) -> Iterator[Alone]:
             continue
         if LINK in case.stretches and drifts(facts, case.receiver):
             continue  # the lanes repeated or lost a word, too
-        device, tap = tap_after(case.sender, case.receiver, stretches[0])
+        device, tap = tap_after(facts.view, case.sender, case.receiver, stretches[0])
         yield Alone(case, device, tap, _fifo(stretches[0]))
 
 
@@ -185,7 +185,7 @@ def _fifo(stretch: int) -> str:
     return "outgoing" if stretch == SENDER_FIFO else "incoming"
 
 
-_FIFOS = ((SENDER_FIFO, "tx", "outgoing"), (RECEIVER_FIFO, "rx", "incoming"))
+_FIFOS = ((SENDER_FIFO, "outgoing"), (RECEIVER_FIFO, "incoming"))
 _CONFIDENCE = 0.75  # by elimination: the packet is not seen
 
 
@@ -197,7 +197,7 @@ class Imbalance:
     receiver: str
     stretch: int
     device: str
-    side: str
+    way: Way
     fifo: str
     entered: int
     left: int
@@ -214,18 +214,16 @@ def imbalances(facts: Facts) -> Iterator[Imbalance]:
     Both are of one moment only where the card was held; and FIFO and counters begin together only at power-up.
     """
     for sender, receiver in facts.view.directions:
-        for stretch, side, fifo in _FIFOS:
+        for way, (stretch, fifo) in zip(facts.view.roles.ways, _FIFOS, strict=True):
             device = sender if stretch == SENDER_FIFO else receiver
             if not _comparable(facts, device):
                 continue
-            entered, left = (
-                facts.view.counter(device, f"{side}_{end}_words") for end in ("enq", "deq")
-            )
-            level = facts.view.value(device, f"frozen.{side}_level")
+            entered, left = (facts.view.count(device, "words", tap) for tap in way.taps)
+            level = facts.view.value(device, f"frozen.{way.level}")
             if entered is None or left is None or level is None:
                 continue
             imbalance = Imbalance(
-                sender, receiver, stretch, device, side, fifo, entered, left, level
+                sender, receiver, stretch, device, way, fifo, entered, left, level
             )
             if imbalance.missing:
                 yield imbalance
@@ -233,14 +231,14 @@ def imbalances(facts: Facts) -> Iterator[Imbalance]:
 
 def level_finding(facts: Facts, name: str, imbalance: Imbalance) -> Finding:
     """Return the finding on a word that is missing in a FIFO, or one too many, of which no packet shows yet."""
-    device, tap = tap_after(imbalance.sender, imbalance.receiver, imbalance.stretch)
+    device, tap = tap_after(facts.view, imbalance.sender, imbalance.receiver, imbalance.stretch)
     size, word = abs(imbalance.missing), "word" if abs(imbalance.missing) == 1 else "words"
     what = (
         f"{size} {word} less than that: written and not kept"
         if imbalance.missing > 0
         else f"{size} {word} more than that: read and not taken out"
     )
-    bank = facts.view.register_row(device, f"frozen.{imbalance.side}_level")
+    bank = facts.view.register_row(device, f"frozen.{imbalance.way.level}")
     return Finding(
         diagnosis=name,
         text=(
@@ -260,11 +258,7 @@ def level_finding(facts: Facts, name: str, imbalance: Imbalance) -> Finding:
                 device,
                 tap,
                 (
-                    *(
-                        facts.view.counter_row(device, f"{name}_words")
-                        for name in MEMORY_NAMES[:4]
-                        if name.startswith(imbalance.side)
-                    ),
+                    *(facts.view.count_row(device, "words", each) for each in imbalance.way.taps),
                     bank,
                 ),
             ),

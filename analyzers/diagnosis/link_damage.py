@@ -386,7 +386,7 @@ def at_receiver(
         diagnosis=name,
         text=text,
         device=damage.receiver,
-        tap="rx_enq",
+        tap=damage.stream.tap,
         direction=damage.direction,
         flow=place.flow,
         packet=place.packet,
@@ -395,7 +395,7 @@ def at_receiver(
         t_uncertainty_ps=unc_ps,
         confidence=confidence,
         evidence=(
-            Evidence(shown, damage.receiver, "rx_enq", rows),
+            Evidence(shown, damage.receiver, damage.stream.tap, rows),
             *more,
             *cause_evidence(facts, damage.receiver),
         ),

@@ -68,12 +68,13 @@ def miscounts(facts: Facts) -> Iterator[Miscount]:
     for device in facts.view.names:
         if facts.view.value(device, "ctl.generation") != 1:
             continue
+        roles = facts.view.roles
         for sending, name, tap in (
-            (True, "words_sent", "tx_deq"),
-            (False, "words_received", "rx_enq"),
+            (True, "words_sent", roles.tx.exit),
+            (False, "words_received", roles.rx.entry),
         ):
             capture = facts.view.device(device)
-            crossed = facts.view.counter(device, f"{tap}_words")
+            crossed = facts.view.count(device, "words", tap)
             if capture is None or crossed is None or crossed >= _COUNTER:
                 continue
             counts = [
@@ -83,7 +84,7 @@ def miscounts(facts: Facts) -> Iterator[Miscount]:
             known = [count for count in counts if count is not None]
             if len(known) < len(counts) or crossed <= sum(known):
                 continue
-            bad = 0 if sending else facts.view.counter(device, "header_errors")
+            bad = 0 if sending else facts.view.count(device, "bad-header")
             if bad is None or (bad and _fits_bad_headers(facts, device, bad, crossed - sum(known))):
                 continue
             if not fits_power_up(capture, facts.view.device(facts.view.peer(device) or "")):
@@ -97,7 +98,7 @@ def _fits_bad_headers(facts: Facts, device: str, bad: int, missing: int) -> bool
     Such a packet is counted whole, but for its header at most, or not at all; so that where each of them was recorded,
     only some sums are left.
     """
-    stream = facts.view.stream(device, "rx_enq")
+    stream = facts.view.stream(device, facts.view.roles.rx.entry)
     packets = [packet for packet in stream.packets if packet.header_ok is False] if stream else []
     if stream is None or stream.breaks or len(packets) != bad or any(p.cut_start for p in packets):
         return True
@@ -128,7 +129,8 @@ def _miscount_finding(facts: Facts, miscount: Miscount) -> Finding:
     sender, receiver = (device, peer) if miscount.sending else (peer, device)
     accounts = [a for a in facts.accounts if a.direction == f"{sender}->{receiver}"]
     flow = _flow(facts, miscount, accounts)
-    what, tap = ("sent", "tx_deq") if miscount.sending else ("received", "rx_enq")
+    tx, rx = facts.view.roles.ways
+    what, tap = ("sent", tx.exit) if miscount.sending else ("received", rx.entry)
     of_flow = "" if flow is None else f" The words of flow {flow} are short at {device}."
     end = (
         f"{sender} believes that {receiver} has more room than it has"
@@ -184,8 +186,9 @@ def _flow(facts: Facts, miscount: Miscount, accounts: list[FlowAccount]) -> int 
 
 def _rows(facts: Facts, miscount: Miscount, accounts: list[FlowAccount]) -> tuple[Row, ...]:
     device = miscount.device
-    tap, name = ("tx_deq", "words_sent") if miscount.sending else ("rx_enq", "words_received")
-    rows = [facts.view.counter_row(device, f"{tap}_words")]
+    tx, rx = facts.view.roles.ways
+    tap, name = (tx.exit, "words_sent") if miscount.sending else (rx.entry, "words_received")
+    rows = [facts.view.count_row(device, "words", tap)]
     rows += [
         facts.view.register_row(end, f"frozen_flow.{which}", account.flow)
         for account in accounts
@@ -246,7 +249,7 @@ def _excess(facts: Facts, sending: Sending, *, trusted: bool) -> int | None:
 def _optimistic_finding(facts: Facts, sending: Sending, excess: int) -> Finding:
     account = sending.account
     rows: list[Row] = []
-    stream = facts.view.stream(account.sender, "tx_deq")
+    stream = facts.view.stream(account.sender, facts.view.roles.tx.exit)
     t_ps = unc_ps = None
     for start in sending.beyond_flat[:_SHOWN]:
         if stream is not None and start.departure.position is not None:

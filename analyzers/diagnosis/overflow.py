@@ -103,7 +103,7 @@ def suffered(facts: Facts, account: FlowAccount) -> bool:
     """
     if facts.view.device(account.receiver) is not None:
         return facts.overflowed(account.receiver)
-    return "cross" in facts.view.causes(account.sender)
+    return facts.view.roles.card.peer_cause in facts.view.causes(account.sender)
 
 
 def share(facts: Facts, account: FlowAccount) -> int | None:
@@ -125,7 +125,8 @@ def sender_rows(facts: Facts, account: FlowAccount) -> tuple[Row, ...]:
 def overflow_evidence(facts: Facts, receiver: str) -> tuple[Evidence, ...]:
     """Return what the receiver says of words that found its FIFO full."""
     capture = facts.view.device(receiver)
-    lost = facts.view.counter(receiver, "rx_fifo_overflows")
+    into = facts.view.roles.rx
+    lost = facts.view.count(receiver, "overflow", into.entry)
     if capture is None or lost is None:
         return ()
     return (
@@ -135,8 +136,8 @@ def overflow_evidence(facts: Facts, receiver: str) -> tuple[Evidence, ...]:
             "words was full.",
             receiver,
             rows=(
-                facts.view.counter_row(receiver, "rx_fifo_overflows"),
-                facts.view.register_row(receiver, "frozen.rx_level"),
+                facts.view.count_row(receiver, "overflow", into.entry),
+                facts.view.register_row(receiver, f"frozen.{into.level}"),
             ),
         ),
     )
@@ -250,7 +251,7 @@ def _not_constant(sending: Sending) -> bool:
 def _from_history(facts: Facts, sending: Sending) -> Finding:
     account, first = sending.account, sending.beyond_wrap[0]
     worst = max(sending.beyond_wrap, key=lambda start: start.outstanding)
-    stream = facts.view.stream(account.sender, "tx_deq")
+    stream = facts.view.stream(account.sender, facts.view.roles.tx.exit)
     log = facts.view.logs[account.sender]
     at = first.departure.position
     t_ps: int | None = first.departure.t_ps
@@ -287,7 +288,7 @@ def _from_history(facts: Facts, sending: Sending) -> Finding:
                 f"the limit of {account.limit} words, all "
                 f"across the wrap at {account.modulus}; none outside it.",
                 account.sender,
-                "tx_deq",
+                facts.view.roles.tx.exit,
                 tuple(rows),
             ),
             Evidence(

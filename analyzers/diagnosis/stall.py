@@ -65,7 +65,7 @@ def stalls(facts: Facts) -> Iterator[Stall]:
 def _waits(facts: Facts, account: FlowAccount) -> bool:
     """Return whether the sender waited on this flow beyond the limit when it froze."""
     view, sender = facts.view, account.sender
-    if "credit-stall" not in view.causes(sender):
+    if view.roles.cause("no-credit") not in view.causes(sender):
         return False
     stalled = view.value(sender, "frozen.stalled_flows")
     if stalled is not None and account.flow < 32 and stalled >> account.flow & 1:
@@ -192,14 +192,15 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
 
 
 def _none_moved(facts: Facts, account: FlowAccount, since_ps: int) -> bool:
-    """Return whether the receiver's rx_deq shows that nothing of a flow left its FIFO since a time."""
-    stream = facts.view.stream(account.receiver, "rx_deq")
+    """Return whether the receiver's last tap shows that nothing of a flow left its FIFO since a time."""
+    tap = facts.view.roles.rx.exit
+    stream = facts.view.stream(account.receiver, tap)
     if stream is None or stream.breaks or bool((stream.t_unc_ps < 0).any()):
         return False
     if stream.end_ps is None or stream.end_ps < since_ps:
         return False
     capture = facts.view.device(account.receiver)
-    memory = capture.memories.get("rx_deq") if capture is not None else None
+    memory = capture.memories.get(tap) if capture is not None else None
     if memory is None or memory.gaps:
         return False
     if memory.wrapped and (not len(stream) or int(stream.t_ps[0]) > since_ps):
@@ -216,7 +217,7 @@ def _none_refused(facts: Facts, account: FlowAccount) -> bool:
 
     The counter goes on over re-arms: what it counted before may be of an earlier recording.
     """
-    if facts.view.counter(account.sender, "credits_refused") == 0:
+    if facts.view.count(account.sender, "credits-refused") == 0:
         return True
     taken = account.taken_credits
     since_ps = int(taken.t_ps[-1]) if len(taken) else None
@@ -273,7 +274,7 @@ def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None)
     start = f"{account.sender} waited for credit of flow {flow} because {receiver} "
     if account.waiting:
         return start + f"had not taken {account.waiting} words out of its incoming FIFO: healthy."
-    level = view.value(receiver, "frozen.rx_level")
+    level = view.value(receiver, f"frozen.{view.roles.rx.level}")
     if level and account.waiting is None:
         return start + f"had {level} words in its incoming FIFO: healthy."
     log = view.flow_log(receiver)
@@ -309,7 +310,7 @@ def _bank_rows(facts: Facts, account: FlowAccount) -> tuple[Row, ...]:
     return (
         *sender_rows(facts, account),
         *view.register_rows(receiver, freed, account.flow),
-        *view.register_rows(receiver, ["frozen.rx_level"]),
+        *view.register_rows(receiver, [f"frozen.{view.roles.rx.level}"]),
     )
 
 

@@ -31,16 +31,16 @@ from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
 
-_DATA_CAUSES = ("hdr-crc", "pay-crc", "length", "sequence", "sync-unf")
 _OVERFLOW = (
     "wrap-unhandled",
     "credit-start-too-large",
     "credit-too-optimistic",
     "header-miscounted",
 )
-_BY_CAUSE = {
-    "hdr-crc": ("header-corrupted", "lane-misaligned", "sync-fifo-empty", "clock-drift"),
-    "pay-crc": (
+# What a cause means, and the diagnoses that bring it about.
+_BY_MEANING: dict[str, tuple[str, ...]] = {
+    "bad-header": ("header-corrupted", "lane-misaligned", "sync-fifo-empty", "clock-drift"),
+    "bad-payload": (
         "payload-bit-flip",
         "word-omitted",
         "word-duplicated",
@@ -48,9 +48,9 @@ _BY_CAUSE = {
         "lane-misaligned",
         "clock-drift",
     ),
-    "length": ("word-omitted", "word-duplicated", "split-retry-mishandled"),
-    "sequence": (),
-    "sync-unf": ("sync-fifo-empty", "clock-drift"),
+    "bad-length": ("word-omitted", "word-duplicated", "split-retry-mishandled"),
+    "out-of-sequence": (),
+    "lane-underflow": ("sync-fifo-empty", "clock-drift"),
 }
 
 
@@ -68,7 +68,9 @@ def _missing(view: CaptureView) -> Iterator[str]:
         )
     for device in view.names:
         peer = view.peer(device)
-        if "cross" in view.causes(device) and (peer is None or view.device(peer) is None):
+        if view.roles.card.peer_cause in view.causes(device) and (
+            peer is None or view.device(peer) is None
+        ):
             other = "the other end" if peer in (None, "?") else str(peer)
             yield (
                 f"Why {other} froze stands in its own registers and memories: pull both ends into one "
@@ -91,10 +93,9 @@ def symptoms(
             yield _stall(facts, stall)
     for device in facts.view.names:
         known = {stall.account.sender for stall in stalls}
-        if "credit-stall" in facts.view.causes(device) and device not in known:
-            yield _unseen(
-                facts, device, "credit-stall", ("credit-lost", "header-miscounted", "none")
-            )
+        stall_cause = facts.view.roles.cause("no-credit")
+        if stall_cause in facts.view.causes(device) and device not in known:
+            yield _unseen(facts, device, stall_cause, ("credit-lost", "header-miscounted", "none"))
     yield from _causes(facts)
 
 
@@ -117,7 +118,7 @@ def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
                 f"allowed, and not only across a wrap of its counters."
             )
             evidence = (
-                Evidence(text, sender, "tx_deq", sender_rows(facts, account)),
+                Evidence(text, sender, facts.view.roles.tx.exit, sender_rows(facts, account)),
                 *evidence,
             )
         elif facts.view.device(sender) is None:
@@ -287,7 +288,7 @@ def _fitting_alone(
     length = packet.length if packet.header_ok else None
     fifo = [s for s in stretches if s >= SENDER_FIFO and s != LINK]
     if packet.header_ok is False:
-        return _BY_CAUSE["hdr-crc"] if LINK in stretches else ()
+        return _BY_MEANING["bad-header"] if LINK in stretches else ()
     if length is not None and packet.length_ok is False:
         if packet.payload_ok:
             return ("split-retry-mishandled",)
@@ -325,11 +326,12 @@ def _causes(facts: Facts) -> Iterator[Finding]:
     for device in view.names:
         causes = view.causes(device)
         for cause in causes:
-            if cause in _DATA_CAUSES:
-                yield _unseen(facts, device, cause, _BY_CAUSE[cause])
-            elif cause == "tx-ovf":
+            means = view.roles.means.get(cause, "")
+            if means in _BY_MEANING:
+                yield _unseen(facts, device, cause, _BY_MEANING[means])
+            elif cause == view.roles.cause("overflow", view.roles.tx.entry):
                 yield _unseen(facts, device, cause, ())
-        if causes == ("cross",):
+        if causes == (view.roles.card.peer_cause,):
             peer = view.peer(device)
             if peer is None or view.device(peer) is None:
                 yield _elsewhere(facts, device, peer)

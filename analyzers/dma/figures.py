@@ -18,14 +18,14 @@ _BINS = 16  # of the length histogram: bin b holds lengths of b bits
 _LONGEST = 512  # words of a message: docs/formats.md section 3
 _WORD_B, _MB = 8, 1 << 20
 _COUNTERS = (
-    ("bus.owned", "bus_cycles", "cycles in which it owned the bus", "cycles"),
-    ("bus.data", "bus_data_cycles", "bus cycles that carried a word", "cycles"),
-    ("bus.split_wait", "split_wait_cycles", "cycles of waiting for split completions", "cycles"),
-    ("bus.retries", "bus_retries", "transactions that were retried", ""),
-    ("bus.disconnects", "bus_disconnects", "transactions that were disconnected", ""),
-    ("descriptors", "descriptors", "descriptors posted", ""),
-    ("notifications", "notifications", "notifications written", ""),
-    ("interrupts", "interrupts", "interrupts", ""),
+    ("bus.owned", "bus-cycles", "cycles in which it owned the bus", "cycles"),
+    ("bus.data", "bus-data-cycles", "bus cycles that carried a word", "cycles"),
+    ("bus.split_wait", "bus-wait-cycles", "cycles of waiting for split completions", "cycles"),
+    ("bus.retries", "bus-retries", "transactions that were retried", ""),
+    ("bus.disconnects", "bus-disconnects", "transactions that were disconnected", ""),
+    ("descriptors", "work-posted", "descriptors posted", ""),
+    ("notifications", "work-told", "notifications written", ""),
+    ("interrupts", "host-called", "interrupts", ""),
 )
 
 
@@ -33,9 +33,9 @@ def bus_figures(view: CaptureView, device: str) -> list[Figure]:
     """Return what the frozen counters say of the bus; a counter that was not read has no value."""
     figures = []
     values: dict[str, int | None] = {}
-    for key, counter, label, unit in _COUNTERS:
-        values[key] = view.counter(device, counter)
-        note = _SINCE if values[key] is not None else f"frozen_counters.{counter} was not read"
+    for key, counts, label, unit in _COUNTERS:
+        values[key] = view.count(device, counts)
+        note = _SINCE if values[key] is not None else _not_read(view, counts)
         figures.append(Figure(f"{device}.{key}", f"{device} {label}", values[key], unit, note=note))
     owned, data = values["bus.owned"], values["bus.data"]
     share = 100 * data / owned if owned and data is not None else None
@@ -48,6 +48,11 @@ def bus_figures(view: CaptureView, device: str) -> list[Figure]:
         )
     )  # fmt: skip
     return figures
+
+
+def _not_read(view: CaptureView, counts: str) -> str:
+    name = view.roles.counter(counts)
+    return f"frozen_counters.{name} was not read" if name else f"the card counts no {counts}"
 
 
 def read_figures(device: str, reads: Sequence[Read]) -> list[Figure]:
@@ -165,7 +170,7 @@ def interrupt_figures(view: CaptureView, device: str, seen: Interrupts) -> list[
             note="the card counts a completion that its host does not see" if seen.fruitless else "",
         )
     )  # fmt: skip
-    interrupts, notes = view.counter(device, "interrupts"), view.counter(device, "notifications")
+    interrupts, notes = view.count(device, "host-called"), view.count(device, "work-told")
     if interrupts is not None and notes:
         figures.append(
             Figure(

@@ -41,6 +41,7 @@ from freezeframe.analyzers.evidence import cause_evidence, verdict_text
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog, Packet, Stream, header_fields
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_LSB,
     DESC_VALUE_LENGTH_MASK,
@@ -100,7 +101,7 @@ def _storm(view: CaptureView, device: str, interrupts: Interrupts) -> Finding:
         t_uncertainty_ps=_uncertainty(view, device, interrupts.again[0].row),
         confidence=0.95 if len(interrupts.again) >= _NEEDED else 0.85,
         evidence=(
-            Evidence("Interrupts on top of one that was not masked.", device, "event_log", rows),
+            Evidence("Interrupts on top of one that was not masked.", device, EVENT_LOG, rows),
             Evidence(
                 "The interrupt line at freeze.",
                 device,
@@ -145,7 +146,7 @@ def _lost(view: CaptureView, device: str, lost: Lost) -> Finding:
             Evidence(
                 f"Completions waiting: {lost.cause.value or 1}. The line was enabled, and {after}.",
                 device,
-                "event_log",
+                EVENT_LOG,
                 tuple(rows),
             ),
         ),
@@ -179,7 +180,7 @@ def _meaning(cause: LogRow) -> str:
 def _log_row(device: str, row: LogRow, label: str) -> Row:
     return Row(
         "events",
-        f"{device}.event_log",
+        f"{device}.{EVENT_LOG}",
         label,
         row.value,
         row=row.row,
@@ -213,7 +214,7 @@ _MESSAGES_SHOWN = 6
 def short_transfers(facts: Facts) -> Iterator[Finding]:
     """Yield a finding for every card that mostly sends queue pointers."""
     for device in facts.view.names:
-        stream = facts.view.stream(device, "tx_enq") or facts.view.stream(device, "tx_deq")
+        stream = facts.view.first_sent(device)
         if stream is not None:
             yield from _of(facts, device, stream)
 
@@ -289,7 +290,7 @@ _ASKED = "requested"
 def mishandled_retries(facts: Facts) -> Iterator[Finding]:
     """Yield a finding for every packet whose length was wrong, its CRCs good, before the outgoing FIFO."""
     for sender, receiver in facts.view.directions:
-        stream = facts.view.stream(sender, "tx_enq")
+        stream = facts.view.stream(sender, facts.view.roles.tx.entry)
         if stream is None:
             continue
         for packet in stream.packets:
@@ -335,7 +336,7 @@ def _finding(facts: Facts, sender: str, receiver: str, stream: Stream, packet: P
             "made, by its DMA. No retry or disconnect of its read is in the recording."
         ),
         device=sender,
-        tap="tx_enq",
+        tap=stream.tap,
         direction=f"{sender}->{receiver}",
         flow=packet.flow,
         packet=packet.seq,
@@ -344,12 +345,12 @@ def _finding(facts: Facts, sender: str, receiver: str, stream: Stream, packet: P
         t_uncertainty_ps=unc_ps,
         confidence=0.97 if events else 0.75,
         evidence=(
-            Evidence(f"{stream.source}: {verdict_text(packet)}.", sender, "tx_enq", tuple(rows)),
+            Evidence(f"{stream.source}: {verdict_text(packet)}.", sender, stream.tap, tuple(rows)),
             *(
                 Evidence(
                     f"The bus ended the read of this message ({log.code[event]}).",
                     sender,
-                    "event_log",
+                    EVENT_LOG,
                     (log.row(event, f"read {log.code[event]}"),),
                 )
                 for event in events

@@ -22,6 +22,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace.decode import Trace
 
@@ -118,7 +119,7 @@ def device_rows(trace: Trace, device: str) -> list[LogRow]:
     """Return the rows of a device's event log that DMA is judged by, in the order of the log."""
     events = trace.events
     kind = events["kind"].astype(str).to_numpy()
-    wanted = (events["source"] == f"{device}.event_log").to_numpy() & np.isin(kind, list(_KEPT))
+    wanted = (events["source"] == f"{device}.{EVENT_LOG}").to_numpy() & np.isin(kind, list(_KEPT))
     at = np.flatnonzero(wanted)
     chosen = events.iloc[at]
     columns = zip(

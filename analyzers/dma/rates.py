@@ -15,7 +15,7 @@ from freezeframe.analyzers.analysis import Figure
 from freezeframe.analyzers.time_alignment import Moments, span_uncertainty_ps
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import Kind
-from freezeframe.capture.timebase import DOMAIN_OF_MEMORY, PS_PER_S
+from freezeframe.capture.timebase import PS_PER_S
 
 Int64 = npt.NDArray[np.int64]
 
@@ -41,18 +41,18 @@ def longest_burst(cycle: Int64) -> tuple[int, int]:
 
 def rate_figures(view: CaptureView, device: str) -> list[Figure]:
     """Return the peak rate at each tap of a device that recorded a burst of some length."""
-    figures = []
+    figures, roles = [], view.roles
     for tap, label in (
-        ("tx_enq", "data read from the host"),
-        ("tx_deq", "words sent to the link"),
-        ("rx_enq", "words taken from the link"),
-        ("rx_deq", "words written to the host"),
+        (roles.tx.entry, "data read from the host"),
+        (roles.tx.exit, "words sent to the link"),
+        (roles.rx.entry, "words taken from the link"),
+        (roles.rx.exit, "words written to the host"),
     ):
         stream = view.stream(device, tap)
         if stream is None:
             continue
         data = np.flatnonzero(stream.kind == int(Kind.BODY))
-        rows = data if tap == "tx_enq" else np.arange(len(stream))
+        rows = data if tap == roles.tx.entry else np.arange(len(stream))
         begin, end = longest_burst(stream.cycle[rows])
         if end - begin < _LEAST_WORDS:
             continue
@@ -60,7 +60,7 @@ def rate_figures(view: CaptureView, device: str) -> list[Figure]:
         span_ps = int(stream.t_ps[last] - stream.t_ps[first])
         words = end - begin
         rate = (words - 1) * _WORD_B / _MB * PS_PER_S / span_ps
-        domain = DOMAIN_OF_MEMORY[tap]
+        domain = roles.domain_of[tap]
         ends = [
             Moments(device, domain, stream.t_ps[[i]], stream.t_unc_ps[[i]]) for i in (first, last)
         ]

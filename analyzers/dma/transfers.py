@@ -52,6 +52,7 @@ class Side:
 
     name: str
     messages: Messages
+    begun: str  # the event from which the host may be notified
     told: str  # the event that notifies the host
     wants: Bool  # the host asked to be notified
     never_done: Int64 | None
@@ -76,7 +77,7 @@ class Transfers:
             *_lag(self.device, "notification.local", "done to local notification", sent, "done",
                   "local"),
             *_lag(self.device, "notification.remote", "in memory to remote notification", received,
-                  "rx_deq", "remote"),
+                  received.begun, "remote"),
         ]  # fmt: skip
         for key, label, places in (
             ("handles.never_done", "descriptors posted and never done", sent.never_done),
@@ -143,7 +144,7 @@ def transfers_of(view: CaptureView, device: str) -> Transfers:
     restart_ps = restart_ps_of(events, [device])
     sent = [from_log(events, device, code) for code in _SENT]
     sent.append(from_log(events, device, "local", Kind.NOTE))
-    arrived = from_tap(trace.packets, device, "rx_deq", f"{peer or '?'}->{device}")
+    arrived = from_tap(view, device, view.roles.rx.exit, f"{peer or '?'}->{device}")
     received = [arrived, from_log(events, device, "remote", Kind.NOTE)]
     sides = []
     for name, sources in (("sent", sent), ("received", received)):
@@ -158,7 +159,7 @@ def transfers_of(view: CaptureView, device: str) -> Transfers:
     return Transfers(
         device,
         _sent_side(sides[0], events, whole),
-        _received_side(sides[1], trace.packets, whole),
+        _received_side(sides[1], view, whole),
         tuple(notes),
     )
 
@@ -179,14 +180,15 @@ def _sent_side(sources: tuple[Sightings, ...], events: pd.DataFrame, whole: bool
             wants[there] |= (value >> DESC_VALUE_FLAGS_LSB & int(PacketFlag.NOTIFY_LOCAL)) != 0
     never_done = _overtaken(m, "posted", "done", np.ones(len(m.number), np.bool_), whole)
     never_told = _overtaken(m, "done", "local", wants, whole)
-    return Side("sent", m, "local", wants, never_done, never_told)
+    return Side("sent", m, "done", "local", wants, never_done, never_told)
 
 
-def _received_side(sources: tuple[Sightings, ...], packets: pd.DataFrame, whole: bool) -> Side:
+def _received_side(sources: tuple[Sightings, ...], view: CaptureView, whole: bool) -> Side:
+    packets, arrived = view.trace.packets, view.roles.rx.exit
     m = Messages.of(sources)
     wants = np.zeros(len(m.number), np.bool_)
-    if "rx_deq" in m.events:
-        stage = m.events.index("rx_deq")
+    if arrived in m.events:
+        stage = m.events.index(arrived)
         there = m.seen[:, stage]
         at = packets["end_row"].to_numpy()
         order = np.argsort(at, kind="stable")
@@ -196,8 +198,8 @@ def _received_side(sources: tuple[Sightings, ...], packets: pd.DataFrame, whole:
         good = chosen["payload_ok"].fillna(False).to_numpy(np.bool_)
         good &= chosen["length_ok"].fillna(False).to_numpy(np.bool_)
         wants[there] = ((flags & int(PacketFlag.NOTIFY_REMOTE) != 0) | other) & good
-    never_told = _overtaken(m, "rx_deq", "remote", wants, whole)
-    return Side("received", m, "remote", wants, None, never_told)
+    never_told = _overtaken(m, arrived, "remote", wants, whole)
+    return Side("received", m, arrived, "remote", wants, None, never_told)
 
 
 def _overtaken(m: Messages, begin: str, end: str, wants: Bool, whole: bool) -> Int64 | None:

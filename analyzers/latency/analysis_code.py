@@ -51,12 +51,14 @@ class _Direction:
 
 def latency(view: CaptureView) -> AnalysisResult:
     """Measure every direction of a capture; see `LATENCY`."""
-    trace, declared = view.trace, phase_table("nic")
+    trace, tx, rx = view.trace, *view.roles.ways
+    taps = {"tx.entry": tx.entry, "tx.exit": tx.exit, "rx.entry": rx.entry, "rx.exit": rx.exit}
+    declared = phase_table("nic").called(taps)
     notes = list(alignment_notes(trace.timebase))
     measured: list[_Direction] = []
     for sender, receiver in view.directions:
         name = f"{sender}->{receiver}"
-        sources, source_notes = sightings_of(trace, sender, receiver)
+        sources, source_notes = sightings_of(view, sender, receiver)
         notes += source_notes
         if not sources:
             notes.append(f"{name}: nothing was recorded of this direction")

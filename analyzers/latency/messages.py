@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.time_alignment import Moments
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
     DESC_VALUE_LENGTH_MASK,
@@ -24,8 +25,6 @@ from freezeframe.capture.registers.layouts import (
     Kind,
     PacketFlag,
 )
-from freezeframe.capture.timebase import DOMAIN_OF_MEMORY
-from freezeframe.decoders.trace.decode import Trace
 
 Int64 = npt.NDArray[np.int64]
 
@@ -33,7 +32,6 @@ _NUMBERS = 1 << 16
 _HALF = _NUMBERS >> 1
 _DESC_EVENTS = ("posting", "posted")
 _INJECTED = int(PacketFlag.INJECTED)
-_TAPS = {"tx_enq": 0, "tx_deq": 0, "rx_enq": 1, "rx_deq": 1}  # 0: at the sender, 1: the receiver
 STAGE_NAMES = {"posting": "begun"}
 """Events of the log that the phase table calls otherwise."""
 
@@ -102,21 +100,21 @@ class Messages:
 
 
 def sightings_of(
-    trace: Trace, sender: str, receiver: str
+    view: CaptureView, sender: str, receiver: str
 ) -> tuple[tuple[Sightings, ...], list[str]]:
     """Return the sightings of a direction in the order of the way, without those nobody recorded.
 
     Returns:
         them, and a sentence for each thing that was left out.
     """
+    trace = view.trace
     notes: list[str] = []
     restart_ps = restart_ps_of(trace.events, (sender, receiver))
     sightings = []
     for code in _DESC_EVENTS:
         sightings.append(from_log(trace.events, sender, code))
-    for tap, end in _TAPS.items():
-        device = receiver if end else sender
-        sightings.append(from_tap(trace.packets, device, tap, f"{sender}->{receiver}"))
+    for device, tap in view.path(sender, receiver):
+        sightings.append(from_tap(view, device, tap, f"{sender}->{receiver}"))
     kept = []
     for source in sightings:
         cut = after_restart(source, restart_ps)
@@ -166,11 +164,12 @@ def from_log(events: pd.DataFrame, device: str, code: str, kind: Kind = Kind.DES
     )
 
 
-def from_tap(packets: pd.DataFrame, device: str, tap: str, direction: str) -> Sightings:
+def from_tap(view: CaptureView, device: str, tap: str, direction: str) -> Sightings:
     """Return when the last word of each good packet had passed a tap.
 
     A packet without a good header has no number that can be believed; an injected one has any.
     """
+    packets = view.trace.packets
     good = packets["header_ok"].fillna(False).to_numpy(np.bool_) & packets["whole"].to_numpy()
     rows = np.flatnonzero(
         good
@@ -181,7 +180,7 @@ def from_tap(packets: pd.DataFrame, device: str, tap: str, direction: str) -> Si
     return Sightings(
         event=tap,
         device=device,
-        domain=DOMAIN_OF_MEMORY[tap],
+        domain=view.roles.domain_of[tap],
         table="words",
         number=_column(packets, "seq", rows),
         t_ps=_column(packets, "t_end_ps", rows),

@@ -76,6 +76,20 @@ class PhaseTable:
                     f"after {phase.begin!r}"
                 )
 
+    def called(self, names: Mapping[str, str]) -> PhaseTable:
+        """Return the table with some events under other names: taps as a card calls them."""
+
+        def name(event: str) -> str:
+            return names.get(event, event)
+
+        return PhaseTable(
+            self.name,
+            self.title,
+            tuple(map(name, self.events)),
+            tuple(Phase(p.name, name(p.begin), name(p.end)) for p in self.phases),
+            {name(event): text for event, text in self.meaning.items()},
+        )
+
     def only(self, recorded: Collection[str]) -> PhaseTable | None:
         """Return the table of the events that were recorded; None when no phase is left.
 

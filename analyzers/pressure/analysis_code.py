@@ -160,7 +160,7 @@ def _figures(direction: str, waits: Sequence[Blame], span_ps: int) -> Iterator[F
 
 def _counted(view: CaptureView, sender: str, direction: str) -> Iterator[Figure]:
     """Yield the counter of the freeze bank: link cycles since power-up."""
-    cycles = view.counter(sender, "pressure_cycles")
+    cycles = view.count(sender, "blocked-cycles")
     capture = view.device(sender)
     if cycles is None or capture is None:
         return
@@ -168,7 +168,7 @@ def _counted(view: CaptureView, sender: str, direction: str) -> Iterator[Figure]
         view.value(sender, "frozen.freeze_cycle_lo"),
         view.value(sender, "frozen.freeze_cycle_hi"),
     )
-    note = "since power-up, by the counter pressure_cycles"
+    note = f"since power-up, by the counter {view.roles.counter('blocked-cycles')}"
     if None not in freeze:
         ran_s = ((freeze[1] or 0) << 32 | (freeze[0] or 0)) / capture.identity.clk_bus
         if ran_s:

@@ -68,7 +68,8 @@ class Blame:
 
 def latency_ps(view: CaptureView, sender: str, receiver: str) -> int | None:
     """Return the shortest time of a packet from tx_deq to rx_enq; None where no packet is at both taps."""
-    up, down = view.stream(sender, "tx_deq"), view.stream(receiver, "rx_enq")
+    up = view.stream(sender, view.roles.tx.exit)
+    down = view.stream(receiver, view.roles.rx.entry)
     if up is None or down is None:
         return None
     left = {p.seq: int(up.t_ps[p.start]) for p in up.packets if p.header_ok and p.has_head}

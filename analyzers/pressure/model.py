@@ -228,7 +228,7 @@ def _drain_word_ps(view: CaptureView, accounts: Sequence[FlowAccount]) -> float 
 
 def _stay_ps(view: CaptureView, receiver: str) -> tuple[int, int]:
     """Return how long the first and the last word of a long packet stay in the incoming FIFO at least; 0 unknown."""
-    into, out = view.stream(receiver, "rx_enq"), view.stream(receiver, "rx_deq")
+    into, out = (view.stream(receiver, tap) for tap in view.roles.rx.taps)
     if into is None or out is None:
         return 0, 0
     entered = {p.seq: p for p in into.packets if p.header_ok and p.whole}

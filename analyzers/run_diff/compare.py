@@ -18,7 +18,6 @@ from freezeframe.analyzers.run_diff.statistics import (
     compare_samples,
 )
 from freezeframe.analyzers.streams import Stream
-from freezeframe.analyzers.taps.tap_diff import path_of
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import Kind
@@ -221,7 +220,7 @@ def _samples(a: CaptureView, b: CaptureView) -> Iterator[SampleChange]:
     for direction in a.directions:
         if direction not in b.directions:
             continue
-        path = path_of(*direction)
+        path = a.path(*direction)
         for up, down in (*pairwise(path), (path[0], path[3])):
             taps = [(view.stream(*up), view.stream(*down)) for view in (a, b)]
             delays = [_delays_ps(x, y) for x, y in taps if x is not None and y is not None]

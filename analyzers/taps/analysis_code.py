@@ -22,7 +22,6 @@ from freezeframe.analyzers.taps.tap_diff import (
     SegmentDiff,
     compare_packets,
     diff_streams,
-    path_of,
 )
 from freezeframe.analyzers.taps.word_diff import Order, diff_words
 from freezeframe.analyzers.view import CaptureView
@@ -191,7 +190,7 @@ def run(view: CaptureView) -> AnalysisResult:
 
 def _segments(view: CaptureView, sender: str, receiver: str) -> Iterator[tuple[str, str]]:
     """Yield neighbouring taps of a direction that were recorded, then its first and last."""
-    there = [f"{d}.{t}" for d, t in path_of(sender, receiver) if view.stream(d, t) is not None]
+    there = [f"{d}.{t}" for d, t in view.path(sender, receiver) if view.stream(d, t) is not None]
     yield from pairwise(there)
     if len(there) > 2:
         yield there[0], there[-1]

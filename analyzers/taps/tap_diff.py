@@ -107,16 +107,6 @@ class SegmentDiff:
         return sum(pair.compared for pair in self.pairs)
 
 
-def path_of(sender: str, receiver: str) -> tuple[tuple[str, str], ...]:
-    """Return the four taps that a word from ``sender`` to ``receiver`` crosses, in order."""
-    return (
-        (sender, "tx_enq"),
-        (sender, "tx_deq"),
-        (receiver, "rx_enq"),
-        (receiver, "rx_deq"),
-    )
-
-
 def diff_streams(direction: str, up: Stream, down: Stream) -> SegmentDiff:
     """Compare two taps of one direction. Linear in the words, and in what differs."""
     match = match_packets(up, down)
@@ -165,7 +155,7 @@ class TapDiff:
     def step(self, state: tuple[SegmentDiff, ...], batch: CaptureView) -> tuple[SegmentDiff, ...]:
         segments = []
         for sender, receiver in batch.directions:
-            path = path_of(sender, receiver)
+            path = batch.path(sender, receiver)
             for above, below in pairwise(path):
                 up, down = batch.stream(*above), batch.stream(*below)
                 if up is not None and down is not None:

@@ -36,7 +36,6 @@ _WORD_B = 8
 _WAYS = ("out", "in")
 _FULL = 0.97  # of the link's limit: the gap between packets of a few words takes about so much
 _STALL_INTERVALS = 2
-_PERIODIC_TAPS = ("tx_deq", "rx_enq")
 
 Int64 = npt.NDArray[np.int64]
 
@@ -50,7 +49,7 @@ def run(view: CaptureView) -> AnalysisResult:
             parts.notes.append(sampling)
         else:
             parts.add_sampled(sampling, device.identity)
-        for tap in _PERIODIC_TAPS:
+        for tap in (view.roles.tx.exit, view.roles.rx.entry):  # on the link, a word a cycle
             parts.add_traced(device.name, tap, device.identity)
     parts.add_counts()
     return AnalysisResult(
@@ -181,7 +180,7 @@ class _Parts:
                     f"{device}.{tap}: the times of its words go back, so records are damaged; no rates of its flows."
                 )
             return
-        way = _WAYS[tap == "rx_enq"]
+        way = _WAYS[tap == self.view.roles.rx.entry]
         if rates.missing:
             self.notes.append(
                 f"{device}.{tap}: words were not read, so rates of its flows are too low."
@@ -215,10 +214,9 @@ class _Parts:
                     c.flow: int(getattr(c, column)) for c in mine if getattr(c, column) is not None
                 }
                 total = sum(known.values())
-                long = (
-                    self.view.counter(device, "tx_deq_words" if way == "out" else "rx_enq_words")
-                    or 0
-                )
+                roles = self.view.roles
+                tap = roles.tx.exit if way == "out" else roles.rx.entry
+                long = self.view.count(device, "words", tap) or 0
                 wrapped = long >> 32 > 0
                 for flow, words in known.items():
                     if not words:

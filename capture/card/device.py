@@ -47,7 +47,6 @@ class CardDevice(MappedDevice[CardIdentity]):
     """A device of map 2, with the card it was built from.
 
     Attributes:
-        found: the card, its text, and where that came from.
         memories: its trace memories, in the order of the CRC table.
     """
 
@@ -57,8 +56,7 @@ class CardDevice(MappedDevice[CardIdentity]):
     def __init__(
         self, target: Target, index: int, base: int, identity: CardIdentity, found: FoundCard
     ) -> None:
-        super().__init__(target, index, base, identity, card_map(found.card, identity.built))
-        self.found = found
+        super().__init__(target, index, base, identity, card_map(found.card, identity.built), found)
         self.memories: tuple[CardMemory, ...] = memories_of_card(found.card)
 
     def arm_key(self, nonce: int) -> int:
@@ -70,7 +68,8 @@ def open_any(target: Target, card: Path | None = None) -> list[Device] | list[Ca
     """Return every device of a target, device 0 first; all are of one map.
 
     Args:
-        card: the card file the devices were built from, where neither their ROM nor this computer has it.
+        card: the card file the devices were built from, where neither their ROM nor this computer has it; of devices
+            of map 1 the file that names what stands in their registers, where that is not the card that ships.
     Raises:
         InputError: the card is not known, or the file given is another one.
         DeviceUnknownError: not our device, of a newer format, or one that contradicts itself.
@@ -78,12 +77,7 @@ def open_any(target: Target, card: Path | None = None) -> list[Device] | list[Ca
     """
     magic, version = _agreed(target, [0, 4])
     if magic != MAGIC or version >> 16 != CARD_FORMAT:
-        if card is not None and magic == MAGIC:
-            raise InputError(
-                f"{target.url}: has the built-in map of format {version >> 16} and takes no card "
-                "file: leave ?card= out"
-            )
-        return open_devices(target, (magic, version))
+        return open_devices(target, (magic, version), card)
     return _open_cards(target, card)
 
 

@@ -25,9 +25,10 @@ LANE_BITS = 64
 RECORD_BITS = 72
 # The stream's cycle is that of the record less these: one tap register, two with the fast recorder.
 LATENCY_CYCLES = {"plain": 1, "fast": 2}
-BUILT_IN_CAUSES = ("host", "trigger", "peer")
 LOG = "event_log"
 LOG_RECORDS = 1024
+# By the map of the card. On map 1 the other card's freeze is a cause like others, the last one.
+BUILT_IN_CAUSES = {1: ("host", "trigger"), 2: ("host", "trigger", "peer")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +134,22 @@ class ElaboratedCause:
 
 @dataclass(frozen=True, slots=True)
 class ElaboratedLaw:
-    """A conservation law: of the file, or one that follows from a path (``derived``)."""
+    """A conservation law: of the file (``said``), or one that follows from a path.
+
+    A bound that is None is none, or a term that a device of map 1 tells: ``said`` has it.
+    """
 
     name: str
     plus: tuple[str, ...]
     minus: tuple[str, ...]
     least: int | None
     most: int | None
-    derived: bool
+    said: Law | None = None
+
+    @property
+    def derived(self) -> bool:
+        """Whether it follows from a path."""
+        return self.said is None
 
 
 class ElaboratedCard:
@@ -170,12 +179,20 @@ class ElaboratedCard:
             lanes = range(memory, memory + 1)
             self.log = ElaboratedTap(len(taps), LOG, log, self.clocks[0], "raw", lanes, 1)
         self.recorders = (*self.taps, self.log) if self.log else self.taps
+        self.map = said.card.map
+        built_in = BUILT_IN_CAUSES[self.map]
         self.causes = tuple(
-            ElaboratedCause(bit, name, said.cause.get(name))
-            for bit, name in enumerate((*BUILT_IN_CAUSES, *said.cause))
+            ElaboratedCause(bit, name.replace("_", "-") if self.map == 1 else name, cause)
+            for bit, (name, cause) in enumerate(
+                (*((name, None) for name in built_in), *said.cause.items())
+            )
         )
         self.counters: tuple[tuple[str, Counter], ...] = tuple(said.counter.items())
-        self.laws = (*self._derived_laws(), *(_own(name, law) for name, law in said.law.items()))
+        own = tuple(_own(name, law) for name, law in said.law.items())
+        # What the file says of a sum stands in place of what would follow.
+        written = {(law.plus, law.minus) for law in own}
+        derived = (law for law in self._derived_laws() if (law.plus, law.minus) not in written)
+        self.laws = (*derived, *own)
 
     def tap(self, name: str) -> ElaboratedTap:
         """Return the tap of that name.
@@ -198,6 +215,23 @@ class ElaboratedCard:
                 strict=False,
             )
         )
+
+    @property
+    def peer_cause(self) -> str:
+        """Name of the cause that another card's freeze is; empty where there is none."""
+        means = ((cause.name, cause.said) for cause in self.causes)
+        return next(
+            (name for name, said in means if said is not None and said.means == "peer"), ""
+        ) or ("peer" if "peer" in BUILT_IN_CAUSES[self.map] else "")
+
+    def cause_names(self, causes: int) -> list[str]:
+        """Return the names of the causes in a mask; a bit without a name is ``cause-NN``."""
+        name_of = {cause.bit: cause.name for cause in self.causes}
+        return [
+            name_of.get(bit, f"cause-{bit}")
+            for bit in range(causes.bit_length())
+            if causes >> bit & 1
+        ]
 
     @property
     def memories(self) -> int:
@@ -244,7 +278,6 @@ class ElaboratedCard:
                         (*out, *level),
                         0,
                         most,
-                        derived=True,
                     )
                 )
         return tuple(laws)
@@ -267,9 +300,8 @@ def _sources(
 
 
 def _own(name: str, law: Law) -> ElaboratedLaw:
-    return ElaboratedLaw(
-        name, tuple(law.plus), tuple(law.minus), law.least, law.most, derived=False
-    )
+    least, most = (bound if isinstance(bound, int) else None for bound in (law.least, law.most))
+    return ElaboratedLaw(name, tuple(law.plus), tuple(law.minus), least, most, law)
 
 
 def elaborate(said: CardFile) -> ElaboratedCard:

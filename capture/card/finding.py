@@ -139,7 +139,7 @@ def look_up(wanted: int, lacking: str) -> FoundCard:
     """
     unreadable = []
     looked = 0
-    for path in _known_files():
+    for path in known_files():
         looked += 1
         try:
             card = elaborate(read_card(path))
@@ -155,7 +155,8 @@ def look_up(wanted: int, lacking: str) -> FoundCard:
     )
 
 
-def _known_files() -> Iterator[Path]:
+def known_files() -> Iterator[Path]:
+    """Yield the files of the cards that ship, then those of the user's."""
     yield from shipped_cards().values()
     folder = user_cards()
     if folder.is_dir():

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from freezeframe.capture.card.elaborated import LOG
-from freezeframe.capture.card.tables import CardFile, Cause, CrcCheck, Format, Path, Tap
+from freezeframe.capture.card.tables import CardFile, Cause, CrcCheck, Format, Law, Path, Tap
 from freezeframe.capture.card.wires import NamedWire, wires_of
 
 Where = tuple[str | int, ...]
@@ -20,6 +20,7 @@ _AT_A_TAP = ("fcs", "length", "user", "no-ready", "gap", "sequence")
 def problems_of(card: CardFile) -> Iterator[tuple[Where, str]]:
     """Yield where and what: references to nothing, and values that do not fit each other."""
     yield from _clocks(card)
+    yield from _map(card)
     for name, shape in card.format.items():
         yield from _format(("format", name), shape)
     for name, tap in card.tap.items():
@@ -53,6 +54,28 @@ def _clocks(card: CardFile) -> Iterator[tuple[Where, str]]:
             ("clock",),
             f"one clock has registers = true, the bus on which the host reads; here: {which}",
         )
+
+
+def _map(card: CardFile) -> Iterator[tuple[Where, str]]:
+    """Check what belongs to the one map or to the other."""
+    if card.card.map == 1:
+        if not card.card.map_hash:
+            yield ("card", "map"), "card: map = 1 needs map_hash, by which a device of it is known"
+        return
+    for where, said in (
+        (("card", "map_hash"), card.card.map_hash),
+        *(
+            (("path", name, "stretch", n), stretch.capacity)
+            for name, path in card.path.items()
+            for n, stretch in enumerate(path.stretch)
+        ),
+        *((("histogram", name), part.of == "levels") for name, part in card.histogram.items()),
+    ):
+        if said:
+            yield where, f"{where[0]} {where[1]}: {_ONLY_MAP_1[str(where[0])]} belongs to map = 1"
+
+
+_ONLY_MAP_1 = {"card": "it", "path": "capacity", "histogram": 'of = "levels"'}
 
 
 def _format(where: Where, shape: Format) -> Iterator[tuple[Where, str]]:
@@ -214,6 +237,8 @@ def _cause(card: CardFile, where: Where, cause: Cause) -> Iterator[tuple[Where, 
         )
         return
     if cause.wire:
+        if cause.tap and cause.tap not in card.tap:
+            yield (*where, "tap"), f"cause {name}: {_nearest('tap', cause.tap, card.tap)}"
         if cause.clock and cause.clock not in card.clock:
             yield (*where, "clock"), f"cause {name}: {_nearest('clock', cause.clock, card.clock)}"
         return
@@ -245,7 +270,7 @@ def _counters(card: CardFile) -> Iterator[tuple[Where, str]]:
         where = ("counter", name)
         if bool(counter.counts) == bool(counter.wire):
             yield where, f"counter {name}: counts something at a tap, or a wire: one of the two"
-        elif counter.counts and counter.tap not in card.tap:
+        elif (counter.counts or counter.tap) and counter.tap not in card.tap:
             yield (*where, "tap"), f"counter {name}: {_nearest('tap', counter.tap, card.tap)}"
     for table, parts in (
         ("counter", card.counter),
@@ -308,10 +333,25 @@ def _laws(card: CardFile) -> Iterator[tuple[Where, str]]:
     terms = {**card.counter, **card.bank}
     for name, law in card.law.items():
         for term in (*law.plus, *law.minus):
-            if term not in terms:
+            if term not in terms and not (card.card.map == 1 and "." in term):
                 yield (
                     ("law", name),
                     f"law {name}: {_nearest('counter or register of the bank', term, terms)}",
                 )
-        if law.least is not None and law.most is not None and law.least > law.most:
-            yield ("law", name), f"law {name}: least {law.least} is above most {law.most}"
+        yield from _bounds(card, name, law)
+
+
+def _bounds(card: CardFile, name: str, law: Law) -> Iterator[tuple[Where, str]]:
+    least, most = law.least, law.most
+    if isinstance(least, int) and isinstance(most, int) and least > most:
+        yield ("law", name), f"law {name}: least {least} is above most {most}"
+    for key in ("least", "most"):
+        bound = getattr(law, key)
+        if bound and isinstance(bound, str) and (card.card.map != 1 or "." not in bound):
+            yield (
+                ("law", name, key),
+                f'law {name}: {key} = {bound!r}: a number, "" for none, or on map 1 a term such as '
+                '"parameter.NAME"',
+            )
+    if card.card.map != 1 and (law.scope != "device" or law.modulus or law.needs):
+        yield ("law", name), f"law {name}: scope, modulus and needs belong to map = 1"

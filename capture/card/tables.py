@@ -32,6 +32,13 @@ class Header(_Table):
     rom: Annotated[
         bool, Meta(description="the compressed text stands in a block RAM of the device")
     ] = True
+    map: Annotated[
+        Literal[1, 2],
+        Meta(description="2: docs/card-map.md; 1: the registers of docs/formats.md, section 1"),
+    ] = 2
+    map_hash: Annotated[
+        int, Meta(ge=0, le=0xFFFF_FFFF, description="map 1: by what its devices are known")
+    ] = 0
 
 
 class Clock(_Table):
@@ -151,6 +158,19 @@ class Tap(_Table):
     doc: Doc = ""
 
 
+Means = Annotated[
+    Literal[
+        "", "bad-header", "bad-payload", "bad-length", "bad-credit", "out-of-sequence", "dropped",
+        "overflow", "underflow", "lane-underflow", "no-credit", "blocked-cycles", "peer",
+        "credits-sent", "credits-taken", "credits-refused", "idles-inserted", "idles-removed",
+        "work-posted", "work-told", "host-called", "bus-cycles", "bus-data-cycles",
+        "bus-wait-cycles", "bus-retries", "bus-disconnects", "events-lost",
+    ],
+    Meta(description="what a wire of the card tells, for the analyses that ask for it"),
+]  # fmt: skip
+"""Words by which an analysis asks for a counter or a cause that the card makes itself (docs/card-file.md)."""
+
+
 class Drops(_Table):
     """``drops`` of a stretch."""
 
@@ -175,6 +195,9 @@ class Stretch(_Table):
     ] = 0
     level: Annotated[
         str, Meta(description="register of the bank that tells how many stand in it")
+    ] = ""
+    capacity: Annotated[
+        str, Meta(description="map 1: what the device states of itself in place of capacity_words")
     ] = ""
 
 
@@ -207,6 +230,7 @@ class Cause(_Table):
     field: Annotated[str, Meta(description="sequence: the field that counts up")] = ""
     wire: Annotated[str, Meta(pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$")] = ""
     clock: Annotated[str, Meta(description="of the wire")] = ""
+    means: Means = ""
     enabled: Annotated[bool, Meta(description="freezes without being asked for")] = True
     doc: Doc = ""
 
@@ -220,6 +244,7 @@ class Counter(_Table):
     tap: str = ""
     wire: Annotated[str, Meta(pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$")] = ""
     clock: Annotated[str, Meta(description="of the wire; the register bus unless said")] = ""
+    means: Means = ""
     unit: Annotated[str, Meta(max_length=16)] = ""
     bits: Annotated[int, Meta(ge=8, le=32)] = 32
     doc: Doc = ""
@@ -265,7 +290,10 @@ class States(_Table):
 class Histogram(_Table):
     """``[histogram.NAME]``: lengths or gaps of the packets at a tap, by powers of two."""
 
-    of: Literal["lengths", "gaps"]
+    of: Annotated[
+        Literal["lengths", "gaps", "levels"],
+        Meta(description="levels: map 1, how full the FIFO before the tap was"),
+    ]
     tap: str
 
 
@@ -279,12 +307,29 @@ class FlowControl(_Table):
 
 
 class Law(_Table):
-    """``[law.NAME]``: a sum of counters and bank registers that must stand between two bounds."""
+    """``[law.NAME]``: a sum of counters and bank registers that must stand between two bounds.
+
+    A bound of ``""`` is none. On map 1 a term may also be ``KIND.NAME`` (docs/card-file.md, "Laws of map 1"), and a
+    bound such a term.
+    """
 
     plus: Annotated[list[str], Meta(min_length=1)]
     minus: list[str] = []
-    least: int | None = 0
-    most: int | None = 0
+    least: int | str | None = 0
+    most: int | str | None = 0
+    title: Annotated[str, Meta(max_length=60, description="its name for people")] = ""
+    scope: Annotated[
+        Literal["device", "flow", "tap", "event-log", "link", "link-flow"],
+        Meta(description="map 1: what it holds for, each by itself"),
+    ] = "device"
+    modulus: Annotated[
+        Literal["", "word", "credit"],
+        Meta(description="map 1: counts wrap at 2^32, or as credit counters do"),
+    ] = ""
+    needs: Annotated[
+        list[Literal["first-up", "first-arm", "all-kinds", "unwrapped"]],
+        Meta(description="map 1: when it can be held against a capture"),
+    ] = []
     doc: Doc = ""
 
 

@@ -16,16 +16,10 @@ from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.laws import Law, card_laws
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import CounterSnapshot, Device, Recorder
-from freezeframe.capture.registers.layouts import MACHINE_NAMES, MACHINE_STATE_NAMES
-from freezeframe.capture.registers.map_table import COUNTER_DOCS
-from freezeframe.capture.registers.names import counter_unit, register
+from freezeframe.capture.registers.names import register
 from freezeframe.capture.targets.base import Target, open_target
 
 _MEMORY_COUNTS = ("stored", "lost")
-_LEVELS = {
-    "tx_level": "Words in the outgoing FIFO when the card froze",
-    "rx_level": "Words in the incoming FIFO when the card froze",
-}
 _Frozen = tuple[dict[str, str], dict[str, int]]  # facts, values
 _MOST_FLOWS = 3  # out of credit, that a line names
 
@@ -102,16 +96,17 @@ class CardSource:
 
 def _read_frozen(device: Device) -> _Frozen:
     """Read what the card keeps of the moment it froze: state machines, FIFOs, flows without credit."""
-    count = len(MACHINE_NAMES)
+    states = device.found.card.said.states
+    count, levels = len(states), _levels(device)
     words = device.read_many(
         [
             *(("frozen.machine", index) for index in range(count)),
-            *(f"frozen.{name}" for name in _LEVELS),
+            *(f"frozen.{name}" for name in levels),
         ]
     )
     machines = [
-        f"{name} {MACHINE_STATE_NAMES[word] if word < len(MACHINE_STATE_NAMES) else word}"
-        for name, word in zip(MACHINE_NAMES, words, strict=False)
+        f"{name} {machine.names[word] if word < len(machine.names) else word}"
+        for (name, machine), word in zip(states.items(), words, strict=False)
     ]
     facts = {f"{device.name} froze in": ", ".join(machines)}
     waiting = _out_of_credit(device)
@@ -120,9 +115,20 @@ def _read_frozen(device: Device) -> _Frozen:
         facts[f"{device.name} out of credit"] = ", ".join(waiting[:_MOST_FLOWS]) + more
     values = {
         f"{device.name}.frozen.{name}": word
-        for name, word in zip(_LEVELS, words[count:], strict=True)
+        for name, word in zip(levels, words[count:], strict=True)
     }
     return facts, values
+
+
+def _levels(device: Device) -> dict[str, str]:
+    """Return the registers with the words in each FIFO at the freeze, and what they say."""
+    bank = device.found.card.said.bank
+    return {
+        part.wire: f"{part.doc} when the card froze"
+        for way in device.roles.ways
+        for part in bank.values()
+        if way.level and part.wire == way.level
+    }
 
 
 def _out_of_credit(device: Device) -> list[str]:
@@ -143,7 +149,9 @@ def _out_of_credit(device: Device) -> list[str]:
 def _laws_of(device: Recorder) -> list[Law]:
     """Return the laws that live counters can be held to; those of a card file need all of their terms there."""
     if isinstance(device, Device):
-        return card_laws(device.name, device.identity.tx_fifo, device.identity.rx_fifo)
+        roles = device.roles
+        capacities = {way.capacity: getattr(device.identity, way.capacity) for way in roles.ways}
+        return card_laws(device.name, roles, capacities)
     if not isinstance(device, CardDevice):
         return []
     counted, name = device.map.counters, device.name
@@ -165,7 +173,9 @@ def _laws_of(device: Recorder) -> list[Law]:
 def _counters_of(device: Recorder) -> list[Counter]:
     if isinstance(device, CardDevice):
         return _counters_of_card(device)
-    return _counters_of_map_1(device.name)
+    if not isinstance(device, Device):
+        raise TypeError(f"{device.name} is a device of another map")
+    return _counters_of_map_1(device)
 
 
 def _counters_of_card(device: CardDevice) -> list[Counter]:
@@ -186,13 +196,13 @@ def _counters_of_card(device: CardDevice) -> list[Counter]:
     ]  # fmt: skip
 
 
-def _counters_of_map_1(device: str) -> list[Counter]:
-    label = (("device", device),)
+def _counters_of_map_1(of: Device) -> list[Counter]:
+    device, label = of.name, (("device", of.name),)
     made = [
-        Counter(f"{device}.{name}", "counter", counter_unit(name), text, f"card_{name}", label)
-        for name, text in COUNTER_DOCS.items()
+        Counter(f"{device}.{name}", "counter", info.unit, info.doc, f"card_{name}", label)
+        for name, info in of.map.counters.items()
     ]
-    for memory in ("tx_enq", "tx_deq", "rx_enq", "rx_deq", "event_log"):
+    for memory in of.roles.memories:
         for count in _MEMORY_COUNTS:
             # A gauge, because arming sets it back to 0.
             made.append(
@@ -205,7 +215,7 @@ def _counters_of_map_1(device: str) -> list[Counter]:
                     (*label, ("memory", memory)),
                 )
             )
-    for name, text in _LEVELS.items():
+    for name, text in _levels(of).items():
         made.append(
             Counter(f"{device}.frozen.{name}", "gauge", "words", text, f"card_frozen_{name}", label)
         )

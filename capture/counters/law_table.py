@@ -1,11 +1,13 @@
-"""What must add up in a card, as data: the one table that the live dashboard and `freezeframe check` read.
+"""What must add up in a card of map 1: the laws of its file, as the live dashboard and `freezeframe check` read them.
 
-A law is a sum of terms that lies within bounds. Terms are written with a dot, by where they stand:
+A law is a sum of terms that lies within bounds. Terms are written with a dot, by where they stand; in the file
+a counter or a register of the bank stands without one:
 
 =================  ============================================================================================
 ``counter.X``      counter X, of the freeze bank or of a live snapshot
+``counted.X``      the counter of words or packets at that tap
 ``frozen.X``       register X of the freeze bank
-``parameter.X``    parameter X of the card (``tx_fifo``, ``rx_fifo``), from its identity
+``parameter.X``    parameter X of the card, from its identity
 ``flow.X``         X of one flow's credit state; a law with such a term holds for every flow
 ``flows.X``        the sum of X over all flows; ``flows.waiting`` of received - freed
 ``memory.X``       X (offered, stored, lost) of one memory; such a law holds for every memory of its scope
@@ -25,9 +27,15 @@ slack for that, and bounds for the terms that no snapshot holds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
+from freezeframe.capture.card.elaborated import ElaboratedCard
+from freezeframe.capture.card.roles import Roles
+from freezeframe.capture.card.tables import Law
+
 Scope = Literal["device", "flow", "tap", "event-log", "link", "link-flow"]
+_BANK = "frozen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,143 +65,55 @@ class CardLaw:
     needs: tuple[Literal["first-up", "first-arm", "all-kinds", "unwrapped"], ...] = ()
 
 
-# A card goes on for a few cycles between the copy of its counters and its hold, so its peer may have got
-# that many words more than the copy says.
-_HOLD = "-16"
+@cache
+def laws_of(card: ElaboratedCard) -> tuple[CardLaw, ...]:
+    """Return the laws of a card of map 1, in the order of its file."""
+    return tuple(_law(card, law.said) for law in card.laws if law.said is not None)
 
-CARD_LAWS: tuple[CardLaw, ...] = (
-    CardLaw(
-        "outgoing FIFO, words", "What went into the outgoing FIFO came out or is still in it.", "device",
-        "counter.tx_enq_words - counter.tx_deq_words - frozen.tx_level", "-slack.tx_level", needs=("first-up",),
-    ),
-    CardLaw(
-        "incoming FIFO, words", "What went into the incoming FIFO came out or is still in it.", "device",
-        "counter.rx_enq_words - counter.rx_deq_words - frozen.rx_level", "0", "slack.rx_level", needs=("first-up",),
-    ),
-    CardLaw(
-        "outgoing FIFO, packets", "Packets that went in came out, or their words are still there.", "device",
-        "counter.tx_enq_packets - counter.tx_deq_packets", "0", "frozen.tx_level", needs=("first-up",),
-    ),
-    CardLaw(
-        "incoming FIFO, packets", "Packets that went in came out, or their words are still there.", "device",
-        "counter.rx_enq_packets - counter.rx_deq_packets", "0", "frozen.rx_level", needs=("first-up",),
-    ),
-    CardLaw(
-        "words sent, by flow", "The flows together sent what left the outgoing FIFO.", "device",
-        "counter.tx_deq_words - flows.words_sent", modulus="word", needs=("first-up",),
-    ),
-    CardLaw(
-        "words received, by flow", "The flows together received what went into the incoming FIFO.", "device",
-        "counter.rx_enq_words - flows.words_received", modulus="word", needs=("first-up",),
-    ),
-    CardLaw(
-        "words waiting, by flow", "What the flows received and did not free is in the incoming FIFO.", "device",
-        "frozen.rx_level - flows.waiting", "-8",
-    ),
-    CardLaw(
-        "packets received", "A packet that left the incoming FIFO was delivered or dropped.", "device",
-        "counter.rx_deq_packets - counter.drops - histogram.lengths", "0", "1",
-    ),
-    CardLaw(
-        "descriptors", "A descriptor that is not waiting was sent, or is the one being worked on.", "device",
-        "counter.descriptors - frozen.descriptors_waiting - counter.tx_enq_packets", "", "1", needs=("first-up",),
-    ),
-    CardLaw(
-        "bus cycles", "A data cycle is a bus cycle.", "device",
-        "counter.bus_cycles - counter.bus_data_cycles", "0", "",
-    ),
-    CardLaw(
-        "refused credits", "A credit with a parity error is refused.", "device",
-        "counter.credits_refused - counter.parity_errors", "0", "",
-    ),
-    CardLaw(
-        "sampler, words out", "The newest sample is the counter a little earlier.", "device",
-        "counter.tx_deq_words - sampler.out", "0", "sampler.age", modulus="word",
-    ),
-    CardLaw(
-        "sampler, words in", "The newest sample is the counter a little earlier.", "device",
-        "counter.rx_enq_words - sampler.in", "0", "sampler.age", modulus="word",
-    ),
-    CardLaw(
-        "samples", "Every sample is in the histogram of the FIFO's level.", "device",
-        "histogram.occupancy - sampler.taken", needs=("first-arm",),
-    ),
-    CardLaw(
-        "words sent, two counts", "A flow's two counts of sent words are one.", "flow",
-        "flow.words_sent - flow.sent", modulus="credit",
-    ),
-    CardLaw(
-        "words received, two counts", "A flow's two counts of received words are one.", "flow",
-        "flow.words_received - flow.received", modulus="credit",
-    ),
-    CardLaw(
-        "credit", "What a flow was granted is consumed or free: no more than its limit is sent and not credited.",
-        "flow", "flow.sent - flow.credited", "0", "flow.limit", modulus="credit",
-    ),
-    CardLaw(
-        "words waiting", "A flow frees what it received, and what it did not yet free fits the FIFO.", "flow",
-        "flow.received - flow.freed", "0", "parameter.rx_fifo", modulus="credit",
-    ),
-    CardLaw(
-        "credits due", "A flow reports what it freed, and no more.", "flow",
-        "flow.freed - flow.reported", "0", "parameter.rx_fifo", modulus="credit",
-    ),
-    CardLaw(
-        "limit", "A flow's limit fits the FIFO at the other end.", "link-flow",
-        "peer.parameter.rx_fifo - flow.limit", "0", "",
-    ),
-    CardLaw(
-        "words on the way, by flow", "What a flow sent arrived, is on the way, or was lost.", "link-flow",
-        "flow.sent - peer.flow.received", _HOLD, "flow.limit", modulus="credit",
-    ),
-    CardLaw(
-        "credits on the way, by flow", "What a flow was credited, its receiver had reported.", "link-flow",
-        "peer.flow.reported - flow.credited", "0", "peer.parameter.rx_fifo", modulus="credit",
-    ),
-    CardLaw(
-        "words on the way", "What was sent arrived, was counted as lost at a full FIFO, or is on the way.", "link",
-        "counter.tx_deq_words - peer.counter.rx_enq_words - peer.counter.rx_fifo_overflows", _HOLD, "way.words",
-        needs=("first-up",),
-    ),
-    CardLaw(
-        "credits on the way", "A credit that was sent was taken, refused, or is on the way.", "link",
-        "peer.counter.credits_sent - counter.credits_taken - counter.credits_refused", "0", "way.credits",
-        needs=("first-up",),
-    ),
-    CardLaw(
-        "recorded words", "A tap that has not wrapped holds every word it was offered.", "tap",
-        "memory.offered - memory.lost - recorded.words", needs=("unwrapped",),
-    ),
-    CardLaw(
-        "stored records", "A memory that has not wrapped holds every record it stored.", "tap",
-        "memory.stored - recorded.records", needs=("unwrapped",),
-    ),
-    CardLaw(
-        "counted words", "A tap's counter counts every word its memory was offered, and goes on to the freeze.", "tap",
-        "counter.TAP_words - memory.offered", "0", "", needs=("first-arm", "all-kinds"),
-    ),
-    CardLaw(
-        "counted header errors", "Every recorded packet with a wrong header CRC was counted.", "tap",
-        "counter.header_errors - recorded.header_bad", "0", "", needs=("first-arm",),
-    ),
-    CardLaw(
-        "stored events", "An event log that has not wrapped holds every record it stored.", "event-log",
-        "memory.stored - recorded.records", needs=("unwrapped",),
-    ),
-    CardLaw(
-        "recorded events", "An event log that has not wrapped holds every event offered, but those counted lost.",
-        "event-log", "memory.offered - memory.lost - recorded.events", needs=("unwrapped",),
-    ),
-)  # fmt: skip
-"""All laws of a card. Add one here and it is checked, printed and documented."""
 
-LIVE_BOUNDS: dict[str, tuple[str, str]] = {
-    "frozen.tx_level": ("0", "parameter.tx_fifo"),
-    "frozen.rx_level": ("0", "parameter.rx_fifo"),
-    "slack.tx_level": ("0", "0"),
-    "slack.rx_level": ("0", "0"),
-}
-"""Between what a term lies that a live snapshot does not hold."""
+def _law(card: ElaboratedCard, said: Law) -> CardLaw:
+    balance = " - ".join(
+        [" + ".join(_term(card, t) for t in said.plus), *(_term(card, t) for t in said.minus)]
+    )
+    return CardLaw(
+        said.title,
+        said.doc,
+        said.scope,
+        balance,
+        _bound(card, said.least),
+        _bound(card, said.most),
+        said.modulus,
+        tuple(said.needs),
+    )
+
+
+def _term(card: ElaboratedCard, text: str) -> str:
+    """Return a term with its kind: that of a counter or of a register of the bank goes without saying in the file."""
+    whose, name = ("peer.", text.removeprefix("peer.")) if text.startswith("peer.") else ("", text)
+    kind, dot, rest = name.partition(".")
+    if not dot:
+        kind, rest = ("counter", name) if name in card.said.counter else ("bank", name)
+    return (
+        f"{whose}{_BANK}.{card.said.bank[rest].wire}" if kind == "bank" else f"{whose}{kind}.{rest}"
+    )
+
+
+def _bound(card: ElaboratedCard, bound: int | str | None) -> str:
+    if isinstance(bound, str) and bound:
+        return f"-{_term(card, bound[1:])}" if bound.startswith("-") else _term(card, bound)
+    return "" if bound is None else str(bound)
+
+
+def live_bounds(roles: Roles) -> dict[str, tuple[str, str]]:
+    """Return between what a term lies that a live snapshot does not hold: a FIFO's level, and how late it may be."""
+    return {
+        term: bounds
+        for way in roles.ways
+        for term, bounds in (
+            (f"{_BANK}.{way.level}", ("0", f"parameter.{way.capacity}")),
+            (f"slack.{way.level}", ("0", "0")),
+        )
+    }
 
 
 def split_terms(balance: str) -> list[tuple[int, str]]:

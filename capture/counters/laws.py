@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from freezeframe.capture.card.roles import Roles
 from freezeframe.capture.counters.contract import Law, Sample
-from freezeframe.capture.counters.law_table import CARD_LAWS, LIVE_BOUNDS, CardLaw, split_terms
+from freezeframe.capture.counters.law_table import CardLaw, laws_of, live_bounds, split_terms
 
 __all__ = ["Law", "LawWatch", "card_laws"]
 
@@ -18,25 +19,34 @@ _SLACK_WORDS = 64  # a dozen cycles of synchronizing, with room
 _TIMES = 2  # samples in a row, with one alone a card that was just restarted would be accused
 
 
-def card_laws(device: str, tx_fifo_words: int, rx_fifo_words: int) -> list[Law]:
-    """Return the laws of one card. What a driver counts, and when, is its own affair: interfaces have none."""
-    parameters = {"parameter.tx_fifo": tx_fifo_words, "parameter.rx_fifo": rx_fifo_words}
-    laws = (_live(law, device, parameters) for law in CARD_LAWS if law.scope == "device")
+def card_laws(device: str, roles: Roles, capacities: Mapping[str, int]) -> list[Law]:
+    """Return the laws of one card of map 1. What a driver counts, and when, is its own affair: interfaces have none.
+
+    Args:
+        capacities: words of the card's FIFOs by the names that its identity has for them.
+    """
+    known = {f"parameter.{name}": words for name, words in capacities.items()}
+    bounds = live_bounds(roles)
+    laws = (
+        _live(law, device, known, bounds) for law in laws_of(roles.card) if law.scope == "device"
+    )
     return [law for law in laws if law is not None]
 
 
-def _live(law: CardLaw, device: str, parameters: Mapping[str, int]) -> Law | None:
+def _live(
+    law: CardLaw, device: str, known: Mapping[str, int], bounds: Mapping[str, tuple[str, str]]
+) -> Law | None:
     """Return a law as live counters can be held to it: every other term gives room by what it may be."""
     into: list[str] = []
     out_of: list[str] = []
-    least, most = _bound(law.least, parameters), _bound(law.most, parameters)
+    least, most = _bound(law.least, known, bounds), _bound(law.most, known, bounds)
     if least is None or most is None:
         return None
     for sign, term in split_terms(law.balance):
         if term.startswith("counter."):
             (into if sign > 0 else out_of).append(f"{device}.{term.removeprefix('counter.')}")
-        elif term in LIVE_BOUNDS:
-            low, high = (_bound(text, parameters) for text in LIVE_BOUNDS[term])
+        elif term in bounds:
+            low, high = (_bound(text, known, bounds) for text in bounds[term])
             if low is None or high is None:
                 return None
             least += low if sign < 0 else -high
@@ -46,14 +56,16 @@ def _live(law: CardLaw, device: str, parameters: Mapping[str, int]) -> Law | Non
     return Law(f"{device} {law.name}", tuple(into), tuple(out_of), least, most)
 
 
-def _bound(text: str, parameters: Mapping[str, int]) -> int | None:
+def _bound(
+    text: str, known: Mapping[str, int], bounds: Mapping[str, tuple[str, str]]
+) -> int | None:
     """Return a bound as a number: of a term that no snapshot holds, the most it can be."""
     if text.startswith("-"):
-        positive = _bound(text[1:], parameters)
+        positive = _bound(text[1:], known, bounds)
         return None if positive is None else -positive
-    if text in LIVE_BOUNDS:
-        text = LIVE_BOUNDS[text][1]
-    return parameters.get(text) if text in parameters else int(text) if text.isdecimal() else None
+    if text in bounds:
+        text = bounds[text][1]
+    return known.get(text) if text in known else int(text) if text.isdecimal() else None
 
 
 class LawWatch:

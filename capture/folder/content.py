@@ -9,6 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.card.finding import FoundCard
+from freezeframe.capture.card.map_1 import card_of_map
+from freezeframe.capture.card.roles import Roles, roles_of
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder.records import RECORD_B, Records
 from freezeframe.capture.registers import names
@@ -280,11 +283,22 @@ class DeviceCapture:
     """Names of registers that should be in the image and could not be read."""
     target: int = 0
     """Number of the target it was pulled from; several in one capture have a time line each."""
+    found: FoundCard = field(default_factory=card_of_map)
+    """Its card, which names memories, counters and causes; the one that ships, unless another was given."""
 
     @property
     def name(self) -> str:
         """The name of the device: "A" for the first."""
         return device_name(self.index)
+
+    @property
+    def roles(self) -> Roles:
+        """The parts of the card by what they do."""
+        return roles_of(self.found.card)
+
+    def counter(self, name: str) -> int | None:
+        """Return a counter as it stood at the freeze; None where it was not read, or the card has none (empty)."""
+        return self.registers.value64(f"frozen_counters.{name}.") if name else None
 
 
 def looped_back(devices: Iterable[DeviceCapture]) -> bool:

@@ -14,11 +14,9 @@ from typing import Any
 from freezeframe.capture.folder.content import CHUNK_RECORDS, DeviceCapture, Gap, MemoryImage
 from freezeframe.capture.registers.layouts import (
     DOMAIN_NAMES,
-    MEMORY_NAMES,
     STATE_NAMES,
     Domain,
 )
-from freezeframe.capture.registers.names import cause_names
 
 MANIFEST = "manifest.json"
 FORMAT_NAME = "freezeframe-capture"
@@ -77,7 +75,7 @@ def device_entry(device: DeviceCapture) -> Json:
         "boot_nonce": f"{identity.boot_nonce:#010x}",
         "generation": registers.value("ctl.generation"),
         "state": None if state is None else STATE_NAMES[state],
-        "causes": None if causes is None else cause_names(causes),
+        "causes": None if causes is None else device.found.card.cause_names(causes),
         "cause_cycle": registers.value64("ctl.cause_cycle_"),
         "clocks": _clocks(device),
         "memories": {
@@ -101,7 +99,7 @@ def what_was_lost(device: DeviceCapture) -> list[str]:
     if device.not_read:
         names = ", ".join(device.not_read[:8]) + (", ..." if len(device.not_read) > 8 else "")
         lines.append(f"{device.name}: {len(device.not_read)} registers could not be read: {names}")
-    for memory_index, memory_name in enumerate(MEMORY_NAMES):
+    for memory_index, memory_name in enumerate(device.roles.memories):
         lost = device.registers.value("memory.lost", memory_index)
         if lost:
             lines.append(
@@ -141,7 +139,7 @@ def _gaps(gaps: Sequence[Gap]) -> list[Json]:
 
 
 def _memory_entry(device: DeviceCapture, memory: MemoryImage) -> Json:
-    index = MEMORY_NAMES.index(memory.name)
+    index = device.roles.memories.index(memory.name)
     verified, chunks = memory.verified_chunks(device.identity.chunk or CHUNK_RECORDS)
     return {
         "file": memory_file(device.name, memory.name),

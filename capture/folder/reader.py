@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from freezeframe.capture.card.map_1 import card_of_map, register_map_of
+from freezeframe.capture.card.roles import roles_of
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
 from freezeframe.capture.folder.content import (
     DeviceCapture,
@@ -35,7 +37,7 @@ from freezeframe.capture.folder.manifest import (
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.registers.identity import Identity
-from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MEMORY_NAMES
+from freezeframe.capture.registers.layouts import DOMAIN_NAMES
 from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import device_name
 
@@ -274,9 +276,11 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> DeviceCapture:
     name = device_name(index)
     if entry["name"] != name:
         raise ValueError(f"device {index} is called {entry['name']!r}, not {name!r}")
+    found = card_of_map(identity.map_hash)
+    roles = roles_of(found.card)
     memories = {}
     for memory, said in entry["memories"].items():
-        if memory not in MEMORY_NAMES:
+        if memory not in roles.memories:
             raise ValueError(f"{name} has no trace memory {memory!r}")
         file = memory_file(name, memory)
         data = np.frombuffer(raw.pop(file), np.uint8)
@@ -302,12 +306,15 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> DeviceCapture:
         index=index,
         base=int(entry["base"], 16),
         identity=identity,
-        registers=RegisterImage.from_bytes(raw.pop(file), str(folder / file)),
+        registers=RegisterImage.from_bytes(
+            raw.pop(file), str(folder / file), register_map_of(found.card)
+        ),
         memories=memories,
         samples=samples,
         sample_gaps=sample_gaps,
         not_read=[str(register) for register in entry["registers"]["not_read"]],
         target=_integer(entry.get("target", 0), "target"),
+        found=found,
     )
 
 

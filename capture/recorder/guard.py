@@ -267,9 +267,9 @@ def _has_gaps(folder: Path) -> bool:
 
 
 def _cause(states: Sequence[RecorderState]) -> str:
-    """Return the cause that names a freeze: the first that is not a cross-freeze."""
-    causes = [cause for state in states for cause in state.causes]
-    first = next((cause for cause in causes if cause != "cross"), "cross" if causes else "unknown")
+    """Return the cause that names a freeze: the first that no other card brought."""
+    own = [cause for state in states for cause in state.own_causes]
+    first = (*own, *(cause for state in states for cause in state.causes), "unknown")[0]
     return first.replace("_", "-")  # a card file's names have underscores
 
 

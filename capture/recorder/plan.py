@@ -20,8 +20,8 @@ from freezeframe.capture.recorder.progress import Tally
 from freezeframe.capture.recorder.state import read_state, read_steady
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Device, Recorder, RegisterAt
-from freezeframe.capture.registers.layouts import MEMORY_NAMES, Memory
-from freezeframe.capture.registers.map_table import REGISTERS
+from freezeframe.capture.registers.layouts import Memory
+from freezeframe.capture.registers.register_map import RegisterMap
 
 ChunksDone = dict[tuple[int, int], int]
 """By (device, memory): the chunks of which the device has computed the CRC, from the first on."""
@@ -136,9 +136,9 @@ def memories_of(device: Device, select_tap: int) -> list[MemoryPlan]:
 
 
 def _memory(device: Device, memory: int) -> MemoryPlan:
-    identity, name = device.identity, MEMORY_NAMES[memory]
+    identity, name = device.identity, device.roles.memories[memory]
     slots, each = identity.depth(memory), identity.chunk
-    room = names.window(f"trace_{name}").words // WINDOW_WORDS
+    room = device.map.window(f"trace_{name}").words // WINDOW_WORDS
     if not 0 < slots <= room:
         raise DeviceUnknownError(
             f"{device.target.url}: device {device.name}: {name} has {slots} records, and the map "
@@ -196,7 +196,7 @@ def registers_of(device: Device | CardDevice) -> tuple[RegisterAt, ...]:
     """
     if isinstance(device, CardDevice):
         return tuple(e for e in device.dump_registers() if not e.name.startswith(_LIVE))
-    return _still(device.identity.flows_count)
+    return _still(device.map, device.identity.flows_count)
 
 
 def _select_tap(device: Device) -> int:
@@ -206,10 +206,10 @@ def _select_tap(device: Device) -> int:
 
 
 @cache
-def _still(flows: int) -> tuple[RegisterAt, ...]:
+def _still(map: RegisterMap, flows: int) -> tuple[RegisterAt, ...]:
     still = [
-        RegisterAt(info.name, indices, names.offset(info.name, *indices))
-        for info in REGISTERS
+        RegisterAt(info.name, indices, map.offset(info.name, *indices))
+        for info in map.registers
         if "r" in info.access and not info.skip_dump and not info.name.startswith(_LIVE)
         for indices in names.elements(info)
         if not (info.name.startswith("frozen_flow.") and indices[0] >= flows)

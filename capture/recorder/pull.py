@@ -254,6 +254,7 @@ def _capture(
         samples=table,
         sample_gaps=sample_gaps,
         not_read=registers.not_read,
+        found=device.found,
     )
 
 

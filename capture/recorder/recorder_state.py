@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from freezeframe.capture.card.roles import Roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,15 @@ class RecorderState:
     held: bool
     memories: dict[str, MemoryState]
     clocks: dict[str, ClockState] = field(default_factory=dict)
+    peer_cause: str = "peer"
+    """The cause that another card's freeze is, by the card's name for it."""
+    roles: Roles | None = None
+    """The parts of a card of map 1 by what they do."""
+
+    @property
+    def own_causes(self) -> tuple[str, ...]:
+        """The causes that arose on this card."""
+        return tuple(cause for cause in self.causes if cause != self.peer_cause)
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as JSON values, the nonce in hexadecimal."""

@@ -6,19 +6,17 @@ import time
 from collections.abc import Sequence
 
 from freezeframe.capture.card.device import CardDevice
-from freezeframe.capture.card.elaborated import ElaboratedCard
+from freezeframe.capture.card.roles import roles_of
 from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.recorder.recorder_state import ClockState, MemoryState, RecorderState
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Recorder
-from freezeframe.capture.registers.layouts import MEMORY_NAMES, STATE_NAMES
-from freezeframe.capture.registers.names import cause_names
+from freezeframe.capture.registers.layouts import STATE_NAMES
 
 __all__ = [
     "MemoryState",
     "RecorderState",
     "all_frozen",
-    "card_cause_names",
     "read_state",
     "read_steady",
     "refuse_running",
@@ -48,11 +46,13 @@ def read_state(device: Recorder) -> RecorderState:
     if isinstance(device, CardDevice):
         return _card_state(device)
     nonce, generation, state, causes, low, high = read_steady(device, _STEADY)
-    registers = [(f"memory.{n}", m) for m in range(len(MEMORY_NAMES)) for n in _MEMORY]
+    roles = roles_of(device.found.card)
+    names_of = roles.memories
+    registers = [(f"memory.{n}", m) for m in range(len(names_of)) for n in _MEMORY]
     words = device.read_many(registers)
     closed = _bits(state, "ctl.state", "closed")
     memories = {}
-    for index, name in enumerate(MEMORY_NAMES):
+    for index, name in enumerate(names_of):
         write_ptr, status, *counts = words[index * len(_MEMORY) : (index + 1) * len(_MEMORY)]
         memories[name] = MemoryState(
             write_ptr,
@@ -64,12 +64,14 @@ def read_state(device: Recorder) -> RecorderState:
     return RecorderState(
         device=device.name,
         state=STATE_NAMES[_bits(state, "ctl.state", "state")],
-        causes=tuple(cause_names(causes)),
+        causes=tuple(device.found.card.cause_names(causes)),
         generation=generation,
         nonce=nonce,
         cause_cycle=high << 32 | low,
         held=bool(_bits(state, "ctl.state", "held")),
         memories=memories,
+        peer_cause=device.found.card.peer_cause,
+        roles=roles,
     )
 
 
@@ -102,7 +104,7 @@ def _card_state(device: CardDevice) -> RecorderState:
     return RecorderState(
         device=device.name,
         state=STATE_NAMES[state & 3],
-        causes=tuple(card_cause_names(device.found.card, causes)),
+        causes=tuple(device.found.card.cause_names(causes)),
         generation=generation,
         nonce=nonce,
         cause_cycle=high << 32 | low,
@@ -115,14 +117,6 @@ def _card_state(device: CardDevice) -> RecorderState:
             for clock in card.clocks
         },
     )
-
-
-def card_cause_names(card: ElaboratedCard, causes: int) -> list[str]:
-    """Return the names of the causes in a mask, as the card file gives them; ``cause-NN`` without one."""
-    names_of = {cause.bit: cause.name for cause in card.causes}
-    return [
-        names_of.get(bit, f"cause-{bit}") for bit in range(causes.bit_length()) if causes >> bit & 1
-    ]
 
 
 def read_steady(device: Recorder, registers: Sequence[str]) -> list[int]:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.registers.access import Device, Recorder
-from freezeframe.capture.registers.layouts import HEADER, MEMORY_NAMES, Kind, PacketType
+from freezeframe.capture.registers.layouts import HEADER, Kind, PacketType
 
 ALL_KINDS = 0xFFFF
 _WORD = (1 << 64) - 1
-_TAPS = MEMORY_NAMES[:4]
 PARTS = ("value_lo", "value_hi", "mask_lo", "mask_hi", "kinds")
 _TRIES = 8
 _PAUSE_S = 0.002
@@ -87,8 +86,9 @@ def set_trigger(device: Device, trigger: Trigger) -> None:
         InputError: no such tap, not one or two terms, or a number out of range; nothing is written.
         TargetError: the device does not take it.
     """
-    if trigger.tap not in _TAPS:
-        raise InputError(f"tap {trigger.tap!r}: there is {', '.join(_TAPS)}")
+    taps = device.roles.taps
+    if trigger.tap not in taps:
+        raise InputError(f"tap {trigger.tap!r}: there is {', '.join(taps)}")
     if not 1 <= len(trigger.terms) <= 2:
         raise InputError(f"{len(trigger.terms)} terms: a trigger has one or two")
     for name, number in (("count", trigger.count), ("limit", trigger.limit_cycles)):
@@ -100,7 +100,7 @@ def set_trigger(device: Device, trigger: Trigger) -> None:
             write_back(device, word, f"trigger.term.{part}", number)
     write_back(device, trigger.count, "trigger.count")
     write_back(device, trigger.limit_cycles, "trigger.limit")
-    word = _TAPS.index(trigger.tap) << 4 | trigger.edge << 8 | (len(trigger.terms) == 2) << 9
+    word = taps.index(trigger.tap) << 4 | trigger.edge << 8 | (len(trigger.terms) == 2) << 9
     write_back(device, word | 1, "trigger.config")
 
 
@@ -122,7 +122,8 @@ def read_trigger(device: Device) -> Trigger:
             [(f"trigger.term.{part}", number) for part in PARTS]
         )
         terms.append(Term(low | high << 32, mask_low | mask_high << 32, kinds))
-    tap = _TAPS[min(config >> 4 & 7, len(_TAPS) - 1)]
+    taps = device.roles.taps
+    tap = taps[min(config >> 4 & 7, len(taps) - 1)]
     return Trigger(tap, tuple(terms), max(1, count), limit, bool(config >> 8 & 1), bool(config & 1))
 
 

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
+from freezeframe.capture.card.finding import FoundCard
+from freezeframe.capture.card.map_1 import card_of_map, map_1_card_of_file, register_map_of
+from freezeframe.capture.card.roles import Roles, roles_of
 from freezeframe.capture.errors import BusError, DeviceUnknownError, InputError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
@@ -86,6 +90,7 @@ class MappedDevice(Generic[IdentityT_co]):
     """A recorder behind a target, with the register map it has; every read is checked against error answers.
 
     Attributes:
+        found: its card; of map 1 the one that ships, unless another was given.
         map: names, offsets, windows and counters of this device.
     """
 
@@ -93,8 +98,15 @@ class MappedDevice(Generic[IdentityT_co]):
     memory_registers = "memory"  # what the pointers of a trace memory begin with
 
     def __init__(
-        self, target: Target, index: int, base: int, identity: IdentityT_co, map: RegisterMap
+        self,
+        target: Target,
+        index: int,
+        base: int,
+        identity: IdentityT_co,
+        map: RegisterMap,
+        found: FoundCard,
     ) -> None:
+        self.found = found
         self.target = target
         self.index = index
         self.base = base
@@ -283,29 +295,47 @@ Recorder = MappedDevice[RecorderIdentity]
 
 
 class Device(MappedDevice[Identity]):
-    """A device of map 1: the example card ``forth``."""
+    """A device of map 1; its card names what stands in the map."""
 
-    def __init__(self, target: Target, index: int, base: int, identity: Identity) -> None:
-        super().__init__(target, index, base, identity, names.MAP_1)
+    def __init__(
+        self,
+        target: Target,
+        index: int,
+        base: int,
+        identity: Identity,
+        found: FoundCard | None = None,
+    ) -> None:
+        found = found or card_of_map(identity.map_hash)
+        super().__init__(target, index, base, identity, register_map_of(found.card), found)
+
+    @property
+    def roles(self) -> Roles:
+        """The parts of the card by what they do."""
+        return roles_of(self.found.card)
 
 
-def open_devices(target: Target, begins: tuple[int, int] | None = None) -> list[Device]:
+def open_devices(
+    target: Target, begins: tuple[int, int] | None = None, card: Path | None = None
+) -> list[Device]:
     """Return every device of a target, device 0 first.
 
     Args:
         begins: magic and format of device 0, where they were read already: no word is read twice, for on an
             emulated card each access takes its time.
+        card: a card file of map 1 that names what the map holds; without it the one that ships.
     Raises:
+        InputError: the card file is not one of the devices' map.
         DeviceUnknownError: what answers is not a Freezeframe device, or has a format version or
             register map that this program does not know.
         TargetError: the target answers all ones; or as ``Target.read``.
     """
     first = _identify(target, 0, 0, begins)
     check_places(target, first)
-    devices = [Device(target, 0, 0, first)]
+    found = map_1_card_of_file(card, first.map_hash, target.url) if card is not None else None
+    devices = [Device(target, 0, 0, first, found)]
     for index in range(1, first.devices_count):
         base = index * first.stride_B
-        devices.append(Device(target, index, base, _identify(target, index, base)))
+        devices.append(Device(target, index, base, _identify(target, index, base), found))
     check_side_by_side(devices)
     return devices
 

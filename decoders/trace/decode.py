@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.clock_relation import Relation
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder, peers_of
@@ -26,7 +27,7 @@ from freezeframe.decoders.trace import views
 from freezeframe.decoders.trace.events import events_table, intervals_table
 from freezeframe.decoders.trace.memory import Problem, ProblemCode, at_earliest, check, read_memory
 from freezeframe.decoders.trace.relate import relate_targets
-from freezeframe.decoders.trace.schema import TABLES, categories, column_types, schema
+from freezeframe.decoders.trace.schema import TABLES, Places, categories, column_types, schema
 from freezeframe.decoders.trace.words import words_and_packets
 
 DECODER_VERSION = 2
@@ -60,6 +61,8 @@ class Trace(ShownInNotebooks):
     """How the time lines of further targets stand to that of the first, by their number."""
     related: list[str] = field(default_factory=list)
     """How that is known, a sentence each; they stand among the notes, too."""
+    taps: tuple[str, ...] = ()
+    """The taps of the cards, in the order in which a packet passes them."""
 
     def credits(self) -> pd.DataFrame:
         """Return the credits that were sent, taken and refused; see `views.credits`."""
@@ -150,7 +153,8 @@ class Trace(ShownInNotebooks):
             ) from None
         timebase = TimeBase.from_folder(folder, relations).at_origin(origin_ps)
         ends = all_ends(folder, devices)
-        loaded = {name: _frame(name, table, ends) for name, table in frames.items()}
+        places = _places(folder, ends)
+        loaded = {name: _frame(name, table, places) for name, table in frames.items()}
         return cls(
             timebase=timebase,
             devices=devices,
@@ -158,6 +162,7 @@ class Trace(ShownInNotebooks):
             notes=[*timebase.notes, *related],
             relations=relations,
             related=related,
+            taps=_taps(places),
             **loaded,
         )
 
@@ -167,6 +172,15 @@ def all_ends(folder: CaptureFolder, captured: Sequence[str]) -> tuple[str, ...]:
     peers = peers_of(folder.devices)
     names = {*captured, *(peers[name] for name in captured if name in peers)}
     return tuple(sorted(names, key=lambda name: (len(name), name)))
+
+
+def _places(folder: CaptureFolder, ends: tuple[str, ...]) -> Places:
+    memories = (memory for device in folder.devices for memory in device.roles.memories)
+    return Places(ends, tuple(dict.fromkeys(memories)))
+
+
+def _taps(places: Places) -> tuple[str, ...]:
+    return tuple(memory for memory in places.memories if memory != EVENT_LOG)
 
 
 def _sealed(about: dict[str, Any]) -> bytes:
@@ -211,12 +225,12 @@ def _about(path: Path, table: pa.Table, folder: CaptureFolder) -> dict[str, Any]
     return dict(about)
 
 
-def _frame(name: str, table: pa.Table, devices: tuple[str, ...]) -> pd.DataFrame:
+def _frame(name: str, table: pa.Table, places: Places) -> pd.DataFrame:
     """Return a frame as `make_frame` makes it, so that a loaded trace equals a decoded one."""
     frame: pd.DataFrame = table.to_pandas()
     for column, kind in column_types(name).items():
         if kind == "text":
-            texts = pd.Index(categories(name, column, devices), dtype="str")
+            texts = pd.Index(categories(name, column, places), dtype="str")
             frame[column] = pd.Categorical(frame[column], categories=texts)
         elif kind == "bool?":
             frame[column] = frame[column].astype("boolean")
@@ -254,20 +268,22 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
     peers = peers_of(folder.devices)
     relations, related = relate_targets(folder, chosen, readings, peers)
     timebase = at_earliest(TimeBase.from_targets(chosen, relations), readings)
-    words, packets = words_and_packets(readings, timebase, ends, peers)
+    places = _places(folder, ends)
+    words, packets = words_and_packets(readings, timebase, places, peers)
     checked = [check(reading) for reading in readings]
-    events = events_table(readings, [marks for _, marks in checked], timebase, ends)
+    events = events_table(readings, [marks for _, marks in checked], timebase, places)
     return Trace(
         words=words,
         packets=packets,
         events=events,
-        intervals=intervals_table(events, readings, timebase, ends),
+        intervals=intervals_table(events, readings, timebase, places),
         timebase=timebase,
         devices=names,
         problems=[problem for problems, _ in checked for problem in problems],
         notes=[*timebase.notes, *related],
         relations=relations,
         related=related,
+        taps=_taps(places),
     )
 
 

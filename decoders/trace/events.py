@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.registers.layouts import (
-    CAUSE_NAMES,
     EVENT,
     EVENT_SOURCE_NAMES,
     LOSS,
-    MACHINE_NAMES,
     MARK,
     CreditCode,
     DescCode,
@@ -33,6 +33,7 @@ from freezeframe.decoders.trace.memory import Mark, Reading, times_of
 from freezeframe.decoders.trace.schema import (
     ERROR,
     EVENT_KINDS,
+    Places,
     categories,
     column_types,
     field_of,
@@ -63,7 +64,7 @@ def events_table(
     readings: Sequence[Reading],
     marks: Sequence[Sequence[Mark]],
     timebase: TimeBase,
-    devices: tuple[str, ...],
+    places: Places,
 ) -> pd.DataFrame:
     """Return the table ``events``, by time; rows of one time stay in the order of the recording.
 
@@ -72,36 +73,34 @@ def events_table(
     """
     parts = []
     for reading, marked in zip(readings, marks, strict=True):
-        parts += _recorded(reading, timebase, devices)
+        parts += _recorded(reading, timebase, places)
         if marked:
-            parts.append(_errors(reading, marked, timebase, devices))
+            parts.append(_errors(reading, marked, timebase, places))
     joined: Rows = {
         name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, np.int64)
         for name in _COLUMNS
     }
     order = np.lexsort((joined["order"], joined["source"], joined["t_ps"]))
-    return make_frame("events", {name: rows[order] for name, rows in joined.items()}, devices)
+    return make_frame("events", {name: rows[order] for name, rows in joined.items()}, places)
 
 
-def _recorded(reading: Reading, timebase: TimeBase, devices: tuple[str, ...]) -> list[Rows]:
+def _recorded(reading: Reading, timebase: TimeBase, places: Places) -> list[Rows]:
     wanted = (Kind.MARK, Kind.TIME, *(_LOG_KINDS if reading.is_log else ()))
     parts: list[Rows] = []
     for kind in wanted:
         rows = np.flatnonzero(reading.columns.kind == kind)
         if len(rows):
-            part = _common(reading, timebase, devices, rows)
+            part = _common(reading, timebase, places, rows)
             part["kind"] = np.full(len(rows), EVENT_KINDS.index(kind.name))
-            part |= _meaning(kind, reading.columns.data[rows])
+            part |= _meaning(kind, reading.columns.data[rows], reading.roles.card)
             part["order"] = 2 * rows + 1
             parts.append(part)
     return parts
 
 
-def _errors(
-    reading: Reading, marks: Sequence[Mark], timebase: TimeBase, devices: tuple[str, ...]
-) -> Rows:
+def _errors(reading: Reading, marks: Sequence[Mark], timebase: TimeBase, places: Places) -> Rows:
     rows = np.array([mark.record for mark in marks], dtype=np.int64)
-    part = _common(reading, timebase, devices, rows)
+    part = _common(reading, timebase, places, rows)
     part["kind"] = np.full(len(rows), EVENT_KINDS.index(ERROR))
     part["slot"] = np.array([mark.slot for mark in marks], dtype=np.int64)
     part["value"] = np.array([mark.value for mark in marks], dtype=np.int64)
@@ -112,9 +111,9 @@ def _errors(
     return part
 
 
-def _common(reading: Reading, timebase: TimeBase, devices: tuple[str, ...], rows: Int64) -> Rows:
+def _common(reading: Reading, timebase: TimeBase, places: Places, rows: Int64) -> Rows:
     t_ps, t_unc_ps = times_of(timebase, reading, rows)
-    source = categories("events", "source", devices).index(reading.source)
+    source = categories("events", "source", places).index(reading.source)
     return {
         "t_ps": t_ps,
         "t_unc_ps": t_unc_ps,
@@ -122,11 +121,11 @@ def _common(reading: Reading, timebase: TimeBase, devices: tuple[str, ...], rows
         "slot": reading.slot[rows],
         "data": reading.columns.data[rows],
         "source": np.full(len(rows), source),
-        "device": np.full(len(rows), devices.index(reading.device)),
+        "device": np.full(len(rows), places.devices.index(reading.device)),
     }
 
 
-def _meaning(kind: Kind, data: Int64) -> Rows:
+def _meaning(kind: Kind, data: Int64, card: ElaboratedCard) -> Rows:
     """Return code, event source, value and flow of records of one kind."""
     n = len(data)
     rows: Rows = {
@@ -139,12 +138,14 @@ def _meaning(kind: Kind, data: Int64) -> Rows:
         rows["value"] = field_of(LOSS, "lost", data)
     elif kind is Kind.MARK:
         causes = field_of(MARK, "causes", data)
-        rows["code"] = _each(causes, _cause_text)
+        rows["code"] = _each(
+            causes, partial(_cause_text, tuple(cause.name for cause in card.causes))
+        )
         rows["value"] = field_of(MARK, "since_cycles", data)
     elif kind is not Kind.TIME:
         code = field_of(EVENT, "code", data)
         source = field_of(EVENT, "source", data)
-        rows["code"] = _each(code, lambda number: _code_text(kind, number))
+        rows["code"] = _each(code, partial(_code_text, kind, tuple(card.said.states)))
         rows["event_source"] = _each(source, lambda number: name_of(EVENT_SOURCE_NAMES, number))
         rows["value"] = field_of(EVENT, "value", data)
         if kind in _WITH_FLOW:
@@ -163,19 +164,17 @@ def _each(numbers: Int64, text: Callable[[int], str]) -> Texts:
     return _objects([text(number) for number in unique.tolist()])[inverse]
 
 
-def _code_text(kind: Kind, number: int) -> str:
+def _code_text(kind: Kind, machines: tuple[str, ...], number: int) -> str:
     if kind is Kind.STATE:
-        return name_of(MACHINE_NAMES, number)
+        return name_of(machines, number)
     if kind is Kind.USER:
         return str(number)
     names = {int(code): code.name.lower() for code in _CODES[kind]}
     return names.get(number, f"unknown-{number}")
 
 
-def _cause_text(causes: int) -> str:
-    return "+".join(
-        name_of(CAUSE_NAMES, bit) for bit in range(causes.bit_length()) if causes >> bit & 1
-    )
+def _cause_text(names: tuple[str, ...], causes: int) -> str:
+    return "+".join(name_of(names, bit) for bit in range(causes.bit_length()) if causes >> bit & 1)
 
 
 class _Instant(NamedTuple):
@@ -194,7 +193,7 @@ class _Interval(NamedTuple):
 
 
 def intervals_table(
-    events: pd.DataFrame, readings: Sequence[Reading], timebase: TimeBase, devices: tuple[str, ...]
+    events: pd.DataFrame, readings: Sequence[Reading], timebase: TimeBase, places: Places
 ) -> pd.DataFrame:
     """Return the table ``intervals``, by time: one row for each time a flow was blocked.
 
@@ -208,7 +207,7 @@ def intervals_table(
         for interval in _of_log(events, reading, timebase)
     ]
     rows.sort(key=lambda i: (i.start.t_ps, i.source, i.flow, i.end.t_ps))
-    sources = categories("intervals", "source", devices)
+    sources = categories("intervals", "source", places)
     return make_frame(
         "intervals",
         {
@@ -217,12 +216,12 @@ def intervals_table(
             "kind": np.zeros(len(rows), dtype=np.int64),
             "t_end_ps": np.array([i.end.t_ps for i in rows], dtype=np.int64),
             "t_unc_ps": np.array([_worse(i.start, i.end) for i in rows], dtype=np.int64),
-            "device": np.array([devices.index(i.device) for i in rows], dtype=np.int64),
+            "device": np.array([places.devices.index(i.device) for i in rows], dtype=np.int64),
             "flow": np.array([i.flow for i in rows], dtype=np.int64),
             "open_start": np.array([i.open_start for i in rows], dtype=np.bool_),
             "open_end": np.array([i.open_end for i in rows], dtype=np.bool_),
         },
-        devices,
+        places,
     )
 
 

@@ -12,9 +12,10 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage
-from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, MEMORY_NAMES, Kind, Memory
-from freezeframe.capture.timebase import DOMAIN_OF_MEMORY, UNKNOWN_PS, TimeBase
+from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
+from freezeframe.capture.timebase import UNKNOWN_PS, TimeBase
 from freezeframe.decoders.trace import kernels
 from freezeframe.decoders.trace.kernels import Bytes, Dated, Unpacked
 
@@ -46,7 +47,8 @@ class Reading:
     Attributes:
         device: "A".
         source: "A.tx_enq".
-        tap: what was recorded; in SELECT mode the selected tap.
+        roles: the parts of its card.
+        memory: what was recorded; in SELECT mode the selected tap.
         records: ``(n, 9)`` uint8.
         slot: ``(n,)`` int64, where each record stood.
         missing: ``(n,)`` int64, records that were not read just before each one.
@@ -55,7 +57,8 @@ class Reading:
 
     device: str
     source: str
-    tap: Memory
+    roles: Roles
+    memory: str
     records: Bytes
     slot: Int64
     missing: Int64
@@ -68,16 +71,21 @@ class Reading:
 
     @property
     def is_log(self) -> bool:
-        return self.tap == Memory.EVENT_LOG
+        return self.memory == EVENT_LOG
 
     @property
     def domain(self) -> str:
-        return DOMAIN_OF_MEMORY[MEMORY_NAMES[self.tap]]
+        return self.roles.domain_of[self.memory]
+
+    @property
+    def sends(self) -> bool:
+        """Whether it is of the outgoing path."""
+        return self.memory in self.roles.tx.taps
 
 
 def read_memory(device: DeviceCapture, image: MemoryImage) -> Reading:
     """Put the records of a memory in order, unpack and date them. Nothing on the wire raises."""
-    tap = _tap(device, image.name)
+    memory = _recorded(device, image.name)
     slots = image.slots_in_order()
     read = image.read_mask()[slots]
     order = np.flatnonzero(read)
@@ -86,24 +94,26 @@ def read_memory(device: DeviceCapture, image: MemoryImage) -> Reading:
     columns = kernels.unpack_records(records)
     return Reading(
         device=device.name,
-        source=f"{device.name}.{MEMORY_NAMES[tap]}",
-        tap=tap,
+        source=f"{device.name}.{memory}",
+        roles=device.roles,
+        memory=memory,
         records=records,
         slot=slots[order],
         missing=missing,
         columns=columns,
-        dated=kernels.date_records(columns, missing, 0 if tap == Memory.EVENT_LOG else 1),
+        dated=kernels.date_records(columns, missing, 0 if memory == EVENT_LOG else 1),
         skipped=_skipped(image.gaps, slots, read),
     )
 
 
-def _tap(device: DeviceCapture, memory: str) -> Memory:
-    tap = Memory(MEMORY_NAMES.index(memory))
-    if device.identity.trace_mode == _SELECT and tap != Memory.EVENT_LOG:
+def _recorded(device: DeviceCapture, memory: str) -> str:
+    """Return what a memory holds: where one serves a selected tap, that tap."""
+    if device.identity.trace_mode == _SELECT and memory != EVENT_LOG:
         selected = device.registers.field("ctl.options", "select_tap")
-        if selected is not None and selected < Memory.EVENT_LOG:
-            return Memory(selected)
-    return tap
+        taps = device.roles.taps
+        if selected is not None and selected < len(taps):
+            return taps[selected]
+    return memory
 
 
 def _skipped(gaps: list[Gap], slots: Int64, read: npt.NDArray[np.bool_]) -> tuple[Skipped, ...]:

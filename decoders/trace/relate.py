@@ -14,10 +14,11 @@ import pandas as pd
 
 from freezeframe.capture.clock_relation import Bound, Relation, relate
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
-from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MEMORY_NAMES, Cause, Domain
+from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Domain
 from freezeframe.capture.timebase import UNKNOWN_PS, TimeBase
 from freezeframe.decoders.trace.events import events_table
 from freezeframe.decoders.trace.memory import Reading
+from freezeframe.decoders.trace.schema import Places
 from freezeframe.decoders.trace.views import credits
 from freezeframe.decoders.trace.words import words_and_packets
 
@@ -151,17 +152,19 @@ def _crossed(
     times: Mapping[int, TimeBase], devices: Sequence[DeviceCapture], target: int, reference: int
 ) -> Iterator[Bound]:
     """Yield that a card frozen by the others' wire froze after the card that had a cause of its own."""
-    cross = 1 << Cause.CROSS
     frozen = []
     for device in devices:
         causes = device.registers.value("ctl.causes")
         cycle = device.registers.value64("ctl.cause_cycle_")
         if causes and cycle:
+            by_peer = device.found.card.peer_cause
+            names = device.found.card.cause_names(causes)
+            own, other = by_peer not in names, names == [by_peer]
             at_ps = times[device.target].instant_ps(device.name, DOMAIN_NAMES[Domain.BUS], cycle)
-            frozen.append((device.target, causes, at_ps))
-    for owner, causes, own_ps in frozen:
-        for later, crossed, later_ps in frozen:
-            if causes & cross or crossed != cross or {owner, later} != {target, reference}:
+            frozen.append((device.target, own, other, at_ps))
+    for owner, own, _, own_ps in frozen:
+        for later, _, crossed, later_ps in frozen:
+            if not (own and crossed) or {owner, later} != {target, reference}:
                 continue
             if owner == target:
                 yield Bound(own_ps, later_ps, at_most=True)
@@ -175,8 +178,8 @@ def _seen_twice(
     """Yield when each packet or credit left one card, and when it was at the other."""
     for left, right, key in (
         (
-            _crossing(here, readings, sender, "tx_deq"),
-            _crossing(there, readings, receiver, "rx_enq"),
+            _crossing(here, readings, sender, sends=True),
+            _crossing(there, readings, receiver, sends=False),
             _KEY,
         ),
         (
@@ -194,25 +197,36 @@ def _credits(
 ) -> pd.DataFrame:
     """Return the credits sent or taken by a device whose count stands once in its log."""
     mine = [r for r in readings if r.device == device and r.is_log]
-    events = events_table(mine, [[]] * len(mine), timebase, (device,))
+    events = events_table(mine, [[]] * len(mine), timebase, _places(mine, device))
     table = credits(events)
     table = table[(table["code"] == code) & (table["t_unc_ps"] != UNKNOWN_PS)]
     table = table.assign(t=table["t_ps"] + loose * table["t_unc_ps"])[["flow", "freed", "t"]]
     return table.drop_duplicates(["flow", "freed"], keep=False)
 
 
+def _places(readings: Sequence[Reading], device: str) -> Places:
+    return Places((device,), tuple(reading.memory for reading in readings))
+
+
 def _crossing(
-    timebase: TimeBase, readings: Sequence[Reading], device: str, tap: str
+    timebase: TimeBase, readings: Sequence[Reading], device: str, *, sends: bool
 ) -> pd.DataFrame:
-    """Return the packets of a tap that can be recognized, with the earliest or latest time of their first word."""
-    mine = [r for r in readings if r.device == device and MEMORY_NAMES[r.tap] == tap]
-    words, packets = words_and_packets(mine, timebase, (device,), {})
+    """Return the packets before the link, or behind it, that can be recognized.
+
+    With the earliest or the latest time of their first word.
+    """
+    mine = [
+        r
+        for r in readings
+        if r.device == device and r.memory == (r.roles.tx.exit if sends else r.roles.rx.entry)
+    ]
+    words, packets = words_and_packets(mine, timebase, _places(mine, device), {})
     whole = packets[packets["whole"].to_numpy() & (packets["t_unc_ps"].to_numpy() != UNKNOWN_PS)]
     first = whole["first_row"].to_numpy().astype(np.int64)
     last = whole["end_row"].to_numpy().astype(np.int64) - 1
     data = words["data"].to_numpy()
     # The looser end of each time, so that a bound never says more than is known.
-    loose = whole["t_unc_ps"].to_numpy() * (1 if tap == "rx_enq" else -1)
+    loose = whole["t_unc_ps"].to_numpy() * (-1 if sends else 1)
     table = pd.DataFrame(
         {"w0": data[first], "w1": data[np.minimum(first + 1, last)], "tail": data[last]}
     )

@@ -6,6 +6,7 @@ Source: docs/formats.md sections 3, 4 and 8.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from freezeframe.capture.registers.layout import Layout
-from freezeframe.capture.registers.layouts import MEMORY_NAMES, Kind, PacketType
+from freezeframe.capture.registers.layouts import Kind, PacketType
 from freezeframe.decoders.columns import name_type
 
 UNKNOWN_KIND = "unknown"
@@ -125,39 +126,48 @@ def column_types(table: str) -> Mapping[str, str]:
     return _COLUMNS[table]
 
 
-def categories(table: str, column: str, devices: tuple[str, ...]) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What the places in the tables are called: devices and the other ends of their links, and memories."""
+
+    devices: tuple[str, ...]
+    memories: tuple[str, ...]
+
+
+def categories(table: str, column: str, places: Places) -> tuple[str, ...]:
     """Return every text that a dictionary column may hold, in the order of its codes.
 
-    The order follows from the devices alone, so that the same capture gives the same bytes.
+    The order follows from the places alone, so that the same capture gives the same bytes.
     """
+    devices, memories = places.devices, places.memories
     if column == "kind":
         return _KINDS[table]
     if column == "device":
         return devices
     if column == "tap":
-        return MEMORY_NAMES
+        return memories
     if column == "source":
-        return tuple(f"{device}.{memory}" for device in devices for memory in MEMORY_NAMES)
+        return tuple(f"{device}.{memory}" for device in devices for memory in memories)
     if column == "direction":
         ends = (*devices, "?")
         return tuple(f"{a}->{b}" for a in ends for b in ends if a != b or a != "?")
     raise ValueError(f"{table}.{column} is not a dictionary column")
 
 
-def make_frame(table: str, columns: Mapping[str, Any], devices: tuple[str, ...]) -> pd.DataFrame:
+def make_frame(table: str, columns: Mapping[str, Any], places: Places) -> pd.DataFrame:
     """Return a frame with exactly the columns and types of ``table``.
 
     Args:
         columns: by name. Dictionary columns are codes into `categories`, "bool?" columns are int8
             with 1, 0 and -1 for null, the others are arrays of their type. Columns that the table
             does not have are left out.
-        devices: names of the capture's devices.
+        places: names of the capture's devices and memories.
     """
     frame: dict[str, Any] = {}
     for name, kind in _COLUMNS[table].items():
         values = columns[name]
         if kind == "text":
-            texts = categories(table, name, devices)
+            texts = categories(table, name, places)
             frame[name] = pd.Categorical.from_codes(
                 np.asarray(values, dtype=np.int32), categories=pd.Index(texts, dtype="str")
             )

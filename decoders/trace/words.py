@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from freezeframe.capture.registers.layouts import HEADER, Kind, Memory, PacketType
+from freezeframe.capture.registers.layouts import HEADER, Kind, PacketType
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.trace.framing import Packets, frame_records
 from freezeframe.decoders.trace.memory import Reading, times_of
 from freezeframe.decoders.trace.schema import (
     PACKET_KINDS,
     UNKNOWN_KIND,
+    Places,
     categories,
     field_of,
     make_frame,
@@ -31,13 +32,13 @@ Columns = dict[str, npt.NDArray[np.generic]]
 def words_and_packets(
     readings: Sequence[Reading],
     timebase: TimeBase,
-    devices: tuple[str, ...],
+    places: Places,
     peers: Mapping[str, str],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables ``words`` and ``packets``: memory by memory, each oldest first.
 
     Args:
-        devices: names of all devices and of the other ends of their links.
+        places: names of all devices and of the other ends of their links, and of the memories.
         peers: the other end of each device's link; "?" stands for one that is not known.
     """
     words: list[Columns] = []
@@ -47,14 +48,14 @@ def words_and_packets(
         if reading.is_log:
             continue
         framed = frame_records(reading.records, np.flatnonzero(reading.missing).tolist())
-        words.append(_words(reading, framed, timebase, devices, packet_rows))
+        words.append(_words(reading, framed, timebase, places, packet_rows))
         peer = peers.get(reading.device, "?")
-        packets.append(_packets(reading, framed, timebase, devices, peer, word_rows))
+        packets.append(_packets(reading, framed, timebase, places, peer, word_rows))
         word_rows += len(words[-1]["t_ps"])
         packet_rows += len(framed)
     return (
-        make_frame("words", _joined("words", words), devices),
-        make_frame("packets", _joined("packets", packets), devices),
+        make_frame("words", _joined("words", words), places),
+        make_frame("packets", _joined("packets", packets), places),
     )
 
 
@@ -70,7 +71,7 @@ def _words(
     reading: Reading,
     framed: Packets,
     timebase: TimeBase,
-    devices: tuple[str, ...],
+    places: Places,
     first_packet: int,
 ) -> Columns:
     kind = reading.columns.kind
@@ -87,7 +88,7 @@ def _words(
     index = bodies_before - np.repeat(bodies_before[starts], lengths)
     return {
         "t_ps": t_ps,
-        "source": _code("words", "source", reading.source, devices, n),
+        "source": _code("words", "source", reading.source, places, n),
         "kind": kind[rows].astype(np.int64) - 1,
         "t_unc_ps": t_unc_ps,
         "cycle": reading.dated.cycle[rows],
@@ -102,7 +103,7 @@ def _packets(
     reading: Reading,
     framed: Packets,
     timebase: TimeBase,
-    devices: tuple[str, ...],
+    places: Places,
     peer: str,
     first_word: int,
 ) -> Columns:
@@ -123,18 +124,17 @@ def _packets(
     packet_type = field("type")
     known = (packet_type >= PacketType.RDMA_WRITE) & (packet_type <= PacketType.CREDIT)
     device = reading.device
-    sends = reading.tap in (Memory.TX_ENQ, Memory.TX_DEQ)
-    direction = f"{device}->{peer}" if sends else f"{peer}->{device}"
+    direction = f"{device}->{peer}" if reading.sends else f"{peer}->{device}"
     return {
         "t_ps": t_ps,
-        "source": _code("packets", "source", reading.source, devices, n),
+        "source": _code("packets", "source", reading.source, places, n),
         "kind": np.where(known, packet_type - 1, PACKET_KINDS.index(UNKNOWN_KIND)),
         "t_end_ps": t_end_ps,
         "t_unc_ps": t_unc_ps,
         "cycle": reading.dated.cycle[first],
-        "device": _code("packets", "device", device, devices, n),
-        "tap": np.full(n, int(reading.tap)),
-        "direction": _code("packets", "direction", direction, devices, n),
+        "device": _code("packets", "device", device, places, n),
+        "tap": np.full(n, places.memories.index(reading.memory)),
+        "direction": _code("packets", "direction", direction, places, n),
         "flow": field("flow"),
         "seq": field("seq"),
         "length": field("length"),
@@ -150,5 +150,5 @@ def _packets(
     }
 
 
-def _code(table: str, column: str, text: str, devices: tuple[str, ...], n: int) -> Int64:
-    return np.full(n, categories(table, column, devices).index(text), dtype=np.int64)
+def _code(table: str, column: str, text: str, places: Places, n: int) -> Int64:
+    return np.full(n, categories(table, column, places).index(text), dtype=np.int64)

@@ -11,7 +11,7 @@ from freezeframe.gui.cli.options import DeviceOption, JsonOption, LogOption, Tar
 
 OnOption = Annotated[
     str | None,
-    option("--on", "TAP", "Watch this tap: tx_enq, tx_deq, rx_enq, rx_deq, or one of the card file.")
+    option("--on", "TAP", "Watch this tap, by its name in the card file; status lists them.")
 ]  # fmt: skip
 TermOption = Annotated[
     str | None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
 
 
-_ERRORS = ("header_errors", "payload_errors", "length_errors", "parity_errors")
+_ERRORS = ("bad-header", "bad-payload", "bad-length", "bad-credit")
 # Heading, width of the column. The link columns count words, the credit columns credits, a second.
 _COLUMNS = (
     ("card", 5), ("recorder", 10), ("gen", 5), ("out/s", 7), ("in/s", 7), ("bad/s", 6),
@@ -48,7 +48,7 @@ def banner_text(monitor: Monitor) -> list[str]:
 def _first_causes(states: Iterable[RecorderState]) -> list[RecorderState]:
     """Return the cards with a cause of their own; those that only heard of it where there is none."""
     stopped = [state for state in states if state.state in ("triggered", "frozen")]
-    return [state for state in stopped if state.causes != ("cross",)] or stopped
+    return [state for state in stopped if state.causes != (state.peer_cause,)] or stopped
 
 
 def _source_line(watched: Watched, selected: bool, now_ns: int) -> Line:
@@ -93,20 +93,21 @@ def _card_lines(watched: Watched) -> list[Line]:
 
 
 def _card_line(watched: Watched, state: RecorderState) -> Line:
-    def rate(name: str) -> float | None:
-        return watched.rate(f"{state.device}.{name}")
+    def rate(counts: str, tap: str = "") -> float | None:
+        return _rate(watched, state, counts, tap)
 
-    bad = [rate(name) for name in _ERRORS]
+    bad = [rate(counts) for counts in _ERRORS]
+    sent, received = _link_taps(state)
     bad_rate = None if None in bad else sum(amount for amount in bad if amount is not None)
     cells = [
         f"{state.generation}",
-        rate_cell(rate("tx_deq_words")),
-        rate_cell(rate("rx_enq_words")),
+        rate_cell(rate("words", sent)),
+        rate_cell(rate("words", received)),
         rate_cell(bad_rate),
-        rate_cell(rate("credits_sent")),
-        rate_cell(rate("credits_taken")),
-        rate_cell(rate("credits_refused")),
-        _wait_share(watched, state.device),
+        rate_cell(rate("credits-sent")),
+        rate_cell(rate("credits-taken")),
+        rate_cell(rate("credits-refused")),
+        _wait_share(watched, state),
     ]
     text = "".join(cell.rjust(width) for cell, (_, width) in zip(cells, _COLUMNS[2:], strict=True))
     stopped = state.state in ("triggered", "frozen")
@@ -118,13 +119,25 @@ def _card_line(watched: Watched, state: RecorderState) -> Line:
     )
 
 
-def _wait_share(watched: Watched, device: str) -> str:
+def _wait_share(watched: Watched, state: RecorderState) -> str:
     """Return how much of the link cycles that had something to send went by waiting for credit.
 
     Not of all cycles: an emulated card runs far below its clock, and says nothing on how far.
     """
-    waited = watched.rate(f"{device}.pressure_cycles")
-    sent = watched.rate(f"{device}.tx_deq_words")
+    waited = _rate(watched, state, "blocked-cycles")
+    sent = _rate(watched, state, "words", _link_taps(state)[0])
     if waited is None or sent is None:
         return "-"
     return "-" if waited + sent == 0 else f"{100 * waited / (waited + sent):.0f} %"
+
+
+def _rate(watched: Watched, state: RecorderState, counts: str, tap: str = "") -> float | None:
+    """Return how fast the counter of that meaning rises; None of a card that has none, or that is not known so."""
+    counter = state.roles.counter(counts, tap) if state.roles is not None else ""
+    return watched.rate(f"{state.device}.{counter}") if counter else None
+
+
+def _link_taps(state: RecorderState) -> tuple[str, str]:
+    """Return the taps before the link and behind it."""
+    roles = state.roles
+    return ("", "") if roles is None else (roles.tx.exit, roles.rx.entry)

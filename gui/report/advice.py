@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
-from freezeframe.capture.registers.names import cause_names
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.report.card_advice import CARD_ADVICE, Advice
 from freezeframe.gui.text import shell_word
@@ -158,26 +157,18 @@ ADVICE: dict[str, Advice] = {
     ),
 }
 
-_PLACES = {
-    "tx_enq": "{}'s DMA engine, before the outgoing FIFO",
-    "tx_deq": "{}'s outgoing FIFO",
-    "rx_enq": "the link into {}",
-    "rx_deq": "{}'s incoming FIFO",
-}
-
 
 def place(finding: Finding) -> str:
-    """Return the place of a finding in words: the segment that ends at its tap, or the device."""
+    """Return the place of a finding in words: what lies before its tap, or the device."""
+    if finding.place:
+        return finding.place
     if finding.device is None:
         return "an unknown place"
     if finding.direction is not None and " -> " in finding.direction:
         return (
             f"{finding.device}, {finding.direction.replace(' -> ', ' to ')}"  # of a described card
         )
-    known = _PLACES.get(finding.tap or "")
-    if known is None:
-        return f"{finding.device}.{finding.tap}" if finding.tap else finding.device
-    return known.format(finding.device)
+    return f"{finding.device}.{finding.tap}" if finding.tap else finding.device
 
 
 def _advice(finding: Finding) -> Advice | None:
@@ -218,8 +209,12 @@ def _still_to_be_had(capture: CaptureFolder, trace: Trace | None) -> tuple[str, 
             f"armed: freezeframe pull {place} -o NAME.ff"
         )
     held = len(capture.devices)
-    causes = [device.registers.value("ctl.causes") for device in capture.devices]
-    others_only = all(cause_names(mask or 0) == ["cross"] for mask in causes)
+    causes = [
+        (card.cause_names(device.registers.value("ctl.causes") or 0), card.peer_cause)
+        for device in capture.devices
+        if (card := device.found.card)
+    ]
+    others_only = all(names == [by_peer] for names, by_peer in causes)
     if held == 1 or others_only:
         steps.append(
             "Pull both ends of the link: the other device may hold the first cause, and most causes "

@@ -7,8 +7,7 @@ from typing import Any
 
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.folder.card_folder import CardFolder
-from freezeframe.capture.registers.layouts import MACHINE_NAMES, MACHINE_STATE_NAMES
-from freezeframe.capture.registers.map_table import COUNTER_DOCS
+from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.text import folder_name, shell_path, shell_word
 
@@ -28,12 +27,13 @@ def state_section(capture: CaptureFolder) -> Html:
     """Return what the cards were doing at the freeze: machines, FIFO levels, flows, counters."""
     headers = ["what", *(f"device {d.name}" for d in capture.devices)]
     body: list[list[str]] = []
-    for number, machine in enumerate(MACHINE_NAMES):
+    first = capture.devices[0]
+    for number, machine in enumerate(first.found.card.said.states):
         states = [d.registers.value("frozen.machine", number) for d in capture.devices]
         body.append([f"state machine {machine}", *map(_machine_state, states)])
     for label, register in (
-        ("words in the outgoing FIFO", "frozen.tx_level"),
-        ("words in the incoming FIFO", "frozen.rx_level"),
+        ("words in the outgoing FIFO", f"frozen.{first.roles.tx.level}"),
+        ("words in the incoming FIFO", f"frozen.{first.roles.rx.level}"),
         ("words the transmit DMA had to fetch", "frozen.dma_remaining"),
         ("descriptors waiting", "frozen.descriptors_waiting"),
         ("completions waiting", "frozen.completions_waiting"),
@@ -44,9 +44,9 @@ def state_section(capture: CaptureFolder) -> Html:
     counters = {d.name: d.registers.counters() for d in capture.devices}
     names = list(dict.fromkeys(name for of in counters.values() for name in of))
     used = [n for n in names if any(of.get(n) for of in counters.values())]
+    docs = {name: c.doc for d in capture.devices for name, c in d.found.card.counters}
     counter_rows = [
-        [n, *(_count(counters[d.name].get(n)) for d in capture.devices), COUNTER_DOCS[n]]
-        for n in used
+        [n, *(_count(counters[d.name].get(n)) for d in capture.devices), docs[n]] for n in used
     ]
     flows = [row for d in capture.devices for row in _flow_rows(d)]
     numbers = range(1, len(headers))

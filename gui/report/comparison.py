@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Row
-from freezeframe.capture.registers.names import cause_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +85,8 @@ def difference_text(value: int, against: int, bits: int = 64) -> str:
 
 
 def register_text(row: Row, value: int) -> str:
-    """Return the value of a register: a mask of causes in hex with their names, else a count."""
-    if row.label.endswith("ctl.causes"):
-        return f"{value:#010x} ({', '.join(cause_names(value)) or 'none'})"
-    return f"{value:,}"
+    """Return the value of a register: a mask in hex with what it says, else a count."""
+    return f"{value:#010x} ({row.text})" if row.text else f"{value:,}"
 
 
 def _belongs(row: Row, group: Sequence[Row]) -> bool:

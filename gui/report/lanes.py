@@ -75,15 +75,11 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
     for sender, receiver in ways:
         group = f"{sender} → {receiver}" if receiver else f"{sender} sends, {sender} receives"
         way: list[Lane] = []
-        for device, tap in (
-            (sender, "tx_enq"),
-            (sender, "tx_deq"),
-            (receiver or sender, "rx_enq"),
-            (receiver or sender, "rx_deq"),
-        ):
+        for tap, (end, meaning) in zip(trace.taps, _TAP_MEANING, strict=False):
+            device = (receiver or sender) if end else sender
             packets = trace.packets[trace.packets["source"] == f"{device}.{tap}"]
             bars = [packet_bar(row) for row in _rows(packets)]
-            way.append(Lane(group, f"{device} {tap}", _TAP_MEANING[tap].format(device), bars))
+            way.append(Lane(group, f"{device} {tap}", meaning.format(device), bars))
         if any(lane.bars for lane in way):
             lanes += way
     group = "Flow control and events"
@@ -123,7 +119,7 @@ def packet_rows(trace: Trace, direction: str) -> list[dict[str, Any]]:
     """Return the packets of one direction tap by tap, in the order in which words pass the taps."""
     packets = trace.packets[trace.packets["direction"] == direction]
     rows = _rows(packets)
-    order = list(_TAP_MEANING)
+    order = trace.taps
     return sorted(rows, key=lambda row: (order.index(row["tap"]), row["t_ps"], row["first_row"]))
 
 
@@ -181,12 +177,12 @@ def _tick(row: dict[str, Any]) -> Tick:
     )
 
 
-_TAP_MEANING = {
-    "tx_enq": "into the outgoing FIFO of {}",
-    "tx_deq": "out of the outgoing FIFO of {}, onto the link",
-    "rx_enq": "from the link into the incoming FIFO of {}",
-    "rx_deq": "out of the incoming FIFO of {}",
-}
+_TAP_MEANING = (  # in the order of a packet; 0: at the sender, 1: the receiver
+    (0, "into the outgoing FIFO of {}"),
+    (0, "out of the outgoing FIFO of {}, onto the link"),
+    (1, "from the link into the incoming FIFO of {}"),
+    (1, "out of the incoming FIFO of {}"),
+)
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.registers.names import cause_names
 from freezeframe.decoders.trace.decode import Trace
 
 
@@ -24,11 +23,12 @@ class Freeze:
     cycle: int
     t_ps: int
     t_unc_ps: int
+    peer_cause: str
 
     @property
     def is_cross(self) -> bool:
         """Whether the other device's freeze is all that froze this one."""
-        return self.causes in (("cross",), ("peer",))
+        return self.causes == (self.peer_cause,)
 
 
 def freezes(capture: CaptureFolder, trace: Trace) -> list[Freeze]:
@@ -40,8 +40,10 @@ def freezes(capture: CaptureFolder, trace: Trace) -> list[Freeze]:
         if not mask or cycle is None or (device.name, "bus") not in trace.timebase.clocks:
             continue
         times, uncertain = trace.timebase.times_ps(device.name, "bus", np.array([cycle], np.int64))
-        causes = tuple(cause_names(mask))
-        found.append(Freeze(device.name, causes, cycle, int(times[0]), int(uncertain[0])))
+        card = device.found.card
+        causes = tuple(card.cause_names(mask))
+        at = cycle, int(times[0]), int(uncertain[0])
+        found.append(Freeze(device.name, causes, *at, card.peer_cause))
     return sorted(found, key=lambda freeze: freeze.t_ps)
 
 

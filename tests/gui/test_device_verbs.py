@@ -23,7 +23,7 @@ from tests.gui.cli import process_environment, run_inside
 
 
 def state(name: str, state: str, *causes: str) -> RecorderState:
-    return RecorderState(name, state, causes, 1, 0, 0, False, {})
+    return RecorderState(name, state, causes, 1, 0, 0, False, {}, peer_cause="cross")
 
 
 @pytest.mark.parametrize(

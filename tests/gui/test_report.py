@@ -320,7 +320,8 @@ def test_a_table_marks_its_bad_rows_and_right_aligns_numbers() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(FAULTS) - {"none"}))
 def test_every_fault_has_a_headline_and_something_to_do_next(name: str) -> None:
-    finding = Finding(name, "It is so.", "B", "rx_enq", evidence=(Evidence("Seen."),))
+    seen = (Evidence("Seen."),)
+    finding = Finding(name, "It is so.", "B", "rx_enq", evidence=seen, place="the link into B")
     assert headline(finding).startswith(f"{name}: ")
     assert "the link into B" in headline(finding)
     assert next_steps(finding) != next_steps(replace(finding, diagnosis="of-a-plug-in"))

@@ -9,7 +9,12 @@ from typing import Any
 from freezeframe.capture.card.build.outputs import outputs, stale
 from freezeframe.capture.card.build.ports import module_name
 from freezeframe.capture.card.differences import differences
-from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedSource, elaborate
+from freezeframe.capture.card.elaborated import (
+    ElaboratedCard,
+    ElaboratedLaw,
+    ElaboratedSource,
+    elaborate,
+)
 from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.shipped import card_schema, shipped_cards
 from freezeframe.capture.card.tables import States
@@ -75,6 +80,11 @@ def _begin(file: Path, begin_from: str, force: bool) -> None:
 
 
 def _build(card: ElaboratedCard, folder: Path, *, check: bool, force: bool, json: bool) -> None:
+    if card.map == 1:
+        raise InputError(
+            f"card build: {card.name} has map = 1: its device is ff_quad of firmware-hooks/rtl with the registers of "
+            "firmware-hooks/registers, and nothing of it is generated; map = 2 gives a device of its own"
+        )
     if check:
         old = stale(card, folder)
         if json:
@@ -188,7 +198,7 @@ def _text(card: ElaboratedCard) -> str:
             (
                 law.name,
                 _sum(law.plus, law.minus),
-                _bounds(law.least, law.most),
+                _bounds(law),
                 "follows" if law.derived else "own",
             )
             for law in card.laws
@@ -219,10 +229,11 @@ def _sum(plus: tuple[str, ...], minus: tuple[str, ...]) -> str:
     return " - ".join([" + ".join(plus), *minus])
 
 
-def _bounds(least: int | None, most: int | None) -> str:
-    low = "" if least is None else f"{least:,}"
-    high = "" if most is None else f"{most:,}"
-    return f"{low}..{high}"
+def _bounds(law: ElaboratedLaw) -> str:
+    least, most = (law.least, law.most) if law.said is None else (law.said.least, law.said.most)
+    return "..".join(
+        f"{bound:,}" if isinstance(bound, int) else bound or "" for bound in (least, most)
+    )
 
 
 def _document(card: ElaboratedCard) -> dict[str, Any]:

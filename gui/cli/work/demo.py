@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from freezeframe.analyzers.explain import Explanation, explain
+from freezeframe.capture.card.roles import Roles
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import freeze, wait_for
@@ -30,14 +31,6 @@ from freezeframe.gui.text import printable, shell_path
 
 _CAPTURE, _REPORT, _TRUTH = "capture.ff", "report.html", "truth.json"
 _RESULTS = (_CAPTURE, _REPORT, _TRUTH)
-_SHOWN = (
-    "tx_enq_packets",
-    "tx_deq_words",
-    "rx_deq_words",
-    "credits_taken",
-    "header_errors",
-    "payload_errors",
-)
 _SPEED = 2e-4  # simulated seconds a second: slow enough to watch, fast enough not to wait
 _SNAPSHOT_S = 5.0  # how long the first counter snapshot may take
 _FREEZE_S = 60.0
@@ -133,7 +126,7 @@ def _show_traffic(devices: Sequence[Device]) -> None:
     first = _next_snapshots(devices, [0] * len(devices))
     second = _next_snapshots(devices, [snapshot.seq for snapshot in first])
     rows = []
-    for name in _SHOWN:
+    for name in _shown(devices[0].roles):
         row = [name]
         for before, after in zip(first, second, strict=True):
             grown = after.values[name] - before.values[name]
@@ -144,6 +137,16 @@ def _show_traffic(devices: Sequence[Device]) -> None:
         headers += [device.name, "since"]
     _step(2, "Live counters, two snapshots of the cards, read without disturbing them:")
     _say(table(headers, rows, right=range(1, len(headers))))
+
+
+def _shown(roles: Roles) -> tuple[str, ...]:
+    """Return the counters that say most of traffic and its damage."""
+    return (
+        roles.counter("packets", roles.tx.entry),
+        roles.counter("words", roles.tx.exit),
+        roles.counter("words", roles.rx.exit),
+        *map(roles.counter, ("credits-taken", "bad-header", "bad-payload")),
+    )
 
 
 def _next_snapshots(devices: Sequence[Device], seen: Sequence[int]) -> list[CounterSnapshot]:

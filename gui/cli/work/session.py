@@ -67,8 +67,7 @@ def overall_state(states: Sequence[RecorderState]) -> str:
 def first_cause(states: Sequence[RecorderState]) -> str | None:
     """Return the cause that came first, None where nothing has frozen.
 
-    A device that was frozen by the other one says ``cross``; that is the answer only where no
-    device has another cause.
+    That another device froze one is the answer only where no device has another cause.
     """
-    causes = [cause for state in states for cause in state.causes]
-    return next((cause for cause in causes if cause != "cross"), causes[0] if causes else None)
+    own = [cause for state in states for cause in state.own_causes]
+    return next(iter((*own, *(cause for state in states for cause in state.causes))), None)

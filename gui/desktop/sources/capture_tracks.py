@@ -11,7 +11,7 @@ import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES, Kind
+from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MACHINE_STATE_NAMES, Domain, Kind
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
 from freezeframe.gui.desktop.sources.slices import MOST_CLASSES, rows_by_time, slices_of_rows
@@ -27,7 +27,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
 Int64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-_LINK_TAPS = ("tx_deq", "rx_enq")  # docs/formats.md section 6
 _PS_PER_S = 10**12
 _WORD_ROLES = ("b", "a", "c")  # HEAD, BODY, TAIL
 
@@ -238,8 +237,9 @@ def _pressure(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
 
 def _cycle_ps(folder: CaptureFolder, source: str) -> int:
     device, _, tap = source.partition(".")
-    identity = folder.device(device).identity
-    clk_hz = identity.clk_link if tap in _LINK_TAPS else identity.clk_bus
+    of = folder.device(device)
+    on_bus = of.roles.domain_of[tap] == DOMAIN_NAMES[Domain.BUS]
+    clk_hz = of.identity.clk_bus if on_bus else of.identity.clk_link
     return -(-_PS_PER_S // clk_hz)
 
 

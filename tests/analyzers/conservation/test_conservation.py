@@ -13,7 +13,8 @@ import pytest
 from freezeframe.analyzers.conservation.analysis import CONSERVATION
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.counters.law_table import CARD_LAWS, CardLaw, split_terms
+from freezeframe.capture.card.map_1 import card_of_map
+from freezeframe.capture.counters.law_table import CardLaw, laws_of, split_terms
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture, RegisterImage
 from freezeframe.capture.recorder.control import arm
 from freezeframe.capture.recorder.pull import pull
@@ -25,6 +26,7 @@ from tests.analyzers.emulated import pulled, varied_profile
 from tests.board.boards import running
 from tests.capture.console.printed import dump, line, record
 
+CARD_LAWS = laws_of(card_of_map().card)
 _FORTH = Path(__file__).parents[3] / "emulator" / "profiles" / "forth.toml"
 
 

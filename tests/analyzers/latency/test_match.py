@@ -229,11 +229,11 @@ def test_a_bridge_s_event_table_gives_its_phases_in_bus_cycles() -> None:
 
 
 def test_a_phase_of_which_an_end_was_not_recorded_is_dropped_and_not_stretched() -> None:
-    table = phase_table("nic").only({"posted", "tx_enq", "rx_enq", "rx_deq"})
+    table = phase_table("nic").only({"posted", "tx.entry", "rx.entry", "rx.exit"})
     assert table is not None
     assert [p.name for p in table.phases] == ["send-DMA", "recv-DMA"]
-    assert table.events == ("posted", "tx_enq", "rx_enq", "rx_deq")
-    assert phase_table("nic").only({"posted", "tx_deq"}) is None
+    assert table.events == ("posted", "tx.entry", "rx.entry", "rx.exit")
+    assert phase_table("nic").only({"posted", "tx.exit"}) is None
 
 
 @pytest.mark.parametrize(

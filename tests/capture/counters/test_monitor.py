@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from freezeframe.capture.card.map_1 import card_of_map
+from freezeframe.capture.card.roles import roles_of
 from freezeframe.capture.counters.alarms import parse_alarm
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.history import History
@@ -176,7 +178,10 @@ def test_a_law_whose_counters_are_not_in_the_sample_says_nothing() -> None:
 
 
 def test_the_laws_of_a_card_hold_each_fifo_to_its_depth() -> None:
-    laws = {law.name: law for law in card_laws("A", 1024, 4096)}
+    laws = {
+        law.name: law
+        for law in card_laws("A", roles_of(card_of_map().card), {"tx_fifo": 1024, "rx_fifo": 4096})
+    }
     assert laws["A outgoing FIFO, words"] == Law(
         "A outgoing FIFO, words", ("A.tx_enq_words",), ("A.tx_deq_words",), 0, 1024
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from freezeframe.capture.card.map_1 import card_of_map
+from freezeframe.capture.card.roles import roles_of
 from freezeframe.capture.counters.alarms import parse_alarm
 from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.monitor import Monitor
@@ -23,7 +25,10 @@ HOSTILE = "[bold red]x[/] \x1b[2J"
 def recorder(
     device: str, state: str, *causes: str, generation: int = 1, nonce: int = 7
 ) -> RecorderState:
-    return RecorderState(device, state, causes, generation, nonce, 23_555, False, {})
+    roles = roles_of(card_of_map().card)
+    return RecorderState(
+        device, state, causes, generation, nonce, 23_555, False, {}, peer_cause="cross", roles=roles
+    )
 
 
 def netdev_reader(seconds: int = 12) -> PlayedReader:
