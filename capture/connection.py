@@ -10,7 +10,8 @@ from typing import Any, Self
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.errors import InputError, TargetError
-from freezeframe.capture.folder.card_folder import CardFolder, act, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.history import act
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.recorder.card_trigger import (
     parse_card_term,

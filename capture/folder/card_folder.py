@@ -5,13 +5,8 @@ Source: docs/formats.md, section 7.
 
 from __future__ import annotations
 
-import getpass
-import os
 import re
-import socket
-import stat
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +17,32 @@ from freezeframe.capture.card.identity import CardIdentity
 from freezeframe.capture.card.registers import card_map, memories_of_card
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder.card_content import CardCapture, recorded_clock
-from freezeframe.capture.folder.content import CHUNK_RECORDS, Gap, MemoryImage, RegisterImage
+from freezeframe.capture.folder.content import Gap, MemoryImage, RegisterImage
 from freezeframe.capture.folder.durable import Content, write_folder
 from freezeframe.capture.folder.manifest import (
-    CARD_VERSION,
     FORMAT_NAME,
+    FORMAT_VERSION,
     MANIFEST,
     manifest_digest,
     manifest_text,
     memory_file,
     registers_file,
-    sha256,
     tool_version,
+)
+from freezeframe.capture.folder.raw_files import (
+    KEEP,
+    card_file,
+    cards_of_capture,
+    read_files,
+    stated_files,
 )
 from freezeframe.capture.folder.reader import read_manifest
 from freezeframe.capture.folder.records import RECORD_B
 
-_CHUNK_B = CHUNK_RECORDS * RECORD_B
 _HEAD_B = 4096
-_KEEP = "copy the folder again from where it was pulled, or pull again"
+MAP = 2
 _VERSION = re.compile(rb'"format"\s*:\s*\[\s*"freezeframe-capture"\s*,\s*2\s*,')
+_MAP_1 = re.compile(rb'"map"\s*:\s*1\b')
 
 
 class CardFolder:
@@ -68,8 +69,12 @@ class CardFolder:
         """
         folder = Path(path)
         try:
-            manifest = read_manifest(folder, FORMAT_NAME, CARD_VERSION)
-            raw = _read_raw(folder, manifest.get("raw"))
+            manifest = read_manifest(folder, FORMAT_NAME, (FORMAT_VERSION,))
+            if manifest.get("map", MAP) != MAP:
+                raise CaptureFormatError(
+                    f"{folder / MANIFEST}: holds devices of map {manifest['map']}, not of map {MAP}"
+                )
+            raw = read_files(folder, manifest.get("raw"))
             devices = [_device(entry, raw, folder) for entry in manifest["devices"]]
         except OSError as error:
             raise CaptureFormatError(
@@ -78,15 +83,15 @@ class CardFolder:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise CaptureFormatError(
-                f"{folder / MANIFEST}: does not describe what is in raw/: {what}; {_KEEP}"
+                f"{folder / MANIFEST}: does not describe what is in raw/: {what}; {KEEP}"
             ) from error
         if extra := [name for name in raw if not name.startswith("cards/")]:
             raise CaptureFormatError(
-                f"{folder / MANIFEST}: {min(extra)} belongs to no device; {_KEEP}"
+                f"{folder / MANIFEST}: {min(extra)} belongs to no device; {KEEP}"
             )
         if [device.index for device in devices] != list(range(len(devices))) or not devices:
             raise CaptureFormatError(
-                f"{folder / MANIFEST}: no devices, or not in their order; {_KEEP}"
+                f"{folder / MANIFEST}: no devices, or not in their order; {KEEP}"
             )
         return cls(folder, manifest, devices)
 
@@ -109,30 +114,13 @@ class CardFolder:
 
 
 def is_card_folder(path: Path) -> bool:
-    """Return whether a folder says that it is of format 2; whether that is true, ``open`` finds."""
+    """Return whether a folder says that it holds cards of map 2; whether that is true, ``open`` finds."""
     try:
         with (path / MANIFEST).open("rb") as file:
-            return bool(_VERSION.search(file.read(_HEAD_B)))
+            head = file.read(_HEAD_B)
+        return bool(_VERSION.search(head)) and not _MAP_1.search(head)
     except OSError:
         return False
-
-
-def act(what: str, when: datetime | None = None, **known: Any) -> dict[str, Any]:
-    """Return an entry of a capture's history: what was done by this program now, by whom and where.
-
-    What is not known is None in ``known`` and said as null.
-    """
-    moment = (when or datetime.now(UTC)).isoformat(timespec="seconds")
-    try:
-        who: str | None = getpass.getuser()
-    except (KeyError, OSError):
-        who = None  # a container without an entry for the user
-    return {"what": what, "when": moment, "who": who, "where": socket.gethostname(), **known}
-
-
-def unknown_act(what: str, **known: Any) -> dict[str, Any]:
-    """Return an entry of something that was done while this program did not look."""
-    return {"what": what, "when": None, "who": None, "where": None, **known}
 
 
 def write_card_folder(
@@ -151,21 +139,14 @@ def write_card_folder(
     Raises:
         InputError: the place is taken, or the disk is full; nothing is left behind.
     """
-    files: dict[str, bytes] = {}
-    cards: dict[str, Any] = {}
+    cards, files = cards_of_capture([device.found for device in devices])
     for device in devices:
-        name = card_file(device.identity.card_hash)
-        files[name] = device.found.text.encode()
-        cards[f"{device.identity.card_hash:016x}"] = {
-            "file": name,
-            "name": device.card.name,
-            "version": device.card.said.card.version,
-        }
         for memory, image in device.memories.items():
             files[memory_file(device.name, memory)] = image.records.tobytes()
         files[registers_file(device.name)] = device.registers.to_bytes()
     manifest: dict[str, Any] = {
-        "format": [FORMAT_NAME, *CARD_VERSION],
+        "format": [FORMAT_NAME, *FORMAT_VERSION],
+        "map": MAP,
         "source": source.partition("?")[0],
         "tool": tool_version(),
         "cards": cards,
@@ -173,27 +154,11 @@ def write_card_folder(
         "history": [dict(entry) for entry in history],
         "custody": [],
         "lost": [line for device in devices for line in device.missing()],
-        "raw": {name: _stated(name, data) for name, data in sorted(files.items())},
+        "raw": stated_files(files),
     }
     manifest["digest"] = manifest_digest(manifest)
     contents: dict[str, Content] = {**files, MANIFEST: manifest_text(manifest)}
     write_folder(path, contents, overwrite=overwrite, mark=MANIFEST)
-
-
-def card_file(card_hash: int) -> str:
-    """Return the path of a card's text inside the folder."""
-    return f"cards/{card_hash:016x}.json"
-
-
-def _stated(name: str, data: bytes) -> dict[str, Any]:
-    said: dict[str, Any] = {"sha256": sha256(data), "bytes": len(data)}
-    if name.endswith(".rec"):
-        said["chunks"] = _chunk_hashes(data)
-    return said
-
-
-def _chunk_hashes(data: bytes) -> list[str]:
-    return [sha256(data[at : at + _CHUNK_B]) for at in range(0, len(data), _CHUNK_B)]
 
 
 def _entry(device: CardCapture) -> dict[str, Any]:
@@ -247,71 +212,6 @@ def _entry(device: CardCapture) -> dict[str, Any]:
             "not_read": list(device.not_read),
         },
     }
-
-
-def _read_raw(folder: Path, stated: Any) -> dict[str, bytes]:
-    if not isinstance(stated, dict) or not stated:
-        raise CaptureFormatError(f"{folder / MANIFEST}: names no raw files; {_KEEP}")
-    for sub in ("raw", "cards"):
-        there = (folder / sub).iterdir() if (folder / sub).is_dir() else ()
-        for place in there:
-            if f"{sub}/{place.name}" not in stated:
-                raise CaptureFormatError(
-                    f"{place}: is not in the manifest; {sub}/ holds only what was pulled: move the "
-                    "file elsewhere"
-                )
-    return {
-        name: data
-        for name, entry in stated.items()
-        if (data := _read_file(folder, name, entry)) is not None
-    }
-
-
-def _read_file(folder: Path, name: str, entry: Any) -> bytes | None:
-    """Return a file's bytes; None for a card's text that is not there: another copy may be known."""
-    match entry:
-        case {"sha256": str(digest), "bytes": int(size_B)} if _inside(name):
-            pass
-        case _:
-            raise CaptureFormatError(
-                f"{folder / MANIFEST}: {name!r} is not the name, size and SHA-256 of a raw file"
-            )
-    file = folder / name
-    try:
-        status = os.lstat(file)
-    except FileNotFoundError:
-        if name.startswith("cards/"):
-            return None
-        raise CaptureFormatError(f"{file}: missing; {size_B} B were pulled; {_KEEP}") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise CaptureFormatError(f"{file}: is not a regular file; {_KEEP}")
-    if status.st_size != size_B:
-        how = "cut" if status.st_size < size_B else "longer than it was"
-        raise CaptureFormatError(
-            f"{file}: {how}: {status.st_size} B, and {size_B} B were pulled; {_KEEP}"
-        )
-    data = file.read_bytes()
-    if sha256(data) != digest:
-        raise CaptureFormatError(f"{file}: altered{_where(data, entry.get('chunks'))}; {_KEEP}")
-    return data
-
-
-def _where(data: bytes, chunks: Any) -> str:
-    """Return which chunks of a memory were altered, as the hashes of its chunks tell."""
-    if not isinstance(chunks, list):
-        return ""
-    found = _chunk_hashes(data)
-    bad = [n for n, (now, was) in enumerate(zip(found, chunks, strict=False)) if now != was]
-    if not bad:
-        return ""
-    first = bad[0] * CHUNK_RECORDS
-    more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
-    last = min(first + CHUNK_RECORDS, len(data) // RECORD_B) - 1
-    return f" in chunk {bad[0]} (records {first}..{last}){more} of {len(found)}"
-
-
-def _inside(name: str) -> bool:
-    return bool(re.fullmatch(r"(?:raw|cards)/[A-Za-z0-9_]+(?:\.[a-z0-9_]+)+", name))
 
 
 def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> CardCapture:

@@ -20,9 +20,11 @@ from freezeframe.capture.registers.layouts import (
 
 MANIFEST = "manifest.json"
 FORMAT_NAME = "freezeframe-capture"
-FORMAT_VERSION = (1, 1)  # 1.1: several targets, pairs of instants, traces of the host
-FIRST_VERSION = (1, 0)  # still written where nothing of that is in a capture
-CARD_VERSION = (2, 0)  # of cards that are described by a file
+FORMAT_VERSION = (2, 0)
+OLD_VERSIONS = (
+    (1, 0),
+    (1, 1),
+)  # of map 1; 1.1: several targets, pairs of instants, traces of the host
 SAMPLES_NAME = "freezeframe-samples"
 SAMPLES_VERSION = (1, 0)
 
@@ -69,6 +71,7 @@ def device_entry(device: DeviceCapture) -> Json:
     return {
         "name": device.name,
         "index": device.index,
+        "card": f"{device.found.card.hash:016x}",
         **({"target": device.target} if device.target else {}),
         "base": f"{device.base:#010x}",
         "identity": identity.to_json(),

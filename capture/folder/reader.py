@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from freezeframe.capture.card.map_1 import card_of_map, register_map_of
+from freezeframe.capture.card.finding import FoundCard, card_of_text, look_up
+from freezeframe.capture.card.map_1 import MAP, card_of_map, check_map_1, register_map_of
 from freezeframe.capture.card.roles import roles_of
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
 from freezeframe.capture.folder.content import (
@@ -22,18 +20,19 @@ from freezeframe.capture.folder.content import (
     MemoryImage,
     RegisterImage,
 )
+from freezeframe.capture.folder.convert import as_2_0
 from freezeframe.capture.folder.manifest import (
-    CARD_VERSION,
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
+    OLD_VERSIONS,
     SAMPLES_NAME,
     manifest_digest,
     memory_file,
     registers_file,
     samples_file,
-    sha256,
 )
+from freezeframe.capture.folder.raw_files import KEEP, card_file, read_files, short
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.registers.identity import Identity
@@ -42,11 +41,8 @@ from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import device_name
 
 _MANIFEST_LIMIT_B = 16 << 20  # a manifest with a gap in every chunk of 26 devices is under 4 MiB
-_RAW_NAME = re.compile(
-    r"raw/(?:(?:[A-Z]|D\d+)\.(?:[a-z_]+\.rec|samples\.bin|registers\.bin)|host\.\d+\.txt)"
-)
 _SAMPLE_B = 8
-_KEEP = "copy the folder again from where it was pulled, or pull again"
+_OF_CARDS = 2  # the map where a manifest of format 2 says none
 
 
 class CaptureFolder(ShownInNotebooks):
@@ -84,12 +80,20 @@ class CaptureFolder(ShownInNotebooks):
         folder = Path(path)
         try:
             manifest = read_manifest(folder)
-            raw = _read_raw(folder, manifest)
+            raw = read_files(folder, manifest.get("raw"))
         except OSError as error:
             raise CaptureFormatError(
                 f"{error.filename or folder}: could not be read: {error.strerror}"
             ) from error
         try:
+            manifest = as_2_0(manifest, raw)
+            if manifest.get("map", _OF_CARDS) != MAP:
+                raise CaptureVersionError(
+                    f"{folder}: holds the recording of a card that is described by a file; this step knows "
+                    f"the built-in card alone: freezeframe explain {folder} says what is in it, in Python "
+                    "ff.explain(ff.open(...))"
+                )
+            _check_maps(manifest, folder)
             devices = [_device(entry, raw, folder) for entry in manifest["devices"]]
             host = [
                 HostTrace(str(said["name"]), str(said["device"]), raw.pop(said["file"]))
@@ -99,15 +103,15 @@ class CaptureFolder(ShownInNotebooks):
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise CaptureFormatError(
-                f"{folder / MANIFEST}: does not describe what is in raw/: {what}; {_KEEP}"
+                f"{folder / MANIFEST}: does not describe what is in raw/: {what}; {KEEP}"
             ) from error
-        if raw:
+        if left := [name for name in raw if not name.startswith("cards/")]:
             raise CaptureFormatError(
-                f"{folder / MANIFEST}: {min(raw)} belongs to no device; {_KEEP}"
+                f"{folder / MANIFEST}: {min(left)} belongs to no device; {KEEP}"
             )
         if len({device.index for device in devices}) != len(devices) or not devices:
             raise CaptureFormatError(
-                f"{folder / MANIFEST}: no devices, or one of them twice; {_KEEP}"
+                f"{folder / MANIFEST}: no devices, or one of them twice; {KEEP}"
             )
         return cls(folder, manifest, devices, host)
 
@@ -140,9 +144,14 @@ def _check_pairs(pairs: Any) -> None:
 
 
 def read_manifest(
-    folder: Path, name: str = FORMAT_NAME, version: tuple[int, int] = FORMAT_VERSION
+    folder: Path,
+    name: str = FORMAT_NAME,
+    versions: Sequence[tuple[int, int]] = (FORMAT_VERSION, *OLD_VERSIONS),
 ) -> dict[str, Any]:
     """Return the manifest of a folder of this format, its digest checked.
+
+    Args:
+        versions: that are read, the newest first.
 
     Raises:
         CaptureFormatError: there is none, it is of another format, cut or altered.
@@ -171,22 +180,22 @@ def read_manifest(
         )
     except (ValueError, RecursionError) as error:
         raise CaptureFormatError(
-            f"{where}: is not a manifest ({error}); it was cut or altered; {_KEEP}"
+            f"{where}: is not a manifest ({error}); it was cut or altered; {KEEP}"
         ) from error
     if not isinstance(manifest, dict):
-        raise CaptureFormatError(f"{where}: is not a manifest (no JSON object); {_KEEP}")
-    _check_version(where, manifest, name, version)
+        raise CaptureFormatError(f"{where}: is not a manifest (no JSON object); {KEEP}")
+    _check_version(where, manifest, name, versions)
     digest, found = manifest.get("digest"), manifest_digest(manifest)
     if digest != found:
         raise CaptureFormatError(
-            f"{where}: altered: its digest says {_short(digest)}, its content has {_short(found)}; "
-            f"{_KEEP}"
+            f"{where}: altered: its digest says {short(digest)}, its content has {short(found)}; "
+            f"{KEEP}"
         )
     return manifest
 
 
 def _check_version(
-    where: Path, manifest: dict[str, Any], wanted: str, version: tuple[int, int]
+    where: Path, manifest: dict[str, Any], wanted: str, versions: Sequence[tuple[int, int]]
 ) -> None:
     match manifest.get("format"):
         case [str(name), int(major), int(minor)] if name == wanted:
@@ -201,18 +210,12 @@ def _check_version(
                 f"{where}: format is {other!r}, not ['{wanted}', major, minor]; "
                 "this is not a capture folder"
             )
-    if found[0] == version[0] and found[1] <= version[1]:
+    if found in versions:
         return
-    if found == CARD_VERSION:
-        raise CaptureVersionError(
-            f"{where.parent}: holds the recording of a card that is described by a file; this step knows "
-            f"the built-in card alone: freezeframe explain {where.parent} says what is in it, in Python "
-            "ff.explain(ff.open(...))"
-        )
-    mine = f"{version[0]}.{version[1]}"
+    mine = f"{versions[0][0]}.{versions[0][1]}"
     advice = (
         "update Freezeframe"
-        if found > version
+        if found > versions[0]
         else f"open it with the version that wrote it ({manifest.get('tool')})"
     )
     raise CaptureVersionError(
@@ -220,63 +223,24 @@ def _check_version(
     )
 
 
-def _read_raw(folder: Path, manifest: dict[str, Any]) -> dict[str, bytes]:
-    where = folder / MANIFEST
-    stated = manifest.get("raw")
-    if not isinstance(stated, dict) or not isinstance(manifest.get("devices"), list):
-        raise CaptureFormatError(f"{where}: names no raw files or no devices; {_KEEP}")
-    found = {f"raw/{e.name}" for e in os.scandir(folder / "raw")} if stated else set()
-    for name in sorted(found - stated.keys()):
-        raise CaptureFormatError(
-            f"{folder / name}: is not in the manifest; raw/ holds only what was pulled: "
-            "move the file elsewhere"
-        )
-    return {name: _read_file(folder, name, entry) for name, entry in sorted(stated.items())}
-
-
-def _read_file(folder: Path, name: str, entry: Any) -> bytes:
-    file = folder / name
-    match entry:
-        case {"sha256": str(digest), "bytes": int(size_B)} if _RAW_NAME.fullmatch(name):
-            pass
-        case _:
-            raise CaptureFormatError(
-                f"{folder / MANIFEST}: {name!r} is not the name, size and SHA-256 of a raw file"
+def _check_maps(manifest: dict[str, Any], folder: Path) -> None:
+    for entry in manifest["devices"]:
+        map_hash = Identity.from_json(entry["identity"]).map_hash
+        if map_hash != MAP_HASH:
+            raise CaptureVersionError(
+                f"{folder / MANIFEST}: device {entry['name']} has register map {map_hash:#010x}, "
+                f"this program knows {MAP_HASH:#010x}; use the version that pulled it"
             )
-    try:
-        status = os.lstat(file)
-    except FileNotFoundError:
-        raise CaptureFormatError(f"{file}: missing; {size_B} B were pulled; {_KEEP}") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise CaptureFormatError(f"{file}: is not a regular file; {_KEEP}")
-    if status.st_size != size_B:
-        how = "cut" if status.st_size < size_B else "longer than it was"
-        raise CaptureFormatError(
-            f"{file}: {how}: {status.st_size} B, and {size_B} B were pulled; {_KEEP}"
-        )
-    data = file.read_bytes()
-    if sha256(data) != digest:
-        raise CaptureFormatError(
-            f"{file}: altered: SHA-256 {_short(sha256(data))}, and {_short(digest)} was pulled; "
-            f"{_KEEP}"
-        )
-    return data
 
 
 def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> DeviceCapture:
     """Make a device from its manifest entry, taking its files out of ``raw``."""
     identity = Identity.from_json(entry["identity"])
-    if identity.map_hash != MAP_HASH:
-        raise CaptureVersionError(
-            f"{folder / MANIFEST}: device {entry['name']} has register map "
-            f"{identity.map_hash:#010x}, this program knows {MAP_HASH:#010x}; "
-            "use the version that pulled it"
-        )
     index = _integer(entry["index"], "index")
     name = device_name(index)
     if entry["name"] != name:
         raise ValueError(f"device {index} is called {entry['name']!r}, not {name!r}")
-    found = card_of_map(identity.map_hash)
+    found = _card(entry["card"], identity, raw, folder)
     roles = roles_of(found.card)
     memories = {}
     for memory, said in entry["memories"].items():
@@ -318,6 +282,21 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> DeviceCapture:
     )
 
 
+def _card(card_hash: str, identity: Identity, raw: dict[str, bytes], folder: Path) -> FoundCard:
+    """Return the card of a device: that of the capture, else the one that is known by that hash."""
+    ships = card_of_map(identity.map_hash)
+    if int(card_hash, 16) == ships.card.hash:
+        return ships
+    name = card_file(int(card_hash, 16))
+    if name not in raw:
+        return look_up(int(card_hash, 16), f"{folder / name}: the capture is without its card")
+    found = card_of_text(raw[name].decode(), int(card_hash, 16), str(folder / name))
+    if found.card.map != MAP or found.card.said.card.map_hash != identity.map_hash:
+        raise ValueError(f"{name} is not a card of map 1 with hash {identity.map_hash:#010x}")
+    check_map_1(found.card, str(folder / name))
+    return found
+
+
 def _gaps(said: Any) -> list[Gap]:
     return [
         Gap(
@@ -342,10 +321,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_float(text: str) -> NoReturn:
     raise ValueError(f"{text} is not an integer")
-
-
-def _short(digest: object) -> str:
-    return f"{digest[:12]}..." if isinstance(digest, str) else repr(digest)
 
 
 def as_recording(capture: CaptureFolder | Path | str) -> CaptureFolder:

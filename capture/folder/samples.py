@@ -81,7 +81,7 @@ class SampleFolder:
         """
         folder = Path(path)
         try:
-            manifest = read_manifest(folder, SAMPLES_NAME, SAMPLES_VERSION)
+            manifest = read_manifest(folder, SAMPLES_NAME, (SAMPLES_VERSION,))
             _check_files(folder, manifest.get("raw"))
         except OSError as error:
             raise CaptureFormatError(

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.card.map_1 import MAP
 from freezeframe.capture.folder.content import DeviceCapture
 from freezeframe.capture.folder.durable import check_place, write_folder
+from freezeframe.capture.folder.history import Act, unknown_history
 from freezeframe.capture.folder.manifest import (
-    FIRST_VERSION,
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
@@ -19,16 +20,16 @@ from freezeframe.capture.folder.manifest import (
     memory_file,
     registers_file,
     samples_file,
-    sha256,
     tool_version,
     what_was_lost,
 )
+from freezeframe.capture.folder.raw_files import cards_of_capture, stated_files
 
 
 class CaptureWriter:
     """Collects the devices of a target, then writes the folder in one step.
 
-    The same devices give the same bytes: no time of day and no host name enters a capture.
+    The same devices and history give the same bytes.
     """
 
     def __init__(self, path: Path | str, *, source: str, overwrite: bool = False) -> None:
@@ -49,6 +50,7 @@ class CaptureWriter:
         self._lost: list[str] = []
         self._more: dict[str, Any] = {}
         self._files: dict[str, bytes] = {}
+        self._history: list[Act] | None = None
         check_place(self.path, overwrite, MANIFEST)
 
     def add_device(self, device: DeviceCapture) -> None:
@@ -76,6 +78,10 @@ class CaptureWriter:
         self._more[key] = value
         self._files |= files or {}
 
+    def tell(self, history: list[Act]) -> None:
+        """State what is known of arming, freezing and pulling, as `history_of` gives it."""
+        self._history = history
+
     def commit(self) -> Path:
         """Write the folder and return its path.
 
@@ -85,9 +91,11 @@ class CaptureWriter:
         """
         if not self._devices:
             raise ValueError(f"{self.path}: a capture without a device")
-        files = dict(self._files)
+        devices = [device for _, device in sorted(self._devices.items())]
+        cards, texts = cards_of_capture([device.found for device in devices])
+        files = {**self._files, **texts}
         entries, lost = [], list(self._lost)
-        for _, device in sorted(self._devices.items()):
+        for device in devices:
             entries.append(device_entry(device))
             lost += what_was_lost(device)
             for name, memory in device.memories.items():
@@ -95,19 +103,20 @@ class CaptureWriter:
             if device.samples is not None:
                 files[samples_file(device.name)] = device.samples.astype("<u4").tobytes()
             files[registers_file(device.name)] = device.registers.to_bytes()
-        version = FORMAT_VERSION if self._more else FIRST_VERSION
+        generations = {device.name: device.registers.value("ctl.generation") for device in devices}
         manifest = {
-            "format": [FORMAT_NAME, *version],
+            "format": [FORMAT_NAME, *FORMAT_VERSION],
+            "map": MAP,
             "source": self._source,
             "tool": tool_version(),
             "target": {"devices": len(entries), "of": _devices_of_target(self._devices)},
+            "cards": cards,
             "devices": entries,
+            "history": self._history or unknown_history(generations),
+            "custody": [],
             "lost": lost,
             **self._more,
-            "raw": {
-                name: {"sha256": sha256(data), "bytes": len(data)}
-                for name, data in sorted(files.items())
-            },
+            "raw": stated_files(files),
         }
         manifest["digest"] = manifest_digest(manifest)
         files[MANIFEST] = manifest_text(manifest)

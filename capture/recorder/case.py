@@ -17,12 +17,14 @@ from typing import Any
 
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.folder import CaptureWriter, DeviceCapture, HostTrace
+from freezeframe.capture.folder.history import history_of
 from freezeframe.capture.folder.manifest import host_file
 from freezeframe.capture.recorder.progress import Progress, Tally
 from freezeframe.capture.recorder.pull import (
     PullReport,
     cards_of,
     gather,
+    generations_of,
     report_of,
     write_cards,
 )
@@ -133,6 +135,10 @@ def pull_case(
     for device in devices:
         writer.add_device(device)
     _state(writer, devices, sources if len(targets) > 1 else [], same_time, host())
+    frozen = [tally.frozen for tally in tallies if tally.frozen is not None]
+    froze = any(tally.froze for tally in tallies)
+    source = ", ".join(sources)
+    writer.tell(history_of(generations_of(devices), max(frozen, default=None), source, froze=froze))
     return report_of(writer.commit(), tallies)
 
 

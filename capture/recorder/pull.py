@@ -29,11 +29,10 @@ from freezeframe.capture.folder import (
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import (
     CardFolder,
-    act,
     is_card_folder,
-    unknown_act,
     write_card_folder,
 )
+from freezeframe.capture.folder.history import history_of
 from freezeframe.capture.recorder.agreed import (
     Agreed,
     DeviceRegisters,
@@ -122,7 +121,24 @@ def pull(
     for device in devices:
         if isinstance(device, DeviceCapture):
             writer.add_device(device)
+    writer.tell(
+        history_of(
+            generations_of(devices), tally.frozen, target.url, froze=tally.froze, armed=armed
+        )
+    )
     return report_of(writer.commit(), [tally])
+
+
+def generations_of(
+    devices: Sequence[DeviceCapture] | Sequence[CardCapture],
+) -> dict[str, int | None]:
+    """Return the generation of the recording of each device; None where it was not read."""
+    return {
+        device.name: device.registers.value(
+            "id.generation" if isinstance(device, CardCapture) else "ctl.generation"
+        )
+        for device in devices
+    }
 
 
 def cards_of(devices: Sequence[DeviceCapture] | Sequence[CardCapture]) -> list[CardCapture]:
@@ -141,15 +157,7 @@ def write_cards(
 ) -> PullReport:
     """Write a capture of format 2.0 with what is known of how it came about; raises as `pull`."""
     place = Path(path)
-    generations = {device.name: device.registers.value("id.generation") for device in devices}
-    freezing = act("frozen", tally.frozen, by="this pull") if tally.froze else unknown_act("frozen")
-    seen = tally.frozen.isoformat(timespec="seconds") if tally.frozen else None
-    known = armed is not None and armed["generation"] == generations
-    history = [
-        armed if armed is not None and known else unknown_act("armed", generation=generations),
-        {**freezing, "seen": seen},
-        act("pulled", source=url.partition("?")[0]),
-    ]
+    history = history_of(generations_of(devices), tally.frozen, url, froze=tally.froze, armed=armed)
     write_card_folder(place, devices, source=url, history=history, overwrite=overwrite)
     return report_of(place, [tally])
 

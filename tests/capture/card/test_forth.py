@@ -64,7 +64,7 @@ def test_its_counters_are_those_of_the_map_with_their_units_and_words() -> None:
 
 
 def test_its_bank_and_its_state_machines_are_all_that_is_latched_at_the_freeze() -> None:
-    latched = {}
+    latched: dict[str, tuple[str, str]] = {}
     for register in REGISTERS:
         part, _, name = register.name.partition(".")
         if part == "frozen" and name != "machine":

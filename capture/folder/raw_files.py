@@ -1,0 +1,130 @@
+"""The files of a capture beside its manifest: hashes when they are written, and every byte checked when they are read.
+
+A trace memory has a hash for each 256 records, so that what was altered can be named.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+from freezeframe.capture.card.finding import FoundCard
+from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.folder.content import CHUNK_RECORDS
+from freezeframe.capture.folder.manifest import MANIFEST, Json, sha256
+from freezeframe.capture.folder.records import RECORD_B
+
+KEEP = "copy the folder again from where it was pulled, or pull again"
+_CHUNK_B = CHUNK_RECORDS * RECORD_B
+_INSIDE = re.compile(r"(?:raw|cards)/[A-Za-z0-9_]+(?:\.[a-z0-9_]+)+")
+
+
+def card_file(card_hash: int) -> str:
+    """Return the path of a card's text inside the folder."""
+    return f"cards/{card_hash:016x}.json"
+
+
+def cards_of_capture(found: list[FoundCard]) -> tuple[Json, dict[str, bytes]]:
+    """Return what a manifest says of the cards of its devices, and the files with their texts."""
+    stated, files = {}, {}
+    for card, text, _ in found:
+        name = card_file(card.hash)
+        files[name] = text.encode()
+        stated[f"{card.hash:016x}"] = {
+            "file": name,
+            "name": card.name,
+            "version": card.said.card.version,
+        }
+    return stated, files
+
+
+def stated_files(files: dict[str, bytes]) -> Json:
+    """Return what a manifest says of its files: size, hash, and the hashes of a memory's chunks."""
+    return {name: _stated(name, data) for name, data in sorted(files.items())}
+
+
+def _stated(name: str, data: bytes) -> Json:
+    said: Json = {"sha256": sha256(data), "bytes": len(data)}
+    if name.endswith(".rec"):
+        said["chunks"] = _chunk_hashes(data)
+    return said
+
+
+def _chunk_hashes(data: bytes) -> list[str]:
+    return [sha256(data[at : at + _CHUNK_B]) for at in range(0, len(data), _CHUNK_B)]
+
+
+def read_files(folder: Path, stated: Any) -> dict[str, bytes]:
+    """Return every file of a capture by its name; a card's text that is not there is left out.
+
+    Raises:
+        CaptureFormatError: a file is missing, cut, altered (its chunk is named, where it has any) or extra.
+        OSError: it cannot be read.
+    """
+    if not isinstance(stated, dict):
+        raise CaptureFormatError(f"{folder / MANIFEST}: names no raw files; {KEEP}")
+    for sub in ("raw", "cards"):
+        there = sorted((folder / sub).iterdir()) if (folder / sub).is_dir() else ()
+        for place in there:
+            if f"{sub}/{place.name}" not in stated:
+                raise CaptureFormatError(
+                    f"{place}: is not in the manifest; {sub}/ holds only what was pulled: move the "
+                    "file elsewhere"
+                )
+    return {
+        name: data
+        for name, entry in sorted(stated.items())
+        if (data := _read_file(folder, name, entry)) is not None
+    }
+
+
+def _read_file(folder: Path, name: str, entry: Any) -> bytes | None:
+    """Return a file's bytes; None for a card's text that is not there: another copy may be known."""
+    match entry:
+        case {"sha256": str(digest), "bytes": int(size_B)} if _INSIDE.fullmatch(name):
+            pass
+        case _:
+            raise CaptureFormatError(
+                f"{folder / MANIFEST}: {name!r} is not the name, size and SHA-256 of a raw file"
+            )
+    file = folder / name
+    try:
+        status = os.lstat(file)
+    except FileNotFoundError:
+        if name.startswith("cards/"):
+            return None
+        raise CaptureFormatError(f"{file}: missing; {size_B} B were pulled; {KEEP}") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise CaptureFormatError(f"{file}: is not a regular file; {KEEP}")
+    if status.st_size != size_B:
+        how = "cut" if status.st_size < size_B else "longer than it was"
+        raise CaptureFormatError(
+            f"{file}: {how}: {status.st_size} B, and {size_B} B were pulled; {KEEP}"
+        )
+    data = file.read_bytes()
+    if sha256(data) != digest:
+        raise CaptureFormatError(
+            f"{file}: altered{_where(data, digest, entry.get('chunks'))}; {KEEP}"
+        )
+    return data
+
+
+def _where(data: bytes, digest: str, chunks: Any) -> str:
+    """Return which chunks of a memory were altered, as the hashes of its chunks tell; else both hashes."""
+    found = _chunk_hashes(data)
+    stated = chunks if isinstance(chunks, list) else found
+    bad = [n for n, (now, was) in enumerate(zip(found, stated, strict=False)) if now != was]
+    if not bad:
+        return f": SHA-256 {short(sha256(data))}, and {short(digest)} was pulled"
+    first = bad[0] * CHUNK_RECORDS
+    more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
+    last = min(first + CHUNK_RECORDS, len(data) // RECORD_B) - 1
+    return f" in chunk {bad[0]} (records {first}..{last}){more} of {len(found)}"
+
+
+def short(digest: object) -> str:
+    """Return the beginning of a hash, for messages."""
+    return f"{digest[:12]}..." if isinstance(digest, str) else repr(digest)
