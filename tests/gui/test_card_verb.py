@@ -12,7 +12,6 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.shipped import card_schema, shipped_cards
 from tests.gui.cli import run_inside
 
-
 OF_MAP_2 = sorted(set(shipped_cards()) - {"forth"})
 
 
