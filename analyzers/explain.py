@@ -9,7 +9,7 @@ Source: docs/formats.md: rules of the memories, and the pairs of the time line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from freezeframe.analyzers.diagnosis import (
     stall,
 )
 from freezeframe.analyzers.diagnosis.link_damage import link_damages, lone_damages
+from freezeframe.analyzers.diagnosis.needs import not_asked
 from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
 from freezeframe.analyzers.dma import findings as dma_faults
 from freezeframe.analyzers.facts import CrcVerdicts, Facts, first_bad_taps
@@ -81,13 +82,14 @@ class Explanation(ShownInNotebooks):
 
     ``notes`` say what limits the answer: gaps, lost events, memories that do not reach back.
     ``trace`` is the decoded recording that the rows of the evidence point into. ``reaches``: how much of the
-    recording each event log holds.
+    recording each event log holds. ``not_asked``: a line for each diagnosis for which the card has no ground.
     """
 
     findings: list[Finding]
     notes: list[str]
     trace: Trace
     reaches: tuple[LogReach, ...] = ()
+    not_asked: tuple[str, ...] = ()
 
     @property
     def decided(self) -> bool:
@@ -99,6 +101,7 @@ class Explanation(ShownInNotebooks):
             "findings": [f.to_json() for f in self.findings],
             "notes": list(self.notes),
             "event_logs": [reach.to_json() for reach in self.reaches],
+            "not_asked": list(self.not_asked),
         }
 
 
@@ -117,7 +120,8 @@ def explain(
     """
     view = CaptureView(as_recording(capture), devices)
     trace = view.trace
-    findings, healthy = rank(Facts(view))
+    off = not_asked(view.roles.card)
+    findings, healthy = rank(Facts(view), off)
     findings = [replace(finding, place=place_text(view.roles, finding)) for finding in findings]
     first_bad = first_bad_taps(view, run_analyzer(CrcVerdicts(), [view]))
     own = tuple(f"{name}." for name in view.names)
@@ -131,7 +135,8 @@ def explain(
         *trace.notes,
         *(str(problem) for problem in trace.problems),
     ]
-    return Explanation(findings, list(dict.fromkeys(notes)), trace, tuple(log_reaches(view)))
+    reaches = tuple(log_reaches(view))
+    return Explanation(findings, list(dict.fromkeys(notes)), trace, reaches, tuple(off.values()))
 
 
 def place_text(roles: Roles, finding: Finding) -> str:
@@ -145,8 +150,11 @@ def place_text(roles: Roles, finding: Finding) -> str:
     return named.get(finding.tap or "", "").format(finding.device) if finding.device else ""
 
 
-def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
+def rank(facts: Facts, off: Collection[str] = ()) -> tuple[list[Finding], list[str]]:
     """Return the findings, best first, and notes on symptoms that turned out healthy.
+
+    Args:
+        off: diagnoses for which the card has no ground: neither named nor a candidate.
 
     Nothing is named that the evidence does not decide: what is left over of the symptoms becomes one
     finding ``undetermined``, and only when nothing was named.
@@ -174,10 +182,13 @@ def rank(facts: Facts) -> tuple[list[Finding], list[str]]:
         *dma_faults.short_transfers(facts),
     ]
     notes = [wait.text for wait in waits if wait.verdict == "healthy"]
-    findings = sorted(_without_consequences(facts, named), key=_order)
+    asked = (finding for finding in named if finding.diagnosis not in off)
+    findings = sorted(_without_consequences(facts, asked), key=_order)
     if not findings:
         unclear = next(iter(symptoms(facts, damages, waits, sent)), None)
-        findings = [] if unclear is None else [undetermined(facts.view, unclear)]
+        if unclear is not None:
+            fitting = tuple(name for name in unclear.candidates if name not in off)
+            findings = [undetermined(facts.view, replace(unclear, candidates=fitting))]
     return findings, notes
 
 

@@ -65,6 +65,7 @@ def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
     if not explanation.decided:
         parts += bulleted("What the event logs hold", [reach.text for reach in explanation.reaches])
     parts += bulleted("Limits of this answer", explanation.notes)
+    parts += bulleted("What could not be asked", explanation.not_asked)
     parts += bulleted("Not in the capture", capture.lost)
     return "\n\n".join(printable_lines(part) for part in parts)
 

@@ -116,7 +116,7 @@ def test_beside_no_fault_stands_how_much_of_the_recording_the_event_logs_hold(
 
 def test_the_document_has_the_keys_that_a_machine_may_rely_on(capture: CaptureFolder) -> None:
     document = explanation_document(capture, made_explanation(capture))
-    assert list(document) == ["findings", "notes", "event_logs", "lost", "freeze"]
+    assert list(document) == ["findings", "notes", "event_logs", "not_asked", "lost", "freeze"]
     (finding,) = document["findings"]
     asked = (
         "diagnosis device tap direction flow packet word t_ps t_uncertainty_ps confidence"
@@ -127,6 +127,14 @@ def test_the_document_has_the_keys_that_a_machine_may_rely_on(capture: CaptureFo
     assert document["freeze"]["device"] == "B"
     assert document["freeze"]["causes"] == ["pay-crc"]
     assert json.loads(json.dumps(document)) == document
+
+
+def test_what_the_card_gives_no_ground_for_is_listed(capture: CaptureFolder) -> None:
+    trace = made_explanation(capture).trace
+    lacks = ("credit-lost: the card has not events credit in its log",)
+    text = explanation_text(capture, Explanation([], [], trace, not_asked=lacks))
+    assert "What could not be asked\n  - credit-lost: the card has not events credit" in text
+    assert "What could not be asked" not in explanation_text(capture, Explanation([], [], trace))
 
 
 def test_control_characters_of_a_capture_are_made_visible(tmp_path: Path) -> None:
