@@ -93,6 +93,7 @@ def made_explanation(folder: CaptureFolder, *, text: str = "The words differ.") 
             ),
             Evidence("The counter of bad payloads stands at 1.", "B", "rx_enq"),
         ),
+        place="A's outgoing FIFO",
     )
     return Explanation([finding], ["The event log of A begins 3 us after its taps."], trace)
 
