@@ -293,7 +293,7 @@ def _logged(card: CardFile) -> Iterator[tuple[Where, str]]:
         tap = card.tap.get(histogram.tap)
         if tap is None:
             yield where, f"histogram {name}: {_nearest('tap', histogram.tap, card.tap)}"
-        elif tap.kind != "axi-stream":
+        elif tap.kind != "axi-stream" and card.card.map == 2:
             yield (
                 where,
                 f'histogram {name}: tap {histogram.tap} has no packets; it is kind = "{tap.kind}"',

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import get_args
 
-from freezeframe.capture.card.elaborated import ElaboratedCard
+from freezeframe.capture.card.elaborated import LOG, ElaboratedCard
 from freezeframe.capture.card.tables import Means, Stretch
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
 
-EVENT_LOG = "event_log"
+EVENT_LOG = LOG
 """Name of the memory of events, on every card that has one."""
 
 MEANINGS: frozenset[str] = frozenset(get_args(get_args(Means)[0]))
@@ -56,8 +56,7 @@ class Roles:
     def __init__(self, card: ElaboratedCard) -> None:
         self.card = card
         self.taps: tuple[str, ...] = tuple(tap.name for tap in card.taps)
-        log = bool(card.said.event or card.said.states)
-        self.memories: tuple[str, ...] = (*self.taps, EVENT_LOG) if log else self.taps
+        self.memories: tuple[str, ...] = tuple(recorder.name for recorder in card.recorders)
         self.tx, self.rx = _ways(card)
         self._counters: dict[tuple[str, str], str] = {}
         for name, counter in card.counters:

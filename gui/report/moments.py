@@ -61,6 +61,5 @@ def card_freeze(card: CardView) -> Freeze | None:
     bus = recording.clocks[0].clock.name
     cycles = np.array([recording.cause_cycle], np.int64)
     t_ps, unc_ps = card.times.times_ps(card.device, bus, cycles)
-    return Freeze(
-        card.device, recording.cause_names, recording.cause_cycle, int(t_ps[0]), int(unc_ps[0])
-    )
+    at = recording.cause_cycle, int(t_ps[0]), int(unc_ps[0])
+    return Freeze(card.device, recording.cause_names, *at, recording.card.peer_cause)

@@ -175,7 +175,7 @@ tap = "rx_in"
          "c:41: histogram lengths: there is no tap 'rx_inn'; did you mean rx_in?"),
         ('of = "lengths"\ntap = "rx_in"', 'of = "lengths"\ntap = "w"\n[tap.w]\nkind = "words"\nclock = "rx"',
          'c:41: histogram lengths: tap w has no packets; it is kind = "words"'),
-        ('of = "lengths"', 'of = "sizes"', "c:42: histogram.lengths.of: 'sizes' is not one of lengths, gaps"),
+        ('of = "lengths"', 'of = "sizes"', "c:42: histogram.lengths.of: 'sizes' is not one of lengths, gaps, levels"),
         ('names = ["idle", "run"]', 'names = ["idle"]', "c:40: states.fsm.names: Expected `array` of length >= 2"),
         ('names = ["idle", "run"]', 'names = ["idle", "idle"]', "c:40: states fsm: idle stands in names twice"),
         ("[states.fsm]", "[states.bad]", "c:38: states bad: there is an [event.bad] too; another name"),
