@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.state import RecorderState
 from freezeframe.capture.registers.names import counter_unit
@@ -67,12 +68,26 @@ def test_status_says_state_and_cause_for_a_machine() -> None:
     assert a["boot_nonce"] == "0x0b000000"
     assert a["cause_cycle"] == (1 << 32) + 5000
     assert set(a["memories"]) == {"tx_enq", "tx_deq", "rx_enq", "rx_deq", "event_log"}
+    assert (a["card"]["name"], a["card"]["map"]) == ("forth", 1)
+
+
+def test_a_card_file_with_the_target_names_what_a_device_of_map_1_has(tmp_path: Path) -> None:
+    card = tmp_path / "mine.toml"
+    text = shipped_cards()["forth"].read_text("utf-8")
+    card.write_text(text.replace('name = "forth"', 'name = "mine"', 1).replace("tx_deq", "outward"))
+    with serving(FakeRecorder()) as url:
+        target = f"{url}?card={card}"
+        assert f"{target}: frozen, cause pay-crc, card mine 1.0" in run_inside("status", target).out
+        assert "A.outward " in run_inside("status", target).out
+        assert "outward_words" in run_inside("counters", target, "--all").out
+        done = run_inside("trigger", target, "--on", "tx_deq", "--term", "flow=3")
+        assert "tap 'tx_deq': there is tx_enq, outward, rx_enq, rx_deq" in done.err
 
 
 def test_status_says_what_to_do_next() -> None:
     with serving(FakeRecorder()) as url:
         done = run_inside("status", url)
-    assert done.out.splitlines()[0] == f"{url}: frozen, cause pay-crc"
+    assert done.out.splitlines()[0] == f"{url}: frozen, cause pay-crc, card forth 1.0"
     assert done.out.splitlines()[-1] == f"Next: freezeframe pull {url} -o NAME.ff"
 
 
@@ -192,6 +207,7 @@ def test_targets_with_a_url_lists_the_devices_behind_it() -> None:
     assert [device["name"] for device in devices] == ["A", "B"]
     assert devices[0]["identity"]["clk_bus"] == 100_000_000
     assert "100,000,000 Hz" in text
+    assert "forth 1.0" in text
 
 
 def test_counters_have_names_units_and_meanings() -> None:

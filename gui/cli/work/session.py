@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from freezeframe.capture.card.device import open_any, split_card
+from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.recorder.state import RecorderState
 from freezeframe.capture.registers.access import Device, Recorder, open_devices
 from freezeframe.capture.targets.base import Target, open_target
@@ -22,7 +24,7 @@ def open_session(url: str, log: Path | None = None) -> Iterator[list[Device]]:
         TargetError: the target cannot be reached, is not a device of ours, or is of a card file.
     """
     with open_logged(url, log) as target:
-        yield open_devices(target)
+        yield open_devices(target, card=split_card(url)[1])
 
 
 @contextmanager
@@ -71,3 +73,15 @@ def first_cause(states: Sequence[RecorderState]) -> str | None:
     """
     own = [cause for state in states for cause in state.own_causes]
     return next(iter((*own, *(cause for state in states for cause in state.causes))), None)
+
+
+def card_entry(found: FoundCard) -> dict[str, Any]:
+    """Return what ``--json`` says of a device's card: which, of which map, and where its file was found."""
+    card = found.card
+    return {
+        "name": card.name,
+        "version": card.said.card.version,
+        "map": card.map,
+        "hash": f"{card.hash:016x}",
+        "from": found.where,
+    }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.gui.cli.output import count_text, emit_json, table
-from freezeframe.gui.cli.work.session import first_cause, open_recorders, overall_state
+from freezeframe.gui.cli.work.session import card_entry, first_cause, open_recorders, overall_state
 from freezeframe.gui.text import printable, shell_path, shell_word
 
 
@@ -16,12 +17,14 @@ def show_status(target: str, log: Path | None, *, json: bool) -> None:
     """Print the state of each device of a target."""
     with open_recorders(target, log) as devices:
         states = [read_state(device) for device in devices]
-    document = _document(target, states)
+        found = {device.name: device.found for device in devices}
+    document = _document(target, states, found)
     if json:
         emit_json(document)
         return
     cause = f", cause {document['cause']}" if document["cause"] else ""
-    print(f"{printable(target)}: {document['state']}{cause}\n")
+    cards = dict.fromkeys(f"{f.card.name} {f.card.said.card.version}" for f in found.values())
+    print(f"{printable(target)}: {document['state']}{cause}, card {' and '.join(cards)}\n")
     print(_devices_table(states), end="\n\n")
     print(_memories_table(states), end="\n\n")
     for line in _still_clocks(states):
@@ -29,7 +32,9 @@ def show_status(target: str, log: Path | None, *, json: bool) -> None:
     print(_next_step(target, document["state"]))
 
 
-def _document(target: str, states: Sequence[RecorderState]) -> dict[str, Any]:
+def _document(
+    target: str, states: Sequence[RecorderState], found: Mapping[str, FoundCard]
+) -> dict[str, Any]:
     """Return what ``--json`` prints; ``cause`` is None until something has frozen."""
     cause = first_cause(states)
     return {
@@ -42,6 +47,7 @@ def _document(target: str, states: Sequence[RecorderState]) -> dict[str, Any]:
                 "device": state.device,
                 "state": state.state,
                 "cause": state.causes[0] if state.causes else None,
+                "card": card_entry(found[state.device]),
                 **state.to_json(),
             }
             for state in states

@@ -10,7 +10,7 @@ from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.registers.access import Device
 from freezeframe.capture.targets.base import target_schemes
 from freezeframe.gui.cli.output import count_text, emit_json, table
-from freezeframe.gui.cli.work.session import open_recorders
+from freezeframe.gui.cli.work.session import card_entry, open_recorders
 from freezeframe.gui.text import printable
 
 # scheme: (form, path); a scheme that another package registered is listed with its object instead
@@ -56,6 +56,7 @@ def list_devices(target: str, log: Path | None, *, json: bool) -> None:
                 "name": device.name,
                 "index": device.index,
                 "base": device.base,
+                "card": card_entry(device.found),
                 "identity": device.identity.to_json(),
             }
             for device in devices
@@ -67,7 +68,16 @@ def list_devices(target: str, log: Path | None, *, json: bool) -> None:
     if json:
         emit_json({"target": target, "devices": rows})
         return
-    headers = ("device", "base", "boot nonce", "bus clock", "link clock", "tap depth", "event log")
+    headers = (
+        "device",
+        "base",
+        "boot nonce",
+        "card",
+        "bus clock",
+        "link clock",
+        "tap depth",
+        "event log",
+    )
     print(
         table(
             headers,
@@ -76,6 +86,7 @@ def list_devices(target: str, log: Path | None, *, json: bool) -> None:
                     row["name"],
                     f"{row['base']:#010x}",
                     f"{row['identity']['boot_nonce']:#010x}",
+                    f"{row['card']['name']} {row['card']['version']}",
                     f"{row['identity']['clk_bus']:,} Hz",
                     f"{row['identity']['clk_link']:,} Hz",
                     f"{count_text(row['identity']['tap_depth'])} records",
@@ -83,7 +94,7 @@ def list_devices(target: str, log: Path | None, *, json: bool) -> None:
                 )
                 for row in rows
             ],
-            right=(3, 4, 5, 6),
+            right=(4, 5, 6, 7),
         )
     )
 
@@ -94,11 +105,8 @@ def _list_cards(
     """Print devices that are described by a card file: which card, where it came from, what was built."""
     for device, row in zip(devices, rows, strict=True):
         card = device.found.card
-        row["card"] = {
-            "name": card.name,
-            "version": card.said.card.version,
+        row["card"] |= {
             "hash": f"{device.identity.card_hash:016x}",
-            "from": device.found.where,
             "clocks": {clock.name: clock.said.hz for clock in card.clocks},
             "taps": [tap.name for tap in card.taps],
             "features": [
