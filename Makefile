@@ -11,6 +11,9 @@ DEV    := $(VENV)/.dev-ready
 ROOM   :=
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order of the folders: no long file comes last
 
+# Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-cards timing area proofs pictures registers lock links system clean
 
 help:

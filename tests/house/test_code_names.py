@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from importlib import import_module
 from pathlib import Path
@@ -11,24 +10,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("capture", "decoders", "analyzers", "emulator", "gui")
-_NAME = re.compile(r"freezeframe(\.\w+)+:\w+")
+_NAME = re.compile(r'"(freezeframe(?:\.\w+)+:\w+)"')
 
 
 def names() -> list[str]:
     """Return every string ``package.module:function`` of the rooms and of the entry points."""
-    found = {
-        node.value
-        for room in ROOMS
-        for path in (ROOT / room).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and _NAME.fullmatch(node.value)
-    }
-    points = re.findall(
-        r'= "(freezeframe[\w.]+:\w+)"', (ROOT / "pyproject.toml").read_text("utf-8")
-    )
-    return sorted(found | set(points))
+    files = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    texts = [path.read_text("utf-8") for path in [*files, ROOT / "pyproject.toml"]]
+    return sorted({name for text in texts for name in _NAME.findall(text)})
 
 
 @pytest.mark.parametrize("name", names())
