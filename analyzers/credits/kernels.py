@@ -11,8 +11,8 @@ from typing import no_type_check
 import numpy as np
 from numba import njit
 
-SENT, TAKEN, REFUSED_EVENT = 0, 1, 2
-"""Events: words sent (value: how many), a credit taken (value: words freed, wrapped), a credit refused."""
+SENT, TAKEN = 0, 1
+"""Events: words sent (value: how many), a credit taken (value: words freed, wrapped); 2 is a credit refused."""
 
 WORDS, CREDITS, CREDITED, REPEATED, BACKWARD, REFUSED, FIRST, LAST, EARLY, NET, PEAK, LOW, STEP = (
     range(13)

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 LANES = (0, 1)
-LANE_MASK = (0x00FF00FF00FF00FF, 0xFF00FF00FF00FF00)
 
 Uint64 = npt.NDArray[np.uint64]
 Uint32 = npt.NDArray[np.uint32]

@@ -85,21 +85,3 @@ def reverse(plane: np.uint64) -> np.uint64:
     for step, mask in _SWAPS:
         plane = plane >> step & mask | (plane & mask) << step
     return plane
-
-
-@njit(cache=True, nogil=True)
-def bits_of(plane: np.uint64, mask: np.uint64) -> np.uint64:
-    """Return the bits of ``plane`` at the ones of ``mask``, side by side, the first lowest."""
-    gathered = np.uint64(0)
-    for i in range(count_ones(mask)):  # without a branch on the data, which no processor foresees
-        gathered |= (plane >> np.uint64(lowest(mask)) & _ONE) << np.uint64(i)
-        mask &= mask - _ONE
-    return gathered
-
-
-@njit(cache=True, nogil=True)
-def nth_one(plane: np.uint64, n: int) -> int:
-    """Return the place of the one that has ``n`` others below it; 64 when there is none."""
-    for _ in range(n):
-        plane &= plane - _ONE
-    return lowest(plane)

@@ -148,8 +148,8 @@ def test_the_layouts_are_those_of_formats_toml() -> None:
     assert {layout.name: (layout.bits, dict(layout.fields)) for layout in ALL} == wanted
 
 
-def test_kernels_get_the_same_places_as_plain_integers() -> None:
-    for layout in ALL:
+def test_kernels_get_the_same_places_of_a_word_as_plain_integers() -> None:
+    for layout in (layout for layout in ALL if layout.bits <= 64):
         for field, (lsb, width) in layout.fields.items():
             stem = f"{layout.name}_{field}".upper()
             assert getattr(layouts, f"{stem}_LSB") == lsb

@@ -67,6 +67,8 @@ def layouts(formats: Formats) -> str:
     ]
     for layout in formats.layouts:
         lines += ["", f'{layout.name.upper()} = _LAYOUTS["{layout.name}"]']
+        if layout.bits > 64:  # no word of a kernel
+            continue
         for name, (lsb, width) in layout.fields.items():
             stem = f"{layout.name}_{name}".upper()
             lines += [f"{stem}_LSB = {lsb}", f"{stem}_MASK = 0x{(1 << width) - 1:X}"]
