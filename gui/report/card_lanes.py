@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import numpy as np
 
@@ -12,17 +13,24 @@ from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream
+from freezeframe.decoders.tap.event_log import decode_log, entry_text, row_of
 from freezeframe.decoders.tap.kinds import PARTIAL
 from freezeframe.gui.plots.figures import Drawing
-from freezeframe.gui.plots.timeline import Bar, Lane
-from freezeframe.gui.report.moments import Freeze
+from freezeframe.gui.plots.timeline import Bar, Lane, Tick
+from freezeframe.gui.report.moments import Freeze, card_freeze
 from freezeframe.gui.report.trace_sections import time_marks, timeline_drawing
 
-CARD_LEGEND = (
+_PACKETS = (
     ("rect packet", "packet, with its number in the memory of the tap"),
     ("rect cut", "packet of which the memory holds only a part"),
     ("rect bad", "packet that fails a check of its format"),
     ("rect wait", "cycles without a beat inside a packet, or a stream that stands still"),
+)
+
+_LOG = (
+    ("rect other", "state of a state machine"),
+    ("tick plain", "event of the log, with its value"),
+    ("tick refused", "entries that came too fast to be recorded"),
 )
 
 _WORTH = 1.5  # a second drawing is worth its place when it is this much finer
@@ -49,6 +57,44 @@ def card_lanes(card: CardView) -> list[Lane]:
             for t0, t1, text in zip(track.t_ps, track.t_end_ps, track.text, strict=True)
         ]
         lanes.append(Lane("Waits", track.label, track.label, bars))
+    return lanes + _logged(card)
+
+
+def card_legend(card: CardView) -> tuple[tuple[str, str], ...]:
+    """Return what the looks of bars and ticks mean on the time line of a card."""
+    return _PACKETS + (_LOG if card.recording.log is not None else ())
+
+
+def _logged(card: CardView) -> list[Lane]:
+    """Return a lane for each event and each state machine of the log."""
+    entries = [e for e in decode_log(card.recording, card.times).entries if e.kind != "error"]
+    lanes = []
+    freeze = card_freeze(card)
+    end_ps = max([entry.t_ps for entry in entries] + ([freeze.t_ps] if freeze else []), default=0)
+    for name in dict.fromkeys(entry.name for entry in entries):
+        mine = [entry for entry in entries if entry.name == name]
+        states = [entry for entry in mine if entry.kind == "state"]
+        ticks = [
+            Tick(
+                e.t_ps,
+                "plain" if e.kind == "event" else "refused",
+                f"{entry_text(row_of(e))}, {format_ps(e.t_ps)}",
+            )
+            for e in mine
+            if e.kind != "state"
+        ]
+        bars = [
+            Bar(
+                now.t_ps,
+                max(after.t_ps if after else end_ps, now.t_ps + 1),
+                "other",
+                now.state,
+                f"{name} in {now.state} from {format_ps(now.t_ps)}",
+            )
+            for now, after in zip_longest(states, states[1:])
+        ]
+        what = "state machine" if states else "event"
+        lanes.append(Lane("Log", f"{card.device} {name}", f"{what} {name}", bars, ticks))
     return lanes
 
 
@@ -67,14 +113,14 @@ def card_drawings(
     """Return the time line around the first finding, where that shows more, and that of the whole recording."""
     lanes = card_lanes(card)
     bars = [bar for lane in lanes for bar in lane.bars]
-    if not bars:
+    ticks = [tick.t_ps for lane in lanes for tick in lane.ticks]
+    if not bars and not ticks:
         return []
     placed = [f for f in findings if f.t_ps is not None and (f.t_uncertainty_ps or 0) >= 0]
     marks = time_marks(placed, freezes)
-    whole = (
-        min(bar.t0_ps for bar in bars),
-        max(*(bar.t1_ps for bar in bars), *(mark.t_ps + 1 for mark in marks), bars[0].t0_ps + 1),
-    )
+    begins = [*ticks, *(bar.t0_ps for bar in bars)]
+    ends = [*ticks, *(bar.t1_ps for bar in bars), *(mark.t_ps for mark in marks)]
+    whole = min(begins), max(*ends, min(begins)) + 1
     made = []
     first = placed[0] if placed else None
     near = None if first is None else _around(lanes, first)
@@ -107,7 +153,7 @@ def _around(lanes: Sequence[Lane], finding: Finding) -> tuple[int, int] | None:
     times = [*(t for t in times if t >= 0), finding.t_ps]
     first, last = min(times), max(times)
     bars = sorted(
-        (bar for lane in lanes if lane.group != "Waits" for bar in lane.bars),
+        (bar for lane in lanes if lane.group not in ("Waits", "Log") for bar in lane.bars),
         key=lambda bar: bar.t0_ps,
     )
     before = [bar.t0_ps for bar in bars if bar.t0_ps < first][-_BESIDE:]

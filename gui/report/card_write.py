@@ -9,7 +9,7 @@ from freezeframe.analyzers.card.view import CardsView, CardView
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, drawing_figure
 from freezeframe.gui.report.capture_sections import commands_section
-from freezeframe.gui.report.card_lanes import CARD_LEGEND, card_drawings, unplaced
+from freezeframe.gui.report.card_lanes import card_drawings, card_legend, unplaced
 from freezeframe.gui.report.card_sections import card_state, cards_table, integrity, packets_around
 from freezeframe.gui.report.finding_section import (
     clean_headline,
@@ -18,15 +18,13 @@ from freezeframe.gui.report.finding_section import (
     finding_section,
 )
 from freezeframe.gui.report.html import Html, element, join, page
-from freezeframe.gui.report.moments import card_freeze
+from freezeframe.gui.report.moments import Freeze, card_freeze
 from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import timeline_legend
 from freezeframe.gui.text import folder_title, printable
 
-_CLEAN = (
-    "No packet fails a check, none differs between taps, and the laws that can be checked hold."
-)
+_CLEAN = "Nothing is wrong in what could be looked at."
 
 
 def render_card_report(
@@ -60,7 +58,8 @@ def render_card_report(
             "Times of a card count from the zero of its bus clock's counter; ± is the uncertainty of its clocks."
         ),
     ]
-    title = f"{found[0].diagnosis if found else 'no fault found'} - {name}"
+    answers = dict.fromkeys(explanation.answer for explanation in explained)
+    title = f"{found[0].diagnosis if found else '; '.join(answers)} - {name}"
     return page(title, style_text(), *parts, script=script_text())
 
 
@@ -75,7 +74,7 @@ def _one(card: CardView, explanation: CardExplanation, heading: str, more: Html)
     findings = explanation.findings
     best = findings[0] if findings else None
     parts = [element("h2", heading)] if heading else []
-    parts += [finding_headline(best, freeze) if best else clean_headline(freeze, _CLEAN)]
+    parts += [finding_headline(best, freeze) if best else _clean(explanation, freeze)]
     parts += [notes_list(explanation.notes), more]
     if best:
         parts.append(evidence_section(best, next_steps(best)))
@@ -86,13 +85,26 @@ def _one(card: CardView, explanation: CardExplanation, heading: str, more: Html)
     parts += [
         element("h2", "Time line", id="time-line"),
         *map(drawing_figure, drawn),
-        timeline_legend(CARD_LEGEND)
+        timeline_legend(card_legend(card))
         if drawn
         else element("p", "No packet has a time, so there is nothing to draw."),
         notes_list(unplaced(card)),
         packets_around(card, best),
     ]
-    if explanation.not_asked:
-        lines = [element("li", line) for line in explanation.not_asked]
-        parts += [element("h2", "What could not be asked"), element("ul", *lines)]
+    for title, lines in (
+        ("Looked at", explanation.looked_at),
+        ("What the card logged", explanation.logged),
+        ("Histograms", explanation.histograms),
+        ("What could not be asked", explanation.not_asked),
+    ):
+        if lines:
+            told = [element("li", line) for line in lines]
+            parts += [element("h2", title), element("ul", *told)]
     return parts
+
+
+def _clean(explanation: CardExplanation, freeze: Freeze | None) -> Html:
+    """Return the top of the part on a card without a finding, with what it does not rest on."""
+    top = clean_headline(freeze, _CLEAN, explanation.answer, sure=not explanation.not_seen)
+    unseen = [element("li", line) for line in explanation.not_seen]
+    return join(top, element("ul", *unseen) if unseen else Html(""))

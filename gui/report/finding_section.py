@@ -34,18 +34,28 @@ def finding_headline(finding: Finding, freeze: Freeze | None) -> Html:
 _ALL_SAME = "Every word that can be compared is the same at all taps, and the credits add up."
 
 
-def clean_headline(freeze: Freeze | None, why: str = _ALL_SAME) -> Html:
-    """Return the top of the report of a capture without a finding; ``why``: what was looked at."""
+def clean_headline(
+    freeze: Freeze | None,
+    why: str = _ALL_SAME,
+    answer: str = "no fault found",
+    *,
+    sure: bool = True,
+) -> Html:
+    """Return the top of the report of a capture without a finding.
+
+    Args:
+        why: what was looked at. answer: in a few words. sure: all of it could be.
+    """
     cause = f"It was frozen by {', '.join(freeze.causes)} at {freeze.device}." if freeze else ""
     return element(
         "div",
-        element("h1", "No fault found"),
+        element("h1", answer[:1].upper() + answer[1:]),
         element(
             "p",
             f"{why} {cause}".strip(),
             css="lead",
         ),
-        css="headline fine",
+        css="headline fine" if sure else "headline unsure",
     )
 
 

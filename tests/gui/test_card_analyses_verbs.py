@@ -16,8 +16,10 @@ from freezeframe.capture.card.recording import CardRecording, Feature
 from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.recorder.pull import pull
-from freezeframe.emulator.card_image import CardImage, empty_recording
+from freezeframe.emulator.card_image import SERVED, CardImage, empty_recording
 from tests.campaign.card_model import SHAPES, run_card
+from tests.decoders.tap.test_event_log import LOG
+from tests.decoders.tap.test_event_log import recording as logged
 from tests.gui.browser import dump_dom
 from tests.gui.cli import run_inside
 
@@ -130,7 +132,8 @@ def test_the_report_of_a_clean_card_says_what_was_looked_at(tmp_path: Path) -> N
     ff.report(tmp_path / "x.ff", tmp_path / "x.html")
     text = (tmp_path / "x.html").read_text()
     assert "<h1>No fault found</h1>" in text
-    assert "none differs between taps" in text and "It was frozen by host at A." in text
+    assert "Nothing is wrong in what could be looked at. It was frozen by host at A." in text
+    assert "<h2>Looked at</h2>" in text
 
 
 def test_the_report_of_two_cards_has_a_part_for_each(tmp_path: Path) -> None:
@@ -156,6 +159,7 @@ def test_nothing_that_is_not_recorded_is_drawn(tmp_path: Path) -> None:
     pull(CardImage([empty_recording(card)]), tmp_path / "x.ff")
     ff.report(tmp_path / "x.ff", tmp_path / "x.html")
     text = (tmp_path / "x.html").read_text()
+    assert "<h1>Nothing found, and not all could be looked at</h1>" in text
     assert "No packet has a time, so there is nothing to draw." in text
     assert "<h2>What could not be asked</h2>" in text
     assert "gap-in-packet: needs a cause with check = &quot;gap&quot; at a tap" in text
@@ -177,3 +181,14 @@ def test_plot_draws_throughput_pressure_and_the_time_line(capture: Path, tmp_pat
     assert "A.rx_out" in place.read_text()
     none = run_inside("plot", str(capture), "--what", "dma", "-o", str(tmp_path / "y.svg"))
     assert "could not be asked: needs a log of descriptors and transfers" in none.err
+
+
+def test_what_the_card_logged_stands_on_the_time_line_and_in_words(tmp_path: Path) -> None:
+    made = replace(logged(LOG), features=SERVED | Feature.EVENT_LOG, causes=1)
+    log_alone = replace(made, taps={"t": empty_recording(made.card).taps["t"]})
+    pull(CardImage([log_alone]), tmp_path / "log.ff")
+    ff.report(tmp_path / "log.ff", tmp_path / "log.html")
+    text = (tmp_path / "log.html").read_text()
+    assert "<li>alarm 0x5a, 120 ns before the cause</li>" in text
+    assert ">A fsm</text>" in text and ">run</text>" in text
+    assert "state of a state machine" in text

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from freezeframe.analyzers.card.explain import explain_card
-from freezeframe.analyzers.card.view import CardsView, run_analysis, view_of
+from freezeframe.analyzers.card.view import CardsView, CardView, run_analysis, view_of
 from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.view import CaptureView
@@ -20,7 +20,7 @@ from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.places import write_whole
 from freezeframe.gui.plots.figures import Drawing, drawings, extent
 from freezeframe.gui.plots.picture import picture_png, picture_svg
-from freezeframe.gui.report.card_lanes import CARD_LEGEND, card_drawings
+from freezeframe.gui.report.card_lanes import card_drawings, card_legend
 from freezeframe.gui.report.lanes import LEGEND
 from freezeframe.gui.report.moments import card_freeze, freezes
 from freezeframe.gui.report.trace_sections import timeline_drawings
@@ -98,26 +98,23 @@ def _drawings(
 
 
 def _time_lines(view: CaptureView | CardsView, devices: Sequence[str] | None) -> list[Drawing]:
-    made: list[Drawing]
-    legend: Sequence[tuple[str, str]]
     if isinstance(view, CardsView):
-        made, legend = _card_time_lines(view), CARD_LEGEND
-    else:
-        explanation = explain(view.folder, devices or None)
-        trace = explanation.trace
-        made = timeline_drawings(trace, explanation.findings, freezes(view.folder, trace))
-        legend = LEGEND
-    looks = tuple((key.split()[1], text) for key, text in legend if key.startswith("rect "))
-    return [replace(one, legend=looks) for one in made]
+        return [one for card in view.cards for one in _card_time_line(view, card)]
+    explanation = explain(view.folder, devices or None)
+    trace = explanation.trace
+    made = timeline_drawings(trace, explanation.findings, freezes(view.folder, trace))
+    return [replace(one, legend=_looks(LEGEND)) for one in made]
 
 
-def _card_time_lines(view: CardsView) -> list[Drawing]:
-    made = []
-    for card in view.cards:
-        freeze = card_freeze(card)
-        found = card_drawings(
-            card, explain_card(card).findings, [freeze] if freeze else [], prefix=f"{card.device}-"
-        )
-        several = f"{card.device}: " if len(view.cards) > 1 else ""
-        made += [replace(one, title=several + one.title) for one in found]
-    return made
+def _looks(legend: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((key.split()[1], text) for key, text in legend if key.startswith("rect "))
+
+
+def _card_time_line(view: CardsView, card: CardView) -> list[Drawing]:
+    freeze = card_freeze(card)
+    found = card_drawings(
+        card, explain_card(card).findings, [freeze] if freeze else [], prefix=f"{card.device}-"
+    )
+    several = f"{card.device}: " if len(view.cards) > 1 else ""
+    looks = _looks(card_legend(card))
+    return [replace(one, title=several + one.title, legend=looks) for one in found]

@@ -62,11 +62,7 @@ class FindingsPanel(QWidget):
                 state = (
                     "is being explained"
                     if not source.loaded and working
-                    else (
-                        "no finding: nothing in the recording contradicts a card without a fault"
-                        if source.loaded
-                        else "was not explained to the end"
-                    )
+                    else (source.answer if source.loaded else "was not explained to the end")
                 )
                 texts.append(f"{source.name}: {state}")
         if [(k, n) for k, n, _ in entries] == [

@@ -27,6 +27,7 @@ from freezeframe.gui.desktop.sources.slices import (
     slices_of_rows,
 )
 from freezeframe.gui.desktop.timeline.tracks import SliceTrack, StateTrack, Track
+from freezeframe.gui.report.moments import card_freeze
 from freezeframe.gui.text import folder_title
 
 Int64 = npt.NDArray[np.int64]
@@ -197,6 +198,7 @@ def _facts(folder: CardFolder) -> dict[str, str]:
 def _explained(key: str, name: str, view: CardsView) -> Part:
     findings: list[Finding] = []
     remarks: list[str] = []
+    answers = []
     base = 0
     for card in view.cards:
         explanation: CardExplanation = explain_card(card)
@@ -205,11 +207,16 @@ def _explained(key: str, name: str, view: CardsView) -> Part:
             *explanation.notes,
             *(f"could not be asked: {line}" for line in explanation.not_asked),
         ]
+        remarks += [f"not seen: {line}" for line in explanation.not_seen]
+        answers.append(explanation.answer)
         remarks += [*explanation.logged, *explanation.histograms]
         base += sum(len(end.stream.slots) for end in card.streams.values())
     placed = [f for f in findings if (f.t_uncertainty_ps or 0) >= 0]
     return Part(
-        tracks=[(finding_track(key, name, placed), None)], findings=findings, remarks=remarks
+        tracks=[(finding_track(key, name, placed), None)],
+        findings=findings,
+        remarks=remarks,
+        answer="; ".join(answers),
     )
 
 
@@ -224,7 +231,8 @@ def _tracks(key: str, name: str, view: CardsView, tables: dict[str, Table]) -> I
             yield from _packets(key, name, source, packets, doc)
             yield from _words(key, name, source, words)
     if "events" in tables:
-        yield from _logged(key, name, tables["events"].frame)
+        ends = [freeze.t_ps for card in view.cards if (freeze := card_freeze(card)) is not None]
+        yield from _logged(key, name, tables["events"].frame, max(ends, default=0))
 
 
 def _packets(key: str, name: str, source: str, table: pd.DataFrame, doc: str) -> Iterator[Made]:
@@ -285,8 +293,8 @@ def _words(key: str, name: str, source: str, table: pd.DataFrame) -> Iterator[Ma
     )
 
 
-def _logged(key: str, name: str, table: pd.DataFrame) -> Iterator[Made]:
-    """One track for each event, and one for each state machine."""
+def _logged(key: str, name: str, table: pd.DataFrame, end_ps: int) -> Iterator[Made]:
+    """One track for each event, and one for each state machine; its last state holds to ``end_ps`` at least."""
     starts = table["t_ps"].to_numpy()
     kinds, names = table["kind"].astype(str).to_numpy(), table["name"].astype(str).to_numpy()
     sources, states = table["source"].astype(str).to_numpy(), table["state"].astype(str).to_numpy()
@@ -322,7 +330,7 @@ def _logged(key: str, name: str, table: pd.DataFrame) -> Iterator[Made]:
                         rows=held,
                         state=colour,
                         names=classes,
-                        end_ps=int(starts.max()),
+                        end_ps=max(int(starts.max()), end_ps),
                         note=f"State machine {what}; before its first entry the state is not known.",
                     ),
                     "events",

@@ -65,6 +65,7 @@ class Part:
     analyses: list[AnalysisResult] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     specs: list[str] = field(default_factory=list)
+    answer: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -97,6 +98,7 @@ class Opened:
     folder: CaptureFolder | None = None
     trace: Trace | None = None
     cards: CardsView | None = None
+    answer: str = "no finding: nothing in the recording contradicts a card without a fault"
     offset_ps: int = 0
     loaded: bool = False
 
@@ -112,6 +114,7 @@ class Opened:
         self.findings += part.findings
         self.analyses |= {result.name: result for result in part.analyses}
         self.specs += part.specs
+        self.answer = part.answer or self.answer
         self.remarks = list(dict.fromkeys([*self.remarks, *part.remarks]))
 
     def tracks_of(self, table: str) -> list[str]:

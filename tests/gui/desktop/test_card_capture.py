@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,10 @@ from pytestqt.qtbot import QtBot
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import read_card
+from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.recorder.pull import pull
-from freezeframe.emulator.card_image import CardImage, empty_recording
+from freezeframe.emulator.card_image import SERVED, CardImage, empty_recording
 from freezeframe.gui.desktop.export_selection import export_stretch, formats_for
 from freezeframe.gui.desktop.inspection import inspect_place
 from freezeframe.gui.desktop.progress import Progress
@@ -21,6 +23,8 @@ from freezeframe.gui.desktop.sources.opened import Opened, Place
 from freezeframe.gui.desktop.timeline.tracks import SliceTrack
 from freezeframe.gui.desktop.window import MainWindow
 from tests.campaign.card_model import SHAPES
+from tests.decoders.tap.test_event_log import LOG
+from tests.decoders.tap.test_event_log import recording as logged
 from tests.gui.desktop.conftest import WAIT_MS, MakeWindow, wait_loaded
 from tests.gui.test_card_analyses_verbs import recorded
 
@@ -120,6 +124,7 @@ def test_a_card_on_which_nothing_happened_is_shown_without_a_track_of_packets(
     opened = opened_in(window, qtbot, tmp_path / "empty.ff")
     assert not any("packets/" in track.key for track in opened.tracks)
     assert len(opened.tables["packets"]) == 0 and opened.findings == []
+    assert opened.answer == "nothing found, and not all could be looked at"
 
 
 def test_two_captures_of_one_card_are_compared_and_of_two_cards_refused(
@@ -142,3 +147,18 @@ def test_two_captures_of_one_card_are_compared_and_of_two_cards_refused(
     qtbot.waitUntil(
         lambda: "give two captures of one card" in window.trouble.text(), timeout=WAIT_MS
     )
+
+
+def test_events_and_state_machines_of_the_log_are_tracks(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    made = replace(logged(LOG), features=SERVED | Feature.EVENT_LOG)
+    log_alone = replace(made, taps={"t": empty_recording(made.card).taps["t"]})
+    pull(CardImage([log_alone]), tmp_path / "log.ff")
+    opened = opened_in(window, qtbot, tmp_path / "log.ff")
+    tracks = {track.name: track for track in opened.tracks}
+    machine, alarm = tracks["A fsm"], tracks["A alarm"]
+    assert [machine.label_of(item) for item in range(len(machine))] == ["run", "3", "3"]
+    assert machine.t_ps.tolist() == [1_050_000, 1_080_000, 1_110_000]
+    assert sorted(alarm.label_of(item) for item in range(len(alarm))) == ["0x3", "0x5a", "0x7"]
+    assert opened.tables["events"].frame["kind"].tolist().count("event") == 2
