@@ -8,6 +8,7 @@ from dataclasses import replace
 from freezeframe.analyzers.card.claims import (
     NONE_KNOWN,
     RECORDER_SUSPECT,
+    REORDERED,
     Claim,
     Says,
     Witness,
@@ -81,7 +82,7 @@ def confronted(card: CardView, view: StretchView, claim: Claim) -> Claim:
 
     Where a packet stands behind a stretch as it was before it, nothing happened to it there: one tap recorded it wrong.
     """
-    if view.needs or view.stretch.said.rewrites:
+    if view.needs or view.stretch.said.rewrites or claim.name == REORDERED:
         return claim
     here = view.where
     if claim.packet is not None:

@@ -21,7 +21,7 @@ from freezeframe.analyzers.card.differences import (
 from freezeframe.analyzers.card.pairing import Key, Pairing, Region, pair_packets, single_pairs
 from freezeframe.analyzers.card.places import Places
 from freezeframe.capture.card.elaborated import ElaboratedStretch
-from freezeframe.decoders.tap.checked import BAD, FCS_B, GOOD, CheckedStream
+from freezeframe.decoders.tap.checked import BAD, FCS_B, GOOD, PREAMBLE_B, CheckedStream
 from freezeframe.decoders.tap.kinds import Packet
 
 _COLUMN_OF = {
@@ -83,9 +83,15 @@ class StretchView(Places):
                 names.append(column)
         return tuple(names)
 
+    @cached_property
+    def _framed(self) -> bool:
+        """Whether a preamble stands before the packets at both taps: then it is part of what is compared."""
+        ends = (self.first, self.second)
+        return all(end.said is not None and end.said.preamble for end in ends)
+
     def content(self, end: CheckedStream, packet: int) -> bytes:
         """Return the bytes of a packet that must be equal at both taps."""
-        data = end.content(packet)
+        data = end.stream.data(packet) if self._framed else end.content(packet)
         fcs = self.stretch.said.fcs
         bare = (fcs == "stripped" and end is self.first) or (fcs == "added" and end is self.second)
         return data[:-FCS_B] if bare else data
@@ -203,7 +209,12 @@ class StretchView(Places):
         if not self.stretch.said.reorders:
             yield from self._reordered()
         for region in self.pairing.regions:
-            yield from self._region(region)
+            found = list(self._region(region))
+            open_ = any(claim.name == NONE_KNOWN for claim in found)
+            for claim in found:
+                # Beside what nothing accounts for, a packet may be missing or be in it.
+                doubtful = open_ and claim.name == DROPPED
+                yield replace(claim, candidates=(DROPPED, NONE_KNOWN)) if doubtful else claim
 
     def _reordered(self) -> Iterator[Claim]:
         for i, j in self.pairing.moved:
@@ -318,9 +329,21 @@ class StretchView(Places):
     def _named(self, choice: Difference, i: int, *after: int) -> Claim:
         text = f"Packet {i} of {self.where[0]}: on its way to {self.where[1]} {choice.text}."
         claim = self._claim(
-            choice.name, text, i, choice.beat, self._checks(i, after[0]), "equal bytes at both taps"
+            choice.name,
+            text,
+            i,
+            self._beat(choice),
+            self._checks(i, after[0]),
+            "equal bytes at both taps",
         )
         return replace(claim, lanes=choice.lanes, after=after)
+
+    def _beat(self, choice: Difference) -> int | None:
+        """Return the beat at the first tap, which a preamble that is not compared may stand before."""
+        said, width = self.first.said, self.first.tap.stream_bytes
+        if said is None or not said.preamble or self._framed:
+            return choice.beat
+        return choice.beat + PREAMBLE_B // width if width <= PREAMBLE_B else None
 
     def _checks(self, i: int, j: int) -> tuple[Witness, ...]:
         """Return what the checks at both taps say of a packet that changed between them."""

@@ -28,7 +28,7 @@ UNKNOWN, BAD, GOOD = -1, 0, 1
 
 FCS_B = 4
 FCS_RESIDUE = 0x2144DF1C  # the CRC-32/ISO-HDLC of bytes that end with their own
-_PREAMBLE_B = 8
+PREAMBLE_B = 8
 _SHORTEST_B, _LONGEST_B = 64, 1518  # with the FCS
 _HEADER_B, _MOST_TAGS_B = 14, 8
 _LINK_HEADER_B, _LINK_TAIL_B = 16, 8
@@ -155,7 +155,7 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
     if flagged:
         checked.wrong[ended & ((packets.flags & int(Packet.USER_END)) != 0)] |= int(Wrong.USER)
     without_B = 0 if present else FCS_B
-    preamble_B = _PREAMBLE_B * said.preamble
+    preamble_B = PREAMBLE_B * said.preamble
     length = np.where(stream.told, packets.length - preamble_B, checked.size)
     longest: Int64 | int = said.longest_B
     if not longest:  # a tag makes it longer; how many a digest stands for is not known
@@ -180,11 +180,11 @@ def _strip_preamble(checked: CheckedStream, words: npt.NDArray[np.uint64]) -> No
     right = np.zeros(len(checked.start), np.bool_)
     if first is not None:
         right = (
-            checked.begun & (first == np.uint64(0xD555555555555555)) & (checked.size >= _PREAMBLE_B)
+            checked.begun & (first == np.uint64(0xD555555555555555)) & (checked.size >= PREAMBLE_B)
         )
     checked.wrong[whole & ~right] |= int(Wrong.PREAMBLE)
-    checked.start[right] += _PREAMBLE_B
-    checked.size[right] -= _PREAMBLE_B
+    checked.start[right] += PREAMBLE_B
+    checked.size[right] -= PREAMBLE_B
 
 
 def _check_digests(checked: CheckedStream, said: Format) -> None:

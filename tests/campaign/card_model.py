@@ -166,7 +166,7 @@ def _strike(
     beats = -(-len(data) // width)
     it.data = it.out = data
     if fault == "bad-fcs":
-        it.data = _flipped(chance, data, chance.randint(1, 3), 0, len(data))[0]
+        it.data = flipped(chance, data, chance.randint(1, 3), 0, len(data))
         it.bad, it.out = True, None
     elif fault == "runt":
         it.data = frame(chance, 8000 + hit, chance.randint(18, 63))
@@ -188,13 +188,13 @@ def _strike(
         return tuple(n for n, out in enumerate(made) if out == made[beat])
     elif fault == "bits-flipped":
         beat = chance.randrange(beats)
-        it.out, _ = _flipped(chance, data, chance.randint(1, 3), beat * width, (beat + 1) * width)
+        it.out = flipped(chance, data, chance.randint(1, 3), beat * width, (beat + 1) * width)
         return (beat,)
     elif fault == "lanes-crossed":
         first, second = chance.sample(range(width), 2)
         last = len(frames) if chance.random() < 0.5 else hit + 1
         for n in range(hit, last):
-            frames[n].out = _crossed(frames[n].data, width, first, second)
+            frames[n].out = crossed(frames[n].data, width, first, second)
     elif fault == "tlast-lost":
         follower = frames[hit + 1]
         it.out = data + follower.data
@@ -206,17 +206,16 @@ def _strike(
     return ()
 
 
-def _flipped(
-    chance: random.Random, data: bytes, bits: int, begin: int, end: int
-) -> tuple[bytes, list[int]]:
+def flipped(chance: random.Random, data: bytes, bits: int, begin: int, end: int) -> bytes:
+    """Return bytes with some bits of a part of them flipped."""
     out = bytearray(data)
     places = chance.sample(range(8 * begin, 8 * min(end, len(data))), bits)
     for place in places:
         out[place // 8] ^= 1 << place % 8
-    return bytes(out), places
+    return bytes(out)
 
 
-def _crossed(data: bytes, width: int, first: int, second: int) -> bytes:
+def crossed(data: bytes, width: int, first: int, second: int) -> bytes:
     """Return a packet with two lanes crossed; where only one of them is on, the other's wire says anything."""
     out = bytearray(data)
     for at in range(0, len(data), width):
