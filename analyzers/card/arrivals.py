@@ -12,6 +12,7 @@ from freezeframe.analyzers.card.claims import (
     GIANT,
     NO_FIT,
     NONE_KNOWN,
+    RECORDER_SUSPECT,
     RUNT,
     Claim,
     Says,
@@ -26,8 +27,21 @@ from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream, Wrong
 from freezeframe.decoders.tap.kinds import Packet
 
 
-def bad_arrivals(places: Places, end: CheckedStream) -> Iterator[Claim]:
-    """Yield the packets that fail their checks at the first tap of a path."""
+def bad_arrivals(
+    places: Places, end: CheckedStream, stretches: Sequence[StretchView] = ()
+) -> Iterator[Claim]:
+    """Yield the packets that fail their checks at the first tap of a path.
+
+    Args:
+        stretches: those of the card; a packet that is good behind one was not bad before it.
+    """
+    behind = {
+        claim.packet: view.where[1]
+        for view in stretches
+        if view.first is end and not view.needs
+        for claim in view.claims()
+        if claim.after and (view.second.verdict[list(claim.after)] == GOOD).all()
+    }
     known = judged(end)
     count, passed = int(known.sum()), int((known & (end.wrong == 0)).sum())
     for packet in np.flatnonzero(end.verdict == BAD).tolist():
@@ -42,6 +56,12 @@ def bad_arrivals(places: Places, end: CheckedStream) -> Iterator[Claim]:
         doubt = f"{alike} of {count} packets at this tap fail so: whether the description fits cannot be told"
         trust = f"{passed} other packets at this tap pass every check: the description fits"
         fits = Witness(Says.SILENT, doubt) if unsure else Witness(Says.FOR, trust)
+        witnesses = [Witness(Says.FOR, said_of(wrong), rows), fits]
+        others = [NO_FIT] if unsure else []
+        if packet in behind:
+            mended = f"at {behind[packet]} it passes: what {end.tap.name} recorded is suspect"
+            witnesses.append(Witness(Says.AGAINST, mended))
+            others.append(RECORDER_SUSPECT)
         t_ps, unc = places.at(end, packet)
         yield Claim(
             name,
@@ -51,9 +71,9 @@ def bad_arrivals(places: Places, end: CheckedStream) -> Iterator[Claim]:
             None,
             t_ps,
             unc,
-            (Witness(Says.FOR, said_of(wrong), rows), fits),
+            tuple(witnesses),
             "a packet that passes every check of its format",
-            candidates=(name, NO_FIT) if unsure else (),
+            candidates=(name, *others) if others else (),
         )
 
 

@@ -41,7 +41,9 @@ def run(card: CardView) -> AnalysisResult:
                    note="cut by the end of the memory or a gap" if counts[UNKNOWN] else "")
         )  # fmt: skip
         rows += _bad(card, end) if card.placed(end.tap) else []
-    claims = card.unfit or [claim for end in card.firsts for claim in bad_arrivals(card, end)]
+    claims = card.unfit or [
+        claim for end in card.firsts for claim in bad_arrivals(card, end, card.stretches)
+    ]
     tables = {"bad": pd.DataFrame(rows)} if rows else {}
     found = tuple(findings_of(claims, card.device))
     return AnalysisResult("crc", tuple(figures), findings=found, tables=tables, notes=tuple(notes))

@@ -119,7 +119,7 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
 
 def _claims(card: CardView) -> Iterator[Claim]:
     for end in card.firsts:
-        yield from bad_arrivals(card, end)
+        yield from bad_arrivals(card, end, card.stretches)
     for view in card.stretches:
         claim = later_tap_does_not_fit(view)
         if claim is not None:

@@ -27,7 +27,8 @@ def what_was_seen(card: CardView) -> Iterator[str]:
         known = judged(end)
         passed = int((known & (end.wrong == 0)).sum())
         checks = f", {passed} of {int(known.sum())} pass their checks" if known.any() else ""
-        yield f"{name}: {int(end.stream.whole.sum() + end.stream.told.sum())} packets{checks}"
+        whole = int(end.stream.whole.sum() + end.stream.told.sum())
+        yield f"{name}: {whole} packet{'s' * (whole != 1)}{checks}"
     for view in card.stretches:
         if not view.needs and view.pairing.pairs:
             yield f"{view.where[0]} -> {view.where[1]}: {len(view.pairing.pairs)} packets compared"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freezeframe.analyzers.card.claims import STALLED, Claim, Says, Witness
+from freezeframe.analyzers.card.claims import DROPPED, STALLED, Claim, Says, Witness
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.kinds import Packet
@@ -52,9 +52,25 @@ def stalled(view: StretchView) -> Claim | None:
         (view.row(view.second, len(stream) - 1, "last packet"),),
     )
     witnesses = (silent, witness, *([] if waiting is None else [waiting]))
+    drops = view.stretch.said.drops
+    lost = 0 if drops is None else view.recording.counters.get(drops.counter, 0)
+    names: tuple[str, ...] = ()
+    if lost and not checkers and drops is not None:
+        names = (STALLED, DROPPED)
+        counted = f"{drops.counter} stands at {lost:,}: what went in may have been dropped"
+        witnesses = (*witnesses, Witness(Says.SILENT, counted))
     falsifier = "a beat out of it since, or no packet that waits"
     return Claim(
-        STALLED, text, (name,), None, None, int(t_ps[0]), int(unc_ps[0]), witnesses, falsifier
+        STALLED,
+        text,
+        (name,),
+        None,
+        None,
+        int(t_ps[0]),
+        int(unc_ps[0]),
+        witnesses,
+        falsifier,
+        names,
     )
 
 

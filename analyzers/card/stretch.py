@@ -171,15 +171,25 @@ class StretchView(Places):
                 return f"{name}: packets that are missing: a part of a memory was not read"
             if self._summed and (end.stream.packets.flags & int(Packet.IRREGULAR)).any():
                 return f"{name}: packets that are missing: some at {end.tap.name} have no digest to compare"
-        if any(lead is not None for lead in self._leads_ps) or not self.pairing.anchors:
+        return self.alien
+
+    @cached_property
+    def alien(self) -> str:
+        """Why the memories may be of two times; empty where they are not.
+
+        Without a common time, the same bytes may be two packets that were sent hours apart.
+        """
+        anchors = self.pairing.anchors
+        if not anchors or any(lead is not None for lead in self._leads_ps):
             return ""
-        # Without a common time, the same bytes may be two packets that were sent hours apart.
-        (i0, j0), (i1, j1) = self.pairing.anchors[0], self.pairing.anchors[-1]
-        spanned = max(i1 - i0, j1 - j0) + 1
+        (i0, j0), (i1, j1) = anchors[0], anchors[-1]
         inside = sum(i0 <= i <= i1 for i, _ in self.pairing.pairs)
-        if 2 * inside <= spanned:
-            return f"{name}: packets that are missing: too few are the same to tell that both memories are of one time"
-        return ""
+        if 2 * inside > max(i1 - i0, j1 - j0) + 1:
+            return ""
+        return (
+            f"{self.where[0]} -> {self.where[1]}: what became of packets: too few are the same to tell that both "
+            "memories are of one time, and their clocks have none in common"
+        )
 
     # What is claimed
 
@@ -188,7 +198,11 @@ class StretchView(Places):
 
         Where lanes are crossed, the last beat of a packet in which one of them is off shows as altered bytes.
         """
-        claims = list(self._claims())
+        return self._all_claims
+
+    @cached_property
+    def _all_claims(self) -> list[Claim]:
+        claims = [] if self.alien else list(self._claims())
         crossed = next((claim for claim in claims if claim.name == BYTES_ROTATED), None)
         if crossed is None:
             return claims
@@ -229,6 +243,8 @@ class StretchView(Places):
 
     def _region(self, region: Region) -> Iterator[Claim]:
         a, b = list(region.first), list(region.second)
+        if not (region.before or region.after):
+            return  # nothing stands at both taps: nobody knows which is which
         if not region.before:
             # What is older than the first anchor is compared from there backwards, and never missed.
             while a and b:

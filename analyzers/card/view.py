@@ -88,10 +88,17 @@ class CardView(Places):
     @cached_property
     def unfit(self) -> list[Claim]:
         """Where the description does not fit the traffic; then no other claim stands."""
-        found = [tap_does_not_fit(self, end) for end in self.firsts]
-        found += [path_does_not_fit(view) for view in self.stretches]
-        found += [c for c in map(later_tap_does_not_fit, self.stretches) if c and not c.candidates]
-        return [claim for claim in found if claim is not None]
+        ways = (
+            (tap_does_not_fit(self, end) for end in self.firsts),
+            (path_does_not_fit(view) for view in self.stretches),
+            (later_tap_does_not_fit(view) for view in self.stretches),
+        )
+        for way in ways:
+            found = [claim for claim in way if claim is not None]
+            sure = [claim for claim in found if not claim.candidates]
+            if sure or (found and way is ways[0]):
+                return sure or found
+        return []
 
 
 class CardsView:

@@ -16,7 +16,7 @@ from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.card.recording import CardRecording, Feature, RecordedClock, RecordedTap
 from tests.campaign.card_model import FAULTS, SHAPES, cannot, frame, run_card
-from tests.campaign.cards import judge
+from tests.campaign.cards import Verdict, judge, judge_random
 from tests.decoders.tap.model import TapModel, frame_beats
 
 TWO_TAPS = """\
@@ -267,3 +267,12 @@ def test_frames_cut_giant_empty_and_endless_are_no_exception() -> None:
                 lanes[0][chance.randrange(2048), 8] ^= 1 << chance.randrange(4)
             taps[name] = replace(tap, lanes=lanes)
         explain_card(replace(whole, taps=taps))
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, "none"])
+def test_random_cards_have_each_fault_named_and_placed(fault: str) -> None:
+    verdicts = [
+        made for seed in (1, 2, 11) if isinstance(made := judge_random(fault, seed), Verdict)
+    ]
+    assert verdicts
+    assert all((v.named, v.placed, v.wrong) == (True, True, False) for v in verdicts), verdicts
