@@ -21,7 +21,7 @@ from tests.rtl.simulation import modules, tool
 
 STUB = Path(__file__).with_name("vivado_stub.tcl")
 # Blocks that no device of a card has so far: their rules are tried on them alone.
-ALONE = {"ff_cdc_fifo", "ff_cdc_handshake"}
+ALONE = {"ff_cdc_handshake"}
 
 
 class Rule(NamedTuple):
