@@ -161,7 +161,8 @@ class _ImageDevice:
         self._place = place
         self._state = _FROZEN
         memories = memories_of_card(recording.card)
-        entries = sum(-(-memory.depth // chunk) for memory in memories)
+        with_crc = Feature.CRC_TABLE in recording.features
+        entries = sum(-(-memory.depth // chunk) for memory in memories) if with_crc else 0
         if entries > CRC_WORDS:
             raise ValueError(f"chunks of {chunk} records make {entries} CRC entries")
         parts = []
@@ -173,6 +174,7 @@ class _ImageDevice:
             {memory.name: taps[memory.name].lanes[memory.lane] for memory in memories},
             {memory.name: taps[memory.name].unread(memory.lane) for memory in memories},
             chunk,
+            with_crc=with_crc,
         )
         registers = [
             self.map.offset(info.name, *indices)

@@ -35,8 +35,10 @@ def trace_images(
     records: Mapping[str, Records],
     unread: Mapping[str, npt.NDArray[np.bool_]],
     chunk: int,
+    *,
+    with_crc: bool,
 ) -> Iterator[Words]:
-    """Give the windows of the memories, then the CRC table.
+    """Give the windows of the memories, then the CRC table, where there is one.
 
     Args:
         records: by name of the memory, ``(depth, 9)``.
@@ -55,7 +57,8 @@ def trace_images(
                 places.append(entry)
                 crcs.append(chunk_crc(rows[first : first + chunk]))
             entry += 4
-    yield Words(np.array(places, np.int64), np.array(crcs, np.uint32), frozen_only=True)
+    if with_crc:
+        yield Words(np.array(places, np.int64), np.array(crcs, np.uint32), frozen_only=True)
 
 
 def _from(address: int, words: npt.NDArray[np.uint32], *, frozen_only: bool) -> Words:

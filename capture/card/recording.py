@@ -158,7 +158,7 @@ class CardRecording:
         bank: registers of the bank at the freeze, by name; as counters.
         histograms: by name, 16 bins each.
         log: the event log, whose records are not those of a tap; None: the card has none, or it was not read.
-        not_read: a line for each thing that the device has and the capture has not.
+        not_read: a line for each thing that the device has and the capture has not, or that nothing vouches for.
     """
 
     card: ElaboratedCard

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.card.identity import CardIdentity
-from freezeframe.capture.card.recording import CardRecording, RecordedClock, RecordedTap, Toggle
+from freezeframe.capture.card.recording import (
+    CardRecording,
+    Feature,
+    RecordedClock,
+    RecordedTap,
+    Toggle,
+)
 from freezeframe.capture.card.registers import HISTOGRAM_BINS, CardMemory, memories_of_card
 from freezeframe.capture.folder.content import MemoryImage, RegisterImage
 from freezeframe.capture.registers.names import device_name
@@ -84,9 +90,18 @@ class CardCapture:
             counters=registers.counters(),
             bank={name: value for name, value in bank.items() if value is not None},
             histograms=self._histograms(),
-            not_read=tuple(self.missing()),
+            not_read=(*self.missing(), *self.unchecked()),
             log=log,
         )
+
+    def unchecked(self) -> list[str]:
+        """Return one line for each thing that was read and that nothing of the device vouches for."""
+        if Feature.CRC_TABLE in self.identity.built:
+            return []
+        return [
+            f"{self.name}: was built without a CRC table: two readings of each memory agreed, and whether the "
+            "device reads them as it recorded them is not known"
+        ]
 
     def missing(self) -> list[str]:
         """Return one line for each thing that the device has and the capture has not."""

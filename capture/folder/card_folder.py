@@ -112,6 +112,11 @@ class CardFolder:
         """One line for each thing that is missing from the capture."""
         return [str(line) for line in self.manifest.get("lost", [])]
 
+    @property
+    def unchecked(self) -> list[str]:
+        """One line for each thing that was read and that nothing of a device vouches for."""
+        return [line for device in self.devices for line in device.unchecked()]
+
 
 def is_card_folder(path: Path) -> bool:
     """Return whether a folder says that it holds cards of map 2; whether that is true, ``open`` finds."""
@@ -154,6 +159,7 @@ def write_card_folder(
         "history": [dict(entry) for entry in history],
         "custody": [],
         "lost": [line for device in devices for line in device.missing()],
+        "unchecked": [line for device in devices for line in device.unchecked()],
         "raw": stated_files(files),
     }
     manifest["digest"] = manifest_digest(manifest)

@@ -1,5 +1,8 @@
 """Trace memories, chunk by chunk, each held against the CRC that the device itself computed.
 
+Of a device without a CRC table a chunk is held against another reading of it: what is altered on its way is found
+so, what the device reads wrong twice is not, and the capture says so.
+
 A chunk counts when its records have the CRC-32 of the device's table, the bits that no CRC covers
 are zero, and the device still holds the same recording after it was read. A chunk that does not is
 read again, a limited number of times; then it is a gap.
@@ -35,6 +38,7 @@ _TRIES = 10
 _FIRST_BATCH = 8
 _LARGEST_BATCH = 64
 _SHORT_S = 0.05  # a batch read faster than this may grow
+_ONCE = "was read once"
 _LONG_S = 0.3  # one slower than this shrinks: it is lost as a whole when the target vanishes
 
 
@@ -54,6 +58,7 @@ class MemoryReader:
     records: dict[tuple[int, int], Records] = field(default_factory=dict)
     _missing: dict[tuple[int, int, int], tuple[Chunk, str]] = field(default_factory=dict)
     _batch: int = _FIRST_BATCH
+    _before: dict[tuple[int, int, int], Words] = field(default_factory=dict)  # without a CRC
 
     def __post_init__(self) -> None:
         for plan in self.plans:
@@ -82,6 +87,9 @@ class MemoryReader:
                 batch = [waiting.popleft() for _ in range(min(self._batch, len(waiting)))]
                 for chunk, reason in self._read_batch(batch):
                     key = _key(chunk)
+                    if reason == _ONCE:
+                        waiting.append(chunk)
+                        continue
                     tries[key] = tries.get(key, 0) + 1
                     if tries[key] < _TRIES:
                         self.tally.retries += 1
@@ -124,11 +132,12 @@ class MemoryReader:
         good, bad = [], []
         at = 0
         for chunk in batch:
-            size = WINDOW_WORDS * chunk.slots + 1
-            records = _verify(words[at : at + size])
+            size = WINDOW_WORDS * chunk.slots + (chunk.crc is not None)
+            found = words[at : at + size]
             at += size
-            if records is None:
-                bad.append((chunk, "CRC-32 did not match"))
+            records = self._agreed(chunk, found) if chunk.crc is None else _verify(found)
+            if isinstance(records, str):
+                bad.append((chunk, records))
             else:
                 good.append((chunk, records))
         self.recording.confirm(self.target)
@@ -137,11 +146,21 @@ class MemoryReader:
             memory[chunk.first_slot : chunk.first_slot + chunk.slots] = records
             del self._missing[_key(chunk)]
             self.tally.words_done += WINDOW_WORDS * chunk.slots
-        if took_s < _SHORT_S and not bad:
+        if took_s < _SHORT_S and all(reason == _ONCE for _, reason in bad):
             self._batch = min(2 * self._batch, _LARGEST_BATCH)
         elif took_s > _LONG_S:
             self._batch = max(self._batch // 2, 1)
         return bad
+
+    def _agreed(self, chunk: Chunk, words: Words) -> Records | str:
+        """Return a chunk's records where its last reading was the same, or what is wrong."""
+        before = self._before.pop(_key(chunk), None)
+        if unused_bits_set(words):
+            return "bits were set that are always 0"
+        if before is not None and np.array_equal(before, words):
+            return records_from_window(words)
+        self._before[_key(chunk)] = words
+        return _ONCE if before is None else "two readings differed"
 
 
 def _key(chunk: Chunk) -> tuple[int, int, int]:
@@ -149,17 +168,20 @@ def _key(chunk: Chunk) -> tuple[int, int, int]:
 
 
 def _addresses(chunk: Chunk) -> Words:
-    """Return the addresses of the chunk's window words, then that of its CRC."""
+    """Return the addresses of the chunk's window words, then that of its CRC, where the device has one."""
     words = WINDOW_WORDS * chunk.slots
+    if chunk.crc is None:
+        return np.arange(chunk.window, chunk.window + 4 * words, 4, dtype=np.uint32)
     addresses = np.arange(chunk.window, chunk.window + 4 * (words + 1), 4, dtype=np.uint32)
     addresses[-1] = chunk.crc
     return addresses
 
 
-def _verify(words: Words) -> Records | None:
-    """Return the records of a chunk's window words, or None; the last word is the device's CRC."""
+def _verify(words: Words) -> Records | str:
+    """Return the records of a chunk's window words, or what is wrong; the last word is the device's CRC."""
     window = words[:-1]
-    if unused_bits_set(window):
-        return None
-    records = records_from_window(window)
-    return records if chunk_crc(records) == int(words[-1]) else None
+    if not unused_bits_set(window):
+        records = records_from_window(window)
+        if chunk_crc(records) == int(words[-1]):
+            return records
+    return "CRC-32 did not match"

@@ -44,7 +44,10 @@ _LIVE = (
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Slots of one memory under one entry of the device's CRC table. Addresses of the target."""
+    """Slots of one memory under one entry of the device's CRC table. Addresses of the target.
+
+    ``crc`` is None of a device without a table: two readings in place of it must agree.
+    """
 
     device: int
     memory: int
@@ -52,7 +55,7 @@ class Chunk:
     first_slot: int
     slots: int
     window: int
-    crc: int
+    crc: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +85,16 @@ def memories_of_card_device(device: CardDevice) -> list[MemoryPlan]:
     """Return the trace memories of a card, in the order of its CRC table.
 
     Raises:
-        DeviceUnknownError: it has no CRC table, or one that is too small for its memories.
+        DeviceUnknownError: it has a CRC table that is too small for its memories.
     """
     where = f"{device.target.url}: device {device.name}"
-    if Feature.CRC_TABLE not in device.identity.built:
-        raise DeviceUnknownError(
-            f"{where}: was built without a CRC table, so no record of it can be verified; build it with one"
-        )
+    with_crc = Feature.CRC_TABLE in device.identity.built
     each = device.identity.chunk
     entry = 0
     plans = []
     for memory in device.memories:
-        window, table = device.window(f"trace.{memory.name}"), device.window("crc_table")
+        window = device.window(f"trace.{memory.name}")
+        table = device.window("crc_table") if with_crc else 0
         chunks = tuple(
             Chunk(
                 device=device.index,
@@ -102,12 +103,12 @@ def memories_of_card_device(device: CardDevice) -> list[MemoryPlan]:
                 first_slot=first,
                 slots=min(each, memory.depth - first),
                 window=window + 4 * WINDOW_WORDS * first,
-                crc=table + 4 * (entry + number),
+                crc=table + 4 * (entry + number) if with_crc else None,
             )
             for number, first in enumerate(range(0, memory.depth, each))
         )
         entry += len(chunks)
-        if entry > CRC_WORDS:
+        if with_crc and entry > CRC_WORDS:
             raise DeviceUnknownError(
                 f"{where}: a chunk of {each} records makes more than the {CRC_WORDS} entries of the "
                 "CRC table; the device contradicts itself"
@@ -168,8 +169,17 @@ def _memory(device: Device, memory: int) -> MemoryPlan:
 def wait_for_crcs(
     devices: Sequence[Recorder], plans: Sequence[MemoryPlan], tally: Tally
 ) -> ChunksDone:
-    """Wait until the devices have computed the CRCs of all chunks, or do not go on with it."""
+    """Wait until the devices have computed the CRCs of all chunks, or do not go on with it.
+
+    All of a device without a CRC table are done: it computes none.
+    """
     wanted = {(plan.device, plan.memory): len(plan.chunks) for plan in plans}
+    none = {
+        (c.device, c.memory): wanted[c.device, c.memory]
+        for p in plans
+        for c in p.chunks
+        if c.crc is None
+    }
     done: ChunksDone = {}
     grown_s = time.monotonic()
     while True:
@@ -178,7 +188,7 @@ def wait_for_crcs(
             (device.index, memory): state.chunks_done
             for device in devices
             for memory, state in enumerate(read_state(device).memories.values())
-        }
+        } | none
         if done == before and all(done[key] >= chunks for key, chunks in wanted.items()):
             return done
         if done != before:

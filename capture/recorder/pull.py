@@ -69,6 +69,8 @@ class PullReport:
     outages: int
     seconds: float
     lost: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()
+    """One line for each thing that was read twice alike, and that nothing of a device vouches for."""
 
     @property
     def complete(self) -> bool:
@@ -238,6 +240,7 @@ def report_of(path: Path, tallies: Sequence[Tally]) -> PullReport:
         outages=sum(tally.outages for tally in tallies),
         seconds=time.monotonic() - min(tally.started_s for tally in tallies),
         lost=tuple(folder.lost),
+        unchecked=tuple(folder.unchecked) if isinstance(folder, CardFolder) else (),
     )
 
 

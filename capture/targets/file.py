@@ -130,6 +130,7 @@ def _recorded_card(device: CardCapture) -> Iterator[tuple[_Words64, Words]]:
             {name: memory.records for name, memory in device.memories.items()},
             {name: ~memory.read_mask() for name, memory in device.memories.items()},
             device.identity.chunk,
+            with_crc=Feature.CRC_TABLE in device.identity.built,
         )
     )
     if Feature.ROM in device.identity.built:

@@ -167,15 +167,17 @@ def pull_with_bar(
 def report_lines(report: PullReport) -> list[str]:
     """Return what a pull brought home, and what it did not, for people."""
     rate = int(report.words / max(report.seconds, 1e-6))
+    how = "read twice alike" if report.unchecked else "verified"
     lines = [
         f"{printable(report.path)}: {plural(len(report.devices), 'device')}, "
-        f"{count_text(report.words)} of {count_text(report.words_total)} words verified "
+        f"{count_text(report.words)} of {count_text(report.words_total)} words {how} "
         f"in {report.seconds:.2f} s ({count_text(rate)} words/s)"
     ]
     if report.retries or report.outages:
         retries = plural(report.retries, "retry", "retries")
         lines.append(f"{retries}, {plural(report.outages, 'outage')}")
     lines += [printable(f"not in the capture: {line}") for line in report.lost]
+    lines += [printable(f"not checked: {line}") for line in report.unchecked]
     return lines
 
 
@@ -192,6 +194,7 @@ def _document(targets: Sequence[str], report: PullReport) -> dict[str, Any]:
         "outages": report.outages,
         "seconds": round(report.seconds, 6),
         "lost": list(report.lost),
+        "unchecked": list(report.unchecked),
     }
 
 

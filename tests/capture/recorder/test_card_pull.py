@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -195,9 +196,66 @@ def test_a_device_that_contradicts_itself_leaves_nothing(
     assert not (tmp_path / "x.ff").exists()
 
 
-def test_a_card_without_a_crc_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DeviceUnknownError, match="built without a CRC table"):
-        pull(CardImage([recording(features=SERVED & ~Feature.CRC_TABLE)]), tmp_path / "x.ff")
+class Altering(CardImage):
+    """A card whose words are altered on their way in some readings of its memories."""
+
+    def __init__(self, *of: Any, alters: Callable[[int], bool], **more: Any) -> None:
+        super().__init__(*of, **more)
+        self._alters, self._readings = alters, 0
+
+    def read(self, addresses: Any) -> Any:
+        words = super().read(addresses)
+        inside = np.asarray(addresses) == 0x100000 + 16 * 256  # slot 256 of byte
+        if inside.any():
+            self._readings += 1
+            if self._alters(self._readings):
+                words[np.flatnonzero(inside)[0]] ^= 1 + self._readings
+        return words
+
+
+NO_CRC = SERVED & ~Feature.CRC_TABLE
+UNCHECKED = (
+    "A: was built without a CRC table: two readings of each memory agreed, and whether the device reads them "
+    "as it recorded them is not known",
+)
+
+
+def test_a_card_without_a_crc_table_is_read_until_two_readings_agree_and_the_capture_says_so(
+    tmp_path: Path,
+) -> None:
+    image = Altering([recording(features=NO_CRC)], alters=lambda reading: reading in (1, 3))
+    with pytest.raises(TargetError):
+        image.read([0x10000])  # it has no table
+    report = pull(image, tmp_path / "x.ff")
+    assert report.complete
+    assert (report.lost, report.unchecked) == ((), UNCHECKED)
+    assert report.retries > 0
+    folder = CardFolder.open(tmp_path / "x.ff")
+    assert folder.manifest["unchecked"] == list(UNCHECKED)
+    found = folder.devices[0].recording()
+    assert found.not_read == UNCHECKED
+    byte = found.taps["byte"].lanes[0]
+    assert [row.tobytes().hex(" ") for row in byte[:4]] == BYTES
+    assert not byte[4:].any()
+    with connect(f"file:{tmp_path / 'x.ff'}") as again:
+        assert tuple(again.pull(tmp_path / "y.ff").unchecked) == UNCHECKED
+
+
+def test_without_a_crc_table_what_never_reads_the_same_twice_is_a_gap(tmp_path: Path) -> None:
+    image = Altering([recording(features=NO_CRC)], alters=lambda reading: True)
+    report = pull(image, tmp_path / "x.ff")
+    assert not report.complete
+    assert report.lost == (
+        "A.byte: slots 256..511 (256) could not be read: two readings differed in 10 readings",
+    )
+
+
+def test_without_a_crc_table_bits_that_are_always_0_are_held_to_it(tmp_path: Path) -> None:
+    image = CardImage([recording(features=NO_CRC)])
+    image.device(0).flip(0x100000 + 12, 1)
+    assert pull(image, tmp_path / "x.ff").lost == (
+        "A.byte: slots 0..255 (256) could not be read: bits were set that are always 0 in 10 readings",
+    )
 
 
 def test_a_step_that_knows_the_built_in_card_alone_says_so() -> None:
