@@ -141,7 +141,9 @@ def _find(
             return card_of_text(text, identity.card_hash, f"{where}, ROM")
         except InputError as error:
             raise DeviceUnknownError(str(error)) from None  # it is the device that is at fault
-    return look_up(identity.card_hash, f"{where}: has no card in a ROM")
+    return look_up(
+        identity.card_hash, f"{where}: has no card in a ROM", ", or name it (?card=FILE)"
+    )
 
 
 def _check_shape(identity: CardIdentity, found: FoundCard, where: str) -> None:

@@ -93,18 +93,21 @@ def card_of_text(text: str, wanted: int, where: str) -> FoundCard:
         said = json.decode(text)
         schema = said.get("schema") if isinstance(said, dict) else None
         if schema != SCHEMA:
+            of = "names no schema" if schema is None else f"is of schema {schema!r}"
             raise InputError(
-                f"{where}: the card's text is of schema {schema!r}, this program reads {SCHEMA}: "
-                "update Freezeframe"
+                f"{where}: the card's text {of}, this program reads {SCHEMA}: update Freezeframe"
             )
         file = json.decode(text, type=CardFile)
-    except (ValidationError, ValueError) as error:
+    except (ValidationError, ValueError, RecursionError) as error:
         raise InputError(
             f"{where}: the card's text has the right hash and cannot be read ({error}): it was "
             "written by another release; update Freezeframe"
         ) from None
     for path, problem in problems_of(file):
-        raise InputError(f"{where}: {'.'.join(map(str, path))}: {problem}")
+        raise InputError(
+            f"{where}: the card's text has the right hash and contradicts itself: "
+            f"{'.'.join(map(str, path))}: {problem}; it was written by another release; update Freezeframe"
+        )
     return FoundCard(elaborate(file), text, where)
 
 
@@ -129,11 +132,12 @@ def card_of_file(path: Path, wanted: int, device: str) -> FoundCard:
     return FoundCard(card, card.text, str(path))
 
 
-def look_up(wanted: int, lacking: str) -> FoundCard:
+def look_up(wanted: int, lacking: str, other_way: str = "") -> FoundCard:
     """Return the card of that hash among those that ship and the user's; names decide nothing.
 
     Args:
         lacking: where it was to be found, and what is missing there.
+        other_way: what can be done but putting the file among the user's.
     Raises:
         InputError: there is none; the message says where was looked.
     """
@@ -151,7 +155,7 @@ def look_up(wanted: int, lacking: str) -> FoundCard:
     bad = f", of which {', '.join(unreadable[:4])} cannot be read" if unreadable else ""
     raise InputError(
         f"{lacking}, and none of {looked} known cards{bad} has its hash "
-        f"{wanted:016x}: put the file it was built from into {user_cards()}, or name it (?card=FILE)"
+        f"{wanted:016x}: put the file it was built from into {user_cards()}{other_way}"
     )
 
 

@@ -276,7 +276,7 @@ def _card(card_hash: int, raw: dict[str, bytes], folder: Path) -> FoundCard:
     data = raw.get(name)
     if data is None:
         return look_up(card_hash, f"{folder / name}: the capture is without its card")
-    return card_of_text(data.decode(), card_hash, str(folder / name))
+    return card_of_text(data.decode(errors="replace"), card_hash, str(folder / name))
 
 
 def _count(value: Any, name: str) -> int:

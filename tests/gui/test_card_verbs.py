@@ -6,6 +6,8 @@ import json
 import struct
 import threading
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 import freezeframe as ff
 from freezeframe.analyzers.card.explain import explain_card
 from freezeframe.capture.card.elaborated import elaborate
+from freezeframe.capture.card.finding import text_hash
 from freezeframe.capture.card.reading import parse_card, read_card
 from freezeframe.capture.card.recording import CardRecording, Feature, RecordedTap
 from freezeframe.capture.card.shipped import shipped_cards
@@ -26,6 +29,7 @@ from tests.campaign.card_model import SHAPES, run_card
 from tests.decoders.tap.model import TapModel, frame_beats
 from tests.gui.cli import run_inside
 
+_CARD_TEXT = shipped_cards()["ethernet-axis-64"].read_text("utf-8")
 _CARD = elaborate(read_card(shipped_cards()["ethernet-axis-64"]))
 _BAD = 3
 
@@ -206,3 +210,60 @@ def test_two_cards_of_one_name_are_told_apart_by_their_hashes(tmp_path: Path) ->
     ):
         ff.explain(CardFolder.open(tmp_path / "x.ff"))
     assert not ff.explain(CardFolder.open(tmp_path / "x.ff"), ["B"]).findings
+
+
+def test_a_rom_of_a_newer_schema_and_a_damaged_one_are_one_line_with_place_and_remedy(
+    tmp_path: Path,
+) -> None:
+    newer = _CARD.text.replace('"schema":1', '"schema":2')
+    for texts, flip, says in (
+        ({0: newer}, 0, "ROM: the card's text is of schema 2, this program reads 1: update Freezeframe\n"),
+        ({}, 1 << 20, "; give the card's file with ?card=FILE, or load the bitstream again\n"),
+    ):  # fmt: skip
+        image = CardImage([_recorded()], texts=texts)
+        hash_ = text_hash(texts.get(0, _CARD.text))
+        image.device(0).set("id.card_hash_lo", hash_ & 0xFFFFFFFF)
+        image.device(0).set("id.card_hash_hi", hash_ >> 32)
+        image.device(0).flip(0x8008, flip)
+        with served(image) as url:
+            for verb in (["status", url], ["pull", url, "-o", str(tmp_path / "x.ff")]):
+                done = run_inside(*verb)
+                assert (done.code, done.out, done.err.count("\n")) == (3, "", 1)
+                assert done.err.startswith(f"freezeframe: {url}: device 0 at 0x00000000")
+                assert done.err.endswith(says)
+    assert not (tmp_path / "x.ff").exists()
+
+
+def test_a_capture_without_its_card_is_one_line_with_place_and_remedy_in_every_verb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    own = elaborate(parse_card(_CARD_TEXT.replace("156_250_000", "156_250_001")))
+    pull(CardImage([empty_recording(own)]), tmp_path / "own.ff")
+    (text,) = (tmp_path / "own.ff" / "cards").iterdir()
+    text.unlink()
+    for verb in ("explain", "check", "decode"):
+        done = run_inside(verb, str(tmp_path / "own.ff"))
+        assert done.code == 2
+        assert done.out == ""
+        assert done.err.count("\n") == 1
+        assert done.err.startswith(
+            f"freezeframe: {text}: the capture is without its card, and none of "
+        )
+        assert done.err.endswith(
+            f"put the file it was built from into {tmp_path}/config/freezeframe/cards\n"
+        )
+
+
+@contextmanager
+def served(image: CardImage) -> Iterator[str]:
+    """Give the URL at which an image is served over UDP."""
+    server = EtherboneServer(image, "127.0.0.1")
+    done = threading.Event()
+    thread = threading.Thread(target=server.serve_forever, args=(done.is_set,))
+    thread.start()
+    try:
+        yield f"etherbone://127.0.0.1:{server.port}"
+    finally:
+        done.set()
+        thread.join()

@@ -99,7 +99,9 @@ def test_a_damaged_rom_is_one_line_with_place_and_remedy() -> None:
         (_CARD.text.replace("2048", "1024", 1), "it is another card, or its text was altered"),
         (_CARD.text.replace('"schema":1', '"schema":2'), "is of schema 2, this program reads 1: update"),
         (_CARD.text.replace('"depth":', '"deep":', 1), "written by another release; update"),
-        (_CARD.text.replace('"clock":"rx"', '"clock":"xr"', 1), "tap.rx_in.clock: "),
+        (_CARD.text.replace('"clock":"rx"', '"clock":"xr"', 1), "contradicts itself: tap.rx_in.clock: .*; update"),
+        ("[" * 50_000 + "]" * 50_000, r"cannot be read \(maximum recursion depth .*; update"),
+        ("[]", "names no schema, this program reads 1: update"),
     ],
 )  # fmt: skip
 def test_a_text_that_cannot_be_used_is_refused(text: str, says: str) -> None:
