@@ -106,6 +106,7 @@ class Finding(ShownInNotebooks):
         candidates: for ``undetermined`` the names that fit, likeliest first.
         text: one paragraph for people.
         place: what lies before ``tap``, in words; empty where only the device is known.
+        general: the name that any card's damage of this kind has, of which ``diagnosis`` is a case; empty without one.
     """
 
     diagnosis: str
@@ -122,6 +123,7 @@ class Finding(ShownInNotebooks):
     candidates: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = field(default=())
     place: str = ""
+    general: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no reader could trust.

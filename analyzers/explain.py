@@ -25,6 +25,7 @@ from freezeframe.analyzers.diagnosis import (
     overflow,
     stall,
 )
+from freezeframe.analyzers.diagnosis.general import GENERAL
 from freezeframe.analyzers.diagnosis.link_damage import link_damages, lone_damages
 from freezeframe.analyzers.diagnosis.needs import not_asked
 from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
@@ -122,7 +123,14 @@ def explain(
     trace = view.trace
     off = not_asked(view.roles.card)
     findings, healthy = rank(Facts(view), off)
-    findings = [replace(finding, place=place_text(view.roles, finding)) for finding in findings]
+    findings = [
+        replace(
+            finding,
+            place=place_text(view.roles, finding),
+            general=GENERAL.get(finding.diagnosis, ""),
+        )
+        for finding in findings
+    ]
     first_bad = first_bad_taps(view, run_analyzer(CrcVerdicts(), [view]))
     own = tuple(f"{name}." for name in view.names)
     lost = [line for line in view.folder.lost if devices is None or line.startswith(own)]

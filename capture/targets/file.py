@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.card.image import rom_image, trace_images
+from freezeframe.capture.card.map_1 import register_map_of
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.card.registers import card_map, memories_of_card
 from freezeframe.capture.errors import BusError, InputError, TargetError
@@ -19,7 +20,6 @@ from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.content import Gap
-from freezeframe.capture.registers import names
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, closed_error
 from freezeframe.capture.targets.base import Words
 
@@ -53,7 +53,11 @@ class FileTarget:
         self._words = np.concatenate([part[1] for part in parts])[order]
         first = folder.devices[0]
         self._stride_B = first.identity.stride_B
-        self._map = card_map(first.card) if isinstance(first, CardCapture) else names.MAP_1
+        self._map = (
+            card_map(first.card)
+            if isinstance(first, CardCapture)
+            else register_map_of(first.found.card)
+        )
 
     def read(self, addresses: Words | Sequence[int]) -> Words:
         """Return recorded words; see ``Target.read``.
@@ -145,6 +149,6 @@ def _window(
     read = np.ones(len(slots), bool)
     for gap in gaps:
         read[gap.first_slot : gap.first_slot + gap.slots] = False
-    first = device.base + names.window(name).address
+    first = device.base + register_map_of(device.found.card).window(name).address
     addresses = first + 4 * np.arange(slots.size, dtype=np.int64).reshape(slots.shape)
     return addresses[read].reshape(-1), slots[read].reshape(-1)

@@ -123,6 +123,8 @@ def finding_text(
     lines.append(f"  when        {when_text(finding, freeze)}")
     sure = f"{finding.confidence:.2f}" if counted else "not counted yet"
     lines.append(f"  confidence  {sure}")
+    if finding.general:
+        lines.append(f"  in general  {finding.general}")
     if finding.candidates:
         names = ", ".join(finding.candidates)
         lines += _wrapped(names, "  candidates  ", " " * 14, inside_words=False)

@@ -94,6 +94,7 @@ def made_explanation(folder: CaptureFolder, *, text: str = "The words differ.") 
             Evidence("The counter of bad payloads stands at 1.", "B", "rx_enq"),
         ),
         place="A's outgoing FIFO",
+        general="beat-omitted",
     )
     return Explanation([finding], ["The event log of A begins 3 us after its taps."], trace)
 

@@ -52,6 +52,7 @@ def test_the_whole_text_of_a_finding(capture: CaptureFolder) -> None:
         "  where       A.tx_deq, A->B, flow 2, packet 7, word 3",
         "  when        6.56 µs ± 6.402 ns, 5.275 µs before the cause of the freeze",
         "  confidence  0.97",
+        "  in general  beat-omitted",
         "",
         "  The words differ.",
         "",
