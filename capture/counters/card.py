@@ -64,9 +64,12 @@ class CardSource:
             for name, value in self._snapshot(device, state.nonce).values.items():
                 values[f"{device.name}.{name}"] = value
             for memory, of in state.memories.items():
-                values[f"{device.name}.memory.{memory}.stored"] = of.stored
+                key = f"{device.name}.memory.{memory.removesuffix('.0')}"  # lane 0 of a wide tap
+                if f"{key}.stored" not in self.counters:
+                    continue  # another lane: all lanes of a tap store the same number
+                values[f"{key}.stored"] = of.stored
                 if of.lost is not None:
-                    values[f"{device.name}.memory.{memory}.lost"] = of.lost
+                    values[f"{key}.lost"] = of.lost
             facts_then, values_then = self._at_freeze(device, state)
             facts |= facts_then
             values |= values_then
@@ -189,10 +192,11 @@ def _counters_of_card(device: CardDevice) -> list[Counter]:
     ]  # fmt: skip
     return made + [
         Counter(
-            f"{name}.memory.{memory.name}.stored", "gauge", "records",
-            "Records stored since the arm", "card_memory_stored", (*label, ("memory", memory.name)),
+            f"{name}.memory.{memory.tap.name}.stored", "gauge", "records",
+            "Records stored since the arm", "card_memory_stored", (*label, ("memory", memory.tap.name)),
         )
         for memory in device.memories
+        if memory.lane == 0
     ]  # fmt: skip
 
 

@@ -74,6 +74,47 @@ def _source_line(watched: Watched, selected: bool, now_ns: int) -> Line:
 
 
 def _card_lines(watched: Watched) -> list[Line]:
+    if all(state.roles is None for state in watched.recorders):
+        lines = _described_lines(watched)
+    else:
+        lines = _linked_lines(watched)
+    for name, text in watched.facts.items():
+        lines.append(((f"  {name}: ", FAINT), (text, PLAIN)))
+    for name, text in watched.broken.items():
+        lines.append(((f"  ! {name}: {text}", WARN),))
+    return lines
+
+
+def _described_lines(watched: Watched) -> list[Line]:
+    """Return the cards of a source of which all are described by files; their counters are listed by name below."""
+    widths = [width for _, width in _COLUMNS[:3]]
+    heads = (
+        "  card".ljust(2 + widths[0])
+        + "recorder".ljust(widths[1])
+        + "gen".rjust(widths[2])
+        + "  clocks"
+    )
+    lines: list[Line] = [((heads, FAINT),)]
+    for state in watched.recorders:
+        stopped = state.state in ("triggered", "frozen")
+        said = state.state.upper() if stopped else state.state
+        pieces = [
+            ("  " + state.device.ljust(widths[0]), SELECTED),
+            (said.ljust(widths[1]), WARN if stopped else PLAIN),
+            (f"{state.generation}".rjust(widths[2]) + " ", PLAIN),
+        ]
+        for name, clock in state.clocks.items():
+            pieces.append(
+                (
+                    f" {name}" if clock.alive else f" {name} stands still",
+                    PLAIN if clock.alive else WARN,
+                )
+            )
+        lines.append(tuple(pieces))
+    return lines
+
+
+def _linked_lines(watched: Watched) -> list[Line]:
     heads = "  " + "".join(
         name.ljust(width) if n < 2 else name.rjust(width)
         for n, (name, width) in enumerate(_COLUMNS)
@@ -85,10 +126,6 @@ def _card_lines(watched: Watched) -> list[Line]:
     ]
     for state in watched.recorders:
         lines.append(_card_line(watched, state))
-    for name, text in watched.facts.items():
-        lines.append(((f"  {name}: ", FAINT), (text, PLAIN)))
-    for name, text in watched.broken.items():
-        lines.append(((f"  ! {name}: {text}", WARN),))
     return lines
 
 
