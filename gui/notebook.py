@@ -10,15 +10,19 @@ from itertools import count
 from pathlib import Path
 
 from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.card.explain import CardExplanation
+from freezeframe.analyzers.card.view import CardsView
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.figure_text import figure_text
 from freezeframe.gui.plots.figures import Drawing, drawings, legend_html
 from freezeframe.gui.plots.look import LIGHT, drawing_style, variables
 from freezeframe.gui.report.advice import headline
-from freezeframe.gui.report.capture_sections import devices_section
+from freezeframe.gui.report.capture_sections import devices_section, losses_text
+from freezeframe.gui.report.card_sections import cards_table
 from freezeframe.gui.report.finding_section import finding_section
 from freezeframe.gui.report.frames import frame_table
 from freezeframe.gui.report.html import Html, element, join, table
@@ -31,11 +35,23 @@ _TABLES = ("packets", "words", "events", "intervals")
 _numbers = count(1)  # drawings of one notebook need ids of their own
 
 
-def html(thing: CaptureFolder | Trace | Explanation | Finding | AnalysisResult) -> str:
+def html(
+    thing: CaptureFolder
+    | CardFolder
+    | Trace
+    | Explanation
+    | CardExplanation
+    | Finding
+    | AnalysisResult,
+) -> str:
     """Return a thing of ours as HTML."""
     made: Html
     if isinstance(thing, CaptureFolder):
         made = _capture(thing)
+    elif isinstance(thing, CardFolder):
+        made = _cards(thing)
+    elif isinstance(thing, CardExplanation):
+        made = _card_explanation(thing)
     elif isinstance(thing, Trace):
         made = _trace(thing)
     elif isinstance(thing, Explanation):
@@ -56,6 +72,27 @@ def _capture(capture: CaptureFolder) -> Html:
         devices_section(capture),
         element("ul", *(element("li", line) for line in lost)),
     )
+
+
+def _cards(capture: CardFolder) -> Html:
+    return join(
+        element("p", element("strong", printable(folder_title(capture.path)))),
+        cards_table(capture, CardsView(capture).cards),
+        losses_text(capture.lost),
+    )
+
+
+def _card_explanation(explanation: CardExplanation) -> Html:
+    found = [finding_section(n, f, None) for n, f in enumerate(explanation.findings, 1)]
+    answer = explanation.answer
+    parts = found or [element("p", element("strong", answer[:1].upper() + answer[1:]))]
+    for title, lines in (
+        ("Not seen", explanation.not_seen),
+        ("Could not be asked", explanation.not_asked),
+    ):
+        if lines:
+            parts += [element("p", title), element("ul", *(element("li", line) for line in lines))]
+    return join(*parts, _notes(explanation.notes))
 
 
 def _trace(trace: Trace) -> Html:

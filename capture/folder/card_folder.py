@@ -38,6 +38,7 @@ from freezeframe.capture.folder.raw_files import (
 )
 from freezeframe.capture.folder.reader import read_manifest
 from freezeframe.capture.folder.records import RECORD_B
+from freezeframe.capture.notebook import ShownInNotebooks
 
 _HEAD_B = 4096
 MAP = 2
@@ -45,7 +46,7 @@ _VERSION = re.compile(rb'"format"\s*:\s*\[\s*"freezeframe-capture"\s*,\s*2\s*,')
 _MAP_1 = re.compile(rb'"map"\s*:\s*1\b')
 
 
-class CardFolder:
+class CardFolder(ShownInNotebooks):
     """A capture of format 2.0 whose manifest, cards and raw files were found whole and unaltered.
 
     Attributes:

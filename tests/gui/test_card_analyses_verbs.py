@@ -192,3 +192,11 @@ def test_what_the_card_logged_stands_on_the_time_line_and_in_words(tmp_path: Pat
     assert "<li>alarm 0x5a, 120 ns before the cause</li>" in text
     assert ">A fsm</text>" in text and ">run</text>" in text
     assert "state of a state machine" in text
+
+
+def test_a_notebook_shows_the_capture_its_explanation_and_its_results(capture: Path) -> None:
+    folder = CardFolder.open(capture)
+    shown = folder._repr_html_()
+    assert "drops whole packets, counted by rx_dropped" in shown and "<script" not in shown
+    assert "beat-omitted: a beat of a packet was lost" in ff.explain(folder)._repr_html_()
+    assert "A.rx_in, throughput" in ff.analyze(folder, "throughput")._repr_html_()
