@@ -20,7 +20,7 @@ from freezeframe.analyzers.card.claims import (
     said_of,
 )
 from freezeframe.analyzers.card.differences import BITS_ALTERED
-from freezeframe.analyzers.card.fit import judged
+from freezeframe.analyzers.card.fit import holes, judged
 from freezeframe.analyzers.card.places import Places
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream, Wrong
@@ -75,6 +75,23 @@ def bad_arrivals(
             "a packet that passes every check of its format",
             candidates=(name, *others) if others else (),
         )
+
+
+def holes_inside(places: Places, end: CheckedStream) -> Iterator[Claim]:
+    """Yield the few packets with bytes off inside, where the card file says that none has."""
+    for packet in holes(end).tolist():
+        text = (
+            f'In packet {packet} at {end.tap.name} bytes are off before its end, which keep = "tail" rules out: its '
+            "source broke the rule, or the card file is wrong."
+        )
+        seen = Witness(
+            Says.FOR, "a mask with a hole", (places.row(end, packet, f"packet {packet}"),)
+        )
+        t_ps, unc = places.at(end, packet)
+        yield Claim(
+            NONE_KNOWN, text, (end.tap.name,), packet, None, t_ps, unc, (seen,),
+            "runs of bytes from byte 0 alone", candidates=(NONE_KNOWN, NO_FIT),
+        )  # fmt: skip
 
 
 def bad_on_the_way(view: StretchView, claims: Sequence[Claim]) -> Iterator[Claim]:

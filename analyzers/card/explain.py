@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from freezeframe.analyzers.card.arrivals import bad_arrivals, bad_on_the_way, gaps_inside
+from freezeframe.analyzers.card.arrivals import (
+    bad_arrivals,
+    bad_on_the_way,
+    gaps_inside,
+    holes_inside,
+)
 from freezeframe.analyzers.card.claims import LAW_BROKEN, Claim, Says, Witness, findings_of
 from freezeframe.analyzers.card.fit import judged, later_tap_does_not_fit
 from freezeframe.analyzers.card.laws import LawVerdict
@@ -120,6 +125,7 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
 def _claims(card: CardView) -> Iterator[Claim]:
     for end in card.firsts:
         yield from bad_arrivals(card, end, card.stretches)
+        yield from holes_inside(card, end)
     for view in card.stretches:
         claim = later_tap_does_not_fit(view)
         if claim is not None:

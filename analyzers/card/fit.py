@@ -30,16 +30,24 @@ def judged(end: CheckedStream) -> npt.NDArray[np.bool_]:
     return np.asarray((end.verdict != UNKNOWN) | (there & (end.wrong == 0) & ethernet))
 
 
+def holes(end: CheckedStream) -> npt.NDArray[np.int64]:
+    """Return the packets with bytes off inside, at a tap whose card file says that there are none."""
+    if end.tap.said.keep != "tail":
+        return np.empty(0, np.int64)
+    inside = int(Packet.IRREGULAR | Packet.BYTE_7)
+    return np.flatnonzero((end.stream.packets.flags & inside != 0) & end.stream.whole)
+
+
 def tap_does_not_fit(places: Places, end: CheckedStream) -> Claim | None:
     """Return the claim that the card file does not describe the packets of a tap."""
-    moved = np.flatnonzero(end.stream.packets.flags & int(Packet.BYTE_7))
-    if len(moved):
+    off = holes(end)
+    if len(off) >= min(FEW, len(end)) and len(off) > _NEARLY_NONE * len(end):
         text = (
             f'At {end.tap.name} bytes are off elsewhere than at a packet\'s end, and the card file says keep = "tail"; '
             'say keep = "any".'
         )
-        seen = f"{len(moved)} packets with byte 7 of a masked word on"
-        return _claim(places, end, text, seen, int(moved[0]), "runs of bytes from byte 0 alone")
+        seen = f"{len(off)} of {len(end)} packets have bytes that are off inside"
+        return _claim(places, end, text, seen, int(off[0]), "runs of bytes from byte 0 alone")
     known = judged(end)
     count, good = int(known.sum()), int((known & (end.wrong == 0)).sum())
     other = _read_otherwise(end, count)
@@ -66,7 +74,7 @@ def tap_does_not_fit(places: Places, end: CheckedStream) -> Claim | None:
 def later_tap_does_not_fit(view: StretchView) -> Claim | None:
     """Return the claim about the second tap of a stretch: its format is wrong, or the stretch changes every packet."""
     claim = tap_does_not_fit(view, view.second)
-    if claim is None or (view.second.stream.packets.flags & int(Packet.BYTE_7)).any():
+    if claim is None or len(holes(view.second)):
         return claim
     verdicts = view.first.verdict, view.second.verdict
     if any((verdicts[0][i], verdicts[1][j]) == (GOOD, BAD) for i, j in view.all_pairs):

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from freezeframe.analyzers.card.claims import DROPPED, STALLED, Claim, Says, Witness
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.tap.checked import BAD
 from freezeframe.decoders.tap.kinds import Packet
 
 _TIMES = 10  # a wait so many times the longest that passed is no ordinary one
 _CYCLES = 1_000
+_SEVERAL = 3  # packets that wait, or the last ones of the traffic may have been dropped
+
+
+class _Waiting(NamedTuple):
+    """What shows that packets wait, and how many do."""
+
+    witness: Witness
+    packets: int
 
 
 def stalled(view: StretchView) -> Claim | None:
     """Return the claim that the second tap of a stretch stands still, where that is seen."""
     stream, name = view.second.stream, view.second.tap.name
-    if stream.span is None or not len(stream):
-        return None
+    if stream.span is None or not len(stream) or stream.mark is None or stream.broken:
+        return None  # what came out last may not be in the memory
     since, closed = int(stream.packets.end[-1]), stream.span[1]
     t_ps, unc_ps = _times(view, name, [since, closed])
     checkers = [
@@ -51,10 +62,12 @@ def stalled(view: StretchView) -> Claim | None:
         f"no beat in {closed - since:,} cycles",
         (view.row(view.second, len(stream) - 1, "last packet"),),
     )
-    witnesses = (silent, witness, *([] if waiting is None else [waiting]))
+    witnesses = (silent, witness, *([] if waiting is None else [waiting.witness]))
     drops = view.stretch.said.drops
     lost = 0 if drops is None else view.recording.counters.get(drops.counter, 0)
     names: tuple[str, ...] = ()
+    if waiting is not None and waiting.packets < _SEVERAL and not checkers:
+        names = (STALLED, DROPPED)  # the last ones before a pause may have been lost as well
     if lost and not checkers and drops is not None:
         names = (STALLED, DROPPED)
         counted = f"{drops.counter} stands at {lost:,}: what went in may have been dropped"
@@ -85,7 +98,7 @@ def _times(
 
 def _waiting(
     view: StretchView, t_ps: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-) -> Witness | None:
+) -> _Waiting | None:
     """Return the packet that has waited far longer than any that came out; None where none has."""
     first, second = view.first, view.second
     if not view.pairing.pairs:
@@ -93,6 +106,8 @@ def _waiting(
     pairs = np.array(view.pairing.pairs)
     there = np.flatnonzero((first.stream.packets.flags & int(Packet.CUT_END)) == 0)
     there = there[there > pairs[-1, 0]]
+    if view.stretch.said.drops is not None:  # a bad one may be dropped for that
+        there = there[first.verdict[there] != BAD]
     if not len(there):
         return None
     waits = int(there[0])
@@ -111,4 +126,6 @@ def _waiting(
         f"packet {waits} of {first.tap.name} has waited {format_ps(waited_ps)}, {len(there)} in all; the longest that "
         f"came out took {format_ps(longest_ps)}"
     )
-    return Witness(Says.FOR, text, (view.row(first, waits, f"packet {waits}"),))
+    return _Waiting(
+        Witness(Says.FOR, text, (view.row(first, waits, f"packet {waits}"),)), len(there)
+    )

@@ -410,3 +410,36 @@ def test_a_memory_that_was_not_read_is_never_called_free_of_faults() -> None:
     )
     assert found.not_seen == ["b: its memory holds what no recorder stores"]
     assert "no fault found" not in found.answer
+
+
+def test_holes_in_keep_are_the_description_s_fault_where_many_have_them_and_left_open_where_one_has() -> (
+    None
+):
+    sent = frames()
+    made = recording(TWO, {"a": sent, "b": sent})
+
+    def holed(count: int) -> CardRecording:
+        lanes = made.taps["a"].lanes[0].copy()
+        heads = [n for n in range(len(lanes)) if lanes[n, 8] & 15 == 1][1 : count + 1]
+        for n in heads:  # byte 2 of the first word is off
+            lanes[n, 2], lanes[n, 7], lanes[n, 8] = lanes[n, 7], 0xFB, lanes[n, 8] & 0xF0 | 4
+        return replace(made, taps={**made.taps, "a": replace(made.taps["a"], lanes=(lanes,))})
+
+    assert 'say keep = "any"' in only_unfit(explain_card(holed(11)))
+    assert ("none-of-the-known", "description-does-not-fit") in [
+        f.candidates for f in explain_card(holed(1)).findings
+    ]
+
+
+def test_the_last_packet_before_a_pause_may_be_lost_or_wait() -> None:
+    sent = frames()
+    found = explain_card(recording(TWO, {"a": sent, "b": sent[:-1]}, closed=60_000))
+    assert [f.candidates for f in found.findings] == [("stalled", "packet-dropped")]
+
+
+def test_no_stall_is_told_of_a_memory_whose_newest_records_were_not_read() -> None:
+    sent = frames()
+    made = recording(TWO, {"a": sent, "b": sent}, closed=60_000)
+    pointer = made.taps["b"].write_ptr
+    holed = replace(made.taps["b"], gaps=((range(pointer // 2, pointer - 2),),))
+    assert names(explain_card(replace(made, taps={**made.taps, "b": holed}))) == []
