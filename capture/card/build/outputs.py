@@ -10,6 +10,7 @@ from freezeframe.capture.card.build.constraints import sdc_constraints, vivado_c
 from freezeframe.capture.card.build.drawing import drawing
 from freezeframe.capture.card.build.fusesoc import fusesoc_core
 from freezeframe.capture.card.build.litex import litex_module
+from freezeframe.capture.card.build.names import refuse_taken
 from freezeframe.capture.card.build.page import register_page
 from freezeframe.capture.card.build.ports import module_name, rom_module
 from freezeframe.capture.card.build.rom import verilog_rom
@@ -25,10 +26,11 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
     """Return the text of every file, by its place in the folder; the same card gives the same bytes.
 
     Raises:
-        InputError: the card has a part that is described and not built yet.
+        InputError: the card has a part that is described and not built yet, or a wire whose name is taken.
     """
     _refuse_unbuilt(card)
     top = verilog_top(card)
+    refuse_taken(card, top)
     name = module_name(card)
     texts = {f"{name}.v": top}
     if card.said.card.rom:
