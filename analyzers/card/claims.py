@@ -110,7 +110,7 @@ def _finding(group: Sequence[Claim], device: str) -> Finding:
         more = (
             f" The same befell {len(group) - 1} more: packet {numbers}{', ...' * (len(group) > 9)}."
         )
-    doubt = "".join(f" Against it: {witness.text}" for witness in against)
+    doubt = "".join(f" Against it: {witness.text}." for witness in against)
     place = device if not claim.where else claim.where[-1]
     evidence = [
         Evidence(f"{witness.says.value.capitalize()}: {witness.text}", device, place, witness.rows)
