@@ -15,26 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FAULTS = (
-    "word-omitted",
-    "word-duplicated",
-    "sync-fifo-empty",
-    "lane-misaligned",
-    "payload-bit-flip",
-    "header-corrupted",
-    "credit-corrupted",
-    "credit-lost",
-    "wrap-unhandled",
-    "credit-start-too-large",
-    "clock-drift",
-    "credit-too-coarse",
-    "credit-too-optimistic",
-    "interrupt-storm",
-    "interrupt-lost",
-    "short-transfers",
-    "split-retry-mishandled",
-    "header-miscounted",
-)
+from freezeframe.emulator.faults.registry import FAULTS as REGISTERED
+
+FAULTS = tuple(name for name in REGISTERED if name != "none")
 """The emulated pair and the simulated board have all of them."""
 
 LOADS = ("light", "medium", "saturating")

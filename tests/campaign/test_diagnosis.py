@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pytest
 
 from tests.campaign.judge import PairVerdict, judge, judge_pair
@@ -25,8 +27,7 @@ RIGHT = {"diagnosis": "word-omitted", **TRUTH["injections"][0]}
 UNDETERMINED = {**RIGHT, "diagnosis": "undetermined"}
 
 
-@pytest.mark.parametrize("load", ["light", "saturating"])
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("fault", "load"), list(zip(FAULTS, cycle(("light", "saturating")))))
 def test_the_fault_and_its_place_are_named_and_one_end_alone_is_never_wrong(
     fault: str, load: str
 ) -> None:

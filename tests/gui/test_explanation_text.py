@@ -11,24 +11,14 @@ import pytest
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.explain import Explanation, LogReach
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.emulator.faults.registry import FAULTS as REGISTERED
 from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
 from freezeframe.gui.report.advice import ADVICE, headline, next_steps
 from freezeframe.gui.report.comparison import compare, difference_text, differing_digits
 from freezeframe.gui.report.moments import first_freeze, freezes
 from tests.gui.made_capture import made_capture, made_explanation
 
-FAULTS = (
-    "word-omitted",
-    "word-duplicated",
-    "sync-fifo-empty",
-    "lane-misaligned",
-    "payload-bit-flip",
-    "header-corrupted",
-    "credit-corrupted",
-    "credit-lost",
-    "wrap-unhandled",
-    "credit-start-too-large",
-)
+FAULTS = sorted(REGISTERED.keys() - {"none"})
 
 
 @pytest.fixture(scope="module")
@@ -158,11 +148,13 @@ def test_the_device_that_froze_first_is_not_the_one_that_was_told_to(
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("tap", ["tx_deq", "rx_enq", "rx_deq", None])
 def test_every_fault_has_a_headline_and_something_to_do(fault: str, tap: str | None) -> None:
-    finding = Finding(fault, "text", device="B", tap=tap, evidence=(Evidence("seen"),))
+    seen = (Evidence("seen"),)
+    finding = Finding(fault, "text", device="B", tap=tap, evidence=seen, place="the link into B")
     assert headline(finding).startswith(f"{fault}: ")
-    assert "B" in headline(finding)
+    assert "the link into B" in headline(finding)
     assert "{" not in headline(finding)
-    assert len(next_steps(finding)) >= 2
+    assert next_steps(finding)
+    assert next_steps(finding) != next_steps(replace(finding, diagnosis="of-a-plug-in"))
 
 
 def test_a_diagnosis_of_another_package_has_a_headline_too() -> None:

@@ -24,8 +24,7 @@ from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.content import Gap
-from freezeframe.emulator.faults.registry import FAULTS
-from freezeframe.gui.report.advice import headline, next_steps
+from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.html import element, join, page, table
 from freezeframe.gui.report.lanes import time_range
 from freezeframe.gui.report.style import script_text
@@ -316,15 +315,6 @@ def test_a_table_marks_its_bad_rows_and_right_aligns_numbers() -> None:
     text = table("t", ("a", "b"), [("1", "2"), ("3", "4")], numbers=(1,), bad_rows=(1,))
     assert '<tr><td>1</td><td class="n">2</td></tr>' in text
     assert '<tr class="bad"><td>3</td><td class="n">4</td></tr>' in text
-
-
-@pytest.mark.parametrize("name", sorted(set(FAULTS) - {"none"}))
-def test_every_fault_has_a_headline_and_something_to_do_next(name: str) -> None:
-    seen = (Evidence("Seen."),)
-    finding = Finding(name, "It is so.", "B", "rx_enq", evidence=seen, place="the link into B")
-    assert headline(finding).startswith(f"{name}: ")
-    assert "the link into B" in headline(finding)
-    assert next_steps(finding) != next_steps(replace(finding, diagnosis="of-a-plug-in"))
 
 
 def undetermined() -> Finding:
