@@ -203,47 +203,30 @@ def test_operation_11_is_an_error_in_clause_22_where_sigrok_takes_it_for_a_read(
     assert theirs(path)[-1].text == "READ:  0ABC PHYAD: 03 REGAD: 01"
 
 
-def test_an_address_belongs_to_one_device_where_sigrok_has_one_for_the_whole_bus(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("frames", "address", "sigrok"),
+    [
+        pytest.param(
+            [("00", 3, 0x0ABC, "10"), ("00", 4, 0x0DEF, "10"), ("11", 3, 0x1111, "10")], 0x0ABC, "0DEF",
+            id="an address belongs to one device, where sigrok has one for the whole bus",
+        ),
+        pytest.param(
+            [("00", 3, 0xFFFF, "10"), ("10", 3, 0x1111, "10"), ("11", 3, 0x2222, "10")], 0xFFFF, "10000",
+            id="an address of 65535 stays, where sigrok counts on",
+        ),
+        pytest.param(
+            [("00", 3, 0x0010, "10"), ("10", 3, 0xFFFF, "11"), ("11", 3, 0x2222, "10")], 0x0010, "0011",
+            id="an increment that nothing answered is not counted, where sigrok counts it",
+        ),
+    ],
+)  # fmt: skip
+def test_an_address_is_another_than_sigroks(
+    frames: list[tuple[str, int, int, str]], address: int, sigrok: str, tmp_path: Path
 ) -> None:
-    path = session(
-        tmp_path,
-        drawn(
-            frame_bits(45, "00", 3, 1, 0x0ABC),
-            frame_bits(45, "00", 4, 1, 0x0DEF),
-            frame_bits(45, "11", 3, 1, 0x1111),
-        ),
-    )
-    assert ours(path)[-1]["address"] == 0x0ABC
-    assert theirs(path)[-1].text.startswith("ADDR: 0DEF")
-
-
-def test_an_address_of_65535_stays_where_sigrok_counts_on(tmp_path: Path) -> None:
-    path = session(
-        tmp_path,
-        drawn(
-            frame_bits(45, "00", 3, 1, 0xFFFF),
-            frame_bits(45, "10", 3, 1, 0x1111),
-            frame_bits(45, "11", 3, 1, 0x2222),
-        ),
-    )
-    assert ours(path)[-1]["address"] == 0xFFFF
-    assert theirs(path)[-1].text.startswith("ADDR: 10000")
-
-
-def test_an_increment_that_nothing_answered_is_not_counted_where_sigrok_counts_it(
-    tmp_path: Path,
-) -> None:
-    path = session(
-        tmp_path,
-        drawn(
-            frame_bits(45, "00", 3, 1, 0x0010),
-            frame_bits(45, "10", 3, 1, 0xFFFF, ta="11"),
-            frame_bits(45, "11", 3, 1, 0x2222),
-        ),
-    )
-    assert ours(path)[-1]["address"] == 0x0010
-    assert theirs(path)[-1].text.startswith("ADDR: 0011")
+    bits = [frame_bits(45, op, phy, 1, data, ta=ta) for op, phy, data, ta in frames]
+    path = session(tmp_path, drawn(*bits))
+    assert ours(path)[-1]["address"] == address
+    assert theirs(path)[-1].text.startswith(f"ADDR: {sigrok}")
 
 
 def test_ones_on_both_sides_of_a_zero_make_no_preamble_where_sigrok_adds_them_up(
