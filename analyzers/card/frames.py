@@ -30,7 +30,8 @@ def packets_frame(card: CardView) -> pd.DataFrame:
         table = packet_table(card.recording, card.times, end).to_pandas()
         error = table["kind"] == "error"
         frame = table[~error].reset_index(drop=True)
-        frame["error"] = frame["number"].map(table[error].set_index("number")["error"]).fillna("")
+        texts = dict(zip(table["number"][error], table["error"][error], strict=True))
+        frame["error"] = [texts.get(number, "") for number in frame["number"]]
         columns = end.stream.packets
         ethernet = end.said is not None and end.said.is_ == "ethernet"
         frame["first_row"] = columns.first_row + begins[name]

@@ -135,6 +135,12 @@ def _mean(card: CardView, end: CheckedStream, seen: Passed) -> Iterator[Figure]:
     last = int(seen.begin[-1]) if count else int(seen.end[-1])
     size_B = int(seen.length_B[:-1].sum()) if count else int(seen.length_B[0])
     cycles = last - int(seen.begin[0])
+    if cycles <= 0:  # damaged records: packets in no time
+        note = "the records of its packets have no time between them"
+        yield Figure(
+            f"{source}.throughput.mean", f"{source}, throughput", None, "Mbit/s", note=note
+        )
+        return
     related = card.times.clocks[card.device, clock.name]
     hz = float(PS_PER_S / related.ps_per_cycle)
     # The time base counts on the bus clock as nominal: how far that is off, and how sharply this one was measured.

@@ -7,10 +7,12 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card import conservation, crc, latency, pressure, taps, throughput
+from freezeframe.analyzers.card.frames import packets_frame, words_frame
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import parse_card
@@ -313,3 +315,41 @@ def test_laws_are_figures_with_their_sums() -> None:
     broken = replace(held, counters={"a_packets": 7, "b_packets": 9})
     (finding,) = conservation.run(CardView.of(broken)).findings
     assert finding.diagnosis == "law-broken"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("bits", [8, 64, 512])
+def test_damaged_memories_give_results_and_never_raise(seed: int, bits: int) -> None:
+    beats = every(100, frames(8), 100, bits // 8)
+    whole = recording(beats, beats, bits=bits)
+    noise = np.random.default_rng(seed)
+    damaged = {}
+    for name, tap in whole.taps.items():
+        lanes = tuple(lane.copy() for lane in tap.lanes)
+        for lane in lanes:
+            if seed % 2:  # all of it, else some bytes
+                lane[:] = noise.integers(0, 256, lane.shape, dtype=np.uint8)
+            else:
+                lane[noise.integers(0, 200, 30), noise.integers(0, 9, 30)] ^= 0x5A
+        damaged[name] = replace(tap, lanes=lanes, wrapped=bool(seed % 2))
+    view = CardView.of(replace(whole, taps=damaged))
+    for analysis in (throughput, latency, pressure, taps, crc, conservation):
+        assert analysis.run(view).to_json()["analysis"] == analysis.__name__.rpartition(".")[2]
+    assert len(words_frame(view)) == sum(len(end.stream.slots) for end in view.streams.values())
+    assert len(packets_frame(view)) == sum(map(len, view.streams.values()))
+
+
+def test_packets_without_time_between_them_have_no_rate() -> None:
+    """Two packets whose records say the same cycle: a dt of 0, which no tap stores."""
+    beats = [Beat(cycle, bytes(8), 0xFF, last=True) for cycle in (100, 101)]
+    there = recording(beats, beats)
+    lanes = there.taps["a"].lanes[0].copy()
+    rows = [n for n in range(12) if lanes[n, 8] & 0xF == 3]  # both are a TAIL
+    lanes[rows[1], 8] &= 0x0F
+    tap = replace(there.taps["a"], lanes=(lanes,))
+    result = throughput.run(CardView.of(replace(there, taps={**there.taps, "a": tap})))
+    figure = result.figure("A.a.throughput.mean")
+    assert (figure.value, figure.note) == (
+        None,
+        "the records of its packets have no time between them",
+    )
