@@ -54,7 +54,7 @@ def decode(
     Returns:
         Without specs a `Trace`: ``words``, ``packets``, ``events``, ``intervals`` as pandas frames.
         With specs the tables by name, as pandas frames; so without, of cards that are described by a file:
-        the packets of each tap.
+        the packets of each tap, and the event log of a card that has one.
     Raises:
         InputError: the capture or a spec cannot be used; samples without a spec.
     """

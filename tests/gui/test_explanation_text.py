@@ -18,7 +18,7 @@ from freezeframe.gui.report.comparison import compare, difference_text, differin
 from freezeframe.gui.report.moments import first_freeze, freezes
 from tests.gui.made_capture import made_capture, made_explanation
 
-FAULTS = sorted(REGISTERED.keys() - {"none"})
+FAULTS = tuple(sorted(REGISTERED.keys() - {"none"}))
 
 
 @pytest.fixture(scope="module")
