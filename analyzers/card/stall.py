@@ -29,6 +29,9 @@ def stalled(view: StretchView) -> Claim | None:
     stream, name = view.second.stream, view.second.tap.name
     if stream.span is None or not len(stream) or stream.mark is None or stream.broken:
         return None  # what came out last may not be in the memory
+    shortened = view.second.tap.said.store != "all"
+    if shortened and (stream.packets.flags[-1] & int(Packet.CUT_END) or stream.pending):
+        return None  # beats of a packet that has begun may have come ever since
     since, closed = int(stream.packets.end[-1]), stream.span[1]
     t_ps, unc_ps = _times(view, name, [since, closed])
     checkers = [

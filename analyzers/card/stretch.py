@@ -108,16 +108,21 @@ class StretchView(Places):
         return [(n, self.content(end, n)) for n in np.flatnonzero(end.stream.whole).tolist()]
 
     def _digests(self, end: CheckedStream) -> list[tuple[int, Key]]:
+        """Return length, digest and first bytes, as both taps keep them: all good frames with FCS have one digest."""
+        stores = [each.tap.said.store for each in (self.first, self.second)]
+        heads_B = min(
+            0 if s == "summary" else 1 << 16 if isinstance(s, str) else s.first_bytes
+            for s in stores
+        )
+        stream = end.stream
         keys: list[tuple[int, Key]] = []
-        for n in range(len(end)):
-            if end.stream.packets.digest[n] >= 0:
-                digest = end.stream.digest(n)
-            elif end.stream.whole[n]:
-                digest = crc32(end.stream.data(n))
-            else:
-                continue
-            if digest is not None:
-                keys.append((n, (int(end.stream.packets.length[n]), digest)))
+        for n in np.flatnonzero(stream.told | stream.whole).tolist():
+            data, digest = stream.data(n), int(stream.digests[n])
+            if stream.whole[n]:
+                digest = crc32(data)
+            elif digest < 0 or len(data) < heads_B:
+                continue  # nothing to compare; or the memory's oldest, whose words are gone
+            keys.append((n, (int(stream.packets.length[n]), digest, data[:heads_B])))
         return keys
 
     @cached_property
@@ -169,7 +174,7 @@ class StretchView(Places):
         for end in (self.first, self.second):
             if end.stream.broken:
                 return f"{name}: packets that are missing: a part of a memory was not read"
-            if self._summed and (end.stream.packets.flags & int(Packet.IRREGULAR)).any():
+            if self._summed and (end.stream.told & (end.stream.digests < 0)).any():
                 return f"{name}: packets that are missing: some at {end.tap.name} have no digest to compare"
         return self.alien
 
@@ -267,9 +272,9 @@ class StretchView(Places):
             if step is None:
                 if region.after or len(self._choices(a[0], b[0])):
                     yield self._changed(a[0], b[0])
+                if not region.after or (self._summed and len(a) != len(b)):
+                    return  # digests do not say which of them became what
                 a, b = a[1:], b[1:]
-                if not region.after:
-                    return
                 continue
             claims, used_a, used_b = step
             yield from claims
@@ -280,6 +285,8 @@ class StretchView(Places):
         skip = self._nearest(a, b[0])
         if skip == 0:
             return [self._changed(a[0], b[0])], 1, 1
+        if self._summed:
+            return None
         content = self.content
         width = self.first.tap.stream_bytes
         if len(a) > 1:
@@ -423,14 +430,20 @@ class StretchView(Places):
         if len(later) < _OVERTAKEN:
             return True
         last = len(self.second) - 1
-        if not self.second.stream.packets.flags[last] & int(Packet.CUT_END):
+        if self.second.stream.packets.flags[last] & int(Packet.CUT_END):
+            begun = self.second.content(last)
+        elif self.second.tap.said.store == "summary" and self.second.stream.pending:
+            begun = b""
+        else:
             return False
-        begun = self.second.content(last)
         newest = max(n for n, _ in self.pairing.pairs)
-        due = any(
-            self.first.content(n).startswith(begun) for n in range(newest + 1, len(self.first))
-        )
-        return not due and self.first.content(i).startswith(begun)
+        due = any(self._begins(n, begun) for n in range(newest + 1, len(self.first)))
+        return not due and self._begins(i, begun)
+
+    def _begins(self, i: int, begun: bytes) -> bool:
+        """Tell whether a packet of the first tap may begin so, by as much of it as is there."""
+        data = self.first.content(i)
+        return data.startswith(begun[: len(data)] if self.first.stream.told[i] else begun)
 
     def _counted(self) -> Witness:
         drops = self.stretch.said.drops

@@ -23,8 +23,10 @@ from freezeframe.capture.card.tables import (
 
 LANE_BITS = 64
 RECORD_BITS = 72
-# The stream's cycle is that of the record less these: one tap register, two with the fast recorder.
+# The stream's cycle is that of the record less these: one tap register, two with the fast recorder; where a packet's
+# summary is recorded, as many as that takes.
 LATENCY_CYCLES = {"plain": 1, "fast": 2}
+SUMMARY_CYCLES = 3
 LOG = "event_log"
 LOG_RECORDS = 1024
 # By the map of the card. On map 1 the other card's freeze is a cause like others, the last one.
@@ -46,7 +48,7 @@ class ElaboratedTap:
 
     Attributes:
         number: in the order of the file.
-        lanes: numbers of its memories, one for each 64 bits; narrow streams are packed into one.
+        lanes: numbers of its memories, one for each 64 bits; narrow streams and summaries take one.
         latency_cycles: the stream's cycle is a record's cycle less this.
     """
 
@@ -165,9 +167,10 @@ class ElaboratedCard:
         taps = []
         memory = 0
         for number, (name, tap) in enumerate(said.tap.items()):
-            lanes = range(memory, memory + max(1, tap.bits // LANE_BITS))
+            wide = 1 if tap.store == "summary" else max(1, tap.bits // LANE_BITS)
+            lanes = range(memory, memory + wide)
             memory = lanes.stop
-            latency = LATENCY_CYCLES[tap.recorder]
+            latency = LATENCY_CYCLES[tap.recorder] if tap.store == "all" else SUMMARY_CYCLES
             shape = said.format[tap.format].is_ if tap.format else "raw"
             taps.append(ElaboratedTap(number, name, tap, by_name[tap.clock], shape, lanes, latency))
         self.taps = tuple(taps)

@@ -161,6 +161,11 @@ def _tap(card: CardFile, where: Where, tap: Tap) -> Iterator[tuple[Where, str]]:
         )
     if tap.kind == "words" and tap.format:
         yield (*where, "format"), f'tap {name}: kind = "words" has no packets, so no format'
+    if tap.store != "all" and tap.kind != "axi-stream":
+        yield (
+            (*where, "store"),
+            f'tap {name}: store keeps parts of packets, and kind = "{tap.kind}" has no packets; say "all"',
+        )
     shape = card.format.get(tap.format)
     no_verdict = tap.user is None or tap.user.bad_frame is None
     if shape is not None and shape.is_ == "ethernet" and shape.fcs == "user-bit" and no_verdict:

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from freezeframe.capture.card.elaborated import SUMMARY_CYCLES
 from freezeframe.decoders.tap.kinds import BITS, Bit, Packet, TapKind
 
 Bytes = npt.NDArray[np.uint8]
 Int64 = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-SUM_CYCLES = 3  # SUM stands so many cycles after its packet's last beat
 MOST_SUM_CYCLES = 4095  # "that or more"
 MOST_SUM_B = 65535
 
@@ -181,29 +181,26 @@ def pack_packets(  # type: ignore[no-untyped-def]
             continue
         if kind[i] == _SUM and summed:
             value = data[i]
-            if not opened:
-                flags[packets] = 0
-                at = (at + 7) >> 3 << 3
-                offset[packets] = at
+            length[packets] = np.int64(value >> np.uint64(32) & np.uint64(0xFFFF))
+            lasted = np.int64(value >> np.uint64(48) & np.uint64(0xFFF))
+            end[packets] = cycle[i] - SUMMARY_CYCLES
+            end_slack[packets] = slack[i]
+            digest[packets] = np.int64(value & np.uint64(0xFFFFFFFF))
+            if opened and not flags[packets] & _CUT_BEGIN:
+                flags[packets] = flags[packets] & ~_IRREGULAR | _SUMMARY | _SHORTENED
+                stored_B[packets] = at - offset[packets]
+            else:  # it tells all; of what may stand before it, nothing is a beginning
+                if not opened:
+                    at = (at + 7) >> 3 << 3
+                    offset[packets] = at
+                    first_row[packets] = i
+                flags[packets] = _SUMMARY
+                stored_B[packets] = 0
+                begin[packets] = end[packets] - lasted
+                begin_slack[packets] = -1 if lasted == MOST_SUM_CYCLES else slack[i]
                 beats[packets] = -1
-                first_row[packets] = i
                 gap[packets] = -1
                 gap_row[packets] = -1
-                flags[packets] |= _SUMMARY
-                length[packets] = np.int64(value >> np.uint64(32) & np.uint64(0xFFFF))
-                begin_slack[packets] = slack[i]
-            else:
-                flags[packets] |= _SUMMARY | _SHORTENED
-                length[packets] = np.int64(value >> np.uint64(32) & np.uint64(0xFFFF))
-            stored_B[packets] = at - offset[packets]
-            lasted = np.int64(value >> np.uint64(48) & np.uint64(0xFFF))
-            end[packets] = cycle[i] - SUM_CYCLES
-            end_slack[packets] = slack[i]
-            if not opened:
-                begin[packets] = end[packets] - lasted
-                if lasted == MOST_SUM_CYCLES:
-                    begin_slack[packets] = -1
-            digest[packets] = np.int64(value & np.uint64(0xFFFFFFFF))
             if value >> np.uint64(60) & np.uint64(1):
                 flags[packets] |= _USER_END
             if value >> np.uint64(61) & np.uint64(1):

@@ -33,7 +33,8 @@ from freezeframe.decoders.trace.memory import Problem, ProblemCode
 Bytes = npt.NDArray[np.uint8]
 Int64 = npt.NDArray[np.int64]
 
-_FULL_KINDS = sum(1 << kind for kind in TapKind if BITS[kind] & Bit.WORD)
+_WORDS = sum(1 << kind for kind in TapKind if BITS[kind] & Bit.WORD)
+_SUM = 1 << TapKind.SUM
 _DIGEST = 0xEDB88320
 _MASK_TOP = np.array([mask.bit_length() for mask in range(256)], np.int64)
 
@@ -159,6 +160,11 @@ class TapStream:
         causes = value & 0xFFFF | value >> 56 << 16
         return Mark(causes, value >> 16 & 0xFFFF_FFFF, value >> 48 & 0xFF, int(rows[-1]))
 
+    @property
+    def pending(self) -> bool:
+        """Whether beats may have passed that made no record."""
+        return self.mark is None or self.mark.pending > 0
+
     @cached_property
     def beats(self) -> tuple[Int64, Int64]:
         """``(n,)`` each: the stream's cycles of the first and the last beat in each record; of a word's alone."""
@@ -176,15 +182,21 @@ class TapStream:
 
     def digest(self, packet: int) -> int | None:
         """Return the CRC-32/ISO-HDLC of a packet that one SUM stands for; None where there is none to be had."""
+        value = int(self.digests[packet])
+        return None if value < 0 else value
+
+    @cached_property
+    def digests(self) -> Int64:
+        """``(n,)``: `digest` of each packet; -1 where there is none."""
         columns = self.packets
-        value, flags = int(columns.digest[packet]), int(columns.flags[packet])
-        length = int(columns.length[packet])
-        if value < 0 or flags & (Packet.IRREGULAR | PARTIAL) or length == MOST_SUM_B:
-            return None
-        crc = value ^ 0xFFFFFFFF
-        for _ in range(8 * (-length % self.tap.stream_bytes)):
-            crc = ((crc ^ _DIGEST) << 1 | 1) & 0xFFFFFFFF if crc >> 31 else crc << 1
-        return crc ^ 0xFFFFFFFF
+        crc = columns.digest ^ 0xFFFFFFFF
+        zeros = 8 * (-columns.length % self.tap.stream_bytes)
+        for bit in range(int(zeros.max(initial=0))):
+            back = np.where(crc >> 31 & 1, ((crc ^ _DIGEST) << 1 | 1) & 0xFFFFFFFF, crc << 1)
+            crc = np.where(bit < zeros, back, crc)
+        hidden = (columns.flags & int(Packet.IRREGULAR | PARTIAL)) != 0
+        none = (columns.digest < 0) | hidden | (columns.length >= MOST_SUM_B)
+        return np.where(none, -1, crc ^ 0xFFFFFFFF)
 
 
 def decode_tap(recorded: RecordedTap, workspace: Workspace | None = None) -> TapStream:
@@ -224,7 +236,9 @@ def decode_tap(recorded: RecordedTap, workspace: Workspace | None = None) -> Tap
     )
     columns = Columns(*(column[:packets].copy() for column in columns))
     _to_stream(columns, tap.latency_cycles)
-    filtered = recorded.kinds & _FULL_KINDS != _FULL_KINDS
+    store = tap.said.store
+    needed = _WORDS if store == "all" else _SUM if store == "summary" else _WORDS | _SUM
+    filtered = recorded.kinds & needed != needed
     if filtered:
         columns.flags[:] |= int(Packet.VOID)
     return TapStream(

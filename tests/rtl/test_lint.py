@@ -109,6 +109,8 @@ ENDS: dict[str, list[Parameters]] = {
     "ff_card_trigger": [{}],
     "ff_card_words": [{"WORDS": 128, "CLOCKS": 32}, {}],
     "ff_tap_beats": [{"BITS": 8, "KEEP": 2, "LOOSE": 1}, {"BITS": 1024, "LAST": 0}],
+    "ff_tap_summary": [{"BITS": 8, "KEEP": 0}, {"BITS": 1024, "KEEP": 2}],
+    "ff_tap_first": [{"FIRST": 2}, {"FIRST": 65535, "SIDE": 1088}],
     "ff_avalon": [{}],
     "ff_stream_counts": [{"BITS": 8, "KEEP": 0}, {"BITS": 1024}],
     "ff_count": [{"ADD_W": 1}, {"ADD_W": 31}],

@@ -19,7 +19,6 @@ from freezeframe.capture.card.build.systemrdl import systemrdl
 from freezeframe.capture.card.build.verilog import verilog_top
 from freezeframe.capture.card.build.vhdl import vhdl_package
 from freezeframe.capture.card.elaborated import ElaboratedCard
-from freezeframe.capture.errors import InputError
 
 
 def outputs(card: ElaboratedCard) -> dict[str, str]:
@@ -28,7 +27,6 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
     Raises:
         InputError: the card has a part that is described and not built yet, or a wire whose name is taken.
     """
-    _refuse_unbuilt(card)
     top = verilog_top(card)
     refuse_taken(card, top)
     name = module_name(card)
@@ -61,11 +59,3 @@ def stale(card: ElaboratedCard, folder: Path) -> list[str]:
         for place, text in outputs(card).items()
         if not (folder / place).is_file() or (folder / place).read_text("utf-8") != text
     ]
-
-
-def _refuse_unbuilt(card: ElaboratedCard) -> None:
-    for tap in card.taps:
-        if tap.said.store != "all":
-            raise InputError(
-                f'card {card.name}: tap {tap.name}: store is described, and this release builds "all" alone'
-            )

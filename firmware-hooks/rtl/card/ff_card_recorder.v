@@ -76,6 +76,13 @@ module ff_card_recorder #(
     wire fetch = triggered && more_q && !low_q[3] && fetched_last_q == 2'd0;
     wire [1:0] spend = {triggered && record && drain, triggered && (record != drain)};
     wire enough = low_q > {2'd0, spend};
+    localparam GROUPS = (HIGH_W + 2) / 3;      // three bits are compared in a LUT: left alone, synthesis takes twice as many
+    wire [3*GROUPS-1:0] unlike = {{3*GROUPS-HIGH_W{1'b0}}, fetched_q ^ post_q};
+    wire [GROUPS-1:0] differ;
+    genvar g;
+    generate for (g = 0; g < GROUPS; g = g + 1) begin : g_differ
+        ff_node i_differ (.d(|unlike[3*g +: 3]), .q(differ[g]));
+    end endgenerate
     wire shut_next = triggered_next && (shut_q || (!more_q && !enough));
 
     // 1 behind a record, else one more up to 15: a LUT a bit.
@@ -87,7 +94,7 @@ module ff_card_recorder #(
         low_q <= low_q - {2'd0, spend} + {fetch, 3'd0};
         fetched_last_q <= {fetched_last_q[0], fetch};
         if (fetch) fetched_q <= fetched_q + {{HIGH_W-1{1'b0}}, 1'b1};
-        more_q <= fetched_q != post_q;
+        more_q <= differ != {GROUPS{1'b0}};
         if (!triggered_next) begin
             {post_q, low_q} <= {cfg_post[POST_W-1:3], 1'b0, cfg_post[2:0]};
             fetched_q <= {HIGH_W{1'b0}};

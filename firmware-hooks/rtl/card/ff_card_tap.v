@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ff_card_tap: one tap of a card: its stream as words, their recorder, and a memory for each 64 bits under one write pointer.
 //
-// Latency: a beat stands in the tap register one cycle after it, with FAST two; in that cycle its record is written. Throughput: one
-// beat a cycle, none is lost. Back-pressure: none, it only listens. Clock domains: clk; the memories are read in rd_clk, while frozen.
+// Latency: a beat stands in the tap register one cycle after it, with FAST two, with STORE three; in that cycle its record is written.
+// Throughput: one beat a cycle, none is lost. Back-pressure: none, it only listens. Clock domains: clk; the memories are read in
+// rd_clk, while frozen.
 `default_nettype none
 module ff_card_tap #(
     parameter BITS = 64,     // of the stream: 8, 16, 32, or a multiple of 64 up to 1024
@@ -13,7 +14,7 @@ module ff_card_tap #(
     parameter LAST = 1,      // 0: words without packets
     parameter LOOSE = 0,     // 1: narrow beats are packed across gaps
     parameter FAST = 0,      // 1: a second register, for fast clocks; the same bits
-    parameter STORE = 0,     // 0: every word
+    parameter STORE = 0,     // 0: every word; 1: a SUM for each packet; more: so many first bytes of each, and SUM
     parameter DEPTH = 2048,  // records, a power of two, 16..65536
     parameter POST_W = 16,   // as ff_card_recorder
     parameter COUNT_W = 32,  // as ff_card_recorder
@@ -44,11 +45,11 @@ module ff_card_tap #(
     output wire [63:0]         word_data,
     // memories
     input  wire                rd_clk,
-    input  wire [(BITS > 64 ? BITS / 64 : 1)-1:0] rd_en,
+    input  wire [(BITS > 64 && STORE != 1 ? BITS / 64 : 1)-1:0] rd_en,
     input  wire [$clog2(DEPTH)-1:0] rd_slot,
-    output wire [(BITS > 64 ? BITS / 64 : 1)*72-1:0] rd_record
+    output wire [(BITS > 64 && STORE != 1 ? BITS / 64 : 1)*72-1:0] rd_record
 );
-    localparam LANES = BITS > 64 ? BITS / 64 : 1, BYTES = BITS / 8, SIDE = 72 * (LANES - 1) + 8;
+    localparam LANES = BITS > 64 && STORE != 1 ? BITS / 64 : 1, SIDE = 72 * (LANES - 1) + 8;
     generate
         if (USER_W < 0 || USER_W > 8 || (USER_W > 0 && BAD_BIT >= USER_W)) begin : g_check_USER_W
             ff_error_USER_W_must_be_0_to_8_and_BAD_BIT_below_it stop (); // none such
@@ -56,8 +57,8 @@ module ff_card_tap #(
         if (CAUSES < 12 || CAUSES > 24) begin : g_check_CAUSES
             ff_error_CAUSES_must_be_12_to_24 stop (); // none such
         end
-        if (STORE != 0) begin : g_check_STORE
-            ff_error_STORE_must_be_0 stop (); // none such
+        if (STORE < 0 || STORE > 65535 || (STORE != 0 && LAST == 0)) begin : g_check_STORE
+            ff_error_STORE_must_be_0_to_65535_and_needs_LAST stop (); // none such
         end
     endgenerate
     wire user;
@@ -66,19 +67,39 @@ module ff_card_tap #(
     end else begin : g_no_user
         assign user = 1'b0;
     end endgenerate
-    wire        beat_valid;
-    wire [3:0]  beat_kind;
-    wire [63:0] beat_data;
-    wire [7:0]  beat_pending;
-    wire [SIDE-1:0] beat_lanes;
-    ff_tap_beats #(.BITS(BITS), .KEEP(KEEP), .LAST(LAST), .LOOSE(LOOSE)) i_beats (
-        .clk(clk), .rst(rst), .arm(arm), .beat(tvalid && (tready || READY == 0)), .beat_last(tlast), .beat_user(user),
-        .beat_data(tdata), .beat_keep(tkeep), .word_valid(beat_valid), .word_kind(beat_kind), .word_data(beat_data),
-        .pending(beat_pending), .word_lanes(beat_lanes)
-    );
+    wire beat = tvalid && (tready || READY == 0);
     wire [7:0]  pending;
     wire [SIDE-1:0] lanes;
-    generate if (FAST != 0) begin : g_fast
+    wire        beat_valid, sum_valid;
+    wire [3:0]  beat_kind;
+    wire [63:0] beat_data, sum_data;
+    wire [7:0]  beat_pending, sum_pending;
+    wire [SIDE-1:0] beat_lanes;
+    generate if (STORE != 1) begin : g_beats
+        ff_tap_beats #(.BITS(BITS), .KEEP(KEEP), .LAST(LAST), .LOOSE(LOOSE)) i_beats (
+            .clk(clk), .rst(rst), .arm(arm), .beat(beat), .beat_last(tlast), .beat_user(user), .beat_data(tdata), .beat_keep(tkeep),
+            .word_valid(beat_valid), .word_kind(beat_kind), .word_data(beat_data), .pending(beat_pending), .word_lanes(beat_lanes)
+        );
+    end else begin : g_no_beats
+        assign {beat_valid, beat_kind, beat_data, beat_pending, beat_lanes} = {77+SIDE{1'b0}};
+    end
+    if (STORE != 0) begin : g_summary
+        ff_tap_summary #(.BITS(BITS), .KEEP(KEEP)) i_summary (
+            .clk(clk), .rst(rst), .arm(arm), .beat(beat), .beat_last(tlast), .beat_user(user), .beat_data(tdata), .beat_keep(tkeep),
+            .sum_valid(sum_valid), .sum_data(sum_data), .pending(sum_pending)
+        );
+    end else begin : g_no_summary
+        assign {sum_valid, sum_data, sum_pending} = 73'd0;
+    end
+    if (STORE == 1) begin : g_sums
+        assign {word_valid, word_kind, word_data, pending, lanes} = {sum_valid, 4'd8, sum_data, sum_pending, beat_lanes};
+    end else if (STORE != 0) begin : g_first
+        ff_tap_first #(.FIRST(STORE), .SIDE(SIDE)) i_first (
+            .clk(clk), .rst(rst), .arm(arm), .word_valid(beat_valid), .word_kind(beat_kind), .word_data(beat_data),
+            .word_lanes(beat_lanes), .pending(beat_pending), .sum_data(sum_data), .out_valid(word_valid), .out_kind(word_kind),
+            .out_data(word_data), .out_lanes(lanes), .out_pending(pending)
+        );
+    end else if (FAST != 0) begin : g_fast
         reg valid_q;
         reg [3:0] kind_q;
         reg [63:0] data_q;
@@ -116,6 +137,7 @@ module ff_card_tap #(
             .rd_slot(rd_slot), .rd_record(rd_record[72*k +: 72])
         );
     end endgenerate
-    wire unused = &{1'b0, tready, tuser, lanes, BYTES[0], wr_word};
+    wire unused = &{1'b0, tready, tuser, lanes, wr_word, sum_valid, sum_data, sum_pending, beat_valid, beat_kind, beat_data,
+        beat_pending, beat_lanes};
 endmodule
 `default_nettype wire

@@ -47,11 +47,12 @@ module ff_tap_beats #(
     reg  [7:0] keep_q;
     reg  last_q, user_q;                           // of the beat that landed last
     reg  head_q;                                   // the word to come is a packet's first
+    wire dropped;                                  // the arm empties the register in the middle of a packet
     genvar i;
     generate if (BYTES >= 8) begin : g_whole
         reg valid_q;
         assign word_valid = valid_q;
-        assign pending = 8'd0;
+        assign {pending, dropped} = 9'd0;
         always @(posedge clk) begin
             valid_q <= beat && !rst;
             last_q <= last;
@@ -71,6 +72,7 @@ module ff_tap_beats #(
         wire land = beat && !rst && (KEEP == 0 || last || on != {BYTES{1'b0}}); // a null beat leaves no trace unless it is last
         wire ends = keep_q[8-BYTES] || last_q || user_q || hole_q || (LOOSE == 0 && !landed_q);
         assign word_valid = open_q && ends;
+        assign dropped = arm && open_q;
         wire fresh = word_valid || !open_q || arm || rst; // what lands is at byte 0
         wire [PLACES-1:0] taken;
         always @(posedge clk) begin
@@ -108,7 +110,7 @@ module ff_tap_beats #(
     wire masked = (BYTES < 8 || KEEP != 0) && keep_q != 8'hFF;
     wire head = head_q && !masked && !user_q && !last_q && LAST != 0;
     assign word_kind = {user_q && !masked, masked, user_q || (!masked && !head), last_q || head};
-    always @(posedge clk) if (rst || arm) head_q <= 1'b1; else if (word_valid) head_q <= last_q;
+    always @(posedge clk) if (rst) head_q <= 1'b1; else if (word_valid) head_q <= last_q; else if (dropped) head_q <= 1'b0;
 
     // A masked word's byte 7 is its mask; the stream's own byte 7 then stands in the lowest byte that is off.
     assign word_data[63:56] = masked ? keep_q : data_q[63:56];

@@ -31,7 +31,8 @@ class Beat:
 class TapModel:
     """A recorder of one tap.
 
-    ``latency``: 1 with the plain recorder, 2 with the fast one. ``store``: "all", "summary", or so many first bytes.
+    ``latency``: 1 with the plain recorder, 2 with the fast one. ``store``: "all", or with 3 cycles "summary" or so many
+    first bytes.
     """
 
     beat_B: int
@@ -126,7 +127,8 @@ class TapModel:
         for part, on in lanes[1:]:
             shown = bytes(b if on >> i & 1 else 0 for i, b in enumerate(part))
             sides.append((int.from_bytes(shown, "little"), on))
-        self._store(beat.cycle + self.latency, kind, data, sides)
+        latency = self.latency if self.store == "all" else 3
+        self._store(beat.cycle + latency, kind, data, sides)
 
     def _narrow(self, beat: Beat) -> None:
         if self.held and not self.loose and beat.cycle > self.held[-1].cycle + 1:
@@ -172,7 +174,7 @@ class TapModel:
         pending = min(255, len(self.held))
         mark = causes & 0xFFFF | since << 16 | pending << 48 | causes >> 16 << 56
         rows += [(mark, MARK, min(15, closed - previous), ()), (closed + 1, TIME, 1, ())]
-        lanes = max(1, self.beat_B // 8)
+        lanes = 1 if self.store == "summary" else max(1, self.beat_B // 8)
         memories = [np.zeros((depth, 9), np.uint8) for _ in range(lanes)]
         for number, (data, kind, dt, sides) in enumerate(rows):
             slot = number % depth

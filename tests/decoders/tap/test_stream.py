@@ -247,8 +247,27 @@ def test_a_summary_record_gives_length_times_and_the_true_crc_of_a_packet() -> N
     rows = [(word, 8, 15), (1, 13, 10), (50, 15, 1)]
     text = "".join((d | (k | t << 4) << 64).to_bytes(9, "little").hex() for d, k, t in rows)
     stream = decoded(tap(64, 'keep = "tail"\nstore = "summary"'), text)
-    assert stream.digest(0) == zlib.crc32(data)
+    assert stream.digests.tolist() == [zlib.crc32(data)]
     assert stream.packets.length.tolist() == [13]
     assert (stream.packets.begin.tolist(), stream.packets.end.tolist()) == ([35], [36])
     assert flags(stream) == [Packet.SUMMARY | Packet.USER_END | Packet.USER_ANY]
     assert stream.problems == ()
+
+
+def test_a_packet_whose_first_words_were_overwritten_is_told_by_its_summary_alone() -> None:
+    # 24 bytes in three beats, the last in cycle 42; of the first two words the memory still holds the second.
+    data = bytes(range(24))
+    word = zlib.crc32(data) | 24 << 32 | 2 << 48
+    rows = [(int.from_bytes(data[8:16], "little"), 2, 1), (word, 8, 1), (1, 13, 5), (51, 15, 1)]
+    text = "".join((d | (k | t << 4) << 64).to_bytes(9, "little").hex() for d, k, t in rows)
+    stream = decoded(tap(64, "store = { first_bytes = 16 }"), text)
+    assert (stream.packets.begin.tolist(), stream.packets.end.tolist()) == ([40], [42])
+    assert (stream.data(0), stream.packets.length.tolist()) == (b"", [24])
+    assert flags(stream) == [Packet.SUMMARY]
+    assert stream.digests.tolist() == [zlib.crc32(data)]
+
+
+def test_a_length_that_reached_its_limit_has_no_digest_of_its_own() -> None:
+    rows = [(0x1234 | 0xFFFF << 32, 8, 15), (1, 13, 10), (50, 15, 1)]
+    text = "".join((d | (k | t << 4) << 64).to_bytes(9, "little").hex() for d, k, t in rows)
+    assert decoded(tap(64, 'store = "summary"'), text).digests.tolist() == [-1]

@@ -1,6 +1,7 @@
 """Random beats through the tap's Verilog, back out of its memory by the host's decoder, against what was given.
 
 Run as a program it is the campaign: 10^6 beats a width and keep mode, the table in docs/campaign-taps.md.
+Arguments, if any: beats, and a word of the rows to run.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from freezeframe.capture.card.recording import RecordedTap
 from freezeframe.decoders.tap.kinds import Packet
 from freezeframe.decoders.tap.stream import TapStream, decode_tap
 from tests.processes import run_program
+from tests.rtl.card.given_packets import Beat, GivenPackets
+from tests.rtl.card.random_sums import compare_sums
 from tests.rtl.simulation import folders, tool
 
 HERE = Path(__file__).parent
@@ -38,10 +41,13 @@ class Shape:
     user: bool = True
     loose: bool = False
     fast: bool = False
+    first: int | None = None  # bytes of each packet that are stored; 0: none, a summary
 
     @property
     def name(self) -> str:
         extra = f"{' loose' * self.loose}{' fast' * self.fast}"
+        if self.first is not None:
+            extra += f", first {self.first} B" if self.first else ", summary"
         return f"{self.bits} bits, keep {self.keep}{extra}"
 
     def tap(self) -> ElaboratedTap:
@@ -60,19 +66,10 @@ bits = {self.bits}
 keep = "{self.keep}"
 time = "{"loose" if self.loose else "exact"}"
 recorder = "{"fast" if self.fast else "plain"}"
+store = {'"all"' if self.first is None else f"{{ first_bytes = {self.first} }}" if self.first else '"summary"'}
 depth = 4096
 {user}"""
         return elaborate(parse_card(text)).taps[0]
-
-
-@dataclass(frozen=True)
-class Beat:
-    """One beat as it was given: its cycle at the stream, and the bytes that were on."""
-
-    cycle: int
-    last: bool
-    user: bool
-    on: bytes
 
 
 @dataclass
@@ -81,6 +78,7 @@ class Counted:
 
     recordings: int = 0
     beats: int = 0
+    packets: int = 0
     compared: int = 0
     pending: int = 0
 
@@ -88,7 +86,7 @@ class Counted:
 def build(shape: Shape, folder: Path) -> Path:
     """Build the bench of a shape; return the program."""
     given = {"BITS": shape.bits, "KEEP": KEEPS.index(shape.keep), "USER_W": int(shape.user), "LOOSE": int(shape.loose),
-             "FAST": int(shape.fast)}  # fmt: skip
+             "FAST": int(shape.fast), "STORE": 0 if shape.first is None else shape.first or 1}  # fmt: skip
     done = run_program(
         [tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wall", "--prefix", "Vtop", "--top-module", "tap_top",
          *(f"-G{name}={value}" for name, value in given.items()), *(f"-I{path}" for path in folders()),
@@ -103,7 +101,18 @@ def recordings(
 ) -> Iterator[tuple[RecordedTap, int, list[Beat]]]:
     """Give each recording: the tap's memories, the cycle of the arm, and the beats that were given."""
     tap, bytes_ = shape.tap(), shape.bits // 8
-    arguments = [shape.bits, KEEPS.index(shape.keep), int(shape.user), seed, beats]
+    longest = (
+        1_000_000 if shape.first is None else 5_000
+    )  # beats of a packet: one is longer than SUM can tell
+    arguments = [
+        shape.bits,
+        KEEPS.index(shape.keep),
+        int(shape.user),
+        seed,
+        beats,
+        len(tap.lanes),
+        longest,
+    ]
     command = [str(program), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, check=True, timeout=1800)
     stream = io.BytesIO(done.stdout)
@@ -114,35 +123,55 @@ def recordings(
         rows = np.frombuffer(stream.read(one * count), np.uint8).reshape(count, one)
         cycles = rows[:, :8].copy().view("<u8")[:, 0].tolist()
         on = rows[:, 10 + bytes_ :].astype(bool)
+        holes = (on[:, 1:] & ~on[:, :-1]).any(axis=1).tolist()
         given = [
-            Beat(cycle, bool(row[8]), bool(row[9]), row[10 : 10 + bytes_][mask].tobytes())
-            for cycle, row, mask in zip(cycles, rows, on, strict=True)
+            Beat(
+                cycle,
+                bool(row[8]),
+                bool(row[9]),
+                row[10 : 10 + bytes_][mask].tobytes(),
+                hole,
+                not mask[-1],
+            )
+            for cycle, row, mask, hole in zip(cycles, rows, on, holes, strict=True)
         ]
         recorded = RecordedTap(tap, tuple(memory), write_ptr, bool(wrapped), offered=offered)
         yield recorded, armed, given
 
 
 def compare(
-    shape: Shape, recorded: RecordedTap, armed: int, given: list[Beat], counted: Counted
-) -> None:
+    shape: Shape, recorded: RecordedTap, armed: int, given: list[Beat], packets: GivenPackets, counted: Counted
+) -> None:  # fmt: skip
     """Compare every packet of a recording with the beats; what differs raises AssertionError."""
     stream = decode_tap(recorded)
     assert not stream.problems, stream.problems
     assert stream.mark is not None
+    before = [beat for beat in given if beat.cycle < armed]
+    for _ in packets.take(before):
+        pass
+    inside = packets.open.traced >= 0
     eligible = [beat for beat in given if beat.cycle >= armed]  # the arm empties the registers
     leaves_a_trace = shape.bits >= 64
     counted.recordings += 1
     counted.beats += len(eligible)
     counted.pending += stream.mark.pending
+    ended = list(packets.take(eligible))
+    counted.packets += len(ended)
+    if shape.first is not None:
+        counted.compared += compare_sums(stream, ended, packets.open, eligible, shape.first)
+        return
     if not shape.loose:
-        _compare_by_cycles(stream, eligible, leaves_a_trace, counted)
+        _compare_by_cycles(stream, eligible, inside, leaves_a_trace, counted)
     _compare_bytes(stream, eligible, recorded, counted)
 
 
 def _compare_by_cycles(
-    stream: TapStream, eligible: list[Beat], every_beat: bool, counted: Counted
+    stream: TapStream, eligible: list[Beat], inside: bool, every_beat: bool, counted: Counted
 ) -> None:
-    """Each packet holds the bytes of the beats between its first and last cycle, and no beat lies between packets."""
+    """Each packet holds the bytes of the beats between its first and last cycle, and no beat lies between packets.
+
+    ``inside``: the arm came in a packet. One that is said to be whole from its beginning follows another's end.
+    """
     at = {beat.cycle: index for index, beat in enumerate(eligible)}
     columns = stream.packets
     after = None
@@ -165,6 +194,9 @@ def _compare_by_cycles(
         if after is not None:
             between = eligible[after + 1 : first]
             assert not [beat for beat in between if every_beat or beat.on or beat.last], packet
+        if not flags & Packet.CUT_BEGIN:
+            earlier = [beat for beat in eligible[:first] if every_beat or beat.on or beat.last][-1:]
+            assert earlier[0].last if earlier else not inside, packet
         after = last
         counted.compared += len(beats)
 
@@ -185,8 +217,9 @@ def try_shape(shape: Shape, beats: int, seed: int, folder: Path) -> Counted:
     """Build a shape, run so many beats through it, and compare all."""
     counted = Counted()
     program = build(shape, folder)
+    packets = GivenPackets(packed=shape.bits < 64)
     for recorded, armed, given in recordings(program, shape, seed, beats):
-        compare(shape, recorded, armed, given, counted)
+        compare(shape, recorded, armed, given, packets, counted)
     return counted
 
 
@@ -196,23 +229,39 @@ SHAPES = [
     Shape(8, "none", loose=True),
     *(Shape(bits, "tail", loose=True) for bits in (16, 32)),
     *(Shape(bits, keep, fast=True) for bits, keep in ((8, "none"), (32, "any"), (64, "any"), (512, "tail"))),
+    *(
+        Shape(bits, keep, first=first)
+        for first in (0, 96)
+        for bits in (8, 16, 32, 64, 128, 512, 1024)
+        for keep in (KEEPS if bits > 8 else KEEPS[:1])
+    ),
 ]  # fmt: skip
 
 
 def main() -> None:
-    """Run every shape and write the table."""
-    beats = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    rows = [
-        "| tap | recordings | beats given | beats compared | pending |",
-        "|---|---|---|---|---|",
-    ]
-    for shape in SHAPES:
-        with TemporaryDirectory() as folder:
-            counted = try_shape(shape, beats, 1, Path(folder))
-        figures = (counted.recordings, counted.beats, counted.compared, counted.pending)
-        rows.append(f"| {shape.name} | {' | '.join(f'{figure:,}' for figure in figures)} |")
-        print(rows[-1], flush=True)
-    print("\n".join(rows))
+    """Run every shape and write the tables: of words, and of SUM."""
+    beats = sys.argv[1] if len(sys.argv) > 1 else "1000000"
+    word = sys.argv[2] if len(sys.argv) > 2 else ""
+    for words in (True, False):
+        what = "beats" if words else "packets"
+        print(f"| tap | recordings | beats given | packets given | {what} compared | pending |")
+        print("|---|---|---|---|---|---|")
+        for shape in SHAPES:
+            if (shape.first is None) == words and word in shape.name:
+                print(_row(shape, int(beats)), flush=True)
+
+
+def _row(shape: Shape, beats: int) -> str:
+    with TemporaryDirectory() as folder:
+        counted = try_shape(shape, beats, 1, Path(folder))
+    figures = (
+        counted.recordings,
+        counted.beats,
+        counted.packets,
+        counted.compared,
+        counted.pending,
+    )
+    return f"| {shape.name} | {' | '.join(f'{figure:,}' for figure in figures)} |"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 // Random beats through one ff_card_tap (tap_top.v), recording after recording: what was given and what the memory holds.
 //
-// Arguments: bits, keep (0 none, 1 tail, 2 any), user (0, 1), seed, beats in all. Writes to standard output, little-endian, for each
-// recording: depth, lanes, write_ptr, wrapped, offered, arm cycle, cause cycle, beats (8 bytes each); the memories, 9 bytes a record,
-// lane after lane; then the beats: cycle (8), last, user (1 each), data and keep (bits/8 each, a byte of keep 0 or 1).
+// Arguments: bits, keep (0 none, 1 tail, 2 any), user (0, 1), seed, beats in all, memories, beats of the longest packets. Writes to
+// standard output, little-endian, for each recording: depth, lanes, write_ptr, wrapped, offered, arm cycle, cause cycle, beats (8 bytes
+// each); the memories, 9 bytes a record, lane after lane; then the beats from the arm on: cycle (8), last, user (1 each), data and keep (bits/8 each, a byte of keep 0 or 1).
+// Behind them none is accepted until the next arm.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +18,7 @@ namespace {
 
 Vtop top;
 std::mt19937 draw;
-int bytes, keep_mode, with_user;
+int bytes, keep_mode, with_user, longest;
 
 template <typename Port> void set_byte(Port& port, int at, unsigned value) {
     auto* octets = reinterpret_cast<std::uint8_t*>(&port);  // this machine is little-endian
@@ -54,7 +55,7 @@ struct Traffic {  // one phase: how often a beat comes, how long packets are
             case 3: of = 1, every = 10; break;
             default: of = 9, every = 10;
         }
-        static const int lengths[] = {1, 1, 3, 20, 300, 1000000};
+        const int lengths[] = {1, 1, 3, 20, 300, longest};
         length = lengths[draw() % 6];
         phase = 200 + draw() % 2000;
     }
@@ -96,11 +97,12 @@ void number(std::uint64_t value) { std::fwrite(&value, 8, 1, stdout); }
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 6) return 2;
+    if (argc != 8) return 2;
     bytes = std::atoi(argv[1]) / 8, keep_mode = std::atoi(argv[2]), with_user = std::atoi(argv[3]);
     draw.seed(std::atoi(argv[4]));
     const long wanted = std::atol(argv[5]);
-    const int lanes = bytes > 8 ? bytes / 8 : 1, depth = 4096;
+    const int lanes = std::atoi(argv[6]), depth = 4096;
+    longest = std::atoi(argv[7]);
     Traffic traffic;
     traffic.renew();
     top.rst = 1;

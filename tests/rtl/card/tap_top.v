@@ -1,7 +1,7 @@
 // One ff_card_tap with the clock domain around it, for tap_bench.cpp.
 `default_nettype none
 module tap_top #(
-    parameter BITS = 64, KEEP = 1, USER_W = 1, LAST = 1, LOOSE = 0, FAST = 0, DEPTH = 4096
+    parameter BITS = 64, KEEP = 1, USER_W = 1, LAST = 1, LOOSE = 0, FAST = 0, STORE = 0, DEPTH = 4096
 ) (
     input  wire                clk, rst, arm_next, cause,
     input  wire                tvalid, tready, tlast, tuser,
@@ -14,9 +14,9 @@ module tap_top #(
     output wire [15:0]         write_ptr,
     input  wire                rd_en,
     input  wire [15:0]         rd_slot,
-    output wire [(BITS > 64 ? BITS / 64 : 1)*72-1:0] rd_record
+    output wire [(BITS > 64 && STORE != 1 ? BITS / 64 : 1)*72-1:0] rd_record
 );
-    localparam LANES = BITS > 64 ? BITS / 64 : 1, SLOT_W = $clog2(DEPTH);
+    localparam LANES = BITS > 64 && STORE != 1 ? BITS / 64 : 1, SLOT_W = $clog2(DEPTH);
     reg  arm;
     wire next, triggered, drain, hit, level, word_valid;
     wire [23:0] causes;
@@ -32,7 +32,8 @@ module tap_top #(
         .clk(clk), .rst(rst), .arm_next(arm_next), .arm(arm), .causes_in({21'd0, cause, 2'd0}), .hit(hit), .level(level),
         .triggered_next(next), .triggered(triggered), .causes(causes), .since(since), .drain(drain)
     );
-    ff_card_tap #(.BITS(BITS), .KEEP(KEEP), .USER_W(USER_W), .LAST(LAST), .LOOSE(LOOSE), .FAST(FAST), .DEPTH(DEPTH)) i_tap (
+    ff_card_tap #(.BITS(BITS), .KEEP(KEEP), .USER_W(USER_W), .LAST(LAST), .LOOSE(LOOSE), .FAST(FAST), .STORE(STORE),
+        .DEPTH(DEPTH)) i_tap (
         .clk(clk), .rst(rst), .tvalid(tvalid), .tready(tready), .tlast(tlast), .tdata(tdata), .tkeep(tkeep), .tuser(tuser),
         .now(now), .arm(arm), .triggered_next(next), .triggered(triggered), .causes(causes), .since(since), .drain(drain),
         .cfg_post(cfg_post), .cfg_kinds(16'hFFFF), .stat_write_ptr(pointer), .stat_wrapped(wrapped), .stat_stored(stored),

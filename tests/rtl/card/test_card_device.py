@@ -85,11 +85,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def running(
-    bench: Path, seed: int, *, bad: int = 0, lost: int = 0, rx_cycles: int = 0
-) -> Iterator[str]:
+def running(bench: Path, *arguments: int) -> Iterator[str]:
     """Give the URL of a running bench."""
-    command = [str(bench), *(str(n) for n in (seed, bad, lost, rx_cycles))]
+    command = [str(bench), *map(str, arguments)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         try:
@@ -121,7 +119,7 @@ def frozen(url: str) -> None:
 def test_a_frame_with_a_bad_fcs_freezes_the_card_and_is_named_with_its_bytes_in_the_memory(
     bench: Path, tmp_path: Path
 ) -> None:
-    with running(bench, 1, bad=60_000) as url:
+    with running(bench, 1, 60_000, 0, 0) as url:
         told(run_inside("arm", url))
         frozen(url)
         assert "16,451 of 16,451 words verified" in told(
@@ -134,7 +132,7 @@ def test_a_frame_with_a_bad_fcs_freezes_the_card_and_is_named_with_its_bytes_in_
 
 def test_a_frame_that_the_fifo_loses_just_before_is_named_too(bench: Path, tmp_path: Path) -> None:
     capture = tmp_path / "lost.ff"
-    with running(bench, 2, bad=60_010, lost=60_000) as url:
+    with running(bench, 2, 60_010, 60_000, 0) as url:
         told(run_inside("arm", url))
         frozen(url)
         told(run_inside("pull", url, "-o", str(capture)))
@@ -144,7 +142,7 @@ def test_a_frame_that_the_fifo_loses_just_before_is_named_too(bench: Path, tmp_p
 def test_a_clock_that_stands_still_neither_blocks_arming_nor_freezing_and_is_told(
     bench: Path, tmp_path: Path
 ) -> None:
-    with running(bench, 3, rx_cycles=20_000) as url:
+    with running(bench, 3, 0, 0, 20_000) as url:
         for _ in range(100):
             if "clock rx stands still" in told(run_inside("status", url)):
                 break
