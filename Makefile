@@ -119,6 +119,7 @@ campaign-oracles: $(DEV)
 
 timing: $(DEV)
 	@$(BIN)/python -m tests.rtl.timing --write
+	@$(BIN)/python -m tests.rtl.tap_timing --write
 
 area: system $(DEV)
 	@FREEZEFRAME_PROOFS=anew $(BIN)/python -m tests.rtl.area

@@ -43,6 +43,13 @@ SELECT_SOURCES = (
     RTL / "ff_tap_recorder.v", RTL / "ff_trace_memory_half.v", RTL / "ff_node.v",
     REPOSITORY / "firmware-hooks" / "formal" / f"{SELECT_TOP}.v",
 )  # fmt: skip
+CARD_TOP = "ff_formal_card"
+CARD_SOURCES = (
+    RTL / "card" / "ff_card_tap.v", RTL / "card" / "ff_tap_beats.v", RTL / "card" / "ff_tap_summary.v",
+    RTL / "card" / "ff_tap_first.v", RTL / "card" / "ff_card_recorder.v", RTL / "check" / "ff_crc32_step.v",
+    RTL / "ff_cause_latch.v", RTL / "ff_trace_memory.v", RTL / "ff_node.v",
+    REPOSITORY / "firmware-hooks" / "formal" / f"{CARD_TOP}.v",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -126,6 +133,42 @@ SELECT_MUTANTS = {
         "ff_freeze_single.v", "near_causes & cfg_cause_mask", "near_causes", "assert ((causes & ~(", f"{SELECT_TOP}.v",
     ),
 }  # fmt: skip
+
+
+CARD_MUTANTS = {
+    "a-closed-memory-of-a-card-is-written": Mutant(
+        "ff_card_recorder.v", "assign wr_en = recording && (", "assign wr_en = armed_q && (",
+        "if (stat_closed) assert (!wr_en);", "ff_card_recorder.v",
+    ),
+    "a-card-s-tap-says-no-time-behind-14-idle-cycles": Mutant(
+        "ff_card_recorder.v", "gap_q == 4'd13 && !after_none_q", "gap_q == 4'd13 && after_none_q",
+        "assert (due_q == (gap_q == 4'd14", "ff_card_recorder.v",
+    ),
+    "a-word-gives-way-to-time": Mutant(
+        "ff_card_recorder.v", ": word ? {word_kind, word_data} :", ": word && !due_q ? {word_kind, word_data} :",
+        "if (recording && !shut_q && word) assert (wr_en", "ff_card_recorder.v",
+    ),
+    "the-fast-recorder-keeps-a-beat-from-before-the-arm": Mutant(
+        "ff_card_tap.v", "valid_q <= beat_valid && !rst && !arm;", "valid_q <= beat_valid && !rst;",
+        "earlier_q) assert (!word_valid", "ff_card_tap.v",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fast", ["0", "1"])
+def test_a_card_s_recorder_plain_and_fast_writes_each_word_as_it_is_and_nothing_once_it_is_closed(
+    tmp_path: Path, fast: str
+) -> None:
+    narrow = f"chparam -set FAST {fast} {CARD_TOP}"
+    _is_proven(_problem(tmp_path, None, CARD_TOP, CARD_SOURCES, narrow), STEPS, base=STEPS + 1)
+
+
+@pytest.mark.parametrize("name", list(CARD_MUTANTS))
+def test_the_proof_of_a_card_s_recorder_fails_on(tmp_path: Path, name: str) -> None:
+    mutant = CARD_MUTANTS[name]
+    narrow = f"chparam -set FAST 1 {CARD_TOP}"
+    problem = _problem(tmp_path, mutant, CARD_TOP, CARD_SOURCES, narrow)
+    _failed_at(_solve(problem, "-i", "-t", str(STEPS)), tmp_path, mutant)
 
 
 @pytest.mark.parametrize("crossed", ["1", "0"])

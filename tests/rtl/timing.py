@@ -17,6 +17,7 @@ from pathlib import Path
 from tests.rtl.simulation import RTL, tool
 
 REPORT = Path(__file__).parents[2] / "docs" / "rtl-timing.md"
+NEXT = "## A card's tap"  # what tests/rtl/tap_timing.py writes stands there
 
 DATAPATH = """
 module datapath #(parameter SLOW = 0) (
@@ -96,7 +97,7 @@ def _fastest_mhz(body: str, seeds: int, folder: Path) -> tuple[float, float, flo
     (folder / "top.v").write_text(f"{DATAPATH}\nmodule top ({PORTS});\n{body}\nendmodule\n")
     sources = f"{folder / 'top.v'} {RTL / 'ff_tap_recorder.v'} {RTL / 'ff_trace_memory.v'}"
     script = f"read_verilog {sources}; synth_ice40 -top top -json {folder / 'top.json'}"
-    _run([tool("yosys"), "-q", "-p", script])
+    run([tool("yosys"), "-q", "-p", script])
     found = []
     cells = ""
     for seed in range(1, seeds + 1):
@@ -108,7 +109,7 @@ def _fastest_mhz(body: str, seeds: int, folder: Path) -> tuple[float, float, flo
             "--json",
             str(folder / "top.json"),
         ]
-        said = _run([*command, "--seed", str(seed), "--freq", "200", "--timing-allow-fail"])
+        said = run([*command, "--seed", str(seed), "--freq", "200", "--timing-allow-fail"])
         rates = re.findall(r"Max frequency for clock .*?: ([\d.]+) MHz", said)
         found.append(float(rates[-1]))
         used = re.findall(r"ICESTORM_(LC|RAM): +(\d+)/", said)
@@ -116,8 +117,15 @@ def _fastest_mhz(body: str, seeds: int, folder: Path) -> tuple[float, float, flo
     return statistics.median(found), min(found), max(found), cells
 
 
-def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+def run(command: list[str], folder: Path | None = None) -> str:
+    """Run a program in a folder; return what it said.
+
+    Raises:
+        RuntimeError: it failed; the message is the end of what it said.
+    """
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=1800, check=False, cwd=folder
+    )
     if done.returncode:
         raise RuntimeError(f"{command[0]}: {(done.stderr or done.stdout)[-400:]}")
     return done.stdout + done.stderr
@@ -159,7 +167,8 @@ def main(argv: list[str] | None = None) -> int:
     text = "\n".join(lines) + "\n"
     print(text)
     if options.write:
-        REPORT.write_text(text, encoding="utf-8")
+        behind = REPORT.read_text(encoding="utf-8").partition(NEXT)
+        REPORT.write_text("".join((text, "\n", *behind[1:])), encoding="utf-8")
     return 0
 
 

@@ -25,7 +25,7 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
     """Return the text of every file, by its place in the folder; the same card gives the same bytes.
 
     Raises:
-        InputError: the card has a part that is described and not built yet, or a wire whose name is taken.
+        InputError: a wire of the card has a name that is taken.
     """
     top = verilog_top(card)
     refuse_taken(card, top)

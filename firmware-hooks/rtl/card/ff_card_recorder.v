@@ -136,6 +136,13 @@ module ff_card_recorder #(
         if (!$initstate && !rst) begin
             if (wr_en && wr_record[71:68] == 4'd15) assert (told_time_q);
             if (stat_closed) assert (!wr_en);
+            // a word that is accepted is written as it is, in its own cycle
+            if (recording && !shut_q && word) assert (wr_en && wr_record[67:0] == {word_kind, word_data});
+            // MARK, then TIME, then closed; and nothing of it without a cause
+            if (recording && shut_q) assert (wr_en && wr_record[67:0] == (marked_q ? {KIND_TIME, now} : mark));
+            if ($past(recording && shut_q && marked_q && !arm && !rst)) assert (stat_closed);
+            if (shut_q) assert (triggered);
+            if (recording && marked_q) assert (shut_q);
             // what makes these hold by induction
             if (recording && after_none_q) assert (told_time_q);
             if (recording && gap_q == 4'd15) assert (after_none_q);

@@ -111,6 +111,15 @@ module ff_card_tap #(
             pending_q <= arm ? 8'd0 : beat_pending;
         end
         assign {word_valid, word_kind, word_data, pending, lanes} = {valid_q, kind_q, data_q, pending_q, lanes_q};
+`ifdef FORMAL
+        reg earlier_q; // what stands in the second register came before the arm
+        always @(posedge clk) begin
+            earlier_q <= arm;
+            if (!$initstate && earlier_q) assert (!word_valid && pending == 8'd0);
+            if (!$initstate && !$past(rst || arm)) assert (word_valid == $past(beat_valid) && (!word_valid ||
+                {word_kind, word_data} == {$past(beat_kind), $past(beat_data)})); // the plain recorder's word, a cycle later
+        end
+`endif
     end else begin : g_plain
         assign {word_valid, word_kind, word_data, pending, lanes} = {beat_valid, beat_kind, beat_data, beat_pending, beat_lanes};
     end endgenerate

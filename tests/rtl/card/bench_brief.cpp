@@ -35,7 +35,7 @@ void add_fcs(Frame& frame) {
 }
 
 Frame made(unsigned n) {
-    Frame frame(60 + draw() % (draw() % 8 ? 200 : 1455));
+    Frame frame(60 + draw() % 1455);
     if (frame.size() == 1234) frame.pop_back();
     if (lost(n)) frame.resize(1234);
     for (auto& byte : frame) byte = draw();
