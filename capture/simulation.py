@@ -30,6 +30,7 @@ _AXI_LITE = (
     *("awvalid", "awready", "awaddr", "wvalid", "wready", "wdata", "wstrb", "bvalid", "bready", "bresp"),
     *("arvalid", "arready", "araddr", "rvalid", "rready", "rdata", "rresp"),
 )  # fmt: skip
+_AVALON = ("read", "write", "address", "writedata", "waitrequest", "readdata", "response")
 _WISHBONE = ("cyc", "stb", "we", "adr", "dat_w", "sel", "ack", "err", "dat_r")
 
 
@@ -121,6 +122,78 @@ class WishbonePins:
         finally:
             pins["cyc"].value = pins["stb"].value = 0
         raise _silent("Wishbone", address)
+
+
+class AvalonPins:
+    """An Avalon-MM agent of 32 bits with waitrequest, addresses in bytes: the pins ``PREFIX_read`` and so on."""
+
+    def __init__(self, design: Any, prefix: str, clock: Any) -> None:
+        self.clock = clock
+        self._pins = {name: getattr(design, f"{prefix}_{name}") for name in _AVALON}
+        self._pins["read"].value = self._pins["write"].value = 0
+
+    async def read(self, address: int) -> int:
+        """Return the word at a byte address; raises as `Pins.read` does."""
+        return await self._access(address, "read", 0)
+
+    async def write(self, address: int, word: int) -> None:
+        """Write a word to a byte address; raises as `Pins.read` does."""
+        await self._access(address, "write", word)
+
+    async def _access(self, address: int, what: str, word: int) -> int:
+        pins = self._pins
+        pins["address"].value, pins["writedata"].value, pins[what].value = address, word, 1
+        try:
+            for _ in range(_MOST_CLOCKS):
+                await RisingEdge(self.clock)
+                if pins["waitrequest"].value == 0:
+                    _check(int(pins["response"].value) == 0, address)
+                    return int(pins["readdata"].value)
+        finally:
+            pins[what].value = 0
+        raise _silent("Avalon-MM", address)
+
+
+class UartPins:
+    """UARTBone at the pins ``rx`` and ``tx`` (docs/formats.md section 9): 8 data bits, so many clocks a bit."""
+
+    def __init__(self, design: Any, clock: Any, cycles: int) -> None:
+        self.clock, self._cycles = clock, cycles
+        self._rx, self._tx = design.rx, design.tx
+        self._rx.value = 1
+
+    async def read(self, address: int) -> int:
+        """Return the word at a byte address; raises as `Pins.read` does."""
+        await self._send(bytes([2, 1]) + (address >> 2).to_bytes(4, "big"))
+        return int.from_bytes([await self._octet(address) for _ in range(4)], "big")
+
+    async def write(self, address: int, word: int) -> None:
+        """Write a word to a byte address; raises as `Pins.read` does."""
+        await self._send(
+            bytes([1, 1]) + (address >> 2).to_bytes(4, "big") + word.to_bytes(4, "big")
+        )
+        await ClockCycles(self.clock, 200)  # the access itself: no answer tells of it
+
+    async def _send(self, octets: bytes) -> None:
+        for octet in octets:
+            for bit in (0, *(octet >> n & 1 for n in range(8)), 1):
+                self._rx.value = bit
+                await ClockCycles(self.clock, self._cycles)
+
+    async def _octet(self, address: int) -> int:
+        for _ in range(_MOST_CLOCKS):
+            await RisingEdge(self.clock)
+            if self._tx.value == 0:
+                break
+        else:
+            raise _silent("UARTBone", address)
+        await ClockCycles(self.clock, self._cycles // 2)
+        octet = 0
+        for n in range(8):
+            await ClockCycles(self.clock, self._cycles)
+            octet |= int(self._tx.value) << n
+        await ClockCycles(self.clock, self._cycles)  # into the stop bit
+        return octet
 
 
 async def serve(

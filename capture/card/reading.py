@@ -78,7 +78,9 @@ def parse_card(text: str, name: str = "card") -> CardFile:
     try:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise CardError(f"{name}:{_toml_line(str(error), text)}: {error}") from None
+        raise CardError(
+            f"{name}:{_toml_line(str(error), text)}: {_toml_words(str(error))}"
+        ) from None
     except RecursionError:
         raise CardError(f"{name}: arrays or tables stand too deep in each other") from None
     problems = list(_shape_problems(said))
@@ -248,6 +250,16 @@ def _line(lines: Mapping[tuple[str | int, ...], int], path: tuple[str | int, ...
         if line is not None:
             return line
     return 1
+
+
+def _toml_words(message: str) -> str:
+    """Return what Python's reader says, with what to do where something stands twice."""
+    if (table := re.match(r"Cannot declare \((.*)\) twice", message)) is not None:
+        dotted = ".".join(re.findall(r"'([^']*)'", table[1]))
+        return f"table [{dotted}] stands twice; join the two, or give one another name"
+    if message.startswith("Cannot overwrite a value"):
+        return "a key of this table stands twice; keep one"
+    return message
 
 
 def _toml_line(message: str, text: str) -> int:

@@ -18,6 +18,7 @@ from freezeframe.capture.card.build.sources import device_sources
 from freezeframe.capture.card.build.systemrdl import systemrdl
 from freezeframe.capture.card.build.verilog import verilog_top
 from freezeframe.capture.card.build.vhdl import vhdl_package
+from freezeframe.capture.card.build.wiring_test import wiring_test
 from freezeframe.capture.card.elaborated import ElaboratedCard
 
 
@@ -46,6 +47,7 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
     texts[f"{name}_pkg.vhd"] = vhdl_package(card)
     if card.said.transport.bus == "wishbone":
         texts[f"{name}_litex.py"] = litex_module(card)
+    texts[f"{name}_wiring.py"] = wiring_test(card)
     texts[f"{name}.svg"] = drawing(card)
     texts[f"{name}.html"] = register_page(card)
     texts["card.json"] = json.dumps(json.loads(card.text), indent=1) + "\n"

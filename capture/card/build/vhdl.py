@@ -10,6 +10,23 @@ from freezeframe.capture.card.elaborated import ElaboratedCard
 _PORT = re.compile(r"(input|output)\s+wire (?:\[(\d+):(\d+)\] )?(\w+)")
 
 
+# IEEE 1076-1993 13.9: words that are no names.
+_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+abs access after alias all and architecture array assert attribute begin block body buffer bus case component
+configuration constant disconnect downto else elsif end entity exit file for function generate generic group guarded
+if impure in inertial inout is label library linkage literal loop map mod nand new next nor not null of on open or
+others out package port postponed procedure process pure range record register reject rem report return rol ror
+select severity shared signal sla sll sra srl subtype then to transport type unaffected units until use variable
+wait when while with xnor xor
+""",
+    )
+)
+_BASIC = re.compile(r"[a-z](_?[a-z0-9])*")
+
+
 def vhdl_package(card: ElaboratedCard) -> str:
     """Return the text of the package ``NAME_freezeframe_pkg``, with the generics of the Verilog."""
     name = module_name(card)
@@ -40,4 +57,6 @@ def _port(declared: str) -> str:
     assert found is not None, declared
     direction, high, low, name = found.groups()
     kind = "std_logic" if high is None else f"std_logic_vector({high} downto {low})"
+    if not _BASIC.fullmatch(name) or name in _WORDS:
+        name = f"\\{name}\\"  # an extended identifier, IEEE 1076-1993 13.3.2
     return f"{name} : {'in' if direction == 'input' else 'out'} {kind}"

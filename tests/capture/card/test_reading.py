@@ -105,7 +105,8 @@ def test_what_is_not_said_has_its_default() -> None:
         ("[counter.rx_dropped]", "[countr.rx_dropped]", "c:32: unknown key 'countr'; did you mean counter?"),
         ("[clock.rx]", "[clock.Rx]",
          "c:8: clock 'Rx': a name is small letters, digits and _, a letter first, at most 32"),
-        ("[clock.rx]", "[clock.bus]", "c:8: Cannot declare ('clock', 'bus') twice (at line 8, column 11)"),
+        ("[clock.rx]", "[clock.bus]", "c:8: table [clock.bus] stands twice; join the two, or give one another name"),
+        ('name = "mac10g"', 'name = "mac10g"\nname = "two"', "c:4: a key of this table stands twice; keep one"),
     ],)  # fmt: skip
 def test_each_problem_is_one_line_with_place_and_remedy(old: str, new: str, line: str) -> None:
     assert MAC.count(old) >= 1

@@ -20,7 +20,7 @@ from tests.rtl.card.test_card_device import CARDS, written
 from tests.rtl.simulation import modules, tool
 
 STUB = Path(__file__).with_name("vivado_stub.tcl")
-# Blocks that no device of a card has so far: their rules are tried on them alone.
+# A block that no device of a card has so far: its rule is tried on it alone.
 ALONE = {"ff_cdc_handshake"}
 
 
@@ -54,7 +54,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Design:
     """Build two cards, one the master of the other's time, and read the netlist of both."""
     folder = tmp_path_factory.mktemp("pair")
     cards, files = {}, {}
-    for name, of in (("a", "odd"), ("b", "soc")):
+    for name, of in (("a", "odd"), ("b", "logs")):
         text = re.sub(
             r"depth = \d+", "depth = 16", CARDS[of].read_text()
         )  # the paths are the same ones

@@ -13,7 +13,7 @@ from freezeframe.capture.card.recording import built_features
 from freezeframe.capture.card.registers import card_map
 from freezeframe.capture.registers.register_map import elements
 from tests.processes import run_program
-from tests.rtl.card.test_card_device import CARDS, built
+from tests.rtl.card.test_card_device import CARDS, built, written
 from tests.rtl.simulation import tool
 
 
@@ -128,3 +128,16 @@ def test_the_litex_module_is_two_lines_in_a_soc_whose_verilog_elaborates(tmp_pat
     text = (tmp_path / "soc.v").read_text()
     assert ".rx_tkeep" in text
     assert "(rx_payload_error != 1'd0)" in text  # an error of any byte
+
+
+@pytest.mark.parametrize("wire", ["signal", "Drop", "a__b", "_x"])
+def test_a_wire_that_is_no_name_in_vhdl_is_an_extended_identifier_there(
+    wire: str, tmp_path: Path
+) -> None:
+    (tmp_path / "soc.toml").write_text(
+        CARDS["soc"].read_text().replace('wire = "drop"', f'wire = "{wire}"')
+    )
+    _, top = written(tmp_path / "soc.toml", tmp_path)
+    assert f"\\{wire}\\ : in std_logic" in (tmp_path / f"{top}_pkg.vhd").read_text()
+    done = run_program([tool("ghdl"), "-a", "--std=93", f"{top}_pkg.vhd"], cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
