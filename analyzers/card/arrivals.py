@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from freezeframe.analyzers.card.claims import (
     BAD_ON_ARRIVAL,
@@ -25,6 +26,8 @@ from freezeframe.analyzers.card.places import Places
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream, Wrong
 from freezeframe.decoders.tap.kinds import Packet
+
+_LATE_CYCLES = 8  # of the checker and the cause's way to the tap's domain
 
 
 def bad_arrivals(
@@ -119,10 +122,16 @@ def bad_on_the_way(view: StretchView, claims: Sequence[Claim]) -> Iterator[Claim
 
 
 def gaps_inside(places: Places, end: CheckedStream) -> Iterator[Claim]:
-    """Yield the packets in which valid fell, at a tap whose card file has a cause that forbids it."""
+    """Yield the packets in which valid fell, at a tap whose card file has a cause that forbids it.
+
+    A receiver may make a cycle without a beat too, where the stream has ready: there it is the checker that saw valid
+    fall, in the packet that stood at the tap when it froze the card.
+    """
     columns = end.stream.packets
-    ended = (columns.flags & int(Packet.CUT_END | Packet.VOID)) == 0
-    for packet in np.flatnonzero(ended & (columns.gap > 0)).tolist():
+    read = (columns.flags & int(Packet.VOID)) == 0
+    if end.tap.said.ready:
+        read &= _stood_at(places, end)
+    for packet in np.flatnonzero(read & (columns.gap > 0)).tolist():
         record = int(columns.gap_row[packet])
         gap = int(columns.gap[packet])
         text = (
@@ -134,10 +143,9 @@ def gaps_inside(places: Places, end: CheckedStream) -> Iterator[Claim]:
             f"the record behind the gap stands {gap + 1} cycles after the one before it",
             (places.row(end, packet, f"packet {packet}"),),
         )
-        ready = end.tap.said.ready
         who = (
-            Witness(Says.SILENT, "ready is not recorded: source or receiver may have made the gap")
-            if ready
+            Witness(Says.FOR, "the card's checker saw valid fall, and froze the card")
+            if end.tap.said.ready
             else Witness(Says.FOR, "this stream has no ready: its source made the gap")
         )
         latency = end.tap.latency_cycles
@@ -158,3 +166,16 @@ def gaps_inside(places: Places, end: CheckedStream) -> Iterator[Claim]:
             (seen, who),
             "a beat in every cycle of the packet",
         )
+
+
+def _stood_at(places: Places, end: CheckedStream) -> npt.NDArray[np.bool_]:
+    """Return which packets stood at the tap when its checker for gaps froze the card."""
+    columns, cycle = end.stream.packets, end.stream.cause_cycle
+    fired = any(
+        c.said is not None and (c.said.check, c.said.tap) == ("gap", end.tap.name)
+        for c in places.recording.card.causes
+        if c.name in places.recording.cause_names
+    )
+    if not fired or cycle is None:
+        return np.zeros(len(columns.begin), np.bool_)
+    return np.asarray((columns.begin < cycle) & (cycle <= columns.end + _LATE_CYCLES))

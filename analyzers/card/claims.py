@@ -68,7 +68,7 @@ class Claim:
         where: taps of the stretch, or the one tap.
         packet: number of the packet in the first tap's memory, from 0.
         falsifier: what would have shown it wrong.
-        lanes: bytes of a beat that changed; of crossed lanes those of one sort are told as one.
+        lanes: bytes of a beat of ``width`` that changed; of crossed lanes those of one sort are told as one.
         after: what came of it: packets in the second tap's memory.
     """
 
@@ -83,6 +83,7 @@ class Claim:
     falsifier: str = ""
     candidates: tuple[str, ...] = ()
     lanes: tuple[int, ...] = ()
+    width: int = 1
     after: tuple[int, ...] = ()
 
 

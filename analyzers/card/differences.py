@@ -5,7 +5,8 @@ Each answer accounts for all bytes of both packets; more than one means that the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,7 @@ class Difference:
     text: str
     lanes: tuple[int, ...] = ()
     bits: int = 0
+    width: int = 1
 
 
 def differences(before: bytes, after: bytes, widths: tuple[int, ...]) -> list[Difference]:
@@ -41,61 +43,79 @@ def differences(before: bytes, after: bytes, widths: tuple[int, ...]) -> list[Di
         widths: bytes of a beat at the taps; a beat may have been lost in either's units.
     """
     if len(before) == len(after):
-        return _altered(before, after, widths[0])
+        return _altered(before, after, widths)
     found: dict[str, Difference] = {}
     for width in dict.fromkeys(widths):
         shorter = len(after) < len(before)
         for each in (_omitted if shorter else _duplicated)(before, after, width):
-            found.setdefault(each.name, each)
+            text = each.text if width == widths[0] else f"{each.text} (in beats of {width} B)"
+            found.setdefault(
+                each.name, replace(each, beat=each.beat * width // widths[0], text=text)
+            )
     return list(found.values())
 
 
-def joined(first: bytes, second: bytes, *, after: bytes, width: int) -> Difference | None:
-    """Return how one packet came of two: their boundary lost, or the last beat with it."""
-    beats = -(-len(first) // width)
-    if first + second == after:
-        text = (
-            f"the two packets of {len(first)} and {len(second)} B came out as one of {len(after)} B"
-        )
-        return Difference(PACKETS_JOINED, beats - 1, text)
-    kept = first[: (beats - 1) * width]
-    if kept + second == after:
+def joined(
+    first: bytes, second: bytes, *, after: bytes, widths: tuple[int, ...]
+) -> Difference | None:
+    """Return how one packet came of two: their boundary lost, or the last beat with it.
+
+    Where the stream says only at a packet's end which bytes are on, a beat that lost its end has all of them on.
+    """
+    if not after.endswith(second):
+        return None
+    last = (len(first) - 1) // widths[0]
+    kept = len(after) - len(second)
+    filler = kept - len(first)
+    fills = filler == 0 or any(0 < filler < width and kept % width == 0 for width in widths)
+    if fills and after.startswith(first):
+        off = f", with {filler} B between them that were off" if filler else ""
+        text = f"the two packets of {len(first)} and {len(second)} B came out as one of {len(after)} B{off}"
+        return Difference(PACKETS_JOINED, last, text)
+    if first.startswith(after[:kept]) and any(kept == _last_beat(first, width) for width in widths):
         text = "the last beat of the packet, with its end, is missing; the next packet follows in its place"
-        return Difference(BEAT_OMITTED, beats - 1, text)
+        return Difference(BEAT_OMITTED, kept // widths[0], text)
     return None
 
 
-def split(before: bytes, after: tuple[bytes, bytes], width: int) -> Difference | None:
+def split(before: bytes, after: tuple[bytes, bytes], widths: tuple[int, ...]) -> Difference | None:
     """Return how two packets came of one: an end in its middle, or its last beat twice."""
     first, second = after
     if first + second == before:
         text = f"the packet of {len(before)} B came out as {len(first)} and {len(second)} B"
-        return Difference(PACKET_CUT, len(first) // width, text)
-    beats = -(-len(before) // width)
-    if first == before and second == before[(beats - 1) * width :]:
+        return Difference(PACKET_CUT, len(first) // widths[0], text)
+    if first == before and any(second == before[_last_beat(before, w) :] for w in widths):
         text = f"the last beat, {len(second)} B, came out twice: the second time as a packet of its own"
-        return Difference(BEAT_DUPLICATED, beats - 1, text)
+        return Difference(BEAT_DUPLICATED, (len(before) - len(second)) // widths[0], text)
     return None
 
 
-def _altered(before: bytes, after: bytes, width: int) -> list[Difference]:
+def _last_beat(packet: bytes, width: int) -> int:
+    """Return where the last beat of a packet begins."""
+    return max(0, len(packet) - 1) // width * width
+
+
+def _altered(before: bytes, after: bytes, widths: tuple[int, ...]) -> list[Difference]:
     a, b = np.frombuffer(before, np.uint8), np.frombuffer(after, np.uint8)
     wrong = np.flatnonzero(a != b)
     if not len(wrong):
         return []
     found = []
-    moved, moved_B = _lanes_moved(a, b, width)
+    moved, moved_B = next(
+        (one for width in dict.fromkeys(widths) if (one := _lanes_moved(a, b, width))[1]), (None, 0)
+    )
     if moved is not None:
+        moved = replace(moved, beat=moved.beat * moved.width // widths[0])
         found.append(moved)
         if moved_B >= _CERTAIN_B:
             return found
     if 2 * (len(a) - len(wrong)) >= len(a) and len(a) - len(wrong) >= _KIN_B:
         bits = int(np.bitwise_count(a[wrong] ^ b[wrong]).sum())
-        beats = np.unique(wrong // width)
+        beats, span = np.unique(wrong // widths[0]), math.lcm(*widths)
         where = f"beat {beats[0]}" if len(beats) == 1 else f"{len(beats)} beats from {beats[0]} on"
         text = f"{bits} bit{'s' * (bits > 1)} in {len(wrong)} B of {where} differ, from byte {wrong[0]} on"
-        lanes = tuple(np.unique(wrong % width).tolist())
-        found.append(Difference(BITS_ALTERED, int(beats[0]), text, lanes, bits))
+        lanes = tuple(np.unique(wrong % span).tolist())
+        found.append(Difference(BITS_ALTERED, int(beats[0]), text, lanes, bits, span))
     return found
 
 
@@ -130,8 +150,12 @@ def _lanes_moved(a: Bytes, b: Bytes, width: int) -> tuple[Difference | None, int
         return None, 0
     changed = int((before != after).sum())
     order = ", ".join(f"{lane} from {other}" for lane, other in list(source.items())[:8])
-    text = f"bytes changed places in {len(before)} beats from {rows[0]} on: lane {order}"
-    return Difference(BYTES_ROTATED, int(rows[0]), text, tuple(source.values())), changed
+    text = (
+        f"bytes changed places in {len(before)} beats of {width} B from {rows[0]} on: lane {order}"
+    )
+    return Difference(
+        BYTES_ROTATED, int(rows[0]), text, tuple(source.values()), width=width
+    ), changed
 
 
 def _common(a: bytes, b: bytes) -> int:

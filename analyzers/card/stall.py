@@ -42,7 +42,7 @@ def stalled(view: StretchView) -> Claim | None:
         and cause.name in view.recording.cause_names
         and closed - since >= cause.said.cycles
     ]
-    waiting = _waiting(view, t_ps)
+    waiting = _waiting(view, t_ps) or _broken_off(view, closed - since)
     if checkers:
         who = (
             f"its receiver held ready low: the card's checker {checkers[0]} saw valid without ready"
@@ -132,3 +132,20 @@ def _waiting(
     return _Waiting(
         Witness(Says.FOR, text, (view.row(first, waits, f"packet {waits}"),)), len(there)
     )
+
+
+def _broken_off(view: StretchView, silent: int) -> _Waiting | None:
+    """Return the packet that has begun at the second tap and does not go on, far longer than any gap in one."""
+    stream = view.second.stream
+    last, columns = len(stream) - 1, stream.packets
+    if not columns.flags[last] & int(Packet.CUT_END):
+        return None
+    longest = int(columns.gap.max(initial=0))
+    if silent < max(_TIMES * longest, _CYCLES):
+        return None
+    text = (
+        f"packet {last} of {view.second.tap.name} has begun, and its end does not come; the longest wait inside a "
+        f"packet was {longest:,} cycles"
+    )
+    seen = Witness(Says.FOR, text, (view.row(view.second, last, f"packet {last}"),))
+    return _Waiting(seen, _SEVERAL)

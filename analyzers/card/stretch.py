@@ -67,6 +67,10 @@ class StretchView(Places):
             return f'{name}: the FCS is {said.fcs} and a tap keeps digests alone; needs store = "all" at both'
         return ""
 
+    @property
+    def _widths(self) -> tuple[int, int]:
+        return self.first.tap.stream_bytes, self.second.tap.stream_bytes
+
     @cached_property
     def _summed(self) -> bool:
         return any(end.tap.said.store != "all" for end in (self.first, self.second))
@@ -213,7 +217,8 @@ class StretchView(Places):
             return claims
         return [
             replace(claim, name=BYTES_ROTATED, lanes=crossed.lanes)
-            if claim.name == BITS_ALTERED and set(claim.lanes) <= set(crossed.lanes)
+            if claim.name == BITS_ALTERED
+            and {lane % crossed.width for lane in claim.lanes} <= set(crossed.lanes)
             else claim
             for claim in claims
         ]
@@ -288,15 +293,14 @@ class StretchView(Places):
         if self._summed:
             return None
         content = self.content
-        width = self.first.tap.stream_bytes
         if len(a) > 1:
             ahead = content(self.first, a[0]), content(self.first, a[1])
-            one = joined(*ahead, after=content(self.second, b[0]), width=width)
+            one = joined(*ahead, after=content(self.second, b[0]), widths=self._widths)
             if one is not None:
                 return [self._named(one, a[0], b[0])], 2, 1
         if len(b) > 1:
             behind = content(self.second, b[0]), content(self.second, b[1])
-            one = split(content(self.first, a[0]), behind, width)
+            one = split(content(self.first, a[0]), behind, self._widths)
             if one is not None:
                 return [self._named(one, a[0], b[0], b[1])], 1, 2
         if skip is None:
@@ -319,8 +323,7 @@ class StretchView(Places):
         if self._summed:
             return []
         before, after = self.content(self.first, i), self.content(self.second, j)
-        widths = (self.first.tap.stream_bytes, self.second.tap.stream_bytes)
-        return differences(before, after, widths)
+        return differences(before, after, self._widths)
 
     def _fits(self, i: int, j: int) -> bool:
         return bool(self._choices(i, j))
@@ -359,7 +362,7 @@ class StretchView(Places):
             self._checks(i, after[0]),
             "equal bytes at both taps",
         )
-        return replace(claim, lanes=choice.lanes, after=after)
+        return replace(claim, lanes=choice.lanes, width=choice.width, after=after)
 
     def _beat(self, choice: Difference) -> int | None:
         """Return the beat at the first tap, which a preamble that is not compared may stand before."""
@@ -472,9 +475,27 @@ class StretchView(Places):
         )
         t_ps, unc = self.at(self.second, j)
         falsifier = "the packet at the first tap"
+        names = (REORDERED, NONE_KNOWN) if self._may_precede(j) else ()
         return Claim(
-            NONE_KNOWN, text, self.where, None, None, t_ps, unc, (seen,), falsifier, after=(j,)
+            NONE_KNOWN,
+            text,
+            self.where,
+            None,
+            None,
+            t_ps,
+            unc,
+            (seen,),
+            falsifier,
+            names,
+            after=(j,),
         )
+
+    def _may_precede(self, j: int) -> bool:
+        """Tell whether a packet may have gone in before the first tap's memory begins, and been overtaken."""
+        if not len(self.first) or not self.first.stream.packets.flags[0] & int(Packet.CUT_BEGIN):
+            return False
+        left = self.content(self.first, 0)
+        return bool(left) and self.content(self.second, j).endswith(left)
 
     def _claim(
         self,

@@ -180,6 +180,14 @@ class TapStream:
         last = self.records.dated.cycle - late - self.tap.latency_cycles
         return last - (held - 1), last
 
+    @property
+    def cause_cycle(self) -> int | None:
+        """The cycle of the stream in which its clock domain saw the first cause; None where that is not known."""
+        mark = self.mark
+        if mark is None or not self.records.dated.flags[mark.row] & DATED:
+            return None
+        return int(self.records.dated.cycle[mark.row]) - mark.since - self.tap.latency_cycles
+
     def digest(self, packet: int) -> int | None:
         """Return the CRC-32/ISO-HDLC of a packet that one SUM stands for; None where there is none to be had."""
         value = int(self.digests[packet])

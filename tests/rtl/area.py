@@ -108,10 +108,10 @@ def litescope(folder: Path, depth: int = 2048, bits: int = 72) -> Area:
     Raises:
         ImportError: LiteScope is not installed (the peers extra).
     """
-    from litescope import LiteScopeAnalyzer  # type: ignore[import-untyped]  # ships no types
+    from litescope import LiteScopeAnalyzer
     from litex.gen.fhdl.verilog import convert
     from litex.soc.interconnect import csr_bus, wishbone
-    from migen import ClockDomain, Module, Signal  # type: ignore[import-untyped]  # ships no types
+    from migen import ClockDomain, Module, Signal
 
     top = Module()
     top.clock_domains.cd_sys = ClockDomain()

@@ -48,8 +48,10 @@ def _place(said: FormatField) -> str:
 def _lengths(form: Format) -> str:
     shortest, longest = form.shortest_B, form.longest_B
     if form.is_ == "ethernet":
-        around_B = _PREAMBLE_B * form.preamble - _FCS_B * (form.fcs != "present")
-        shortest, longest = shortest or _SHORTEST_B + around_B, longest or _LONGEST_B + around_B
+        fcs_B = _FCS_B * (form.fcs != "present")
+        before_B = _PREAMBLE_B * form.preamble  # the block counts it
+        shortest = (shortest or _SHORTEST_B - fcs_B) + before_B
+        longest = (longest or _LONGEST_B - fcs_B) + before_B
     limits = f".SHORTEST({shortest}), .LONGEST({longest})"
     if not form.length:
         return limits

@@ -61,11 +61,16 @@ class {title}(LiteXModule):
 
 
 def _keep(stream, bytes_):
-    """Return the mask of the bytes that are on, of last_be (one bit: the last byte's) or be."""
+    """Return the bytes that are on, of last_be (one bit: the last byte's), be, or keep (AXIStreamInterface)."""
     if hasattr(stream, "last_be"):
         upto = (stream.last_be << 1) - 1
         return Mux(stream.last & (stream.last_be != 0), upto, Replicate(C(1, 1), bytes_))
-    return getattr(stream, "be", Replicate(C(1, 1), bytes_))
+    return stream.be if hasattr(stream, "be") else stream.keep
+
+
+def _user(stream):
+    """Return error (LiteEth: a bit for each byte of the beat), or user (AXIStreamInterface)."""
+    return stream.error if hasattr(stream, "error") else stream.user
 '''
 
 
@@ -80,6 +85,6 @@ def _tap(tap: ElaboratedTap) -> str:
     if said.keep != "none":
         lines.append(f"i_{name}_tkeep=_keep({stream}, {said.bits // 8})")
     if said.user is not None:
-        error = f'getattr({stream}, "error", C(0))'  # LiteEth: a bit for each byte of the beat
-        lines.append(f"i_{name}_tuser={error}{' != 0' if said.user.bits == 1 else ''}")
+        bits = f"_user({stream})"
+        lines.append(f"i_{name}_tuser={bits}{' != 0' if said.user.bits == 1 else ''}")
     return "".join(f"            {line},\n" for line in lines)

@@ -11,10 +11,17 @@ import pytest
 
 from freezeframe.analyzers.card.differences import differences, joined, split
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
+from freezeframe.analyzers.card.laws import check_laws
 from freezeframe.analyzers.card.pairing import pair_packets
 from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import parse_card
-from freezeframe.capture.card.recording import CardRecording, Feature, RecordedClock, RecordedTap
+from freezeframe.capture.card.recording import (
+    CardRecording,
+    Feature,
+    RecordedClock,
+    RecordedTap,
+    Toggle,
+)
 from tests.campaign.card_model import FAULTS, SHAPES, cannot, frame, run_card
 from tests.campaign.cards import Verdict, judge, judge_random
 from tests.decoders.tap.model import TapModel, frame_beats
@@ -212,6 +219,40 @@ tap = "b"
     assert "law p.a-b.packets: out_packets was not built or not read" in unread.not_asked
 
 
+def test_counters_of_two_clocks_break_a_law_only_beyond_what_passed_between_their_closings() -> (
+    None
+):
+    more = """\
+[counter.in_packets]
+counts = "packets"
+tap = "a"
+[counter.out_packets]
+counts = "packets"
+tap = "b"
+"""
+    text = TWO_TAPS.format(shape="ethernet", second="eth") + more
+    second = text.index('clock = "bus"', text.index("[tap.b]"))
+    text = text[:second] + 'clock = "rx"' + text[second + len('clock = "bus"') :]
+    text = text.replace("[format.eth]", "[clock.rx]\nhz = 200_000_000\n[format.eth]")
+    card = elaborate(parse_card(text))
+    taps = {}
+    for tap, closed in zip(card.taps, (20_000, 40_100), strict=True):  # 500 ns apart
+        model = TapModel(8)
+        model.feed(frame_beats(frames(1)[0], 20, 8))
+        lanes, pointer, wrapped, _ = model.memories(2048, closed)
+        taps[tap.name] = RecordedTap(tap, tuple(lanes), pointer, wrapped)
+    bus, rx = card.clocks
+    pair = Toggle(4, 4 * 4096), Toggle(4, 8 * 4096 + 2)
+    clocks = [RecordedClock(bus, 100_000_000, pair[0]), RecordedClock(rx, 200_000_000, pair[1])]
+    device = CardRecording(card, taps, clocks, Feature.COUNTERS)
+    for out_packets, holds in ((9, True), (11, None), (9 + 100, None), (9 + 150, False)):
+        (law,) = check_laws(replace(device, counters={"in_packets": 9, "out_packets": out_packets}))
+        assert law.holds is holds, law.text
+    unrelated = replace(device, clocks=[clocks[0], replace(clocks[1], first=None)])
+    (law,) = check_laws(replace(unrelated, counters={"in_packets": 9, "out_packets": 5000}))
+    assert law.holds is None and law.text.endswith("between their closings is not known")
+
+
 def test_a_beat_of_equal_neighbours_is_placed_as_a_range() -> None:
     before = bytes(8) + b"\1" * 24 + b"\2" * 8
     (found,) = differences(before, before[:8] + before[16:], (8,))
@@ -241,13 +282,33 @@ def test_differences_have_every_name_that_accounts_for_all_bytes(
 
 def test_two_packets_that_became_one_and_one_that_became_two() -> None:
     first, second = bytes(range(20)), bytes(range(100, 130))
-    assert (made := joined(first, second, after=first + second, width=8)) is not None
+    assert (made := joined(first, second, after=first + second, widths=(8, 8))) is not None
     assert made.name == "packets-joined"
-    assert (made := joined(first, second, after=first[:16] + second, width=8)) is not None
+    assert (made := joined(first, second, after=first[:16] + second, widths=(8, 8))) is not None
     assert (made.name, made.beat) == ("beat-omitted", 2)
-    assert (made := split(first + second, (first, second), 8)) is not None
+    assert (made := split(first + second, (first, second), (8, 8))) is not None
     assert made.name == "packet-cut"
-    assert joined(first, second, after=second + first, width=8) is None
+    assert joined(first, second, after=second + first, widths=(8, 8)) is None
+
+
+def test_lanes_are_those_of_the_tap_that_has_some_and_a_beat_is_one_of_the_first_tap() -> None:
+    before = bytes(range(64))
+    swapped = b"".join(bytes((b, a, c, d)) for a, b, c, d in zip(*[iter(before)] * 4, strict=True))
+    (found,) = differences(before, before[:8] + swapped[8:], (1, 4))
+    assert (found.name, found.beat, found.lanes, found.width) == ("bytes-rotated", 8, (1, 0), 4)
+    (found,) = differences(before, before[:8] + before[4:], (1, 4))
+    assert (found.name, found.beat) == ("beat-duplicated", 4)
+    assert found.text == "beat 1 of the packet came out twice (in beats of 4 B)"
+
+
+def test_a_lost_end_joins_packets_with_the_bytes_that_were_off_between_them() -> None:
+    first, second = bytes(range(18)), bytes(range(100, 130))
+    made = joined(first, second, after=first + b"\xee\xee" + second, widths=(1, 4))
+    assert made is not None and made.name == "packets-joined"
+    assert made.text.endswith("as one of 50 B, with 2 B between them that were off")
+    for filler in (1, 3):  # no beat of 4 B ends there
+        after = first + b"\xee" * filler + second
+        assert joined(first, second, after=after, widths=(1, 4)) is None
 
 
 def test_packets_that_cannot_be_paired_in_bounded_time_are_left_open() -> None:
