@@ -7,6 +7,7 @@ them is said here, once for each name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedStretch
 from freezeframe.capture.card.roles import Roles, Way, roles_of
@@ -80,6 +81,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
 }
 
 
+@cache
 def not_asked(card: ElaboratedCard) -> dict[str, str]:
     """Return the diagnoses that a card of map 1 gives no ground for, each with what is missing."""
     return dict(_missing(roles_of(card)))

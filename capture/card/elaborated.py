@@ -190,6 +190,9 @@ class ElaboratedCard:
                 (*((name, None) for name in built_in), *said.cause.items())
             )
         )
+        # The cause that another card's freeze is, by the card's name for it.
+        own_peer = (c.name for c in self.causes if c.said is not None and c.said.means == "peer")
+        self.peer_cause = next(own_peer, "peer" if "peer" in built_in else "")
         self.counters: tuple[tuple[str, Counter], ...] = tuple(said.counter.items())
         own = tuple(_own(name, law) for name, law in said.law.items())
         # What the file says of a sum stands in place of what would follow.
@@ -218,14 +221,6 @@ class ElaboratedCard:
                 strict=False,
             )
         )
-
-    @property
-    def peer_cause(self) -> str:
-        """Name of the cause that another card's freeze is; empty where there is none."""
-        means = ((cause.name, cause.said) for cause in self.causes)
-        return next(
-            (name for name, said in means if said is not None and said.means == "peer"), ""
-        ) or ("peer" if "peer" in BUILT_IN_CAUSES[self.map] else "")
 
     def cause_names(self, causes: int) -> list[str]:
         """Return the names of the causes in a mask; a bit without a name is ``cause-NN``."""
