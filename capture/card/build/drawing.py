@@ -203,6 +203,11 @@ def _tap_box(card: ElaboratedCard, tap: ElaboratedTap, path: str) -> _Box:
         for name, said in card.counters
         if said.tap == tap.name
     ]
+    lines += [
+        ("count", f"histogram of {histogram.of}: {name}")
+        for name, histogram in card.said.histogram.items()
+        if histogram.tap == tap.name
+    ]
     return _Box(lines, _colour(tap.clock.number))
 
 
