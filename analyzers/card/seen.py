@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from freezeframe.analyzers.card.claims import (
     NONE_KNOWN,
@@ -121,13 +122,19 @@ def _taps(card: CardView, view: StretchView, *, behind: bool) -> Iterator[Checke
 def _stands(packet: tuple[CheckedStream, int], end: CheckedStream) -> bool:
     """Tell whether a packet stands at another tap, byte by byte; without an FCS where one of them has none."""
     own, number = packet
-    bare = {each.said is not None and each.said.fcs == "present" for each in (own, end)}
-    cut = len(bare) > 1
+    cut = _has_fcs(own) != _has_fcs(end)
+    return _body(own, number, cut) in _bodies(end, cut)
 
-    def body(each: CheckedStream, n: int) -> bytes:
-        data = each.content(n)
-        has = each.said is not None and each.said.fcs == "present"
-        return data[:-FCS_B] if cut and has else data
 
-    wanted = body(own, number)
-    return any(body(end, n) == wanted for n in range(len(end)) if end.stream.whole[n])
+@lru_cache(maxsize=16)
+def _bodies(end: CheckedStream, cut: bool) -> frozenset[bytes]:
+    return frozenset(_body(end, n, cut) for n in range(len(end)) if end.stream.whole[n])
+
+
+def _body(end: CheckedStream, packet: int, cut: bool) -> bytes:
+    data = end.content(packet)
+    return data[:-FCS_B] if cut and _has_fcs(end) else data
+
+
+def _has_fcs(end: CheckedStream) -> bool:
+    return end.said is not None and end.said.fcs == "present"

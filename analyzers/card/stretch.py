@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -419,9 +420,16 @@ class StretchView(Places):
         claim = self._claim(DROPPED, text, i, None, (seen, self._counted()), falsifier)
         yield replace(claim, packet=None) if alike else claim
 
+    @cached_property
+    def _first_keys(self) -> tuple[dict[int, Key], Counter[Key]]:
+        keys = dict(self._both_keys[0])
+        return keys, Counter(keys.values())
+
     def _alike(self, i: int) -> list[int]:
         """Return the packets of the same bytes between the anchors on both sides of one, if there are others."""
-        keys = dict(self._both_keys[0])
+        keys, counts = self._first_keys
+        if counts[keys[i]] == 1:
+            return []
         low = max((n for n, _ in self.pairing.anchors if n < i), default=-1)
         high = min((n for n, _ in self.pairing.anchors if n > i), default=len(self.first))
         found = [n for n in range(low + 1, high) if keys.get(n) == keys[i]]
