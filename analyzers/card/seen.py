@@ -19,7 +19,7 @@ from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.decoders.tap.checked import FCS_B, CheckedStream
 
-_NOT_ITS_OWN = ("host", "trigger")  # causes that no packet has to account for
+_NOT_ITS_OWN = ("host", "trigger", "peer")  # causes that no packet here has to account for
 
 
 def what_was_seen(card: CardView) -> Iterator[str]:
@@ -51,6 +51,8 @@ def what_was_not_seen(card: CardView) -> Iterator[str]:
             yield f"{tap.name}: its memory holds what no recorder stores"
         elif not end.stream.recorded.closed:
             yield f"{tap.name}: its memory was not closed when it was read"
+    if "peer" in card.recording.cause_names:
+        yield "it was frozen by its peer: what happened may be recorded there alone"
     for law in card.laws:
         if law.holds is False:
             yield f"{law.text}: it is broken"

@@ -390,6 +390,8 @@ def test_a_cause_of_the_card_that_nothing_accounts_for_is_a_finding() -> None:
     assert "frozen by bad (fcs at a)" in found.findings[0].text
     assert explain_card(replace(made, causes=1)).answer == "no fault found"
     assert explain_card(replace(made, causes=2)).answer == "no fault found"
+    by_peer = explain_card(replace(made, causes=4))
+    assert (names(by_peer), by_peer.answer) == ([], "nothing found, and not all could be looked at")
 
 
 def test_a_memory_that_was_not_read_is_never_called_free_of_faults() -> None:
