@@ -230,9 +230,26 @@ def test_a_few_runts_without_an_fcs_are_runts_and_the_description_stands() -> No
 # Captures that hold little
 
 
-def test_one_frame_that_is_bad_decides_nothing() -> None:
+def test_one_frame_that_is_bad_may_have_begun_before_the_arm() -> None:
     one = frames(1)[0]
     found = explain_card(recording(TWO, {"a": [one[:-1] + b"\0"], "b": []}))
+    assert (names(found), found.answer) == ([], "nothing found, and not all could be looked at")
+    assert (
+        "a: its first packet fails its checks, and may have begun before the arm" in found.not_seen
+    )
+
+
+def test_a_tap_that_was_armed_in_the_middle_of_a_frame_has_no_runt() -> None:
+    sent = frames()
+    seen = {"a": [sent[0][40:], *sent[1:]], "b": [sent[0][64:], *sent[1:]]}
+    assert names(explain_card(recording(TWO, seen))) == []
+    raw = TWO.replace('is = "ethernet"', 'is = "raw"')
+    assert names(explain_card(recording(raw, seen))) == []
+
+
+def test_two_frames_of_which_both_are_bad_decide_nothing() -> None:
+    sent = [data[:-1] + b"\0" for data in frames(3)]
+    found = explain_card(recording(TWO, {"a": sent, "b": []}))
     assert [f.candidates for f in found.findings] == [
         ("bad-on-arrival", "description-does-not-fit")
     ]
