@@ -130,8 +130,8 @@ def _doubt_first(checked: CheckedStream) -> None:
     stream = checked.stream
     if not len(stream) or checked.verdict[0] == GOOD or not stream.since_arm:
         return
-    if checked.start[0] != stream.packets.offset[0]:
-        return  # a preamble stands before it
+    if checked.start[0] != stream.packets.offset[0] or not checked.begun[0]:
+        return  # a preamble stands before it, or its beginning is known to be gone
     stream.packets.flags[0] |= int(Packet.CUT_BEGIN | Packet.ARMED)
     stream.whole[0] = False
     checked.verdict[0] = checked.crc[0] = UNKNOWN
