@@ -54,13 +54,6 @@ def test_2048_records_hold_a_thousand_packets_and_a_drop_among_them_is_named_at_
     assert min(len(lengths_B[tap]) for tap in ("in_sums", "out_sums", "out_wide")) >= 1000
     (device,) = json.loads(told(run_inside("explain", capture, "--json")))["devices"]
     named = {f["direction"]: f for f in device["findings"]}
-    print(
-        [
-            (f["direction"], f["diagnosis"], f["packet"], f["text"][:200])
-            for f in device["findings"]
-        ],
-        device["not_asked"],
-    )
     assert set(named) == {
         "in_sums -> out_sums", "in_whole -> out_sums", "in_sums -> out_wide", "in_heads -> out_wide",
     }  # fmt: skip
