@@ -62,7 +62,12 @@ def _placed(finding: Finding, truth: Truth, hit: list[int], explanation: CardExp
     width = explanation.streams[truth.first].tap.stream_bytes
     if finding.word is None or truth.byte < 0:
         return True
-    return finding.word == truth.byte // width
+    if finding.word == truth.byte // width:
+        return True
+    frame = explanation.streams[truth.first].content(finding.packet)
+    low, high = sorted((finding.word * width, truth.byte))
+    size = truth.beat_B
+    return bool(size) and frame[low:high] == frame[low + size : high + size]
 
 
 def _delay(ran: Ran, truth: Truth, hit: list[int], explanation: CardExplanation) -> int | None:

@@ -37,6 +37,7 @@ class Truth:
         tap: where it shows: the tap behind it, or the one at which it came in.
         frames: how many packets were hit; 0: it is the tap that stands still.
         byte: of the packet, the first that was hit; -1: no byte in particular.
+        beat_B: bytes of a beat where it was hit: beats that are alike cannot be told apart.
     """
 
     name: str = ""
@@ -44,6 +45,7 @@ class Truth:
     tap: str = ""
     frames: int = 0
     byte: int = -1
+    beat_B: int = 0
 
 
 def cannot(design: str, fault: str) -> str:
@@ -162,7 +164,7 @@ def _one_beat(what: str, name: str) -> Callable[[random.Random, Design, Said], D
             byte += inside
             arguments = f":{inside}:{chance.randrange(8)}"
         hit = f"{site}:{what}:{said['hit']}:{before // width + beat}{arguments}"
-        return [hit], Truth(FAULTS[name], first, tap, 1, byte)
+        return [hit], Truth(FAULTS[name], first, tap, 1, byte, 0 if what == "flip" else width)
 
     return drawn
 
