@@ -17,12 +17,21 @@ from pathlib import Path
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
 from tests.campaign.foreign_plans import FAULTS, PREAMBLE_B, Truth, cannot, plan
-from tests.campaign.foreign_report import Long, Result, Verdict, missed, report, told
+from tests.campaign.foreign_report import (
+    CLEAN,
+    FRAMES,
+    SEEDS,
+    Long,
+    Result,
+    Verdict,
+    missed,
+    report,
+    told,
+)
 from tests.rtl.foreign.running import DESIGNS, Ran, build, run
 
 DOC = Path(__file__).parents[2] / "docs" / "campaign-foreign.md"
 ASKED = 0.97
-SEEDS, CLEAN, FRAMES = 20, 200, 1_000_000
 
 
 def judge(design: str, fault: str, seed: int, bench: Path) -> Verdict:
