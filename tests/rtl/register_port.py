@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
 
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
 
+TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
 ARM_KEY = 0x4152
 FREEZE_KEY = 0x465A
+NEVER = 0xFFFF_FFFF
+"""What no register reads but an error answer; all ones of a mask."""
 
 _BASE = {info.name: (info.address, info.dims) for info in REGISTERS}
 _WINDOWS = {info.name: info.address for info in WINDOWS}
@@ -67,6 +71,40 @@ class RegisterPort:
         address = name if isinstance(name, int) else at(name, *indices)
         error, _ = await self.access(address, value)
         assert not error, f"{name}{list(indices)}: an error answer"
+
+    async def check_reset_values(self, fixed: Mapping[str, int]) -> None:
+        """The map stays the one map: what is lacking reads its reset value, or 0 where it is a status."""
+        for info in REGISTERS:
+            if "r" not in info.access or info.name == "ctl.index_data":
+                continue
+            reset = sum(field.reset << field.lsb for field in info.fields)
+            ends = {tuple(0 for _ in info.dims), tuple(count - 1 for count, _ in info.dims)}
+            for indices in ends:
+                value = await self.read(info.name, *indices)
+                assert value == fixed.get(info.name, reset), f"{info.name}{indices}"
+
+    async def trigger_on(self, tap: int, kind: int, data: int) -> None:
+        """Set the trigger to one word of a tap."""
+        for name, value in (
+            ("value_lo", data & NEVER), ("value_hi", data >> 32), ("mask_lo", NEVER), ("mask_hi", NEVER),
+            ("kinds", 1 << kind),
+        ):  # fmt: skip
+            await self.write(f"trigger.term.{name}", value, 0)
+        await self.write("trigger.config", 1 | tap << 4)
+
+    async def record(self, memory: int, slot: int) -> bytes:
+        """Return the nine bytes of a record."""
+        window = f"trace_{(*TAPS, 'event_log')[memory]}"
+        words = [await self.read(window, 4 * slot + part) for part in range(4)]
+        assert words[3] == 0
+        return b"".join(word.to_bytes(4, "little") for word in words)[:9]
+
+    async def memory(self, memory: int) -> list[tuple[int, int, int]]:
+        """Return the records ``(dt, kind, data)`` of a memory that has not wrapped, oldest first."""
+        count = await self.read("memory.write_ptr", memory)
+        assert await self.read("memory.status", memory) & 1 == 0
+        found = [await self.record(memory, slot) for slot in range(count)]
+        return [(r[8] >> 4, r[8] & 15, int.from_bytes(r[:8], "little")) for r in found]
 
     async def arm(self) -> int:
         """Arm as a host does; return the new generation."""

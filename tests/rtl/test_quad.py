@@ -14,7 +14,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS
-from tests.rtl.register_port import RegisterPort, at
+from tests.rtl.register_port import TAPS, RegisterPort, at
 from tests.rtl.simulation import in_icarus
 
 DEPTH = 256
@@ -23,7 +23,6 @@ PARAMETERS = {
     "EV_BUS": 2, "EV_LINK": 1, "RX_FIFO": 64, "TX_FIFO": 32, "SYNC_PERIOD": 64, "EVENT_FIFO": 8,
     "POST_DRAIN": 4,
 }  # fmt: skip
-TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
 HEAD, BODY, TAIL, DESC, CREDIT, MARK, TIME = 1, 2, 3, 5, 4, 13, 15
 LINK_TAPS = (1, 2)
 
@@ -98,19 +97,6 @@ class Device:
         await FallingEdge(clk)
         getattr(self.dut, f"{name}_valid").value = 0
 
-    async def record(self, memory: int, slot: int) -> bytes:
-        window = f"trace_{(*TAPS, 'event_log')[memory]}"
-        words = [await self.port.read(window, 4 * slot + part) for part in range(4)]
-        assert words[3] == 0
-        return b"".join(word.to_bytes(4, "little") for word in words)[:9]
-
-    async def memory(self, memory: int) -> list[tuple[int, int, int]]:
-        """Return the records ``(dt, kind, data)`` of a memory that has not wrapped, oldest first."""
-        count = await self.port.read("memory.write_ptr", memory)
-        assert await self.port.read("memory.status", memory) & 1 == 0
-        found = [await self.record(memory, slot) for slot in range(count)]
-        return [(r[8] >> 4, r[8] & 15, int.from_bytes(r[:8], "little")) for r in found]
-
 
 async def device(dut: Any) -> Device:
     return await Device(dut).start()
@@ -159,7 +145,7 @@ async def what_the_taps_saw_stands_in_the_memories_in_order_with_its_time(dut: A
     await ClockCycles(dut.clk_link, 60)
     await dev.port.freeze()
     for tap in range(4):
-        records = await dev.memory(tap)
+        records = await dev.port.memory(tap)
         words = [(kind, data) for _, kind, data in records if kind < MARK]
         assert words == sent[tap], TAPS[tap]
         assert [kind for _, kind, _ in records[-2:]] == [MARK, TIME]
@@ -238,7 +224,7 @@ async def events_of_both_domains_stand_in_the_log(dut: Any) -> None:
     dut.ev_link_valid.value = 0
     await ClockCycles(dut.clk_bus, 20)
     await dev.port.freeze()
-    events = [(kind, data) for _, kind, data in await dev.memory(4) if kind < MARK]
+    events = [(kind, data) for _, kind, data in await dev.port.memory(4) if kind < MARK]
     assert events == [
         (DESC, 0x03 << 56 | 1 << 48 | 5 << 40 | 0x11),
         (6, 0x02 << 56 | 4 << 48 | 6 << 40 | 0x22),
@@ -257,7 +243,7 @@ async def the_crc_table_covers_every_chunk_and_starts_again_after_a_bus_reset(du
     await dev.feed(2, packet(draw, 300))
     await dev.port.freeze()
     images = {
-        memory: b"".join([await dev.record(memory, slot) for slot in range(DEPTH)])
+        memory: b"".join([await dev.port.record(memory, slot) for slot in range(DEPTH)])
         for memory in (0, 2)
     }
     for round_ in range(2):
@@ -285,7 +271,7 @@ async def nothing_written_while_frozen_alters_evidence(dut: Any) -> None:
     await ClockCycles(dut.clk_bus, 200)
 
     async def evidence() -> list[object]:
-        seen: list[object] = [await dev.memory(memory) for memory in range(5)]
+        seen: list[object] = [await dev.port.memory(memory) for memory in range(5)]
         for info in REGISTERS:
             if info.name.startswith(("memory", "pair", "frozen", "ctl.cause_cycle", "ctl.causes")):
                 for last in (0, 1):
@@ -333,7 +319,7 @@ async def a_bus_reset_in_the_middle_of_a_pull_leaves_the_recording_readable(dut:
     await ClockCycles(dut.clk_link, 12)
     await dev.feed(1, packet(draw, 9))
     await dev.port.freeze()
-    before = await dev.memory(1)
+    before = await dev.port.memory(1)
     await dev.port.write("ctl.index", 1 << 24 | 2)
     assert await dev.port.read("ctl.index_data", 0) == before[2][2] & 0xFFFFFFFF
     for cycles in range(1, 7):  # the reset falls into every step of an access that crosses
@@ -352,7 +338,7 @@ async def a_bus_reset_in_the_middle_of_a_pull_leaves_the_recording_readable(dut:
         assert await dev.port.read("memory.stored", 1) == len(before)
     assert await dev.port.read("ctl.index") == 0
     assert await dev.port.read("ctl.generation") == 1
-    assert await dev.memory(1) == before
+    assert await dev.port.memory(1) == before
 
 
 @cocotb.test()
@@ -488,12 +474,7 @@ async def a_trigger_on_a_link_tap_freezes_and_is_told(dut: Any) -> None:
     dev, draw = await device(dut), random.Random(7)
     words = packet(draw, 12)
     wanted = words[8][1]
-    await dev.port.write("trigger.term.value_lo", wanted & 0xFFFFFFFF, 0)
-    await dev.port.write("trigger.term.value_hi", wanted >> 32, 0)
-    await dev.port.write("trigger.term.mask_lo", 0xFFFFFFFF, 0)
-    await dev.port.write("trigger.term.mask_hi", 0xFFFFFFFF, 0)
-    await dev.port.write("trigger.term.kinds", 1 << BODY, 0)
-    await dev.port.write("trigger.config", 1 | 2 << 4)
+    await dev.port.trigger_on(2, BODY, wanted)
     await dev.port.write("ctl.post", 2, 2)
     await dev.port.arm()
     await ClockCycles(dut.clk_link, 20)
@@ -503,7 +484,7 @@ async def a_trigger_on_a_link_tap_freezes_and_is_told(dut: Any) -> None:
     await dev.feed(2, words)
     assert await dev.port.frozen()
     assert await dev.port.read("ctl.causes") == 2
-    records = [kind for _, kind, _ in await dev.memory(2)]
+    records = [kind for _, kind, _ in await dev.port.memory(2)]
     assert records[-2:] == [MARK, TIME]
     assert (
         len([kind for kind in records if kind < MARK]) == 12

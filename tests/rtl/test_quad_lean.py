@@ -14,11 +14,11 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, Timer
 
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
-from tests.rtl.register_port import RegisterPort, at
+from tests.rtl.register_port import NEVER, TAPS, at
 from tests.rtl.simulation import simulate
-from tests.rtl.test_quad import BODY, DEPTH, MARK, TAPS, TIME, Device, packet
+from tests.rtl.test_quad import BODY, DEPTH, MARK, TIME, Device, packet
 
-PERIOD, NEVER = 64, 0xFFFF_FFFF
+PERIOD = 64
 BUILDS: dict[str, dict[str, object]] = {
     "narrow": {"NONCE_W": 12, "POST_W": 8, "COUNT_W": 12, "TIME_W": 40},
     "wide": {"COUNT_W": 32, "TIME_W": 64, "POST_W": 32},
@@ -93,15 +93,6 @@ async def device(dut: Any) -> LeanDevice:
     return made
 
 
-async def set_trigger(port: RegisterPort, tap: int, kind: int, data: int) -> None:
-    for name, value in (
-        ("value_lo", data & NEVER), ("value_hi", data >> 32), ("mask_lo", NEVER), ("mask_hi", NEVER),
-        ("kinds", 1 << kind),
-    ):  # fmt: skip
-        await port.write(f"trigger.term.{name}", value, 0)
-    await port.write("trigger.config", 1 | tap << 4)
-
-
 @cocotb.test()
 async def what_the_taps_saw_stands_in_the_memories_in_order_with_its_time(dut: Any) -> None:
     """Section 2, rules 1 to 5: every word of every record."""
@@ -114,7 +105,7 @@ async def what_the_taps_saw_stands_in_the_memories_in_order_with_its_time(dut: A
     await ClockCycles(dut.clk_link, 300)
     await dev.port.freeze()
     for tap in range(4):
-        records = await dev.memory(tap)
+        records = await dev.port.memory(tap)
         assert [(kind, data) for _, kind, data in records if kind < MARK] == sent[tap], TAPS[tap]
         assert [kind for _, kind, _ in records[-2:]] == [MARK, TIME]
         assert records[0][0] == 15
@@ -178,7 +169,7 @@ async def a_trigger_freezes_on_one_word_of_its_tap_and_no_other(dut: Any, tap: i
     words = packet(draw, 12)
     kind, data = words[6]
     bit = 1 << draw.randrange(64)
-    await set_trigger(dev.port, tap, kind, data)
+    await dev.port.trigger_on(tap, kind, data)
     await dev.port.arm()
     await ClockCycles(dut.clk_link, 12)
     await dev.feed(tap, [(kind, data ^ bit), (kind ^ 1, data), *words[:6]])
@@ -193,15 +184,8 @@ async def a_trigger_freezes_on_one_word_of_its_tap_and_no_other(dut: Any, tap: i
 
 @cocotb.test()
 async def every_register_of_the_map_that_can_be_read_answers_with_its_reset_value(dut: Any) -> None:
-    """The map stays the one map: what is lacking reads its reset value, or 0 where it is a status."""
     dev = await device(dut)
-    for info in REGISTERS:
-        if "r" not in info.access or info.name == "ctl.index_data":
-            continue
-        reset = sum(field.reset << field.lsb for field in info.fields)
-        for indices in {tuple(0 for _ in info.dims), tuple(count - 1 for count, _ in info.dims)}:
-            value = await dev.port.read(info.name, *indices)
-            assert value == FIXED.get(info.name, reset), f"{info.name}{indices}"
+    await dev.port.check_reset_values(FIXED)
 
 
 @cocotb.test()
@@ -268,7 +252,7 @@ async def each_memory_closes_behind_as_many_records_as_its_own_post_asks_for(dut
     assert await dev.port.frozen()
     assert await dev.port.read("ctl.causes") == 0x0004
     for tap, post in enumerate(posts):
-        records = await dev.memory(tap)
+        records = await dev.port.memory(tap)
         assert records[-2][1:] == (MARK, records[-2][2])
         since = records[-2][2] >> 16 & NEVER
         # a word a cycle, and post drops by itself every POST_DRAIN (4) cycles as well
@@ -284,7 +268,7 @@ async def a_term_is_compared_in_every_bit_of_the_data_and_the_kind(dut: Any) -> 
     dev, draw = await device(dut), random.Random(6)
     data, kind = draw.getrandbits(64), BODY
     for tap, bit in enumerate((0, 31, 32, 63)):
-        await set_trigger(dev.port, tap, kind, data ^ 1 << bit)
+        await dev.port.trigger_on(tap, kind, data ^ 1 << bit)
         await dev.port.arm()
         await ClockCycles(dut.clk_link, 12)
         await dev.feed(tap, [(kind, data)] * 2)
@@ -335,7 +319,7 @@ async def writes_while_frozen_and_words_that_go_on_alter_no_evidence(dut: Any) -
 
     async def evidence() -> list[object]:
         return [
-            *[await dev.memory(tap) for tap in range(4)], await dev.port.read("ctl.causes"),
+            *[await dev.port.memory(tap) for tap in range(4)], await dev.port.read("ctl.causes"),
             *[await dev.port.read(f"memory.{what}", tap) for what in ("stored", "offered") for tap in range(4)],
             *[await dev.port.read(name, domain) for name in pairs for domain in range(2)],
         ]  # fmt: skip
@@ -385,7 +369,7 @@ async def the_link_domains_words_are_an_error_while_its_clock_stands_still(dut: 
     await ClockCycles(dut.clk_bus, 20)
     assert await dev.port.read("memory.offered", 2) == 0
     await dev.port.freeze()
-    assert [record[1] for record in (await dev.memory(1))[-2:]] == [MARK, TIME]
+    assert [record[1] for record in (await dev.port.memory(1))[-2:]] == [MARK, TIME]
 
 
 @cocotb.test()
@@ -395,7 +379,7 @@ async def a_bus_reset_ends_an_access_and_nothing_else(dut: Any) -> None:
     await ClockCycles(dut.clk_link, 12)
     await dev.feed(1, packet(draw, 9))
     await dev.port.freeze()
-    before = await dev.memory(1)
+    before = await dev.port.memory(1)
     for cycles in range(1, 6):
         await FallingEdge(dut.clk_bus)
         dut.s_req.value, dut.s_we.value, dut.s_addr.value = (
@@ -409,4 +393,4 @@ async def a_bus_reset_ends_an_access_and_nothing_else(dut: Any) -> None:
         await FallingEdge(dut.clk_bus)
         dut.bus_rst.value = 0
         assert await dev.port.read("id.magic") == 0x46525A46
-        assert await dev.memory(1) == before
+        assert await dev.port.memory(1) == before

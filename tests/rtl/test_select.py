@@ -14,12 +14,11 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS
-from tests.rtl.register_port import RegisterPort, at
+from tests.rtl.register_port import TAPS, RegisterPort, at
 from tests.rtl.simulation import simulate
 
 DEPTH, SYNC_PERIOD = 256, 1024
 HEAD, BODY, TAIL, MARK, TIME = 1, 2, 3, 13, 15
-TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
 # as after reset, and where it is not the map's reset value
 FIXED = {
     "id.magic": 0x46525A46, "id.format": 1 << 16, "id.map_hash": MAP_HASH, "id.build_hash": 0xB0B, "id.boot_nonce": 77,
@@ -79,30 +78,10 @@ def four_packets(seed: int, body: int) -> list[list[tuple[int, int]]]:
     return [[(kind, draw.getrandbits(64)) for kind in kinds] for _ in TAPS]
 
 
-async def record(port: RegisterPort, tap: int, slot: int) -> bytes:
-    words = [await port.read(f"trace_{TAPS[tap]}", 4 * slot + part) for part in range(4)]
-    assert words[3] == 0
-    return b"".join(word.to_bytes(4, "little") for word in words)[:9]
-
-
-async def memory(port: RegisterPort, tap: int) -> list[tuple[int, int, int]]:
-    found = [
-        await record(port, tap, slot) for slot in range(await port.read("memory.write_ptr", tap))
-    ]
-    return [(r[8] >> 4, r[8] & 15, int.from_bytes(r[:8], "little")) for r in found]
-
-
 @cocotb.test()
 async def every_register_of_the_map_that_can_be_read_answers_with_its_reset_value(dut: Any) -> None:
-    """The map stays the one map: what is lacking reads its reset value, or 0 where it is a status."""
     port = await device(dut)
-    for info in REGISTERS:
-        if "r" not in info.access or info.name == "ctl.index_data":
-            continue
-        reset = sum(field.reset << field.lsb for field in info.fields)
-        for indices in {tuple(0 for _ in info.dims), tuple(count - 1 for count, _ in info.dims)}:
-            value = await port.read(info.name, *indices)
-            assert value == FIXED.get(info.name, reset), f"{info.name}{indices}"
+    await port.check_reset_values(FIXED)
 
 
 @cocotb.test()
@@ -116,7 +95,7 @@ async def the_selected_tap_is_recorded_in_its_own_place_and_nowhere_else(dut: An
         await feed(dut, words)
         await port.write("ctl.options", 1 | (tap ^ 1) << 4)  # takes effect at the next arm
         await port.freeze()
-        records = await memory(port, tap)
+        records = await port.memory(tap)
         assert [(kind, data) for _, kind, data in records if kind < MARK] == words[tap]
         assert [kind for _, kind, _ in records[-2:]] == [MARK, TIME]
         assert await port.read("memory.stored", tap) == len(records)
@@ -184,10 +163,7 @@ async def the_trigger_freezes_on_a_word_of_the_selected_tap_alone(dut: Any) -> N
     port = await device(dut)
     words = four_packets(5, 8)
     wanted = words[2][5][1]
-    for name, value in (("value_lo", wanted & 0xFFFFFFFF), ("value_hi", wanted >> 32), ("mask_lo", 0xFFFFFFFF),
-                        ("mask_hi", 0xFFFFFFFF), ("kinds", 1 << BODY)):  # fmt: skip
-        await port.write(f"trigger.term.{name}", value, 0)
-    await port.write("trigger.config", 1 | 2 << 4)
+    await port.trigger_on(2, BODY, wanted)
     await port.write("ctl.post", 1, 0)
     await port.arm()  # tap 0 is selected, the trigger is for tap 2
     await feed(dut, words)
@@ -197,7 +173,7 @@ async def the_trigger_freezes_on_a_word_of_the_selected_tap_alone(dut: Any) -> N
     await feed(dut, words)
     assert await port.frozen()
     assert await port.read("ctl.causes") == 2
-    kinds = [kind for _, kind, _ in await memory(port, 2)]
+    kinds = [kind for _, kind, _ in await port.memory(2)]
     assert (
         len([kind for kind in kinds if kind < MARK]) == 5 + 1 + 1 + 1
     )  # in the cause's cycle one, then post
@@ -326,7 +302,7 @@ async def writes_while_frozen_and_words_that_go_on_alter_no_evidence(dut: Any) -
     ]
 
     async def evidence() -> list[object]:
-        return [await memory(port, 0), await port.read("ctl.causes"), await port.read("memory.stored", 0),
+        return [await port.memory(0), await port.read("ctl.causes"), await port.read("memory.stored", 0),
                 *[await port.read(name, 0) for name in pairs]]  # fmt: skip
 
     before = await evidence()
@@ -362,7 +338,7 @@ async def the_pair_is_the_first_toggle_since_arm_and_the_last_before_the_memory_
     }  # fmt: skip
     slots = await port.read("memory.write_ptr", 0)
     closed = int.from_bytes(
-        (await record(port, 0, slots - 1))[:8], "little"
+        (await port.record(0, slots - 1))[:8], "little"
     )  # TIME, the last record
     assert words["status"] == 3
     assert words["first_hi"] == words["last_hi"] == 0
@@ -388,7 +364,7 @@ async def a_crc_table_is_there_where_the_build_has_one(dut: Any) -> None:
         assert (await port.access(at("crc_table")))[0]
         assert await port.read("memory.status", 0) == 0
         return
-    image = b"".join([await record(port, 0, slot) for slot in range(DEPTH)])
+    image = b"".join([await port.record(0, slot) for slot in range(DEPTH)])
     while await port.read("memory.status", 0) >> 16 < 1:
         await ClockCycles(dut.clk, 200)
     assert await port.read("crc_table") == zlib.crc32(image)
