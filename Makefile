@@ -30,7 +30,7 @@ help:
 	@echo "make campaign-rtl   each fault x 20 seeds, and 40 clean runs, on the simulated board"
 	@echo "make campaign-pull  200 pulls through a bad network"
 	@echo "make campaign-taps  a million random beats through each width of tap, and back (Verilator)"
-	@echo "make campaign-cards  each general fault x 20 seeds on cards of 8, 64 and 512 bits, and 200 clean runs (two minutes)"
+	@echo "make campaign-cards  each general fault x 20 seeds on cards of 8, 64 and 512 bits, on 60 random cards, and clean runs (five minutes)"
 	@echo "make campaign-foreign  each general fault x 20 seeds in LiteEth and LiteX's FIFOs, 600 clean runs, long ones (an hour)"
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
