@@ -71,10 +71,12 @@ def _placed(finding: Finding, truth: Truth, hit: list[int], explanation: CardExp
     width = explanation.streams[truth.first].tap.stream_bytes
     if finding.word is None or truth.byte < 0:
         return True
-    if finding.word == truth.byte // width:
+    # A beat is one of the stream, with the preamble.
+    word = finding.word - (PREAMBLE_B // width if "mac" in explanation.streams else 0)
+    if word == truth.byte // width:
         return True
     frame = explanation.streams[truth.first].content(finding.packet)
-    low, high = sorted((finding.word * width, truth.byte))
+    low, high = sorted((word * width, truth.byte))
     size = truth.beat_B
     return bool(size) and frame[low:high] == frame[low + size : high + size]
 
