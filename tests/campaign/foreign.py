@@ -59,7 +59,7 @@ def _hit(ran: Ran, truth: Truth, explanation: CardExplanation) -> list[int]:
         return []
     end = explanation.streams[truth.first]
     bare = PREAMBLE_B if "mac" in explanation.streams else 0
-    frames = [frame[bare:] for frame in ran.dropped or ran.struck[: truth.frames]]
+    frames = [frame[bare:] for frame in ran.struck[: truth.frames] or ran.dropped]
     return [n for n in range(len(end)) if end.stream.whole[n] and end.content(n) in frames]
 
 
