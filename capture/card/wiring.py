@@ -157,17 +157,17 @@ class Wiring:
         """Send packets of its own into each tap, pulses and values into each wire; read all of them back."""
         await self.arm(0)
         sent = {tap.name: await self._send_pattern(tap) for tap in self.card.taps}
-        pulses = {}
+        pulses: dict[str, int] = {}
         for wire in sorted({said.wire for _, said in self.card.counters if said.wire}):
             pulses[wire] = _OF_A_WIRE + len(pulses)
             await self._pulse(wire, pulses[wire])
         values = {}
-        for number, said in enumerate(self.card.said.bank.values()):
-            if said.wire not in pulses:
-                values[said.wire] = (0x9E3779B9 * (number + 1)) >> (32 - said.bits) & (
-                    (1 << said.bits) - 1
+        for number, bank in enumerate(self.card.said.bank.values()):
+            if bank.wire not in pulses:
+                values[bank.wire] = (0x9E3779B9 * (number + 1)) >> (32 - bank.bits) & (
+                    (1 << bank.bits) - 1
                 )
-                self.drive(said.wire, values[said.wire])
+                self.drive(bank.wire, values[bank.wire])
         await self._everywhere(40)
         await self.write("ctl.freeze", _FREEZE << 16 | await self.read("id.generation") & 0xFFFF)
         await self._frozen("the host's freeze")

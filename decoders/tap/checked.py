@@ -111,32 +111,15 @@ def check_packets(card: CardFile, stream: TapStream) -> CheckedStream:
         start,
         size,
     )
-    if said is not None and shape == "ethernet":
+    if said is None or shape == "raw":
+        return checked
+    if shape == "ethernet":
         _ethernet(checked, said)
-    elif said is not None and shape != "raw":
-        columns, unasked = (_link if shape == "link" else _fields)(checked, said)
-        checked = CheckedStream(
-            stream, said, checked.verdict, checked.wrong, checked.crc, start, size, columns, unasked
-        )
-    _doubt_first(checked)
-    return checked
-
-
-def _doubt_first(checked: CheckedStream) -> None:
-    """Take the first packet since the arm for cut unless its checks say that it is whole.
-
-    A recorder that is armed in the middle of a packet calls the next word its first.
-    """
-    stream = checked.stream
-    if not len(stream) or checked.verdict[0] == GOOD or not stream.since_arm:
-        return
-    if checked.start[0] != stream.packets.offset[0] or not checked.begun[0]:
-        return  # a preamble stands before it, or its beginning is known to be gone
-    stream.packets.flags[0] |= int(Packet.CUT_BEGIN | Packet.ARMED)
-    stream.whole[0] = False
-    checked.verdict[0] = checked.crc[0] = UNKNOWN
-    for column in checked.columns.values():
-        column[0] = -1
+        return checked
+    columns, unasked = (_link if shape == "link" else _fields)(checked, said)
+    return CheckedStream(
+        stream, said, checked.verdict, checked.wrong, checked.crc, start, size, columns, unasked
+    )
 
 
 def _judge(checked: CheckedStream, can: npt.NDArray[np.bool_]) -> None:

@@ -42,8 +42,7 @@ class Packet(IntFlag):
 
     CUT_BEGIN, CUT_END: the memory, a gap or a missing end hides its beginning or end. VOID: bytes of it were not read.
     IRREGULAR: a byte was off elsewhere than at its end. NULL_BEAT: a beat without any byte. SUMMARY: one record
-    stands for it. SHORTENED: the memory keeps its first bytes alone. LOST_END: another one began inside it. ARMED: the
-    first since the arm, which may have begun before it.
+    stands for it. SHORTENED: the memory keeps its first bytes alone. LOST_END: another one began inside it.
     """
 
     CUT_BEGIN = 1 << 0
@@ -57,7 +56,6 @@ class Packet(IntFlag):
     SHORTENED = 1 << 8
     LOST_END = 1 << 9
     BYTE_7 = 1 << 10
-    ARMED = 1 << 11
 
 
 PARTIAL = Packet.CUT_BEGIN | Packet.CUT_END | Packet.VOID

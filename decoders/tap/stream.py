@@ -133,14 +133,6 @@ class TapStream:
         hidden = int(PARTIAL | Packet.SUMMARY)
         return np.asarray((self.packets.flags & hidden) == 0)
 
-    @property
-    def since_arm(self) -> bool:
-        """Whether packet 0 is the first since the arm, and more than a SUM that says itself whether it is whole."""
-        if self.recorded.wrapped or self.packets.flags[0] & int(Packet.SUMMARY):
-            return False
-        before = int(self.slots[self.packets.first_row[0]])
-        return not self.recorded.unread(0)[:before].any()
-
     @cached_property
     def told(self) -> npt.NDArray[np.bool_]:
         """``(n,)``: one SUM stands for the packet, from its first beat to its last."""

@@ -34,7 +34,6 @@ _WRONG = {
     Wrong.HEADER_CRC: "its header's CRC does not match",
 }
 _HIDDEN = {
-    Packet.ARMED: "it may have begun before the arm",
     Packet.CUT_BEGIN: "its beginning is not in the memory",
     Packet.CUT_END: "its end is not in the memory",
     Packet.VOID: "parts of it were not read",
@@ -170,8 +169,6 @@ def _says(said: Format, checked: CheckedStream, packet: int) -> str:
 
 def _error(wrong: int, flags: int) -> str:
     parts = [text for bit, text in _WRONG.items() if wrong & bit]
-    if flags & Packet.ARMED:
-        flags &= ~int(Packet.CUT_BEGIN)
     parts += [text for bit, text in _HIDDEN.items() if flags & bit]
     return "; ".join(parts)
 

@@ -193,7 +193,7 @@ def test_a_type_checker_knows_what_each_name_gives_and_nothing_is_any(tmp_path: 
         "AnalysisResult",
         "dict[str, AnalysisResult]",
         "list[Checked]",
-        "RunDiff",
+        "RunDiff[TapInRuns]",
         "Path",
         "Trigger",
         "str",

@@ -214,9 +214,7 @@ def test_every_header_is_what_tshark_reads(form: str, tmp_path: Path) -> None:
         sent = [b"\x55" * 7 + b"\xd5" + data for data in sent]
     user = "user = { bits = 1, bad_frame = 0 }" if fcs == "user-bit" else ""
     card = card_of(shape, user)
-    tap = recorded(
-        card, [sent[0], *sent]
-    )  # the first since the arm is not believed without a check
+    tap = recorded(card, [sent[0], *sent])
     checked = check_packets(card.said, decode_tap(tap))
     rows = tshark(exported(tmp_path, card, tap), *FIELDS)[1:]
     assert len(rows) == len(frames)
@@ -310,10 +308,14 @@ bits = 8
 """
     card = card_of(own)
     capture = tmp_path / "x.ff"
-    packets = [bytes(16), bytes.fromhex("3123") + bytes(14), bytes.fromhex("5fff")]
+    packets = [
+        bytes(6),
+        bytes.fromhex("3123") + bytes(14),
+        bytes.fromhex("5fff"),
+    ]  # no HEAD: one word
     tap = recorded(card, packets)
     pull(CardImage([replace(empty_recording(card), taps={"t": tap}, causes=1)]), capture)
     out = run_inside("decode", str(capture)).out
-    assert "! #0 it may have begun before the arm" in out
+    assert "! #0 its beginning is not in the memory" in out
     assert "#1 16 B, kind data (3), data 291: 31 23 00" in out
     assert "#2 2 B, kind 5, data 4095: 5f ff" in out

@@ -24,7 +24,7 @@ def compare_sums(
     """
     columns = stream.packets
     place = {packet.end: number for number, packet in enumerate(ended)}
-    numbers = []
+    numbers: list[int] = []
     for n in range(len(stream)):
         flags = int(columns.flags[n])
         if flags & Packet.CUT_END:  # the newest, without its end; at most its first bytes are there
