@@ -11,9 +11,9 @@ from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.output import hex_word, table, text_width
+from freezeframe.gui.moments import Freeze, first_freeze
 from freezeframe.gui.report.advice import headline, next_steps
 from freezeframe.gui.report.comparison import Comparison, compare, difference_text, register_text
-from freezeframe.gui.report.moments import Freeze, first_freeze
 from freezeframe.gui.text import folder_name, plural, printable
 
 _ROWS = 24  # of one piece of evidence; the report and --json have all

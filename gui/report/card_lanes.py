@@ -15,9 +15,9 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream
 from freezeframe.decoders.tap.event_log import decode_log, entry_text, row_of
 from freezeframe.decoders.tap.kinds import PARTIAL
+from freezeframe.gui.moments import Freeze, card_freeze
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
-from freezeframe.gui.report.moments import Freeze, card_freeze
 from freezeframe.gui.report.trace_sections import time_marks, timeline_drawing
 
 _PACKETS = (

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.view import CardsView, CardView
+from freezeframe.gui.moments import Freeze, card_freeze
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, drawing_figure
 from freezeframe.gui.report.capture_sections import commands_section
@@ -18,7 +19,6 @@ from freezeframe.gui.report.finding_section import (
     finding_section,
 )
 from freezeframe.gui.report.html import Html, element, join, page
-from freezeframe.gui.report.moments import Freeze, card_freeze
 from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import timeline_legend

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
 from freezeframe.capture.time_text import format_ps
+from freezeframe.gui.moments import Freeze
 from freezeframe.gui.report.advice import headline
 from freezeframe.gui.report.comparison import (
     Cell,
@@ -16,7 +17,6 @@ from freezeframe.gui.report.comparison import (
     register_text,
 )
 from freezeframe.gui.report.html import Html, element, join, table
-from freezeframe.gui.report.moments import Freeze
 
 
 def finding_headline(finding: Finding, freeze: Freeze | None) -> Html:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
+from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.timeline import GUTTER, Lane, Mark, draw_timeline, timeline_data
 from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.lanes import LEGEND, packet_rows, time_range, trace_lanes, verdict_text
-from freezeframe.gui.report.moments import Freeze
 
 _LEAST_MARGIN_PS = 1_500_000
 _MOST_MARGIN_PS = 8_000_000  # more than the longest packet takes at 78.125 MHz

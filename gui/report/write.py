@@ -11,6 +11,7 @@ from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.gui.moments import first_freeze, freezes
 from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
@@ -28,7 +29,6 @@ from freezeframe.gui.report.finding_section import (
     finding_section,
 )
 from freezeframe.gui.report.html import element, page
-from freezeframe.gui.report.moments import first_freeze, freezes
 from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import packets_section, timeline_section

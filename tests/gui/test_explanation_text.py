@@ -13,9 +13,9 @@ from freezeframe.analyzers.explain import Explanation, LogReach
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.emulator.faults.registry import FAULTS as REGISTERED
 from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
+from freezeframe.gui.moments import first_freeze, freezes
 from freezeframe.gui.report.advice import ADVICE, headline, next_steps
 from freezeframe.gui.report.comparison import compare, difference_text, differing_digits
-from freezeframe.gui.report.moments import first_freeze, freezes
 from tests.gui.made_capture import made_capture, made_explanation
 
 FAULTS = tuple(sorted(REGISTERED.keys() - {"none"}))

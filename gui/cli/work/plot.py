@@ -17,12 +17,12 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.cli.output import emit_json
+from freezeframe.gui.moments import card_freeze, freezes
 from freezeframe.gui.places import write_whole
 from freezeframe.gui.plots.figures import Drawing, drawings, extent
 from freezeframe.gui.plots.picture import picture_png, picture_svg
 from freezeframe.gui.report.card_lanes import card_drawings, card_legend
 from freezeframe.gui.report.lanes import LEGEND
-from freezeframe.gui.report.moments import card_freeze, freezes
 from freezeframe.gui.report.trace_sections import timeline_drawings
 from freezeframe.gui.text import folder_title, plural, printable
 

@@ -27,7 +27,7 @@ from freezeframe.gui.desktop.sources.slices import (
     slices_of_rows,
 )
 from freezeframe.gui.desktop.timeline.tracks import SliceTrack, StateTrack, Track
-from freezeframe.gui.report.moments import card_freeze
+from freezeframe.gui.moments import card_freeze
 from freezeframe.gui.text import folder_title
 
 Int64 = npt.NDArray[np.int64]

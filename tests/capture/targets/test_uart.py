@@ -298,7 +298,10 @@ def test_a_line_that_never_falls_silent_is_a_clear_error() -> None:
         thread.start()
         try:
             target = UartTarget(path, timeout_s=0.6)
-            os.write(master, b"login: ")  # else the first command may have its answer in the babble
+            os.write(
+                master, b"login: "
+            )  # else the first command may have its answer in the babble,
+            time.sleep(0.1)  # as where the terminal has not handed it on yet
             with pytest.raises(TargetTimeout, match=r"does not fall silent.*a console"):
                 target.read([0])
         finally:
