@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
+from freezeframe.capture.errors import InputError
 from freezeframe.capture.notebook import ShownInNotebooks
 
 Int64 = npt.NDArray[np.int64]
@@ -127,12 +129,14 @@ class AnalysisResult(ShownInNotebooks):
         """Return the figure of that name.
 
         Raises:
-            KeyError: there is none.
+            InputError: there is none.
         """
         for figure in self.figures:
             if figure.name == name:
                 return figure
-        raise KeyError(name)
+        near = get_close_matches(name, [figure.name for figure in self.figures], n=1)
+        hint = f"; did you mean {near[0]}?" if near else ", nor one like it"
+        raise InputError(f"{self.name}: there is no figure {name!r}{hint}")
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; 64-bit words in tables stand as their int64 bit pattern."""

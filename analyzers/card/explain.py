@@ -192,6 +192,8 @@ def _not_asked(view_of_card: CardView) -> Iterator[str]:
         yield from end.unasked
         if end.said is None or end.said.is_ == "raw":
             yield f"{name}: verdicts on packets: needs a format with checks"
+        elif not len(end):
+            yield f"{name}: verdicts on packets: no packet is in its memory"
         elif not judged(end).any():
             yield f"{name}: verdicts on packets: its format has no check that any packet here could fail"
     gap_taps = {c.said.tap for c in card.causes if c.said is not None and c.said.check == "gap"}

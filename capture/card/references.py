@@ -40,6 +40,8 @@ def problems_of(card: CardFile) -> Iterator[tuple[Where, str]]:
 
 
 def _nearest(kind: str, name: str, known: Mapping[str, object]) -> str:
+    if not name:
+        return f"{kind} is missing; there is {', '.join(known) or 'none'}"
     near = get_close_matches(name, known, n=1)
     if near:
         return f"there is no {kind} {name!r}; did you mean {near[0]}?"

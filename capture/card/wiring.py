@@ -37,6 +37,7 @@ from freezeframe.capture.simulation import AvalonPins, AxiLitePins, Pins, UartPi
 NONCE = 0x5A3
 _ARM, _FREEZE = 0x4152, 0x465A  # docs/card-map.md, section 3
 _WORDS = (1, 2, 3, 4, 5, 6, 7, 10, 11)  # kinds of a word's record, section 5
+_SUM = 8  # stands for a packet; compared by its length alone
 _MOST_CYCLES = 20_000  # that a check is waited for; a longer one is not tried
 _SYNC_PERIOD = 4096  # cycles of the bus clock between two toggles of the time line
 _OF_A_WIRE = 3  # pulses of the first counter's wire; each has one more than the last
@@ -137,7 +138,7 @@ class Wiring:
     async def identity(self) -> None:
         """Read the identity and the ROM: they are this card's."""
         card, hash_ = self.card, self.card.hash
-        shape = len(card.clocks) | len(card.taps) << 8 | card.memories << 16
+        shape = len(card.clocks) | len(card.recorders) << 8 | card.memories << 16
         said = {"id.magic": 0x46525A46, "id.card_hash_lo": hash_ & 0xFFFFFFFF, "id.card_hash_hi": hash_ >> 32,
                 "id.shape": shape, "id.boot_nonce": NONCE}  # fmt: skip
         for name, word in said.items():
@@ -233,7 +234,7 @@ class Wiring:
             f"no sign of life of clock {', '.join(still)}: does it run, does time_in have time_out?"
         )
         await self.write("ctl.cause_mask", mask)
-        for tap in self.card.taps:
+        for tap in self.card.recorders:
             await self.write("tap.post", 0, tap.number)  # nothing is waited for behind the cause
         await self._everywhere(20)
         generation = await self.read("id.generation")
@@ -259,13 +260,17 @@ class Wiring:
         return low | high << 32
 
     async def _words(self, tap: ElaboratedTap, lane: int) -> list[tuple[int, int]]:
-        """Return (kind, data) of the words that a memory holds; of a side lane (keep, data)."""
+        """Return (kind, data) of the words that a memory holds; of a side lane (keep, data), of a SUM its length."""
         memory = next(m for m in memories_of_card(self.card) if m.tap is tap and m.lane == lane)
         first = next(m for m in memories_of_card(self.card) if m.tap is tap and m.lane == 0)
         words = []
         for slot in range(await self.read("tap.write_ptr", tap.number)):
             kind = await self.bus.read(first.address + 16 * slot + 8) & 15
-            if kind in _WORDS:
+            if kind == _SUM:
+                if not lane:
+                    high = await self.bus.read(first.address + 16 * slot + 4)
+                    words.append((_SUM, high & 0xFFFF))
+            elif kind in _WORDS:
                 low, high, rest = [
                     await self.bus.read(memory.address + 16 * slot + 4 * n) for n in range(3)
                 ]
@@ -335,7 +340,7 @@ class Wiring:
                     found.append((11 if user else 3, value))
                 else:
                     found.append((7 if user else 5, value | ((1 << here) - 1) << 56))
-        return words
+        return [_stored(tap, lane, found) for lane, found in enumerate(words)]
 
     async def _send(self, tap: ElaboratedTap, beats: Iterable[Beat]) -> None:
         """Send beats without a gap, each packet marked bad where the stream has the bit, and count them."""
@@ -394,6 +399,21 @@ class Wiring:
             await self._send(tap, packet)
             await self._send(tap, packet)  # a sequence's number twice
         await self._cycle(tap, None)
+
+
+def _stored(
+    tap: ElaboratedTap, lane: int, words: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return what a tap keeps of the pattern: a packet of two words, and one of half a beat where it can be."""
+    store, size = tap.said.store, tap.stream_bytes
+    if store == "all":
+        return list(words)
+    two_B = 2 * max(size, 8)
+    if store == "summary":
+        return [(_SUM, two_B), (_SUM, size // 2)][: len(words) - 1]
+    if two_B // 2 < store.first_bytes:
+        return list(words)
+    return [words[0], *([] if lane else [(_SUM, two_B)]), *words[2:]]
 
 
 def _hex(words: Sequence[tuple[int, int]]) -> str:

@@ -71,6 +71,18 @@ def test_every_problem_is_a_line_of_its_own_and_exits_2(tmp_path: Path) -> None:
     )
 
 
+def test_a_wire_that_no_verilog_can_have_is_told_by_check_already(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    run_inside("card", "new", str(file))
+    file.write_text(file.read_text().replace('wire = "rx_drop"', 'wire = "always"'))
+    done = run_inside("card", "check", str(file))
+    assert (done.code, done.err) == (
+        2,
+        "freezeframe: card mine: [counter.rx_dropped]: wire always is a word of Verilog; give the port another "
+        "name, for instance my_always\n",
+    )
+
+
 def test_what_is_there_stays_and_what_is_missing_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("mine")

@@ -58,6 +58,8 @@ def act(
     elif json:
         emit_json(_document(card))
     elif action == "check":
+        if card.map != 1:
+            outputs(card)  # what only the device's Verilog shows: names that are taken
         print(f"{printable(file)}: {_summary(card)}")
     else:
         print(_text(card))

@@ -23,6 +23,7 @@ from freezeframe.capture.card.recording import (
     RecordedTap,
     Toggle,
 )
+from freezeframe.capture.errors import InputError
 from tests.campaign.card_model import frame
 from tests.decoders.tap.model import Beat, TapModel, frame_beats
 
@@ -99,6 +100,10 @@ def test_frames_of_64_bytes_every_20_cycles_of_100_mhz_are_2560_mbit_a_second() 
     beats = every(20, frames(31), 100, 8)
     result = throughput.run(CardView.of(recording(beats, beats)))
     mean = result.figure("A.a.throughput.mean")
+    with pytest.raises(
+        InputError, match=r"no figure 'A.a.througput.mean'; did you mean A.a.throughput.mean\?"
+    ):
+        result.figure("A.a.througput.mean")
     assert mean.value == pytest.approx(64 * 8 * 100 / 20)
     assert mean.unit == "Mbit/s"
     assert mean.uncertainty == pytest.approx(2560 * 100e-6)  # the clock's 100 ppm

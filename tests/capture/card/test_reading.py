@@ -96,6 +96,7 @@ def test_what_is_not_said_has_its_default() -> None:
          "c:5: one clock has registers = true, the bus on which the host reads; here: none"),
         ('tap = "rx_in"', 'tap = "rx_out_"',
          "c:31: cause bad_fcs: there is no tap 'rx_out_'; did you mean rx_out?"),
+        ('tap = "rx_in"\n', "", "c:29: cause bad_fcs: tap is missing; there is rx_in, rx_out"),
         ('is = "ethernet"', 'is = "ethernet"\nfcs = "stripped"',
          "c:30: cause bad_fcs: tap rx_in has no format with its FCS present"),
         ('check = "fcs"', 'check = "no-ready"', "c:29: cause bad_fcs: no-ready needs cycles"),

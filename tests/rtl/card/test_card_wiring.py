@@ -36,6 +36,7 @@ clock = "rx"
 bits = {bits}
 ready = true
 depth = 16
+{more}
 [cause.late]
 wire = "late"
 clock = "rx"
@@ -84,15 +85,17 @@ def tried(
     bits: int = 128,
     wired: dict[str, str] | None = None,
     hidden: str = "",
+    more: str = "",
 ) -> str:
     """Run the generated test on the device, or on a design around it; return what it printed.
 
     Args:
         wired: what stands at ports of the device in place of the top's port of the same name; none: the device alone.
         hidden: a port that the top has not, but an inner signal ``line_``.
+        more: lines of the card file before the transport: the last table is that of tap b.
     """
     tool("iverilog")
-    (folder / "small.toml").write_text(CARD.format(bus=bus, bits=bits))
+    (folder / "small.toml").write_text(CARD.format(bus=bus, bits=bits, more=more))
     card, top = written(folder / "small.toml", folder)
     environment = os.environ | {
         "PYTHONPATH": f"{REPOSITORY / 'src'}:{folder}",
@@ -116,9 +119,17 @@ def tried(
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("bus", "bits"), [("axi4-lite", 8), ("avalon-mm", 64)])
-def test_the_device_alone_passes_on_each_bus(bus: str, bits: int, tmp_path: Path) -> None:
-    assert "(3, 0)" in tried(tmp_path, bus, bits)
+@pytest.mark.parametrize(
+    ("bus", "bits", "more"),
+    [
+        ("axi4-lite", 8, "store = { first_bytes = 8 }"),
+        ("avalon-mm", 64, 'store = "summary"\n[event.e]\nwire = "happened"'),
+    ],
+)
+def test_the_device_alone_passes_on_each_bus(
+    bus: str, bits: int, more: str, tmp_path: Path
+) -> None:
+    assert "(3, 0)" in tried(tmp_path, bus, bits, more=more)
 
 
 def test_a_design_around_it_passes_with_a_signal_that_only_a_file_names(tmp_path: Path) -> None:
