@@ -61,6 +61,14 @@ class ElaboratedTap:
     latency_cycles: int
 
     @property
+    def stores(self) -> str:
+        """What its memory keeps, in words."""
+        store = self.said.store
+        if store == "all":
+            return "every beat"
+        return "summaries" if store == "summary" else f"first {store.first_bytes} B"
+
+    @property
     def stream_bytes(self) -> int:
         """Bytes of one beat."""
         return self.said.bits // 8

@@ -188,6 +188,7 @@ def _tap_box(card: ElaboratedCard, tap: ElaboratedTap, path: str) -> _Box:
         ("", f"{said.bits} bits, {said.format or 'raw'}"),
         ("dim", ", ".join(word for word in words if word)),
         ("dim", f"{said.depth:,} records, clock {tap.clock.name}"),
+        *([("dim", f"stores {tap.stores}")] if said.store != "all" else []),
         *(
             ("dim", line)
             for line in (wrap(f"also on {', '.join(also)}", LABEL_LETTERS) if also and path else [])

@@ -166,12 +166,24 @@ def _text(card: ElaboratedCard) -> str:
     taps = [
         (
             tap.name, tap.said.kind, tap.clock.name, str(tap.said.bits), tap.said.keep,
-            tap.said.format or "raw", f"{tap.said.depth:,}", _memories(tap.lanes), str(tap.latency_cycles),
+            tap.said.format or "raw", tap.stores, f"{tap.said.depth:,}", _memories(tap.lanes),
+            str(tap.latency_cycles),
         )
         for tap in card.taps
     ]  # fmt: skip
-    heads = ("tap", "kind", "clock", "bits", "keep", "format", "records", "memories", "latency")
-    parts.append(table(heads, taps, right=(3, 6, 8)))
+    heads = (
+        "tap",
+        "kind",
+        "clock",
+        "bits",
+        "keep",
+        "format",
+        "stores",
+        "records",
+        "memories",
+        "latency",
+    )
+    parts.append(table(heads, taps, right=(3, 7, 9)))
     if card.stretches:
         rows = [(s.path, f"{s.first.name} -> {s.second.name}", s.text) for s in card.stretches]
         parts.append(table(("path", "stretch", "what may happen there"), rows))
@@ -250,7 +262,7 @@ def _document(card: ElaboratedCard) -> dict[str, Any]:
             {
                 "number": tap.number, "name": tap.name, "clock": tap.clock.name, "bits": tap.said.bits,
                 "format": tap.format, "memories": list(tap.lanes), "depth": tap.said.depth,
-                "latency_cycles": tap.latency_cycles,
+                "latency_cycles": tap.latency_cycles, "stores": tap.stores,
             }
             for tap in card.taps
         ],
