@@ -36,6 +36,11 @@ def what_was_seen(card: CardView) -> Iterator[str]:
     held = sum(law.holds is True for law in card.laws)
     if held:
         yield f"laws: {held} hold"
+    counters = card.recording.counters
+    for stretch in card.recording.card.stretches:
+        drops = stretch.said.drops
+        if drops is not None and counters.get(drops.counter):
+            yield f"{drops.counter}: {counters[drops.counter]:,} since reset, with those from before the memories"
 
 
 def what_was_not_seen(card: CardView) -> Iterator[str]:

@@ -474,3 +474,12 @@ def test_no_stall_is_told_of_a_memory_whose_newest_records_were_not_read() -> No
     pointer = made.taps["b"].write_ptr
     holed = replace(made.taps["b"], gaps=((range(pointer // 2, pointer - 2),),))
     assert names(explain_card(replace(made, taps={**made.taps, "b": holed}))) == []
+
+
+def test_drops_that_a_counter_tells_stand_beside_no_fault_found() -> None:
+    drops = '[[path.p.stretch]]\ndrops = { counter = "lost" }\n[counter.lost]\nwire = "l"\nclock = "bus"\n'
+    sent = frames()
+    made = replace(recording(TWO + drops, {"a": sent, "b": sent}), counters={"lost": 21})
+    found = explain_card(made)
+    assert (names(found), found.answer) == ([], "no fault found")
+    assert "lost: 21 since reset, with those from before the memories" in found.looked_at
