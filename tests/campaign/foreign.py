@@ -16,7 +16,8 @@ from pathlib import Path
 
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
-from tests.campaign.foreign_plans import FAULTS, PREAMBLE_B, Truth, cannot, plan
+from tests.campaign.card_model import FAULTS
+from tests.campaign.foreign_plans import PREAMBLE_B, Truth, cannot, plan
 from tests.campaign.foreign_report import (
     CLEAN,
     FRAMES,

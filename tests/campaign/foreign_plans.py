@@ -6,22 +6,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.campaign.card_model import FAULTS
 from tests.rtl.foreign.running import DESIGNS, Design
-
-FAULTS = {
-    "bad-fcs": "bad-on-arrival",
-    "runt": "runt",
-    "fifo-drop": "packet-dropped",
-    "beat-omitted": "beat-omitted",
-    "beat-duplicated": "beat-duplicated",
-    "bits-flipped": "bits-altered",
-    "lanes-crossed": "bytes-rotated",
-    "tlast-lost": "packets-joined",
-    "swapped": "packets-reordered",
-    "stall": "stalled",
-    "gap": "gap-in-packet",
-}
-"""What is done, and the general name of it."""
 
 PREAMBLE_B, FCS_B = 8, 4
 _SIZES = ((64, 128), (64, 600), (300, 700), (64, 400))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.campaign.foreign_plans import FAULTS, cannot
+from tests.campaign.card_model import FAULTS
+from tests.campaign.foreign_plans import cannot
 from tests.rtl.foreign.running import DESIGNS
 
 SEEDS, CLEAN, FRAMES = 20, 200, 1_000_000

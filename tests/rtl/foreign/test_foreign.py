@@ -8,8 +8,9 @@ import pytest
 
 from freezeframe.analyzers.card.explain import explain_card
 from freezeframe.decoders.tap.kinds import Packet
+from tests.campaign.card_model import FAULTS
 from tests.campaign.foreign import judge
-from tests.campaign.foreign_plans import FAULTS, cannot
+from tests.campaign.foreign_plans import cannot
 from tests.campaign.foreign_report import missed, told
 from tests.rtl.foreign.running import DESIGNS, build, run
 
