@@ -35,6 +35,10 @@ _COLUMN_OF = {
 }
 _LOOK_AHEAD = 3
 _OVERTAKEN = 2  # packets that must have come out since, before one is missing
+_BOTH_SIDES_CAME_OUT = "packets on both sides of it stand at both taps"
+_OLDER_CAME_OUT = (
+    "good packets from before that tap's memory came out, and later ones, in their order"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,12 +261,12 @@ class StretchView(Places):
         if not (region.before or region.after):
             return  # nothing stands at both taps: nobody knows which is which
         if not region.before:
-            # What is older than the first anchor is compared from there backwards, and never missed.
-            while a and b:
-                i, j = a.pop(), b.pop()
-                if not self._fits(i, j):
-                    return
-                yield self._changed(i, j)
+            # What is older than the first anchor is compared from there backwards.
+            while a and b and self._fits(a[-1], b[-1]):
+                yield self._changed(a.pop(), b.pop())
+            if self._came_in_before(b[-_OVERTAKEN:], a):
+                for i in a:
+                    yield from self._dropped(i, _OLDER_CAME_OUT)
             return
         while a or b:
             if not b:
@@ -285,6 +289,24 @@ class StretchView(Places):
             claims, used_a, used_b = step
             yield from claims
             a, b = a[used_a:], b[used_b:]
+
+    def _came_in_before(self, b: list[int], a: list[int]) -> bool:
+        """Tell whether packets of the second tap went in before all of the first tap's memory, beyond any doubt.
+
+        As they are good and unlike all that it holds, nothing there was changed into them. More than one is asked for:
+        it may have been overtaken.
+        """
+        said = self.stretch.said
+        if len(b) < _OVERTAKEN or self._summed or self._fields or said.reorders or said.rewrites:
+            return False
+        keys, _ = self._first_keys
+        there = set(keys.values())
+        return all(
+            self.second.crc[j] == GOOD
+            and self.content(self.second, j) not in there
+            and not any(self._fits(i, j) for i in a[-_LOOK_AHEAD:])
+            for j in b
+        )
 
     def _step(self, a: list[int], b: list[int]) -> tuple[list[Claim], int, int] | None:
         """Return the claims of the first explanation that fits, and how many packets of each tap it uses."""
@@ -398,7 +420,7 @@ class StretchView(Places):
             check = Witness(Says.SILENT, "no CRC says at which of the two taps the packet is right")
         return seen, check
 
-    def _dropped(self, i: int) -> Iterator[Claim]:
+    def _dropped(self, i: int, others: str = _BOTH_SIDES_CAME_OUT) -> Iterator[Claim]:
         drops = self.stretch.said.drops
         if self.unproven or self._may_follow(i):
             return  # it may stand where the memory does not reach
@@ -413,7 +435,7 @@ class StretchView(Places):
         text = f"{which} never came out of {self.where[1]}, where packets from before and after it did."
         seen = Witness(
             Says.FOR,
-            "it is whole at the first tap; packets on both sides of it stand at both taps",
+            f"it is whole at the first tap; {others}",
             (self.row(self.first, i, f"packet {i}"),),
         )
         falsifier = "the packet between its neighbours at the second tap, or a part of that memory that was not read"

@@ -119,17 +119,9 @@ def _runt(chance: random.Random, design: Design, said: Said) -> Drawn:
 
 def _fifo_drop(chance: random.Random, design: Design, said: Said) -> Drawn:
     site, _, _ = _site(chance, design)
-    if (
-        design.is_axis and chance.random() < 0.5
-    ):  # its own FIFO has no room, and counts what it drops
-        said |= {
-            "block": said["hit"],
-            "block_cycles": 1500,
-            "hit": -1,
-            "hit_B": 0,
-            "lazy": 0,
-            "drain": 500,
-        }
+    if design.is_axis and chance.random() < 0.5:
+        # Its own FIFO has no room, and counts what it drops; then the receiver takes what waits there.
+        said |= {"block": said["hit"], "hit": -1, "hit_B": 0, "lazy": 0, "drain": 500}
         return [], Truth(FAULTS["fifo-drop"], "rx_in", "stored", 1)
     first, tap = _stretch(design, site)
     return [f"{site}:drop:{said['hit']}"], Truth(FAULTS["fifo-drop"], first, tap, 1)

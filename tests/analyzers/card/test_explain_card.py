@@ -121,6 +121,23 @@ def test_packets_at_the_ends_of_a_window_are_not_missed() -> None:
     assert said(explain_card(recording(sent[2:], sent))) == []
 
 
+def test_a_packet_is_missing_where_older_ones_than_the_first_memory_holds_came_out_and_later_ones() -> (
+    None
+):
+    sent = frames()
+    came_out = [*sent[1:3], *sent[4:]]
+    explanation = explain_card(recording(sent[3:], came_out))
+    assert said(explanation) == [("packet-dropped", 0, None)]
+    assert "good packets from before that tap's memory came out" in str(explanation.to_json())
+    # One alone may have been overtaken; a stretch that reorders, or a bad packet, proves nothing.
+    assert said(explain_card(recording(sent[3:], came_out[1:]))) == []
+    reorders = "[[path.p.stretch]]\nreorders = true\n"
+    assert said(explain_card(recording(sent[3:], came_out, more=reorders))) == []
+    bad = bytes([sent[2][0] ^ 1]) + sent[2][1:]
+    explanation = explain_card(recording(sent[3:], [sent[1], bad, *sent[4:]]))
+    assert "packet-dropped" not in {name for name, _, _ in said(explanation)}
+
+
 def test_a_packet_is_not_missing_while_only_one_behind_it_has_come_out() -> None:
     sent = frames()
     assert said(explain_card(recording(sent, [*sent[:-2], sent[-1]]))) == []

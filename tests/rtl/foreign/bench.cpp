@@ -35,7 +35,7 @@ struct Plan {
         {"alike", 0},                                     // every so many frames are the same
         {"hit", -1}, {"hit_B", 0}, {"bad", 0},            // a frame of that length; bits of it that are wrong, told by its user bit
         {"after", 8}, {"drain", 100}, {"wait", 400000},   // frames after it, cycles then; most cycles after it
-        {"stuck", -1}, {"block", -1}, {"block_cycles", 0},  // packets after which the receiver stops, for ever or so long
+        {"stuck", -1}, {"block", -1},                     // packets after which the receiver stops, for ever or until a frame was dropped
     };
     std::vector<Fault> faults;
     void take(const std::string& word) {
@@ -212,8 +212,9 @@ private:
         sites_[2].after_edge();
         if (waits_ > 0) --waits_;
         else if (long(draw_() % 1000) < plan_["lazy"]) waits_ = 1 + draw_() % plan_["lazy_cycles"];
-        if (received_count_ == plan_["block"] && !blocked_) blocked_ = true, waits_ = plan_["block_cycles"];
-        *received_.ready = waits_ == 0 && (plan_["stuck"] < 0 || received_count_ < plan_["stuck"]);
+        const bool stuck = plan_["stuck"] >= 0 && received_count_ >= plan_["stuck"];
+        const bool blocked = plan_["block"] >= 0 && received_count_ >= plan_["block"] && dropped_.empty();
+        *received_.ready = waits_ == 0 && !stuck && !blocked;
     }
     void before_line() {
         ++line_cycles_;
@@ -240,7 +241,7 @@ private:
     Log first_seen_;
     Frames struck_, dropped_;
     long long received_count_ = 0, waits_ = 0, sys_cycles_ = 0, line_cycles_ = 0, sys_at_ = 0, line_at_ = 700;
-    bool runs_ = false, blocked_ = false;
+    bool runs_ = false;
 };
 
 // The register bus; told when the host stops the recording.
