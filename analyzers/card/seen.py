@@ -94,7 +94,7 @@ def confronted(card: CardView, view: StretchView, claim: Claim) -> Claim:
     if view.needs or view.stretch.said.rewrites or claim.name == REORDERED:
         return claim
     here = view.where
-    if claim.packet is not None:
+    if claim.packet is not None and not _came_out_whole(view, claim):
         bytes_before = view.first, claim.packet
         for end in _taps(card, view, behind=True):
             if _stands(bytes_before, end):
@@ -107,6 +107,14 @@ def confronted(card: CardView, view: StretchView, claim: Claim) -> Claim:
                 text = f"at {end.tap.name} it stood as at {here[1]}: what {here[0]} recorded is suspect"
                 return _doubted(claim, text)
     return claim
+
+
+def _came_out_whole(view: StretchView, claim: Claim) -> bool:
+    """Tell whether a packet came out as it was, with something behind it: later taps hold it as before then."""
+    assert claim.packet is not None
+    return len(claim.after) > 1 and view.content(view.first, claim.packet) == view.content(
+        view.second, claim.after[0]
+    )
 
 
 def _doubted(claim: Claim, text: str) -> Claim:

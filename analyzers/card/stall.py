@@ -42,7 +42,8 @@ def stalled(view: StretchView) -> Claim | None:
         and cause.name in view.recording.cause_names
         and closed - since >= cause.said.cycles
     ]
-    waiting = _waiting(view, t_ps) or _broken_off(view, closed - since)
+    begun = _broken_off(view, closed - since)
+    waiting = _waiting(view, t_ps) or begun
     if checkers:
         who = (
             f"its receiver held ready low: the card's checker {checkers[0]} saw valid without ready"
@@ -71,7 +72,7 @@ def stalled(view: StretchView) -> Claim | None:
     names: tuple[str, ...] = ()
     if waiting is not None and waiting.packets < _SEVERAL and not checkers:
         names = (STALLED, DROPPED)  # the last ones before a pause may have been lost as well
-    if lost and not checkers and drops is not None:
+    if lost and not checkers and drops is not None and not (drops.whole and begun):
         names = (STALLED, DROPPED)
         counted = f"{drops.counter} stands at {lost:,}: what went in may have been dropped"
         witnesses = (*witnesses, Witness(Says.SILENT, counted))
@@ -140,6 +141,11 @@ def _broken_off(view: StretchView, silent: int) -> _Waiting | None:
     last, columns = len(stream) - 1, stream.packets
     if not columns.flags[last] & int(Packet.CUT_END):
         return None
+    before = view.first.stream.packets.flags
+    if len(before) and before[-1] & int(Packet.CUT_END):
+        newest = view.content(view.first, len(before) - 1)
+        if newest == view.content(view.second, last):
+            return None  # all of it that came in came out
     longest = int(columns.gap.max(initial=0))
     if silent < max(_TIMES * longest, _CYCLES):
         return None

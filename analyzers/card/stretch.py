@@ -276,7 +276,7 @@ class StretchView(Places):
                 return
             if not a:
                 if region.after and not self.unproven:
-                    yield self._extra(b[0])
+                    yield self._came_out_twice(b[0]) or self._extra(b[0])
                 return
             step = self._step(a, b)
             if step is None:
@@ -382,7 +382,7 @@ class StretchView(Places):
             text,
             i,
             self._beat(choice),
-            self._checks(i, after[0]),
+            self._checks(i, after[-1]),
             "equal bytes at both taps",
         )
         return replace(claim, lanes=choice.lanes, width=choice.width, after=after)
@@ -495,6 +495,15 @@ class StretchView(Places):
         return Witness(
             Says.FOR, f"{drops.counter} stands at 0: the card lost it without counting it"
         )
+
+    def _came_out_twice(self, j: int) -> Claim | None:
+        """Return the claim that a packet is the last beat, with the end, of the packet in front of it once more."""
+        i = next((i for i, other in self.pairing.pairs if other == j - 1), None)
+        if i is None or self._summed:
+            return None
+        behind = self.content(self.second, j - 1), self.content(self.second, j)
+        one = split(self.content(self.first, i), behind, self._widths)
+        return None if one is None else self._named(one, i, j - 1, j)
 
     def _extra(self, j: int) -> Claim:
         text = f"Packet {j} of {self.where[1]} came out, and {self.where[0]} has none that it could be."

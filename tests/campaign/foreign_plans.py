@@ -120,8 +120,9 @@ def _runt(chance: random.Random, design: Design, said: Said) -> Drawn:
 def _fifo_drop(chance: random.Random, design: Design, said: Said) -> Drawn:
     site, _, _ = _site(chance, design)
     if design.is_axis and chance.random() < 0.5:
-        # Its own FIFO has no room, and counts what it drops; then the receiver takes what waits there.
-        said |= {"block": said["hit"], "hit": -1, "hit_B": 0, "lazy": 0, "drain": 500}
+        # Its own FIFO has no room, and counts what it drops; then the receiver takes what waits there, so long that
+        # only the pauses between frames keep the dropped one in the first tap's memory.
+        said |= {"block": said["hit"], "hit": -1, "hit_B": 0, "lazy": 0, "pause": 60, "drain": 500}
         return [], Truth(FAULTS["fifo-drop"], "rx_in", "stored", 1)
     first, tap = _stretch(design, site)
     return [f"{site}:drop:{said['hit']}"], Truth(FAULTS["fifo-drop"], first, tap, 1)

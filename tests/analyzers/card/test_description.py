@@ -59,8 +59,12 @@ def recording(
     bad: Mapping[str, Sequence[int]] | None = None,
     causes: int = 1,
     closed: int = 0,
+    broken_off: Mapping[str, int] | None = None,
 ) -> CardRecording:
-    """Return a recording of packets, each ``step`` cycles after the one before at its tap, from ``begin`` on."""
+    """Return a recording of packets, each ``step`` cycles after the one before at its tap, from ``begin`` on.
+
+    Of a tap's last packet so many beats come as ``broken_off`` says.
+    """
     card = elaborate(parse_card(text))
     taps = {}
     models = []
@@ -70,7 +74,9 @@ def recording(
         for n, data in enumerate(passed.get(each.name, ())):
             flagged = n in (bad or {}).get(each.name, ())
             if data:
-                model.feed(frame_beats(data, at + n * step, each.stream_bytes, bad=flagged))
+                beats = frame_beats(data, at + n * step, each.stream_bytes, bad=flagged)
+                last = n == len(passed[each.name]) - 1
+                model.feed(beats[: (broken_off or {}).get(each.name) if last else None])
         models.append((each, model))
     closed = closed or 80 + max((m.records[-1][0] for _, m in models if m.records), default=0)
     for each, model in models:
@@ -342,6 +348,26 @@ def test_a_burst_that_never_ends_is_not_called_a_drop_nor_a_certain_stall() -> N
     found = explain_card(replace(made, counters={"lost": 34}))
     assert set(names(found)) == {"undetermined"}
     assert found.findings[0].candidates == ("stalled", "packet-dropped")
+
+
+def test_a_packet_that_broke_off_is_a_stall_though_whole_packets_were_dropped_since() -> None:
+    drops = '[[path.p.stretch]]\ndrops = { counter = "lost"%s }\n[counter.lost]\nwire = "l"\nclock = "bus"\n'
+    sent = frames(40)
+    for whole, candidates in (("", ()), (", whole = false", ("stalled", "packet-dropped"))):
+        made = recording(
+            TWO + drops % whole, {"a": sent, "b": sent[:6]}, closed=60_000, broken_off={"b": 4}
+        )
+        found = explain_card(replace(made, counters={"lost": 34}))
+        assert found.findings[0].candidates == candidates
+        assert found.findings[0].tap == "b"
+
+
+def test_a_packet_that_broke_off_at_both_taps_does_not_wait_between_them() -> None:
+    sent = frames()
+    for beats, said in ((4, []), (3, ["stalled"])):
+        broken = {"a": 4, "b": beats}
+        made = recording(TWO, {"a": sent, "b": sent}, closed=60_000, broken_off=broken)
+        assert names(explain_card(made)) == said
 
 
 def test_equal_packets_of_which_one_is_missing_are_told_together() -> None:

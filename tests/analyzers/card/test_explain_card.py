@@ -115,6 +115,13 @@ def test_a_packet_that_is_missing_between_two_that_passed_is_dropped() -> None:
     assert finding.evidence[-1].text == "Confidence: not counted yet."
 
 
+def test_a_last_beat_that_came_out_twice_is_a_packet_of_its_own_and_is_named() -> None:
+    sent = frames()
+    again = sent[4][-(len(sent[4]) % 8) :]
+    explanation = explain_card(recording(sent, [*sent[:5], again, *sent[5:]]))
+    assert said(explanation) == [("beat-duplicated", 4, len(sent[4]) // 8)]
+
+
 def test_packets_at_the_ends_of_a_window_are_not_missed() -> None:
     sent = frames()
     assert said(explain_card(recording(sent, sent[2:]))) == []

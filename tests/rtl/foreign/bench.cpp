@@ -167,7 +167,8 @@ public:
         clk = 1, top_.eval();
         if (sys) after_sys(); else after_line();  // settled at the falling edge
     }
-    // Traffic until the recorder is frozen, or as long after the frame that is hit as planned.
+    // Traffic until the recorder is frozen, or as long after the frame that is hit as planned: what came later, until a host
+    // has frozen it, would take the place of that frame in the memories.
     void run() {
         runs_ = true;
         long long since = -1, done = -1;
@@ -179,8 +180,8 @@ public:
             if (done >= 0 && sys_cycles_ >= done + plan_["drain"]) break;
             if (since >= 0 && sys_cycles_ >= since + plan_["wait"]) break;
         }
+        runs_ = false;
     }
-    void stop() { runs_ = false; }
     void tell() const {
         std::printf("{\"frozen\": %d, \"sent\": %lld, \"bytes\": %llu, \"received\": %lld, \"sys_cycles\": %lld, \"line_cycles\": %lld, \"struck\": [",
                     top_.frozen, generator_.sent, generator_.bytes, received_count_, sys_cycles_, line_cycles_);
@@ -278,7 +279,6 @@ int main(int argc, char** argv) {
             bench.run();
             bench.tell();
         }
-        if (bench.top().frozen) bench.stop();
         if (bench.top().frozen || bus.stopped)
             for (int i = 0; i < 200; ++i) bench.clock();
         else
