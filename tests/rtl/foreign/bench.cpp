@@ -24,6 +24,7 @@
 namespace {
 
 constexpr int kFirstB = 64, kLengths = 9000 - 64 + 1;
+constexpr long long kLongest = 10'000'000;  // cycles of sys, in which a receiver that is blocked has had the FIFO drop a frame
 constexpr std::uint32_t kFreeze = 0x108;  // ctl.freeze, docs/card-map.md
 
 struct Plan {
@@ -179,6 +180,7 @@ public:
             if (since >= 0 && done < 0 && generator_.sent > hit + plan_["after"]) done = sys_cycles_;
             if (done >= 0 && sys_cycles_ >= done + plan_["drain"]) break;
             if (since >= 0 && sys_cycles_ >= since + plan_["wait"]) break;
+            if (plan_["block"] >= 0 && sys_cycles_ > kLongest) std::fprintf(stderr, "no frame was dropped\n"), std::exit(1);
         }
         runs_ = false;
     }
