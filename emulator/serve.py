@@ -152,7 +152,13 @@ def serve_card(
     if is_card_folder(card):
         recordings = [device.recording() for device in CardFolder.open(card).devices]
     else:
-        recordings = [empty_recording(elaborate(read_card(card)))]
+        said = elaborate(read_card(card))
+        if said.of_hooks:
+            raise InputError(
+                f"{card}: card {said.name} is of C hooks alone and has no registers to serve; its program's dump comes "
+                "by freezeframe console"
+            )
+        recordings = [empty_recording(said)]
     nonce = int.from_bytes(os.urandom(4), "little")
     server = EtherboneServer(CardImage(recordings, boot_nonce=nonce), host, port)
     try:

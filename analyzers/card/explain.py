@@ -172,6 +172,9 @@ def _not_asked(view_of_card: CardView) -> Iterator[str]:
     """Say which question has needs that this card or this recording does not meet."""
     streams, views, laws = view_of_card.streams, view_of_card.stretches, view_of_card.laws
     card = view_of_card.recording.card
+    if card.of_hooks:
+        yield "verdicts on packets: need a [tap]; C hooks record events alone"
+        return
     if not card.said.path:
         yield "differences between taps: needs a [path] of two taps"
     for stretch in card.stretches:

@@ -46,6 +46,9 @@ def what_was_seen(card: CardView) -> Iterator[str]:
 def what_was_not_seen(card: CardView) -> Iterator[str]:
     """Yield why a fault may have been missed: "no fault found" is not said then."""
     yield from card.recording.not_read
+    if card.recording.card.of_hooks:
+        yield "the card has no tap: what its program logged and froze for is all that is known"
+        return
     for tap in card.recording.card.taps:
         end = card.streams.get(tap.name)
         if end is None:
@@ -69,7 +72,7 @@ def unexplained_causes(card: CardView) -> list[Claim]:
     """Return a claim where the card froze itself, and nothing that was found says why."""
     recording = card.recording
     names = [name for name in recording.cause_names if name not in _NOT_ITS_OWN]
-    if not names:
+    if not names or recording.card.of_hooks:  # what C hooks freeze for, their program knows
         return []
     said = {cause.name: cause.said for cause in recording.card.causes}
     checks = [

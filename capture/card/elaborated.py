@@ -230,6 +230,11 @@ class ElaboratedCard:
             )
         )
 
+    @property
+    def of_hooks(self) -> bool:
+        """Whether it is one of C hooks alone: a processor records its log, and no device is built."""
+        return not self.taps
+
     def cause_names(self, causes: int) -> list[str]:
         """Return the names of the causes in a mask; a bit without a name is ``cause-NN``."""
         name_of = {cause.bit: cause.name for cause in self.causes}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from freezeframe.capture.card.elaborated import LOG
+from freezeframe.capture.card.hooks import problems_of_hooks
 from freezeframe.capture.card.tables import CardFile, Cause, CrcCheck, Format, Law, Path, Tap
 from freezeframe.capture.card.wires import NamedWire, wires_of
 
@@ -21,6 +22,7 @@ def problems_of(card: CardFile) -> Iterator[tuple[Where, str]]:
     """Yield where and what: references to nothing, and values that do not fit each other."""
     yield from _clocks(card)
     yield from _map(card)
+    yield from problems_of_hooks(card)
     for name, shape in card.format.items():
         yield from _format(("format", name), shape)
     for name, tap in card.tap.items():
@@ -237,6 +239,8 @@ def _known_field(card: CardFile, where: Where, field: str) -> Iterator[tuple[Whe
 
 def _cause(card: CardFile, where: Where, cause: Cause) -> Iterator[tuple[Where, str]]:
     name = where[1]
+    if not card.tap and not cause.check and not cause.wire:
+        return  # of C hooks: the program says when
     if bool(cause.check) == bool(cause.wire):
         yield (
             where,

@@ -16,6 +16,7 @@ Doc = Annotated[str, Meta(max_length=200, description="one line for people")]
 Wire = Annotated[
     str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$", description="a port of the device's top")
 ]
+WIRE_OR_NONE = r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$"
 Ppm = Annotated[int, Meta(ge=0, le=100_000, description="tolerance of the crystal")]
 
 
@@ -228,7 +229,7 @@ class Cause(_Table):
         int, Meta(ge=0, le=0xFFFF_FFFF, description="no-ready, watchdog: so long")
     ] = 0
     field: Annotated[str, Meta(description="sequence: the field that counts up")] = ""
-    wire: Annotated[str, Meta(pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$")] = ""
+    wire: Annotated[str, Meta(pattern=WIRE_OR_NONE)] = ""
     clock: Annotated[str, Meta(description="of the wire")] = ""
     means: Means = ""
     enabled: Annotated[bool, Meta(description="freezes without being asked for")] = True
@@ -242,7 +243,7 @@ class Counter(_Table):
         Literal["", "packets", "words", "bytes", "bad", "waits"], Meta(description="at the tap")
     ] = ""
     tap: str = ""
-    wire: Annotated[str, Meta(pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$")] = ""
+    wire: Annotated[str, Meta(pattern=WIRE_OR_NONE)] = ""
     clock: Annotated[str, Meta(description="of the wire; the register bus unless said")] = ""
     means: Means = ""
     unit: Annotated[str, Meta(max_length=16)] = ""
@@ -261,14 +262,14 @@ class Bank(_Table):
 
 
 class Event(_Table):
-    """``[event.NAME]``: a wire whose rise is logged with a value."""
+    """``[event.NAME]``: a wire whose rise is logged with a value; on a card of C hooks, what the program logs."""
 
-    wire: Wire
+    wire: Annotated[str, Meta(pattern=WIRE_OR_NONE, description="none on a card of C hooks")] = ""
     value: Annotated[
         str,
         Meta(
-            pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$",
-            description="a wire that is logged with it; none: the event alone",
+            pattern=WIRE_OR_NONE,
+            description="a wire that is logged with it, C hooks: its name; none: the event alone",
         ),
     ] = ""
     bits: Annotated[int, Meta(ge=1, le=40, description="of the value")] = 32
@@ -276,10 +277,16 @@ class Event(_Table):
     doc: Doc = ""
 
 
-class States(_Table):
+class States(_Table, kw_only=True):
     """``[states.NAME]``: a state machine whose changes are logged."""
 
-    wire: Annotated[Wire, Meta(description="as many bits as the names need")]
+    wire: Annotated[
+        str,
+        Meta(
+            pattern=WIRE_OR_NONE,
+            description="as many bits as the names need; none on a card of C hooks",
+        ),
+    ] = ""
     names: Annotated[
         list[Name], Meta(min_length=2, max_length=256, description="of the states 0, 1, ...")
     ]
@@ -348,7 +355,9 @@ class CardFile(_Table):
     schema: Annotated[int, Meta(ge=1, le=1, description="version of these tables")]
     card: Header
     clock: Annotated[dict[Name, Clock], Meta(min_length=1, max_length=32)]
-    tap: Annotated[dict[Name, Tap], Meta(min_length=1, max_length=64)]
+    tap: Annotated[
+        dict[Name, Tap], Meta(max_length=64, description="none: a card of C hooks alone")
+    ] = {}
     format: dict[Name, Format] = {}
     path: dict[Name, Path] = {}
     identity: Identity = field(default_factory=Identity)

@@ -20,7 +20,9 @@ class NamedWire(NamedTuple):
 
 
 def wires_of(card: CardFile) -> Iterator[NamedWire]:
-    """Yield every wire, as often as it is named, in the order of the tables."""
+    """Yield every wire, as often as it is named, in the order of the tables; none of a card of C hooks alone."""
+    if not card.tap:
+        return iter(())
     return (named for named in _named(card) if named.wire)
 
 

@@ -1,18 +1,29 @@
 """Dumps of a ring, line by line, into the device of a capture; what did not arrive is a stated gap.
 
-Source: firmware-hooks/c/ff_console.h; docs/formats.md sections 1, 2 and 7.
+A program that names no card is the built-in one, with map 1; one that does is of map 2.
+
+Source: firmware-hooks/c/ff_console.h; docs/formats.md sections 1, 2 and 7; docs/card-map.md sections 1 and 6.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from freezeframe.capture.card.device import CARD_FORMAT
+from freezeframe.capture.card.finding import card_of_file, look_up
+from freezeframe.capture.card.identity import CARD_IDENTITY_REGISTERS, IDENTITY_MAP, CardIdentity
+from freezeframe.capture.card.registers import card_map
 from freezeframe.capture.console.lines import Damaged, Line
-from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage, RegisterImage
+from freezeframe.capture.folder.card_content import CardCapture
+from freezeframe.capture.folder.records import Records
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
 from freezeframe.capture.registers.map_table import MAP_HASH
@@ -21,13 +32,20 @@ _RECORD_B = 9
 _MOST_RECORDS = 16384  # of an event log, by the map
 _EVENT_LOG = 4
 _CALLED = "event_log"
+_FORMAT = 4
+# What ff_console tells of a card with a file beside its identity.
+_TOLD: tuple[tuple[str, *tuple[int, ...]], ...] = (
+    ("id.generation",), ("id.clk_hz", 0), ("ctl.state",), ("ctl.causes",), ("ctl.cause_cycle_lo",),
+    ("ctl.cause_cycle_hi",), ("ctl.clocks_alive",), ("ctl.clocks_closed",), ("tap.stored", 0), ("tap.offered", 0),
+    ("tap.post", 0), ("tap.kinds", 0),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Dump:
     """A ring as it arrived, and one sentence for everything that did not."""
 
-    device: DeviceCapture
+    device: DeviceCapture | CardCapture
     lost: tuple[str, ...]
 
 
@@ -42,7 +60,9 @@ class _Open:
 class DumpReader:
     """Collects the lines from ``begin`` to ``end``. A dump that begins again before its end replaces the one before."""
 
-    def __init__(self) -> None:
+    def __init__(self, card: Path | None = None) -> None:
+        """Begin before any dump; ``card``: the file of the program's card, where it is not known by its hash."""
+        self._card = card
         self._open: _Open | None = None
         self.broken_off = 0
         """Dumps that began and never ended."""
@@ -58,6 +78,7 @@ class DumpReader:
         Raises:
             CaptureFormatError: the dump is of a device or map that this program does not know, or its identity did not
                 arrive whole. The reader is ready for the next one.
+            InputError: its card is not known, or not the one that was named.
         """
         if isinstance(line, Line) and line.what == "begin":
             self.broken_off += self._open is not None
@@ -81,13 +102,73 @@ class DumpReader:
                 open_.damaged += 1
         elif line.what == "end":
             self._open = None
-            return _finished(open_, *line.numbers)
+            records, crc = line.numbers
+            return _finished(open_, records, crc, self._card)
         return None
 
 
-def _finished(open_: _Open, records: int, crc: int) -> Dump:
+def _finished(open_: _Open, records: int, crc: int, card: Path | None) -> Dump:
+    if open_.registers.get(_FORMAT, 0) >> 16 == CARD_FORMAT:
+        return _of_card(open_, records, crc, card)
+    if card is not None:
+        raise InputError(
+            f"{card}: the dump is of a program that names no card (ff_identity.card_hash is 0); leave --card out"
+        )
     identity = _identity(open_)
-    depth = identity.event_depth
+    ring = _ring(open_, identity.event_depth, records, crc)
+    registers = RegisterImage(open_.registers)
+    write_ptr = registers.value("memory.write_ptr", _EVENT_LOG)
+    status = registers.value("memory.status", _EVENT_LOG)
+    memory = _memory(ring, write_ptr, status, "memory")
+    return Dump(
+        DeviceCapture(
+            index=0, base=0, identity=identity, registers=registers, memories={_CALLED: memory}
+        ),
+        ring.lost,
+    )
+
+
+def _of_card(open_: _Open, records: int, crc: int, card: Path | None) -> Dump:
+    """Return the dump of a card that is described by a file, which is known by its hash."""
+    words = open_.registers
+    _check_arrived(words, {info.name: info.address for info in CARD_IDENTITY_REGISTERS})
+    identity = CardIdentity.from_registers(lambda name: words[IDENTITY_MAP.offset(name)])
+    if identity.magic != MAGIC:
+        raise CaptureFormatError(f"console: magic {identity.magic:#010x}, not {MAGIC:#010x}")
+    here = "console: the dump"
+    if card is not None:
+        found = card_of_file(card, identity.card_hash, here)
+    else:
+        found = look_up(
+            identity.card_hash, f"{here} names its card by hash", ", or name it (--card FILE)"
+        )
+    if not found.card.of_hooks:
+        raise InputError(
+            f"{here} is of card {found.card.name}, which has taps: its C hooks need a file of their own"
+        )
+    ring = _ring(open_, identity.chunk, records, crc)
+    registers = RegisterImage(words, card_map(found.card, identity.built))
+    status, write_ptr = registers.value("tap.status", 0), registers.value("tap.write_ptr", 0)
+    memory = _memory(ring, write_ptr, status, "tap")
+    told = [registers.value(name, *at) is None for name, *at in _TOLD]
+    not_read = [name for (name, *_), missing in zip(_TOLD, told, strict=True) if missing]
+    return Dump(
+        CardCapture(0, 0, identity, found, registers, {_CALLED: memory}, not_read), ring.lost
+    )
+
+
+class _Ring(NamedTuple):
+    image: Records
+    gaps: list[Gap]
+    lost: tuple[str, ...]
+
+
+def _ring(open_: _Open, depth: int, records: int, crc: int) -> _Ring:
+    """Return the records that arrived, in their slots, and what did not.
+
+    Raises:
+        CaptureFormatError: no ring has these numbers.
+    """
     if not 1 <= depth <= _MOST_RECORDS or records > depth:
         raise CaptureFormatError(
             f"console: a ring of {depth} records with {records} in it; 1..{_MOST_RECORDS} are possible"
@@ -107,30 +188,29 @@ def _finished(open_: _Open, records: int, crc: int) -> Dump:
         lost.append(
             "every record arrived with a good line CRC, but their common CRC does not fit: lines of two dumps are mixed"
         )
-    registers = RegisterImage(open_.registers)
-    write_ptr = registers.value("memory.write_ptr", _EVENT_LOG)
-    status = registers.value("memory.status", _EVENT_LOG)
-    if write_ptr is None or status is None or write_ptr > depth:
+    return _Ring(image, _gaps(missing), tuple(lost))
+
+
+def _memory(ring: _Ring, write_ptr: int | None, status: int | None, register: str) -> MemoryImage:
+    if write_ptr is None or status is None or write_ptr > len(ring.image):
         raise CaptureFormatError(
-            "console: where the ring's newest record stands did not arrive (memory.write_ptr, memory.status); "
+            f"console: where the ring's newest record stands did not arrive ({register}.write_ptr, {register}.status); "
             "let the card print it again"
         )
-    memory = MemoryImage(_CALLED, image, write_ptr, bool(status & 1), _gaps(missing))
-    return Dump(
-        DeviceCapture(
-            index=0, base=0, identity=identity, registers=registers, memories={_CALLED: memory}
-        ),
-        tuple(lost),
-    )
+    return MemoryImage(_CALLED, ring.image, write_ptr, bool(status & 1), ring.gaps)
 
 
-def _identity(open_: _Open) -> Identity:
-    missing = [r.name for r in IDENTITY_REGISTERS if names.offset(r.name) not in open_.registers]
+def _check_arrived(words: Mapping[int, int], wanted: Mapping[str, int]) -> None:
+    missing = [name for name, address in wanted.items() if address not in words]
     if missing:
         raise CaptureFormatError(
             f"console: {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''} of the dump's identity did not "
             "arrive; let the card print it again"
         )
+
+
+def _identity(open_: _Open) -> Identity:
+    _check_arrived(open_.registers, {r.name: names.offset(r.name) for r in IDENTITY_REGISTERS})
     identity = Identity.from_registers(lambda name: open_.registers[names.offset(name)])
     if identity.magic != MAGIC or identity.map_hash != MAP_HASH:
         raise CaptureFormatError(

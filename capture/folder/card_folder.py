@@ -135,6 +135,7 @@ def write_card_folder(
     *,
     source: str,
     history: Sequence[Mapping[str, Any]],
+    lost: Sequence[str] = (),
     overwrite: bool = False,
 ) -> None:
     """Write a capture whole, or not at all.
@@ -142,6 +143,7 @@ def write_card_folder(
     Args:
         source: URL of the target; what follows a ``?`` stays out of the capture.
         history: what is known of arming, freezing and pulling, in that order.
+        lost: what is missing and no gap of a device says, a line each.
     Raises:
         InputError: the place is taken, or the disk is full; nothing is left behind.
     """
@@ -159,7 +161,7 @@ def write_card_folder(
         "devices": [_entry(device) for device in devices],
         "history": [dict(entry) for entry in history],
         "custody": [],
-        "lost": [line for device in devices for line in device.missing()],
+        "lost": [*lost, *(line for device in devices for line in device.missing())],
         "unchecked": [line for device in devices for line in device.unchecked()],
         "raw": stated_files(files),
     }
@@ -240,9 +242,11 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> CardCapture:
     for memory in places:
         said = entry["memories"][memory.name]
         data = np.frombuffer(raw.pop(memory_file(name, memory.name)), np.uint8)
-        if len(data) != RECORD_B * memory.depth:
+        # A ring of C hooks is as deep as its program made it, which its identity tells.
+        depth = identity.chunk if found.card.of_hooks else memory.depth
+        if len(data) != RECORD_B * depth:
             raise ValueError(
-                f"{memory.name} has {len(data)} B; its card has {memory.depth} records of 9 B"
+                f"{memory.name} has {len(data)} B; its card has {depth} records of 9 B"
             )
         tap = entry["taps"][memory.tap.name]
         gaps = [

@@ -101,7 +101,8 @@ def decode_log(recording: CardRecording, times: TimeBase) -> EventLog:
         if kind not in (LogKind.MARK, LogKind.TIME)
     ]  # fmt: skip
     entries.sort(key=lambda entry: entry.t_ps)
-    return EventLog(tuple(entries), tuple(_problems(recording.log, records)))
+    problems = _problems(recording.log, records, one_a_cycle=not recording.card.of_hooks)
+    return EventLog(tuple(entries), tuple(problems))
 
 
 def log_table(recording: CardRecording, log: EventLog) -> pa.Table:
@@ -139,6 +140,8 @@ class _Clocks:
     def __init__(self, recording: CardRecording, times: TimeBase) -> None:
         self._card, self._device, self._times = recording.card, recording.device, times
         self._bus = recording.card.clocks[0].name
+        # C hooks record at once, in the cycle that the program names.
+        self._latency_cycles = 0 if recording.card.of_hooks else _LATENCY_CYCLES
 
     def entry(self, data: int, kind: int, cycle: int, exact: bool) -> Logged:
         """Return the entry of a record that stands in this cycle of the bus."""
@@ -154,10 +157,10 @@ class _Clocks:
         own = latest - (latest - at) % (1 << _AT_BITS)
         if wait + slack >= 1 << _AT_BITS or slack < 0:
             return self._placed(source, told, value, *self._arrival(cycle, exact), UNKNOWN)
-        if latest - own > wait + slack or own < _LATENCY_CYCLES:
+        if latest - own > wait + slack or own < self._latency_cycles:
             text = f"{source.name}: a record says cycle {at} modulo {1 << _AT_BITS:,}, which is not just before it"
             return self._error(cycle, exact, text)
-        own -= _LATENCY_CYCLES
+        own -= self._latency_cycles
         t_ps, unc_ps = self._times.times_ps(
             self._device, source.clock.name, np.array([own], np.int64)
         )
@@ -225,11 +228,12 @@ def _state(source: ElaboratedSource, number: int) -> str:
     return source.states[number] if number < len(source.states) else str(number)
 
 
-def _problems(log: RecordedTap, records: Any) -> list[Problem]:
+def _problems(log: RecordedTap, records: Any, *, one_a_cycle: bool) -> list[Problem]:
     kind, dt = records.columns.kind, records.columns.dt
     flags = records.dated.flags
     if not len(kind):
         return problems_of(log, records, set(_KINDS), 0, 0, DATED, False)
     kinds = int(np.bitwise_or.reduce(np.int64(1) << kind.astype(np.int64)))
     any_flag, all_flags = int(np.bitwise_or.reduce(flags)), int(np.bitwise_and.reduce(flags))
-    return problems_of(log, records, set(_KINDS), kinds, any_flag, all_flags, bool((dt == 0).any()))
+    twice = one_a_cycle and bool((dt == 0).any())
+    return problems_of(log, records, set(_KINDS), kinds, any_flag, all_flags, twice)

@@ -118,6 +118,49 @@ static void put_state(const ff_console *console, const ff_ring *ring)
     REG(memory[EVENT_LOG].lost, 0);
 }
 
+/* What a card with a file is (docs/card-map.md section 1): it has an event log alone, and one CRC over it, that of "end". */
+static void put_card(const ff_console *console, const ff_ring *ring, const ff_identity *identity)
+{
+    enum { FEATURES = 1 << 1 | 1 << 6, ONE_OF_EACH = 1 | 1 << 8 | 1 << 16 };
+    const struct {
+        uint32_t address, value;
+    } registers[] = {
+        {0x000, MAGIC},
+        {0x004, UINT32_C(2) << 16},
+        {0x008, (uint32_t)identity->card_hash},
+        {0x00C, (uint32_t)(identity->card_hash >> 32)},
+        {0x010, identity->boot_nonce},
+        {0x014, UINT32_C(1) | (uint32_t)STRIDE_LOG2 << 16 | UINT32_C(1) << 24},
+        {0x018, FEATURES},
+        {0x01C, ring->generation},
+        {0x020, identity->build_hash},
+        {0x024, 0}, /* no ROM */
+        {0x028, ONE_OF_EACH},
+        {0x02C, ring->depth},
+        {0x030, 1},
+        {0x034, 1},
+        {0x038, UINT32_C(1) << ring->drain_log2},
+        {0x03C, 0},
+        {0x048, identity->causes << 16},
+        {0x080, identity->clk_hz},
+        {0x100, ring->state},
+        {0x10C, ring->causes},
+        {0x110, (uint32_t)ring->cause_cycle},
+        {0x114, (uint32_t)(ring->cause_cycle >> 32)},
+        {0x128, 1},
+        {0x12C, 1},
+        {0x800, ring->write_ptr},
+        {0x804, (uint32_t)ring->wrapped | 1u << 1},
+        {0x808, ring->stored},
+        {0x80C, ring->offered},
+        {0x810, ring->post},
+        {0x814, ring->kinds},
+    };
+    size_t i;
+    for (i = 0; i < sizeof registers / sizeof registers[0]; i++)
+        put_register(console, registers[i].address, registers[i].value);
+}
+
 static uint32_t crc32_byte(uint32_t crc, uint8_t byte)
 {
     unsigned bit;
@@ -152,8 +195,12 @@ bool ff_console_dump(const ff_console *console, const ff_ring *ring, const ff_id
     out = begin_line(console, "begin");
     put_number(&out, ring->generation);
     end_line(&out);
-    put_identity(console, ring, identity);
-    put_state(console, ring);
+    if (identity->card_hash) {
+        put_card(console, ring, identity);
+    } else {
+        put_identity(console, ring, identity);
+        put_state(console, ring);
+    }
     for (slot = 0; slot < records; slot++)
         crc = put_record(console, ring, slot, crc);
     out = begin_line(console, "end");

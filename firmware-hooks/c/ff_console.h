@@ -6,7 +6,7 @@
  *
  * Lines; numbers are hex without 0x:
  *   begin GENERATION            a dump begins
- *   reg ADDRESS VALUE           a register of the map (docs/formats.md section 1)
+ *   reg ADDRESS VALUE           a register of the map (docs/formats.md section 1; of a card with a file, docs/card-map.md section 1)
  *   rec SLOT BYTES              one record: 9 bytes in memory order, 18 digits
  *   end RECORDS CRC32           the dump is over: its records, and the CRC-32/ISO-HDLC over their bytes in slot order
  *   flow CYCLE FLOW WORDS       switch: words forwarded
@@ -28,7 +28,9 @@ typedef struct {
 typedef struct {
     uint32_t build_hash, boot_nonce;
     uint32_t clk_hz;      /* of the cycles that the ring was given */
-    uint32_t flows_count; /* 1..128 */
+    uint32_t flows_count; /* 1..128; of a card without a file */
+    uint64_t card_hash;   /* ..._CARD_HASH of the header of 'freezeframe card build'; 0: a card without a file */
+    uint32_t causes;      /* ..._CAUSES of it */
 } ff_identity;
 
 /* Prints a frozen ring: identity, state, and every record that is valid. Returns false, printing nothing, when it is not frozen. */

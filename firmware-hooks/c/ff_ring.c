@@ -138,6 +138,23 @@ void ff_ring_event(ff_ring *ring, uint64_t cycle, unsigned kind, unsigned source
                        | FF_PUT(EVENT, CODE, code));
 }
 
+/* A record of an event log: value [0,40], low bits of its own cycle [40,16], source [56,8]. */
+static void log_record(ff_ring *ring, uint64_t cycle, unsigned kind, unsigned source, uint64_t value)
+{
+    uint64_t at = cycle < ring->now ? ring->now : cycle; /* as it will be stored */
+    ff_ring_record(ring, cycle, kind, FF_PUT(EVENT, VALUE, value) | (at & 0xFFFF) << 40 | FF_PUT(EVENT, CODE, source));
+}
+
+void ff_ring_log(ff_ring *ring, uint64_t cycle, unsigned event, uint64_t value)
+{
+    log_record(ring, cycle, FF_KIND_USER, event, value);
+}
+
+void ff_ring_state(ff_ring *ring, uint64_t cycle, unsigned machine, unsigned was, unsigned now)
+{
+    log_record(ring, cycle, FF_KIND_STATE, machine, FF_PUT(STATE_VALUE, NEW, now) | FF_PUT(STATE_VALUE, OLD, was));
+}
+
 void ff_ring_cause(ff_ring *ring, uint64_t cycle, uint16_t causes)
 {
     if (!running(ring) || !causes)

@@ -28,7 +28,7 @@ typedef struct {
     uint32_t drain_log2;  /* a missing record counts as one of post every 2^drain_log2 cycles */
     uint32_t generation;  /* counts arms */
     uint8_t state;        /* enum ff_state */
-    uint16_t causes;      /* mask of enum ff_cause: the first cause, and those of its cycle */
+    uint16_t causes;      /* mask of enum ff_cause, or of the causes of the card's header: the first cause, and those of its cycle */
     uint64_t cause_cycle;
     /* the clockwork */
     uint64_t now;         /* latest cycle that was seen */
@@ -49,6 +49,11 @@ void ff_ring_record(ff_ring *ring, uint64_t cycle, unsigned kind, uint64_t data)
 /* Records an event; value is 40 bits, source and code of the enums in ff_formats.h. */
 void ff_ring_event(ff_ring *ring, uint64_t cycle, unsigned kind, unsigned source, unsigned code, unsigned flow,
                    uint64_t value);
+
+/* The same for a card that is described by a file, in the form of its event log (docs/card-map.md section 6). The number of an event
+ * (..._EVENT_...) or a state machine (..._MACHINE_...) stands in the header of 'freezeframe card build'; value has 40 bits. */
+void ff_ring_log(ff_ring *ring, uint64_t cycle, unsigned event, uint64_t value);
+void ff_ring_state(ff_ring *ring, uint64_t cycle, unsigned machine, unsigned was, unsigned now);
 
 /* Notes causes to freeze (mask) of this cycle. The first cycle with a cause latches; later ones change nothing. */
 void ff_ring_cause(ff_ring *ring, uint64_t cycle, uint16_t causes);

@@ -17,12 +17,17 @@ OutputOption = Annotated[
     Path | None,
     option("--output", "NAME.ff", "Keep the first dump as a capture folder, and end.", short="-o"),
 ]
+CardOption = Annotated[
+    Path | None,
+    option("--card", "FILE", "The card file of the program, where it is not known by its hash."),
+]
 JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print one line of JSON for each.")]
 
 
 def run(
     port: PortArgument,
     output: OutputOption = None,
+    card: CardOption = None,
     force: ForceOption = False,
     json: JsonLinesOption = False,
 ) -> None:
@@ -30,13 +35,16 @@ def run(
 
     Prints what its switch counts: words a flow, words in each crosspoint, cycles of forwarding. With
     -o it waits for a dump of the processor's frozen ring and keeps it as a capture folder, on which
-    everything works as on one that was pulled. Other output on the console passes by.
+    everything works as on one that was pulled. A program that names its card is known by the card's
+    hash, as a device is: of the cards that ship, the user's, or --card. Other output on the console
+    passes by.
 
     \b
     Examples:
       freezeframe console /dev/ttyUSB0@115200
       freezeframe console /dev/ttyUSB0 -o switch.ff
+      freezeframe console /dev/ttyUSB0 -o own.ff --card own.toml
     """
     from freezeframe.gui.cli.work.console import read_console
 
-    read_console(port, output, force=force, json=json)
+    read_console(port, output, card, force=force, json=json)

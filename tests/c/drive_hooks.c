@@ -19,7 +19,7 @@ static void put(void *context, char character)
 int main(void)
 {
     static const ff_console console = {put, NULL};
-    static const ff_identity identity = {0xB01DFACE, 0xC0FFEE, 50000000, 8};
+    static const ff_identity identity = {0xB01DFACE, 0xC0FFEE, 50000000, 8, 0, 0};
     static ff_switch sw;
     ff_ring ring;
     uint8_t *memory = NULL;

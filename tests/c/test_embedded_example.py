@@ -13,8 +13,9 @@ from tempfile import mkdtemp
 
 import pytest
 
-from freezeframe.capture.folder import CaptureFolder
-from freezeframe.decoders.trace.decode import decode_capture
+from freezeframe.capture.card.time_base import card_time_base
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.decoders.tap.event_log import decode_log
 from tests.c.hooks import SOURCES, WARNINGS
 from tests.c.riscv import Core
 from tests.gui.cli import run_inside
@@ -27,7 +28,7 @@ POST = 32  # records after the cause, in main.c
 Packet = tuple[int, int, int, int, int]  # flow, input, output, words, bad
 UART, SWITCH = 0x1000_0000, 0x1001_0000
 MOST_INSTRUCTIONS = {
-    "ff_ring_event": 500, "ff_ring_advance": 320, "ff_switch_forwarded": 40, "ff_switch_occupied": 16,
+    "ff_ring_log": 500, "ff_ring_advance": 320, "ff_switch_forwarded": 40, "ff_switch_occupied": 16,
 }  # fmt: skip
 
 
@@ -35,21 +36,25 @@ def assert_capture_tells(folder: Path, printed: Path, packets: list[Packet]) -> 
     """Read the console's text into a capture and hold its events against the packets the switch forwarded."""
     done = run_inside("console", str(printed), "-o", str(folder))
     assert (done.code, done.err) == (0, "")
-    capture = CaptureFolder.open(folder)
+    capture = CardFolder.open(folder)
     assert capture.lost == []
-    trace = decode_capture(capture)
-    assert trace.problems == []
-    users = trace.events[trace.events["kind"] == "USER"]
+    recording = capture.devices[0].recording()
+    assert recording.cause_names == ("bad_packet",)
+    log = decode_log(recording, card_time_base(recording))
+    assert log.problems == ()
     told = [
-        (flow, value >> 16 & 0xFF, value >> 24 & 0xFF, value & 0xFFFF)
-        for flow, value in zip(users["flow"].tolist(), users["value"].tolist(), strict=True)
+        (value >> 32, value >> 16 & 0xFF, value >> 24 & 0xFF, value & 0xFFFF)
+        for value in (entry.value for entry in log.entries)
     ]
     sent = [packet[:4] for packet in packets]
     bad = [at for at, packet in enumerate(packets) if packet[4]]
     end = next(at for at in range(len(sent) + 1) if sent[at - len(told) : at] == told)
     assert len(told) > 100
     assert bad[0] < end <= bad[0] + 1 + POST  # TIME records count as records behind the cause
-    assert set(trace.events[trace.events["kind"] == "MARK"]["code"]) == {"pay-crc"}
+    names = [entry.name for entry in log.entries]
+    assert names == [
+        "bad" if packet[4] else "forwarded" for packet in packets[end - len(told) : end]
+    ]
 
 
 def test_the_example_on_a_workstation_prints_what_the_host_reads(tmp_path: Path) -> None:

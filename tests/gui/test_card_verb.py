@@ -12,7 +12,7 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.shipped import card_schema, shipped_cards
 from tests.gui.cli import run_inside
 
-OF_MAP_2 = sorted(set(shipped_cards()) - {"forth"})
+OF_MAP_2 = sorted(set(shipped_cards()) - {"forth", "switch-c"})
 # Clocks, what may happen on the path, the law that follows; of the others as of an Ethernet MAC with a FIFO.
 MAC = (
     "2 clock domains",
@@ -52,6 +52,28 @@ def test_the_example_card_is_shown_with_its_laws_and_is_not_built(tmp_path: Path
     assert done.code == 2
     assert "card build: forth has map = 1: its device is ff_quad" in done.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_card_of_c_hooks_is_built_as_a_header_alone_and_has_no_registers_to_serve(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "mine.toml"
+    begun = run_inside("card", "new", str(file), "--from", "switch-c")
+    said = "mine 1.0: C hooks alone, 2 logged sources, 4 causes; hash "
+    assert begun.out.startswith(f"{file}: {said}")
+    assert run_inside("card", "check", str(file)).out == begun.out.splitlines()[0] + "\n"
+    shown = run_inside("card", "show", str(file)).out.splitlines()
+    assert "3  bad_packet  the program's" in [line.strip() for line in shown]
+    folder = tmp_path / "out"
+    built = run_inside("card", "build", str(file), "-o", str(folder)).out.splitlines()
+    assert built[1] == "2 files; mine_freezeframe.h for the program that records with the C hooks"
+    assert sorted(path.name for path in folder.iterdir()) == ["card.json", "mine_freezeframe.h"]
+    served = run_inside("emulate", "--card", str(file))
+    assert (served.code, served.err) == (
+        2,
+        f"freezeframe: {file}: card mine is of C hooks alone and has no registers to serve; its program's dump comes "
+        "by freezeframe console\n",
+    )
 
 
 def test_every_problem_is_a_line_of_its_own_and_exits_2(tmp_path: Path) -> None:

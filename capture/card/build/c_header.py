@@ -13,8 +13,9 @@ from freezeframe.capture.card.registers import card_map, memories_of_card
 def c_header(card: ElaboratedCard) -> str:
     """Return the text of the header; names begin with that of the card, numbers are those of the elaborated card."""
     guard = f"{module_name(card).upper()}_H"
+    what, page = ("Numbers", "c-hooks") if card.of_hooks else ("Registers", "card-map")
     return "\n".join([
-        f"/* Registers of card {card.name}, made by 'freezeframe card build'; docs/card-map.md says what each is. */",
+        f"/* {what} of card {card.name}, made by 'freezeframe card build'; docs/{page}.md says what each is. */",
         f"#ifndef {guard}",
         f"#define {guard}",
         *(f"#define {name} {value}" for name, value in _defines(card)),
@@ -26,6 +27,29 @@ def c_header(card: ElaboratedCard) -> str:
 def _defines(card: ElaboratedCard) -> Iterator[tuple[str, str]]:
     prefix = card.name.replace("-", "_").upper()
     yield f"{prefix}_CARD_HASH", f"0x{card.hash:016x}ull"
+    if card.of_hooks:
+        yield f"{prefix}_CAUSES", f"{len(card.causes)}u"
+        yield f"{prefix}_CLK_HZ", f"{card.clocks[0].said.hz}u"
+    else:
+        yield from _registers(card, prefix)
+    numbers = {
+        "CLOCK": [(clock.name, clock.number) for clock in card.clocks],
+        "CAUSE": [(cause.name, cause.bit) for cause in card.causes],
+        "TAP_NUMBER": [(tap.name, tap.number) for tap in card.taps],
+        "MEMORY": [(memory.name, memory.number) for memory in memories_of_card(card)],
+        "COUNTER": [(name, number) for number, (name, _) in enumerate(card.counters)],
+        "EVENT": [(s.name, s.number) for s in card.sources if not s.states],
+        "MACHINE": [(s.name, s.number) for s in card.sources if s.states],
+        "HISTOGRAM": [(name, number) for number, name in enumerate(card.said.histogram)],
+    }
+    for source in card.sources:
+        numbers[f"STATE_{_upper(source.name)}"] = [(n, k) for k, n in enumerate(source.states)]
+    for what, named in numbers.items():
+        for name, number in named:
+            yield f"{prefix}_{what}_{_upper(name)}", f"{number}u"
+
+
+def _registers(card: ElaboratedCard, prefix: str) -> Iterator[tuple[str, str]]:
     registers = card_map(card, built_features(card))
     yield f"{prefix}_SIZE", f"0x{registers.size_B:x}u"
     for info in registers.registers:
@@ -42,21 +66,6 @@ def _defines(card: ElaboratedCard) -> Iterator[tuple[str, str]]:
     for window in registers.windows:
         yield f"{prefix}_{_upper(window.name)}", f"0x{window.address:05x}u"
         yield f"{prefix}_{_upper(window.name)}_WORDS", f"{window.words}u"
-    numbers = {
-        "CLOCK": [(clock.name, clock.number) for clock in card.clocks],
-        "CAUSE": [(cause.name, cause.bit) for cause in card.causes],
-        "TAP_NUMBER": [(tap.name, tap.number) for tap in card.taps],
-        "MEMORY": [(memory.name, memory.number) for memory in memories_of_card(card)],
-        "COUNTER": [(name, number) for number, (name, _) in enumerate(card.counters)],
-        "EVENT": [(s.name, s.number) for s in card.sources if not s.states],
-        "MACHINE": [(s.name, s.number) for s in card.sources if s.states],
-        "HISTOGRAM": [(name, number) for number, name in enumerate(card.said.histogram)],
-    }
-    for source in card.sources:
-        numbers[f"STATE_{_upper(source.name)}"] = [(n, k) for k, n in enumerate(source.states)]
-    for what, named in numbers.items():
-        for name, number in named:
-            yield f"{prefix}_{what}_{_upper(name)}", f"{number}u"
 
 
 def _upper(name: str) -> str:

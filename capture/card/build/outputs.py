@@ -25,12 +25,17 @@ from freezeframe.capture.card.elaborated import ElaboratedCard
 def outputs(card: ElaboratedCard) -> dict[str, str]:
     """Return the text of every file, by its place in the folder; the same card gives the same bytes.
 
+    A card of C hooks has a header alone.
+
     Raises:
         InputError: a wire of the card has a name that is taken.
     """
+    name = module_name(card)
+    described = {"card.json": json.dumps(json.loads(card.text), indent=1) + "\n"}
+    if card.of_hooks:
+        return {f"{name}.h": c_header(card), **described}
     top = verilog_top(card)
     refuse_taken(card, top)
-    name = module_name(card)
     texts = {f"{name}.v": top}
     if card.said.card.rom:
         texts[f"{rom_module(card)}.v"] = verilog_rom(card)
@@ -50,8 +55,7 @@ def outputs(card: ElaboratedCard) -> dict[str, str]:
     texts[f"{name}_wiring.py"] = wiring_test(card)
     texts[f"{name}.svg"] = drawing(card)
     texts[f"{name}.html"] = register_page(card)
-    texts["card.json"] = json.dumps(json.loads(card.text), indent=1) + "\n"
-    return texts
+    return {**texts, **described}
 
 
 def stale(card: ElaboratedCard, folder: Path) -> list[str]:

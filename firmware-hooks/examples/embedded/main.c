@@ -4,9 +4,9 @@
  */
 #include "board.h"
 #include "ff_console.h"
-#include "ff_formats.h"
+#include "switch_c_freezeframe.h" /* of 'freezeframe card build': the numbers of the card file switch-c.toml */
 
-enum { RECORDS = 256, CODE_FORWARDED = 1, CODE_BAD = 2, BUILD = 1 };
+enum { RECORDS = 256, BUILD = 1 };
 #define REPORT_CYCLES (UINT64_C(1) << 20)
 
 static uint8_t memory[RECORDS * FF_RING_RECORD_B];
@@ -19,15 +19,15 @@ static void note(const board_packet *packet)
     uint64_t now = board_cycles();
     ff_switch_forwarded(&monitor, packet->flow, packet->words, packet->cycles);
     ff_switch_occupied(&monitor, packet->input, packet->output, packet->waiting);
-    ff_ring_event(&ring, now, FF_KIND_USER, FF_EVENT_SOURCE_HOST, packet->bad ? CODE_BAD : CODE_FORWARDED, packet->flow,
-                  packet->words | (uint64_t)packet->input << 16 | (uint64_t)packet->output << 24);
+    ff_ring_log(&ring, now, packet->bad ? SWITCH_C_EVENT_BAD : SWITCH_C_EVENT_FORWARDED,
+                packet->words | (uint64_t)packet->input << 16 | (uint64_t)packet->output << 24 | (uint64_t)packet->flow << 32);
     if (packet->bad)
-        ff_ring_cause(&ring, now, 1u << FF_CAUSE_PAY_CRC);
+        ff_ring_cause(&ring, now, 1u << SWITCH_C_CAUSE_BAD_PACKET);
 }
 
 int main(void)
 {
-    const ff_identity identity = {BUILD, board_boot_nonce(), BOARD_CLK_HZ, FF_SWITCH_FLOWS};
+    const ff_identity identity = {BUILD, board_boot_nonce(), BOARD_CLK_HZ, FF_SWITCH_FLOWS, SWITCH_C_CARD_HASH, SWITCH_C_CAUSES};
     uint64_t report = REPORT_CYCLES;
     ff_ring_init(&ring, memory, RECORDS);
     ring.post = 32; /* records after the cause */

@@ -116,6 +116,9 @@ def _build(card: ElaboratedCard, folder: Path, *, check: bool, force: bool, json
         return
     name = module_name(card)
     print(f"{printable(folder)}: {_summary(card)}")
+    if card.of_hooks:
+        print(f"{len(texts)} files; {name}.h for the program that records with the C hooks")
+        return
     print(
         f"{len(texts)} files; top {name} in {name}.v, the list for a simulator or synthesis in {name}.f"
     )
@@ -141,6 +144,11 @@ def _diff(card: ElaboratedCard, file: Path, other: Path | None, *, json: bool) -
 
 def _summary(card: ElaboratedCard) -> str:
     log = f"{plural(len(card.sources), 'logged source')}, " if card.sources else ""
+    if card.of_hooks:
+        return (
+            f"{card.name} {card.said.card.version}: C hooks alone, {log}{plural(len(card.causes), 'cause')}; "
+            f"hash {card.hash:016x}"
+        )
     return (
         f"{card.name} {card.said.card.version}: {plural(len(card.taps), 'tap')} in "
         f"{plural(len(card.clocks), 'clock domain')}, {plural(card.memories, 'trace memory', 'trace memories')} "
@@ -183,7 +191,8 @@ def _text(card: ElaboratedCard) -> str:
         "memories",
         "latency",
     )
-    parts.append(table(heads, taps, right=(3, 7, 9)))
+    if taps:
+        parts.append(table(heads, taps, right=(3, 7, 9)))
     if card.stretches:
         rows = [(s.path, f"{s.first.name} -> {s.second.name}", s.text) for s in card.stretches]
         parts.append(table(("path", "stretch", "what may happen there"), rows))
@@ -226,8 +235,8 @@ def _memories(lanes: range) -> str:
 
 
 def _cause(said: Any) -> str:
-    if said.wire:
-        return f"wire {said.wire}"
+    if said.wire or not said.check:
+        return f"wire {said.wire}" if said.wire else "the program's"
     cycles = f", {said.cycles:,} cycles" if said.cycles else ""
     return f"{said.check} at {said.tap}{cycles}" if said.tap else f"{said.check}{cycles}"
 
@@ -235,8 +244,10 @@ def _cause(said: Any) -> str:
 def _source(source: ElaboratedSource) -> str:
     said = source.said
     if isinstance(said, States):
-        return f"{len(said.names)} states of {said.wire}: {', '.join(said.names)}"
-    return f"rises of {said.wire}" + (f" with {said.value}" if said.value else "")
+        of = f" of {said.wire}" if said.wire else ""
+        return f"{len(said.names)} states{of}: {', '.join(said.names)}"
+    rises = f"rises of {said.wire}" if said.wire else "logged by the program"
+    return rises + (f" with {said.value}" if said.value else "")
 
 
 def _sum(plus: tuple[str, ...], minus: tuple[str, ...]) -> str:

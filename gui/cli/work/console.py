@@ -15,6 +15,11 @@ from freezeframe.capture.console.dump import Dump, DumpReader
 from freezeframe.capture.console.lines import Damaged, Line, LineSplitter, parse
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder import CaptureWriter
+from freezeframe.capture.folder.card_content import CardCapture
+from freezeframe.capture.folder.card_folder import write_card_folder
+from freezeframe.capture.folder.durable import check_place
+from freezeframe.capture.folder.history import unknown_history
+from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.gui.cli.output import progress_bar
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import plural, printable, shell_path
@@ -24,18 +29,19 @@ _AT_ONCE_B = 4096
 _PAUSE_S = 0.2
 
 
-def read_console(port: str, output: Path | None, *, force: bool, json: bool) -> None:
+def read_console(
+    port: str, output: Path | None, card: Path | None, *, force: bool, json: bool
+) -> None:
     """Print what comes; with ``output`` keep the first dump there, and end.
 
     Raises:
-        InputError: the port is not named right, or the folder cannot be written.
+        InputError: the port is not named right, the folder cannot be written, or the card of the dump is not known.
         TargetError: the port cannot be read, or it ended before a whole dump.
     """
-    writer = None
     if output is not None:
         refuse_evidence(output.parent)
-        writer = CaptureWriter(output, source=f"console:{port}", overwrite=force)
-    splitter, dumps = LineSplitter(), DumpReader()
+        check_place(output, force, MANIFEST)
+    splitter, dumps = LineSplitter(), DumpReader(card)
     damaged = 0
     with _opened(port) as chunks, progress_bar("dump", "records") as show:
         for chunk in chunks:
@@ -44,19 +50,17 @@ def read_console(port: str, output: Path | None, *, force: bool, json: bool) -> 
                 if line is None:
                     continue
                 damaged += isinstance(line, Damaged)
-                if writer is None:
+                if output is None:
                     _print(line, json)
                 dump = dumps.feed(line)
                 if dump is None:
                     continue
-                if writer is not None:
-                    return _keep(
-                        writer, dump, json, again=f"freezeframe console {port} -o {output}"
-                    )
+                if output is not None:
+                    return _keep(dump, port, output, force=force, json=json)
                 _print_dump(dump, json)
             if dumps.records is not None:
                 show(dumps.records, 0, "")
-    if writer is not None:
+    if output is not None:
         raise TargetError(_ended(port, dumps.records, damaged))
 
 
@@ -103,11 +107,19 @@ def _from_port(name: str, device: Any) -> Iterator[bytes]:
             yield data
 
 
-def _keep(writer: CaptureWriter, dump: Dump, json: bool, again: str) -> None:
-    writer.add_device(dump.device)
-    for line in dump.lost:
-        writer.add_lost(line)
-    path = writer.commit()
+def _keep(dump: Dump, port: str, path: Path, *, force: bool, json: bool) -> None:
+    device, source = dump.device, f"console:{port}"
+    if isinstance(device, CardCapture):
+        history = unknown_history({device.name: device.registers.value("id.generation")})
+        write_card_folder(
+            path, [device], source=source, history=history, lost=dump.lost, overwrite=force
+        )
+    else:
+        writer = CaptureWriter(path, source=source, overwrite=force)
+        writer.add_device(device)
+        for line in dump.lost:
+            writer.add_lost(line)
+        writer.commit()
     memory = dump.device.memories["event_log"]
     records = len(memory.records) if memory.wrapped else memory.write_ptr
     if json:
@@ -118,7 +130,8 @@ def _keep(writer: CaptureWriter, dump: Dump, json: bool, again: str) -> None:
             print(f"  lost: {line}")
     if dump.lost:
         raise TargetError(
-            f"{path}: holds only a part of the ring; let the card print it again: {again} --force"
+            f"{path}: holds only a part of the ring; let the card print it again: "
+            f"freezeframe console {port} -o {path} --force"
         )
 
 

@@ -135,7 +135,6 @@ def test_an_empty_file_and_one_of_other_types_say_what_is_missing() -> None:
         "c:1: card is missing; every card file has it",
         "c:1: clock is missing; every card file has it",
         "c:1: schema is missing; every card file has it",
-        "c:1: tap is missing; every card file has it",
     ]
     assert problems("schema = 1\ncard = 3\nclock = [1]\n[tap]\na = 1\n") == [
         "c:2: card: Expected `object`, got `int`",
@@ -196,6 +195,50 @@ def test_what_is_logged_is_held_to_what_the_device_can_have(
     assert parse_card(LOGS).event["bad"].bits == 32
     assert was in LOGS
     assert said in problems(LOGS.replace(was, is_now, 1))
+
+
+HOOKS = """\
+schema = 1
+[card]
+name = "switch"
+[clock.cpu]
+hz = 50_000_000
+registers = true
+[event.bad]
+value = "flow"
+[cause.bad]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("[event.bad]\nvalue", "[counter.bad]\nunit",
+         "c:1: no table tap.*: a card has a tap for each place where its recorder listens; one of C hooks alone has "
+         "[event.NAME] or [states.NAME]"),
+        ('name = "switch"', 'name = "switch"\nmap = 1\nmap_hash = 1',
+         "c:4: card: map = 1 has four taps; a card of C hooks alone is of map 2"),
+        ("[event.bad]", "[clock.rx]\nhz = 1_000\n[event.bad]",
+         "c:4: 2 clocks; a card of C hooks alone has one, that of the processor's cycles"),
+        ("[event.bad]", '[event.bad]\nwire = "bad"',
+         "c:7: event bad: wire bad: a card without a [tap] has no device, so no wires; leave it out, and the program "
+         "says when it happens"),
+        ("[cause.bad]", '[cause.bad]\ncheck = "watchdog"\ncycles = 5',
+         "c:9: cause bad: a card without a [tap] has nothing to check; the program calls ff_ring_cause"),
+        ("[cause.bad]", '[bank.level]\nwire = "level"',
+         "c:9: [bank]: a card without a [tap] has no device that could have it"),
+        ("[cause.bad]", "[cause]\n" + "\n".join(f"c{n} = {{}}" for n in range(14)),
+         "c:9: 14 causes; a card of C hooks alone has at most 13"),
+        ("[event.bad]", '[tap.rx]\nkind = "words"\nclock = "cpu"\n[cause.x]\nwire = "x"\n[event.bad]',
+         "c:12: event bad: wire is missing; only a card without a [tap], one of C hooks, has none"),
+    ],
+)  # fmt: skip
+def test_a_card_of_c_hooks_alone_has_events_states_and_causes_and_nothing_of_a_device(
+    old: str, new: str, line: str
+) -> None:
+    assert parse_card(HOOKS).tap == {}
+    assert old in HOOKS
+    assert line in problems(HOOKS.replace(old, new))
 
 
 def test_text_that_is_no_toml_or_no_text_is_refused_with_its_line(tmp_path: Path) -> None:

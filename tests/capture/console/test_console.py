@@ -9,7 +9,7 @@ import pytest
 from freezeframe.capture.console.dump import Dump, DumpReader
 from freezeframe.capture.console.lines import Damaged, Line, LineSplitter, parse
 from freezeframe.capture.errors import CaptureFormatError
-from freezeframe.capture.folder import Gap
+from freezeframe.capture.folder import DeviceCapture, Gap
 from tests.capture.console.printed import dump, line, record
 
 RECORDS = [record(0x1122334455667788 + i, 8, 1) for i in range(5)]
@@ -69,6 +69,7 @@ def test_lines_are_the_same_in_whatever_pieces_they_come() -> None:
 
 def test_a_dump_is_a_device_with_its_registers_and_its_records_in_slot_order() -> None:
     (found,) = read(b"".join(dump(RECORDS)))
+    assert isinstance(found.device, DeviceCapture)
     memory = found.device.memories["event_log"]
     assert memory.records[:5].tobytes() == b"".join(RECORDS)
     assert (memory.write_ptr, memory.wrapped, memory.gaps) == (5, False, [])

@@ -26,7 +26,11 @@ from tests.rtl.simulation import REPOSITORY, tool
 
 CARDS = {
     **{path.stem: path for path in (Path(__file__).parent / "cards").glob("*.toml")},
-    **{name: path for name, path in shipped_cards().items() if read_card(path).card.map != 1},
+    **{
+        name: path
+        for name, path in shipped_cards().items()
+        if (said := read_card(path)).tap and said.card.map != 1
+    },
 }
 SIMULATION = REPOSITORY / "firmware-hooks" / "simulation"
 
