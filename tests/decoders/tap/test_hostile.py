@@ -150,7 +150,9 @@ def test_no_header_is_read_of_a_packet_whose_beginning_is_gone(
     made: tuple[CheckedStream, list[Sent], str],
 ) -> None:
     checked, sent, _ = made
-    begins = {s.data[:3] for s in sent}
+    begins = {
+        s.data[:size] for s in sent for size in (1, 2, 3)
+    }  # of one that is cut there may be less
     for name, column in checked.columns.items():
         for n in np.flatnonzero(column != -1).tolist():
             assert checked.content(n)[:3] in begins, name
