@@ -144,6 +144,7 @@ class EtherboneTarget:
         self._next_id = int.from_bytes(os.urandom(4), "big")
         self._rtt_s: float | None = None
         self._rtt_spread_s = 0.0
+        self._patience_s = 0.0  # what a request waited that was sent again, until one is measured
         self._buffer = bytearray(1 << 16)
         self._trouble: OSError | None = None
         self._clock = clock or Clock()
@@ -280,6 +281,8 @@ class EtherboneTarget:
         del flying[reply.id]
         if request.tries == 1:  # else it is unknown which of the requests this answers
             self._measured(now_s - request.sent_s)
+        else:  # a target slower than it was would be asked twice for ever: none would be measured
+            self._patience_s = request.wait_s
         self._window = min(float(self._most_window), self._window + 1)
         return True
 
@@ -308,11 +311,13 @@ class EtherboneTarget:
         else:
             self._rtt_spread_s += (abs(rtt_s - self._rtt_s) - self._rtt_spread_s) / 4
             self._rtt_s += (rtt_s - self._rtt_s) / 8
+        self._patience_s = 0.0
 
     def _retry_s(self) -> float:
         if self._rtt_s is None:
-            return _FIRST_RETRY_S
-        return min(max(self._rtt_s + 4 * self._rtt_spread_s, _LEAST_RETRY_S), _MOST_RETRY_S)
+            return max(_FIRST_RETRY_S, self._patience_s)
+        least_s = max(_LEAST_RETRY_S, self._patience_s)
+        return min(max(self._rtt_s + 4 * self._rtt_spread_s, least_s), _MOST_RETRY_S)
 
     def _send(self, sock: socket.socket, packet: bytes | memoryview) -> bool:
         try:

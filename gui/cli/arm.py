@@ -16,11 +16,18 @@ def run(target: TargetArgument, json: JsonOption = False, log_accesses: LogOptio
       freezeframe arm etherbone://192.0.2.7
     """
     from freezeframe.gui.cli.work.recorder import arm
+    from freezeframe.gui.cli.work.status import still_clocks
 
     states = arm(target, log_accesses)
     if json:
-        rows = [{"name": s.device, "state": s.state, "generation": s.generation} for s in states]
+        rows = [
+            {"name": s.device, "state": s.state, "generation": s.generation}
+            | ({"clocks": {name: c.alive for name, c in s.clocks.items()}} if s.clocks else {})
+            for s in states
+        ]
         emit_json({"target": target, "devices": rows})
         return
     for state in states:
         print(f"{state.device}: {state.state}, generation {state.generation}")
+    for line in still_clocks(states):
+        print(f"{line}. Once it runs, arm again")

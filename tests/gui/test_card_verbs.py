@@ -197,6 +197,19 @@ def test_a_guard_pulls_a_card_by_its_file_and_arms_it_again(tmp_path: Path) -> N
     assert CardFolder.open(captures[0]).devices[0].recording().cause_names == ("bad_fcs",)
 
 
+def test_arming_says_which_clocks_are_no_part_of_the_recording() -> None:
+    image = CardImage([_recorded()])
+    image.device(0).set("ctl.clocks_alive", 1)
+    with served(image) as url:
+        done = run_inside("arm", url)
+        (row,) = json.loads(run_inside("arm", url, "--json").out)["devices"]
+    assert done.out == (
+        "A: armed, generation 2\n"
+        "A: clock rx stands still; its taps record nothing, and nothing waits for them. Once it runs, arm again\n"
+    )
+    assert row["clocks"] == {"bus": True, "rx": False}
+
+
 def test_two_cards_of_one_name_are_told_apart_by_their_hashes(tmp_path: Path) -> None:
     text = shipped_cards()["ethernet-axis-64"].read_text()
     other = elaborate(parse_card(text.replace("capacity_words = 512", "capacity_words = 256", 1)))

@@ -27,7 +27,7 @@ def show_status(target: str, log: Path | None, *, json: bool) -> None:
     print(f"{printable(target)}: {document['state']}{cause}, card {' and '.join(cards)}\n")
     print(_devices_table(states), end="\n\n")
     print(_memories_table(states), end="\n\n")
-    for line in _still_clocks(states):
+    for line in still_clocks(states):
         print(line)
     print(_next_step(target, document["state"]))
 
@@ -87,7 +87,8 @@ def _memories_table(states: Sequence[RecorderState]) -> str:
     return table(("memory", "stored", "lost", "wrapped", "closed"), rows, right=(1, 2))
 
 
-def _still_clocks(states: Sequence[RecorderState]) -> list[str]:
+def still_clocks(states: Sequence[RecorderState]) -> list[str]:
+    """Return a line for each clock that stands still."""
     return [
         f"{state.device}: clock {name} stands still; its taps record nothing, and nothing waits for them"
         for state in states

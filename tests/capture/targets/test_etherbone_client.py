@@ -193,6 +193,22 @@ def test_a_request_that_is_repeated_waits_longer_each_time() -> None:
         assert len(set(peer.requests)) == 1
 
 
+def test_a_target_that_has_become_slow_is_waited_for_until_an_answer_can_be_measured() -> None:
+    # An answer to a request that was sent twice measures nothing, so without this it would be sent twice for ever.
+    with scripted(lambda packet, number: [] if number in (0, 2) else [ANSWER(packet)]) as peer:
+        clock = SteppedClock()
+        target = opened(peer.url, clock, burst=1)
+        clock.waits_s.clear()
+        clock.patience_ms = 100
+        firsts_s = []
+        for _ in range(4):
+            looked = len(clock.waits_s)
+            target.read([0])
+            firsts_s.append(round(clock.waits_s[looked], 3))
+    assert firsts_s == [0.1, 0.2, 0.4, 0.02]
+    assert target.stats.retries == 2
+
+
 def test_answers_in_any_order_and_twice_are_put_in_their_places() -> None:
     kept: list[bytes] = []
 

@@ -2,7 +2,7 @@
 
 Run as ``python -m tests.rtl.foreign.design FOLDER NAME BITS``: the folder holds what ``card build`` wrote of the card,
 and gets ``top.v``. Three streams between the blocks lead out of the top and back (``s1`` to ``s3``), so that the bench
-can spoil them: the blocks and the recorder know nothing of it.
+can spoil them: the blocks and the recorder know nothing of it. Of the design ``small`` these places are joined.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from migen import ClockDomain, ClockDomainsRenamer, ClockSignal, If, ResetSignal
 from migen.fhdl import verilog
 
 LINE_BITS = 8  # of LiteEth's PHY
-MOST_BEATS = 160  # of 512 bits: more than a frame of 9,018 B has
-STORED_BEATS = 512
 
 
 class Apart(LiteXModule):
@@ -73,6 +71,9 @@ class Axis(LiteXModule):
     A frame for which there is no room at its first beat is dropped; so is a bad one, when it has been stored.
     """
 
+    most_beats = 160  # of 512 bits: more than a frame of 9,018 B has
+    stored_beats, crossing_beats, fifo_beats = 512, 16, 64
+
     def __init__(self, bits: int) -> None:
         def stream(name: str | None = None) -> Any:
             return AXIStreamInterface(bits, user_width=1, name=name)
@@ -82,12 +83,12 @@ class Axis(LiteXModule):
         self.s1, self.s2, self.s3 = (Apart(f"s{n}", layout) for n in (1, 2, 3))
         on_line = ClockDomainsRenamer("line")
         self.room = Demultiplexer(layout, 2)
-        self.store = on_line(PacketFIFO(layout, STORED_BEATS))
+        self.store = on_line(PacketFIFO(layout, self.stored_beats))
         self.good = Demultiplexer(layout, 2)
-        self.crossing = ClockDomainCrossing(layout, "line", "sys", depth=16)
-        self.fifo = SyncFIFO(layout, 64)
+        self.crossing = ClockDomainCrossing(layout, "line", "sys", self.crossing_beats)
+        self.fifo = SyncFIFO(layout, self.fifo_beats)
         drop, within, refused = Signal(), Signal(), Signal()
-        full = self.store.payload_fifo.level > STORED_BEATS - MOST_BEATS
+        full = self.store.payload_fifo.level > self.stored_beats - self.most_beats
         into = self.s1.back
         self.sync.line += If(
             into.valid & into.ready, within.eq(~into.last), refused.eq(self.room.sel)
@@ -114,7 +115,22 @@ class Axis(LiteXModule):
         self.wires = {"rx_drop": drop}
 
 
-DESIGNS: dict[str, Any] = {"liteeth": LiteEth, "axis": Axis}
+class Small(Axis):
+    """The same with little room, for a slow simulator; ``flip`` are bits of each beat that change at s2."""
+
+    most_beats, stored_beats, crossing_beats, fifo_beats = 4, 8, 4, 2
+
+    def __init__(self, bits: int) -> None:
+        super().__init__(bits)
+        self.flip = Signal(bits, name="flip")
+        for site, changed in ((self.s1, 0), (self.s2, self.flip), (self.s3, 0)):
+            self.comb += [
+                site.out.connect(site.back, omit={"data"}),
+                site.back.data.eq(site.out.data ^ changed),
+            ]
+
+
+DESIGNS: dict[str, Any] = {"liteeth": LiteEth, "axis": Axis, "small": Small}
 
 
 class Top(LiteXModule):
@@ -124,7 +140,7 @@ class Top(LiteXModule):
         self.cd_sys, self.cd_line = ClockDomain("sys"), ClockDomain("line")
         self.design = design = DESIGNS[name](bits)
         self.ff = recorder(None, design.taps, design.wires)
-        sites = [design.s1, design.s2, design.s3]
+        sites = () if name == "small" else (design.s1, design.s2, design.s3)
         streams = [
             design.gen,
             *(end for site in sites for end in (site.out, site.back)),
@@ -146,7 +162,7 @@ class Top(LiteXModule):
         signals += [domain for d in (self.cd_sys, self.cd_line) for domain in (d.clk, d.rst)]
         self.frozen, self.drop = Signal(name="frozen"), Signal(name="drop")
         self.comb += self.frozen.eq(self.ff.frozen), self.drop.eq(design.wires.get("rx_drop", 0))
-        self.ios = {*signals, self.frozen, self.drop}
+        self.ios = {*signals, self.frozen, self.drop, *([] if sites else [design.flip])}
 
 
 def main(folder: str, name: str, bits: str) -> None:
