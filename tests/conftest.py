@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.time_table import TimeTable
+
+ROOT = Path(__file__).parents[1]
 
 settings.register_profile("freezeframe", deadline=None, print_blob=True)
 settings.load_profile("freezeframe")
@@ -31,6 +34,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "ccache"
     ):  # a third of what Verilator has compiled is its library, anew each time
         os.environ.setdefault("OBJCACHE", "ccache")
+    if os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        # In all tests every kernel has numba's check of every index; users' kernels, without it, stand elsewhere.
+        os.environ["NUMBA_BOUNDSCHECK"] = "1"
+        os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "out" / "checked-kernels")
     config.pluginmanager.register(TimeTable(config.getoption("--times")), "time_table")
     if config.getoption("--quick"):
         from tests.quick import Quick  # loads numba

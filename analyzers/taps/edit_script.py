@@ -52,25 +52,32 @@ def edit_script(up: npt.NDArray[Any], down: npt.NDArray[Any]) -> Ids:
     """
     if up.dtype != down.dtype:
         raise ValueError(f"words of type {up.dtype} cannot be compared with {down.dtype}")
-    groups: Ids = _walk(np.ascontiguousarray(up), np.ascontiguousarray(down))
+    groups: Ids = _walk(read_only(up), read_only(down))
     return groups
+
+
+def read_only(words: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return integers as a contiguous view, unsigned and not to be written to: kernels are compiled for those alone."""
+    view = np.ascontiguousarray(words).view(np.dtype(f"u{words.dtype.itemsize}"))
+    view.flags.writeable = False
+    return view
 
 
 @njit(cache=True, nogil=True)
 def _walk(a, b):  # type: ignore[no-untyped-def]
     n, m = a.size, b.size
     groups = np.zeros((16, 3), np.int64)
-    used = 0
-    i = _equal_run(a, 0, b, 0, min(n, m))
+    none, always = np.int64(0), np.bool_(True)  # numba compiles a callee anew for a literal
+    i = _equal_run(a, none, b, none, min(n, m))
     j = i
     groups[0, 2] = i
-    used = 1
+    used = np.int64(1)
     ops = np.zeros(0, np.uint8)
     snakes = np.zeros(0, np.int64)
     while i < n or j < m:
         exact = (n - i) + (m - j) <= EXACT_WORDS
         if i == n or j == m:
-            groups, used = _add(groups, used, n - i, m - j, 0)
+            groups, used = _add(groups, used, n - i, m - j, none)
             break
         lead, ops, snakes = _near(a, i, b, j, exact)
         if lead >= 0:
@@ -88,13 +95,13 @@ def _walk(a, b):  # type: ignore[no-untyped-def]
                 x -= 1
                 y -= 1
             if (x - i) + (y - j) <= EXACT_WORDS:
-                lead, ops, snakes = _near(a[:x], i, b[:y], j, True)
+                lead, ops, snakes = _near(a[:x], i, b[:y], j, always)
                 groups[used - 1, 2] += lead
                 for e in range(ops.size):
                     omitted = 1 if ops[e] == 1 else 0
                     groups, used = _add(groups, used, omitted, 1 - omitted, snakes[e])
             else:
-                groups, used = _add(groups, used, x - i, y - j, 0)
+                groups, used = _add(groups, used, x - i, y - j, none)
             i, j = x, y
         run = _equal_run(a, i, b, j, min(n - i, m - j))
         groups[used - 1, 2] += run
@@ -111,7 +118,9 @@ def _add(groups, used, omitted, inserted, equal):  # type: ignore[no-untyped-def
     if groups[used - 1, 2] > 0 and omitted + inserted > 0:
         if used == groups.shape[0]:
             grown = np.zeros((2 * used, 3), np.int64)
-            grown[:used] = groups
+            for row in range(used):  # numba takes seconds to compile the assignment of a slice
+                for k in range(3):
+                    grown[row, k] = groups[row, k]
             groups = grown
         used += 1
     groups[used - 1, 0] += omitted
@@ -149,13 +158,14 @@ def _near(a, i, b, j, exact):  # type: ignore[no-untyped-def]
     reach = np.zeros(2 * most + 3, np.int64)
     middle = most + 1
     history = np.zeros(1024, np.int64)  # row d begins at d * d and has 2 d + 1 places
-    found = 0
-    x = 0
-    d = 0
+    found = np.int64(0)
+    x = np.int64(0)
+    d = np.int64(0)
     while True:
         if (d + 1) * (d + 1) > history.size:
             grown = np.zeros(4 * history.size, np.int64)
-            grown[: d * d] = history[: d * d]
+            for k in range(d * d):
+                grown[k] = history[k]
             history = grown
         best = -1
         for k in range(-d, d + 1, 2):

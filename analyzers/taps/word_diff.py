@@ -19,7 +19,7 @@ import pandas as pd
 from numba import njit
 
 from freezeframe.analyzers.taps.align import Op
-from freezeframe.analyzers.taps.edit_script import edit_script
+from freezeframe.analyzers.taps.edit_script import edit_script, read_only
 
 Ints = npt.NDArray[np.integer[Any]]
 Int64 = npt.NDArray[np.int64]
@@ -148,15 +148,16 @@ def diff_words(
 
 
 def split_words(words: Ints, bits: int, part_bits: int, order: Order) -> npt.NDArray[Any]:
-    """Return words cut into parts of ``part_bits``, as the smallest unsigned type that holds one.
+    """Return words cut into parts of ``part_bits``, as uint32 or uint64, whichever holds one, to be read alone.
 
-    A view where nothing has to be cut or converted, else a copy.
+    A view where nothing has to be cut or converted, else a copy. Kernels are compiled for these two types alone: to
+    compile them takes longer than most comparisons.
     """
-    unit = np.dtype(f"u{next(size for size in (1, 2, 4, 8) if part_bits <= 8 * size)}")
+    unit = np.dtype(np.uint32 if part_bits <= 32 else np.uint64)
     size = words.dtype.itemsize
     if bits == part_bits:
         same = words.view(np.dtype(f"u{size}"))
-        return same if size == unit.itemsize else same.astype(unit)
+        return read_only(same if size == unit.itemsize else same.astype(unit))
     parts = bits // part_bits
     wide = words.astype(np.int64).view(np.uint64) if size < 8 else words.view(np.uint64)
     mask = np.uint64((1 << part_bits) - 1)
@@ -164,7 +165,7 @@ def split_words(words: Ints, bits: int, part_bits: int, order: Order) -> npt.NDA
     for part in range(parts):
         column = part if order == "low-first" else parts - 1 - part
         cut[:, column] = wide >> np.uint64(part * part_bits) & mask
-    return cut.reshape(-1)
+    return read_only(cut.reshape(-1))
 
 
 def _checked(side: str, words: Ints, bits: int | None) -> int:
