@@ -59,36 +59,38 @@ def analyze(
 
 
 @overload
-def explain(
-    capture: CaptureFolder | Path | str, devices: Sequence[str] | None = None
-) -> Explanation: ...
+def explain(capture: CaptureFolder, devices: Sequence[str] | None = None) -> Explanation: ...
 @overload
 def explain(capture: CardFolder, devices: Sequence[str] | None = None) -> CardExplanation: ...
+@overload
 def explain(
-    capture: CaptureFolder | CardFolder | Path | str, devices: Sequence[str] | None = None
+    capture: Path | str, devices: Sequence[str] | None = None
+) -> Explanation | CardExplanation: ...
+def explain(
+    capture: AnyCapture, devices: Sequence[str] | None = None
 ) -> Explanation | CardExplanation:
     """Return what went wrong in a capture, best finding first; no finding for a clean one.
 
     Args:
-        capture: the recording of the built-in card, opened or by its path; or one of cards that are
-            described by a file, as `freezeframe.open` gives it.
+        capture: opened or by its path; of the built-in card, or of cards that are described by a file.
         devices: names of the devices whose recordings may be used; all without. Of cards that are
             described by a file one at a time.
     Raises:
         InputError: the capture cannot be opened, has no such device, or holds several such cards.
     """
-    if isinstance(capture, CardFolder):
-        return explain_card(_one(capture, devices).recording())
-    return explain_recording(capture, devices)
+    folder = opened(capture)
+    if isinstance(folder, CardFolder):
+        return explain_card(_one(folder, devices).recording())
+    return explain_recording(folder, devices)
 
 
 @overload
-def check(capture: CaptureFolder | Path | str) -> list[Checked]: ...
+def check(capture: CaptureFolder) -> list[Checked]: ...
 @overload
 def check(capture: CardFolder, device: str = "A") -> list[LawVerdict]: ...
-def check(
-    capture: CaptureFolder | CardFolder | Path | str, device: str = "A"
-) -> list[Checked] | list[LawVerdict]:
+@overload
+def check(capture: Path | str, device: str = "A") -> list[Checked] | list[LawVerdict]: ...
+def check(capture: AnyCapture, device: str = "A") -> list[Checked] | list[LawVerdict]:
     """Return each conservation law of a recording: holds, broken or not checkable, with its terms.
 
     Args:
@@ -96,9 +98,10 @@ def check(
     Raises:
         InputError: the capture cannot be opened, or has no such device.
     """
-    if isinstance(capture, CardFolder):
-        return check_card_laws(capture.device(device).recording())
-    return check_laws(CaptureView(as_recording(capture)))
+    folder = opened(capture)
+    if isinstance(folder, CardFolder):
+        return check_card_laws(folder.device(device).recording())
+    return check_laws(CaptureView(folder))
 
 
 def diff(good: AnyCapture, bad: AnyCapture) -> RunDiff[TapInRuns]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
-from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 from freezeframe.decoders.run import decode_file
@@ -22,9 +22,11 @@ Progress = Callable[[int, int], None]
 
 
 @overload
-def decode(capture: Capture, /) -> Trace: ...
+def decode(capture: CaptureFolder, /) -> Trace: ...
 @overload
 def decode(capture: CardFolder, /) -> dict[str, pd.DataFrame]: ...
+@overload
+def decode(capture: SampleFolder | Path | str, /) -> Trace | dict[str, pd.DataFrame]: ...
 @overload
 def decode(
     capture: Capture,
@@ -58,6 +60,8 @@ def decode(
     Raises:
         InputError: the capture or a spec cannot be used; samples without a spec.
     """
+    if isinstance(capture, Path | str) and is_card_folder(Path(capture)):
+        capture = CardFolder.open(capture)
     if isinstance(capture, CardFolder):
         if specs:
             raise InputError(

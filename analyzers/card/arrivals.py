@@ -24,7 +24,9 @@ from freezeframe.analyzers.card.differences import BITS_ALTERED
 from freezeframe.analyzers.card.fit import holes, judged
 from freezeframe.analyzers.card.places import Places
 from freezeframe.analyzers.card.stretch import StretchView
+from freezeframe.analyzers.contract import Row
 from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream, Wrong
+from freezeframe.decoders.tap.crcs import wrong_crcs
 from freezeframe.decoders.tap.kinds import Packet
 
 _LATE_CYCLES = 8  # of the checker and the cause's way to the tap's domain
@@ -50,16 +52,16 @@ def bad_arrivals(
     for packet in np.flatnonzero(end.verdict == BAD).tolist():
         wrong = int(end.wrong[packet])
         name = RUNT if wrong & Wrong.RUNT else GIANT if wrong & Wrong.GIANT else BAD_ON_ARRIVAL
-        length = int(end.size[packet] or end.stream.packets.length[packet])
+        length = int(end.length_B[packet])
         text = f"Packet {packet} at {end.tap.name}, {length} B, was bad before the first tap: {said_of(wrong)}."
-        rows = (places.row(end, packet, f"packet {packet}"),)
+        seen, rows = _failed(places, end, packet)
         alike = int((known & (end.wrong == wrong)).sum())
         # Where most fail in the same way, or there are too few to tell, the description may be what is wrong.
         unsure = not passed or 2 * alike > count
         doubt = f"{alike} of {count} packets at this tap fail so: whether the description fits cannot be told"
         trust = f"{passed} other packets at this tap pass every check: the description fits"
         fits = Witness(Says.SILENT, doubt) if unsure else Witness(Says.FOR, trust)
-        witnesses = [Witness(Says.FOR, said_of(wrong), rows), fits]
+        witnesses = [Witness(Says.FOR, seen, rows), fits]
         others = [NO_FIT] if unsure else []
         if packet in behind:
             mended = f"at {behind[packet]} it passes: what {end.tap.name} recorded is suspect"
@@ -78,6 +80,14 @@ def bad_arrivals(
             "a packet that passes every check of its format",
             candidates=(name, *others) if others else (),
         )
+
+
+def _failed(places: Places, end: CheckedStream, packet: int) -> tuple[str, tuple[Row, ...]]:
+    """Return the checks that a packet fails, with its CRCs, and where it stands: by its end, where the CRC is there."""
+    crcs = wrong_crcs(end, packet)
+    seen = "; ".join([said_of(int(end.wrong[packet])), *(each.text for each in crcs)])
+    row = places.row(end, packet, f"packet {packet}", last=bool(crcs))
+    return seen, (row,)
 
 
 def holes_inside(places: Places, end: CheckedStream) -> Iterator[Claim]:
@@ -106,16 +116,16 @@ def bad_on_the_way(view: StretchView, claims: Sequence[Claim]) -> Iterator[Claim
         if packet in told:
             continue
         wrong = said_of(int(end.wrong[packet]))
-        length = int(end.size[packet] or end.stream.packets.length[packet])
+        length = int(end.length_B[packet])
         text = (
             f"Packet {packet} at {end.tap.name}, {length} B, is bad: {wrong}. What it was at {view.where[0]} is not in "
             "that memory, or cannot be told."
         )
-        rows = (view.row(end, packet, f"packet {packet}"),)
+        seen, rows = _failed(view, end, packet)
         t_ps, unc = view.at(end, packet)
         silent = Witness(Says.SILENT, f"no packet of {view.where[0]} is known to be this one")
         yield Claim(
-            NONE_KNOWN, text, (end.tap.name,), None, None, t_ps, unc, (Witness(Says.FOR, wrong, rows), silent),
+            NONE_KNOWN, text, (end.tap.name,), None, None, t_ps, unc, (Witness(Says.FOR, seen, rows), silent),
             "a packet that passes every check of its format",
             candidates=(BAD_ON_ARRIVAL, BITS_ALTERED), after=(packet,),
         )  # fmt: skip

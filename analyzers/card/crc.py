@@ -90,7 +90,7 @@ def _bad(card: CardView, end: CheckedStream) -> list[dict[str, Any]]:
             "t_unc_ps": int(unc_ps[at]),
             "source": card.source(end.tap),
             "packet": int(packet),
-            "length_B": int(end.size[packet] or columns.length[packet]),
+            "length_B": int(end.length_B[packet]),
             "text": said_of(int(end.wrong[packet])),
         }
         for at, packet in enumerate(packets.tolist())

@@ -116,7 +116,7 @@ def spans_of(
             "unc_ps": unc_ps,
             "packet": pairs[exact, 0],
             "packet_there": pairs[exact, 1],
-            "length_B": columns[0].length[pairs[exact, 0]],
+            "length_B": first.length_B[pairs[exact, 0]],
         }
     )
     if first.tap.clock == second.tap.clock:

@@ -39,17 +39,17 @@ class Places:
         clock = self.times.clocks[self.recording.device, end.tap.clock.name]
         return int(t_ps[0]), int(unc_ps[0]) + slack * int(clock.ps_per_cycle)
 
-    def row(self, end: CheckedStream, packet: int, label: str) -> Row:
-        """Return the packet's first record as a row of evidence."""
+    def row(self, end: CheckedStream, packet: int, label: str, *, last: bool = False) -> Row:
+        """Return the packet's first record, or its last one, as a row of evidence."""
         stream, columns = end.stream, end.stream.packets
-        record = int(columns.first_row[packet])
+        record = int(columns.end_row[packet]) - 1 if last else int(columns.first_row[packet])
         return Row(
             "words",
             f"{self.recording.device}.{end.tap.name}",
-            label,
+            f"{label}, its last word" if last else label,
             value=int(stream.records.columns.data[record]) & (1 << 64) - 1,
             row=record,
             slot=int(stream.slots[record]),
-            cycle=int(columns.begin[packet]),
+            cycle=int((columns.end if last else columns.begin)[packet]),
             t_ps=self.at(end, packet)[0],
         )

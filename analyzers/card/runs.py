@@ -183,7 +183,7 @@ def _aligned(
         for run, packets in enumerate((left, right)):
             for n in packets:
                 numbers = (n, None) if run == 0 else (None, n)
-                size_B = int(ends[run].stream.packets.length[n])
+                size_B = int(ends[run].length_B[n])
                 text = f"packet {n}, {size_B} B: only run {_RUNS[run]} has it"
                 alone[run].append(Divergence(numbers, when(place(run, n)), text))
     counts = len(keys[0]), len(keys[1])
@@ -239,7 +239,7 @@ def _samples(a: CardView, b: CardView) -> Iterator[SampleChange]:
         if other is None or end.tap.said.kind == "words":
             continue
         source = a.source(end.tap)
-        lengths = [each.stream.packets.length[each.stream.whole] for each in (end, other)]
+        lengths = [each.length_B[each.stream.whole] for each in (end, other)]
         yield compare_samples(f"{source}, packet length", "B", *lengths)
         yield compare_samples(f"{source}, gap between packets", "cycles", _gaps(end), _gaps(other))
     there = {way[0]: way for way in ways(b)}

@@ -354,9 +354,7 @@ class StretchView(Places):
     def _changed(self, i: int, j: int) -> Claim:
         choices = self._choices(i, j)
         if not choices:
-            sizes = [
-                int(end.stream.packets.length[n]) for end, n in ((self.first, i), (self.second, j))
-            ]
+            sizes = [int(end.length_B[n]) for end, n in ((self.first, i), (self.second, j))]
             what = (
                 "only digests of them are there"
                 if self._summed
@@ -426,7 +424,7 @@ class StretchView(Places):
             return  # it may stand where the memory does not reach
         if drops is not None and self.first.verdict[i] == BAD:
             return  # it came in bad, and the card may drop it for that: a consequence
-        length = int(self.first.stream.packets.length[i])
+        length = int(self.first.length_B[i])
         alike = self._alike(i)
         which = f"Packet {i} of {self.where[0]}, {length} B,"
         if alike:

@@ -23,6 +23,7 @@ from freezeframe.capture.card.tables import (
 
 LANE_BITS = 64
 RECORD_BITS = 72
+BLOCK_RAM_RECORDS = 512
 # The stream's cycle is that of the record less these: one tap register, two with the fast recorder; where a packet's
 # summary is recorded, as many as that takes.
 LATENCY_CYCLES = {"plain": 1, "fast": 2}
@@ -253,6 +254,13 @@ class ElaboratedCard:
     def memory_bits(self) -> int:
         """Bits of all trace memories."""
         return sum(len(tap.lanes) * tap.said.depth * RECORD_BITS for tap in self.recorders)
+
+    @property
+    def block_rams(self) -> int:
+        """How many block RAMs of 36 Kbit these memories take, 512 records each."""
+        return sum(
+            len(tap.lanes) * -(-tap.said.depth // BLOCK_RAM_RECORDS) for tap in self.recorders
+        )
 
     @cached_property
     def text(self) -> str:

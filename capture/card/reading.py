@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,9 @@ from msgspec.structs import fields
 
 from freezeframe.capture.card.lines import key_lines
 from freezeframe.capture.card.references import problems_of
+from freezeframe.capture.card.shipped import card_place, shipped_cards
 from freezeframe.capture.card.tables import NAME_PATTERN, CardFile
+from freezeframe.capture.card.wording import shown, wanted
 from freezeframe.capture.errors import InputError
 
 MOST_B = 1 << 20  # a card of 64 taps with everything declared has some 60 kB
@@ -23,7 +26,7 @@ _SHOWN = 20
 
 _UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`(?: - at `([^`]*)`)?")
 _MISSING = re.compile(r"Object missing required field `([^`]*)`(?: - at `([^`]*)`)?")
-_AT = re.compile(r"(.*) - at `(?:key in )?([^`]*)`$")
+_AT = re.compile(r".* - at (`key` in )?`([^`]*)`$")
 _STEP = re.compile(r"\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]")
 
 
@@ -47,18 +50,29 @@ class CardError(InputError):
 def read_card(path: Path | str) -> CardFile:
     """Read a card file.
 
+    Args:
+        path: of the file, or the name of a card that ships.
     Raises:
         InputError: the file cannot be read, or is larger than a card can be.
         CardError: it is no TOML, or says what a card cannot be.
     """
-    place = Path(path)
+    place = card_place(path)
     try:
         with place.open("rb") as stream:
             data = stream.read(MOST_B + 1)
+    except FileNotFoundError:
+        raise InputError(
+            f"{place}: there is no such file; give a card file, or the name of a card that ships: "
+            f"{', '.join(shipped_cards())}"
+        ) from None
     except OSError as error:
         raise InputError(f"{place}: could not be read: {error.strerror}") from error
     if len(data) > MOST_B:
         raise InputError(f"{place}: larger than {MOST_B:,} B; a card file is text written by hand")
+    if data.startswith(codecs.BOM_UTF8):
+        raise CardError(
+            f"{place}:1: begins with a byte order mark (ef bb bf); save it as UTF-8 without one"
+        )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -90,9 +104,9 @@ def parse_card(text: str, name: str = "card") -> CardFile:
         if not problems:
             return card
     lines = key_lines(text)
-    shown = sorted({(_line(lines, problem.path), problem.text) for problem in problems})
-    more = [f"{name}: and {len(shown) - _SHOWN} more"] if len(shown) > _SHOWN else []
-    raise CardError("\n".join([f"{name}:{line}: {what}" for line, what in shown[:_SHOWN]] + more))
+    found = sorted({(_line(lines, problem.path), problem.text) for problem in problems})
+    more = [f"{name}: and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+    raise CardError("\n".join([f"{name}:{line}: {what}" for line, what in found[:_SHOWN]] + more))
 
 
 def _shape_problems(said: Mapping[str, Any]) -> Iterator[Problem]:
@@ -130,11 +144,11 @@ def _named_kind(kind: Any) -> Any:
     return get_args(bare)[1] if get_origin(bare) is dict else None
 
 
-def _one(path: tuple[str, ...], table: Any, kind: Any) -> Iterator[Problem]:
+def _one(path: tuple[str | int, ...], table: Any, kind: Any) -> Iterator[Problem]:
     try:
         convert(table, kind, strict=True)
     except ValidationError as error:
-        yield _problem(path, kind, str(error))
+        yield _problem(path, kind, str(error), table)
 
 
 def _count(name: str, table: Mapping[str, Any], kind: Any) -> Iterator[Problem]:
@@ -148,8 +162,8 @@ def _count(name: str, table: Mapping[str, Any], kind: Any) -> Iterator[Problem]:
             yield Problem((name,), f"no table {name}.*: a card has at least {limit.min_length}")
 
 
-def _problem(path: tuple[str | int, ...], kind: Any, message: str) -> Problem:
-    """Put a message of msgspec into words of a card file."""
+def _problem(path: tuple[str | int, ...], kind: Any, message: str, table: Any = None) -> Problem:
+    """Put a message of msgspec about a table into words of a card file."""
     where = ".".join(str(part) for part in path)
     unknown, missing = _UNKNOWN.fullmatch(message), _MISSING.fullmatch(message)
     if unknown is not None:
@@ -157,28 +171,54 @@ def _problem(path: tuple[str | int, ...], kind: Any, message: str) -> Problem:
         near = get_close_matches(unknown[1], _keys(kind, inner), n=1)
         known = ", ".join(_keys(kind, inner))
         hint = f"did you mean {near[0]}?" if near else f"there is {known}"
-        table = ".".join([*filter(None, [where]), *map(str, inner)])
+        holder = ".".join([*filter(None, [where]), *map(str, inner)])
         return Problem(
             (*path, *inner, unknown[1]),
-            f"unknown key {unknown[1]!r}{table and f' in {table}'}; {hint}",
+            f"unknown key {unknown[1]!r}{holder and f' in {holder}'}; {hint}",
         )
     if missing is not None:
         inner = _steps(missing[2])
-        table = ".".join([*filter(None, [where]), *map(str, inner)])
-        if not table:
+        holder = ".".join([*filter(None, [where]), *map(str, inner)])
+        if not holder:
             return Problem((missing[1],), f"{missing[1]} is missing; every card file has it")
-        return Problem((*path, *inner), f"{table}: {missing[1]} is missing")
+        return Problem((*path, *inner), f"{holder}: {missing[1]} is missing")
     at = _AT.fullmatch(message)
     inner = _steps(at[2]) if at is not None else ()
-    what = at[1] if at is not None else message
     key = ".".join(map(str, (*path, *inner)))
-    near_words = _choices(kind, inner)
-    if what.startswith("Invalid enum value") and near_words:
-        given = what.partition("'")[2].rstrip("'")
-        near = get_close_matches(given, near_words, n=1)
+    value = _value(table, inner)
+    if at is not None and at[1] is not None:
+        return Problem((*path, *inner), f"{key}: {_bad_name(value)}")
+    found = kind
+    for step in inner:
+        found = _inner(found, step)
+    if get_origin(_bare(found)) is dict and isinstance(value, dict):
+        # The checker does not name which of the tables inside it is wrong.
+        one = get_args(_bare(found))[1]
+        for name, part in value.items():
+            for problem in _one((*path, *inner, name), part, one):
+                return problem
+    words = _choices(kind, inner)
+    if isinstance(value, str) and words:
+        near = get_close_matches(value, words, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        what = f"{given!r} is not one of {', '.join(word or repr('') for word in near_words)}{hint}"
-    return Problem((*path, *inner), f"{key}: {what}")
+        known = ", ".join(word or repr("") for word in words)
+        return Problem((*path, *inner), f"{key}: {value!r} is not one of {known}{hint}")
+    return Problem((*path, *inner), f"{key}: {shown(value)} is not {wanted(found)}")
+
+
+def _value(table: Any, steps: tuple[str | int, ...]) -> Any:
+    """Return what a file has at a place inside a table."""
+    for step in steps:
+        table = table[step]
+    return table
+
+
+def _bad_name(table: Any) -> str:
+    names = [name for name in table if not re.fullmatch(NAME_PATTERN, name)]
+    return (
+        f"{shown(names[0]) if names else 'a name'}: a name is small letters, digits and _, a letter first, "
+        "at most 32"
+    )
 
 
 def _steps(text: str | None) -> tuple[str | int, ...]:
@@ -259,7 +299,9 @@ def _toml_words(message: str) -> str:
         return f"table [{dotted}] stands twice; join the two, or give one another name"
     if message.startswith("Cannot overwrite a value"):
         return "a key of this table stands twice; keep one"
-    return message
+    what, _, place = message.partition(" (at ")
+    column = re.search(r"column (\d+)", place)
+    return f"no TOML: {what[:1].lower()}{what[1:]}" + (f", at column {column[1]}" if column else "")
 
 
 def _toml_line(message: str, text: str) -> int:

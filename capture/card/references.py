@@ -270,10 +270,34 @@ def _cause(card: CardFile, where: Where, cause: Cause) -> Iterator[tuple[Where, 
         shape is None or shape.is_ not in ("ethernet", "link") or shape.fcs != "present"
     ):
         yield where, f"cause {name}: tap {cause.tap} has no format with its FCS present"
-    if cause.check in ("length", "sequence") and (shape is None or shape.is_ == "raw"):
+    if cause.check == "length" and (shape is None or shape.is_ == "raw"):
         yield where, f"cause {name}: tap {cause.tap} has no format that could say so"
     if cause.check == "sequence":
-        yield from _known_field(card, where, cause.field)
+        yield from _sequence(where, cause, tap, shape)
+
+
+def _sequence(
+    where: Where, cause: Cause, tap: Tap, shape: Format | None
+) -> Iterator[tuple[Where, str]]:
+    """Check that what counts up is a field of the tap's own format: the checker is built from its place."""
+    name, form = where[1], tap.format or "raw"
+    if shape is None or shape.is_ != "fields":
+        yield (
+            where,
+            f'cause {name}: a sequence is a field of a format with is = "fields"; tap {cause.tap} has format {form}'
+            + (f", {shape.is_}" if shape is not None else "")
+            + ": give it such a format, or the cause a wire",
+        )
+        return
+    of, _, field = cause.field.rpartition(".")
+    known = ", ".join(f"{form}.{each}" for each in shape.field)
+    if of != form or field not in shape.field:
+        said = (
+            f"{cause.field} is no field of format {form}"
+            if cause.field
+            else "field is missing, the one that counts up"
+        )
+        yield where, f"cause {name}: {said}; tap {cause.tap} has {known}"
 
 
 def _counters(card: CardFile) -> Iterator[tuple[Where, str]]:

@@ -20,6 +20,14 @@ def shipped_cards() -> dict[str, Path]:
     return {path.stem: path for path in sorted((hooks_folder() / "cards").glob("*.toml"))}
 
 
+def card_place(said: Path | str) -> Path:
+    """Return the file that is meant where a card file is asked for: a path, or the name of a card that ships."""
+    path = Path(said)
+    if path.is_file() or path.name != str(path) or path.suffix:
+        return path
+    return shipped_cards().get(path.name, path)
+
+
 def card_schema() -> dict[str, Any]:
     """Return the JSON Schema of a card file (JSON Schema 2020-12)."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema(CardFile)}

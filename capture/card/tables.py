@@ -11,12 +11,13 @@ from msgspec import Meta, Struct, field
 
 NAME_PATTERN = r"^[a-z][a-z0-9_]{0,31}$"  # it becomes a name in Verilog, C and SystemRDL
 
+CARD_NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
+WIRE = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
+WIRE_OR_NONE = r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$"
+
 Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 Doc = Annotated[str, Meta(max_length=200, description="one line for people")]
-Wire = Annotated[
-    str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$", description="a port of the device's top")
-]
-WIRE_OR_NONE = r"^([A-Za-z_][A-Za-z0-9_]{0,63})?$"
+Wire = Annotated[str, Meta(pattern=WIRE, description="a port of the device's top")]
 Ppm = Annotated[int, Meta(ge=0, le=100_000, description="tolerance of the crystal")]
 
 
@@ -27,7 +28,7 @@ class _Table(Struct, forbid_unknown_fields=True):
 class Header(_Table):
     """``[card]``."""
 
-    name: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}$", description="name of the card")]
+    name: Annotated[str, Meta(pattern=CARD_NAME_PATTERN, description="name of the card")]
     version: Annotated[str, Meta(max_length=32)] = "0.1"
     doc: Doc = ""
     rom: Annotated[

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.card.elaborated import ElaboratedTap
-from freezeframe.capture.card.tables import CardFile, Format, FormatField
+from freezeframe.capture.card.tables import CardFile, CrcCheck, Format, FormatField
 from freezeframe.decoders.crc import CRC16_IBM_3740, Crc
 from freezeframe.decoders.crc_catalogue import crc_of_check
 from freezeframe.decoders.tap import ethernet_kernels as kernels
@@ -31,7 +31,7 @@ FCS_RESIDUE = 0x2144DF1C  # the CRC-32/ISO-HDLC of bytes that end with their own
 PREAMBLE_B = 8
 _SHORTEST_B, _LONGEST_B = 64, 1518  # with the FCS
 _HEADER_B, _MOST_TAGS_B = 14, 8
-_LINK_HEADER_B, _LINK_TAIL_B = 16, 8
+LINK_HEADER_B, LINK_TAIL_B = 16, 8
 
 
 class Wrong(IntFlag):
@@ -88,6 +88,14 @@ class CheckedStream:
         """``(n,)``: the packet's first bytes are there; no header is read of the others."""
         hidden = int(Packet.CUT_BEGIN | Packet.VOID)
         return np.asarray((self.stream.packets.flags & hidden) == 0)
+
+    @property
+    def length_B(self) -> Int64:
+        """``(n,)``: bytes of each packet without a preamble, also those that its memory does not keep."""
+        before_B = self.start - self.stream.packets.offset
+        if self.said is not None and self.said.preamble:
+            before_B = np.where(self.stream.told, PREAMBLE_B, before_B)
+        return np.asarray(np.maximum(0, self.stream.packets.length - before_B))
 
     def content(self, packet: int) -> bytes:
         """Return the packet's bytes, without a preamble."""
@@ -155,8 +163,7 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
     if flagged:
         checked.wrong[ended & ((packets.flags & int(Packet.USER_END)) != 0)] |= int(Wrong.USER)
     without_B = 0 if present else FCS_B
-    preamble_B = PREAMBLE_B * said.preamble
-    length = np.where(stream.told, packets.length - preamble_B, checked.size)
+    length = np.where(stream.told, checked.length_B, checked.size)
     longest: Int64 | int = said.longest_B
     if not longest:  # a tag makes it longer; how many a digest stands for is not known
         l3 = out[kernels.L3]
@@ -243,9 +250,7 @@ def _fields(checked: CheckedStream, said: Format) -> tuple[dict[str, Int64], tup
             unasked.append(f"{checked.tap.name}: check {name}: {error}")
             continue
         for packet in np.flatnonzero(whole).tolist():
-            good = _crc_holds(
-                checked.content(packet), crc, check.at, check.first, check.end, check.order
-            )
+            good = _crc_holds(checked.content(packet), crc, check)
             checked.crc[packet] = good & (checked.crc[packet] != BAD)
     checked.wrong[checked.crc == BAD] |= int(Wrong.CRC)
     longest = said.longest_B or 1 << 62
@@ -256,22 +261,30 @@ def _fields(checked: CheckedStream, said: Format) -> tuple[dict[str, Int64], tup
     return columns, tuple(unasked)
 
 
-def _crc_holds(data: bytes, crc: Crc, at: int, first: int, end: int | None, order: str) -> bool:
+def crc_places(size_B: int, crc: Crc, check: CrcCheck) -> tuple[int, int] | None:
+    """Return the byte of a CRC in a packet of that size, and the byte after the last one it covers; None: too short."""
+    place = check.at if check.at >= 0 else size_B + check.at
+    end = check.end
+    stop = place if end is None else end if end >= 0 else size_B + end
+    fits = 0 <= place <= size_B - -(-crc.width // 8) and check.first <= stop <= size_B
+    return (place, stop) if fits else None
+
+
+def _crc_holds(data: bytes, crc: Crc, check: CrcCheck) -> bool:
     """Tell whether the CRC at a place of a packet is that of its span; no where the packet is too short."""
-    size = -(-crc.width // 8)
-    place = at if at >= 0 else len(data) + at
-    stop = place if end is None else end if end >= 0 else len(data) + end
-    if not 0 <= place <= len(data) - size or not first <= stop <= len(data):
+    places = crc_places(len(data), crc, check)
+    if places is None:
         return False
-    seen = int.from_bytes(data[place : place + size], "big" if order == "big" else "little")
-    return crc.of(data[first:stop]) == seen
+    place, stop = places
+    seen = int.from_bytes(data[place : place + -(-crc.width // 8)], check.order)
+    return crc.of(data[check.first : stop]) == seen
 
 
 def _link(checked: CheckedStream, said: Format) -> tuple[dict[str, Int64], tuple[str, ...]]:
     """Judge packets of the example card's link: header CRC, payload CRC, length."""
     stream = checked.stream
     whole = stream.whole
-    fits = (checked.size >= _LINK_HEADER_B) & checked.begun
+    fits = (checked.size >= LINK_HEADER_B) & checked.begun
     headers = np.zeros(len(checked.start), np.uint64)
     words = stream.content.view(np.uint64)
     headers[fits] = words[checked.start[fits] >> 3]
@@ -282,18 +295,18 @@ def _link(checked: CheckedStream, said: Format) -> tuple[dict[str, Int64], tuple
 
     columns = {"type": bits(0, 4), "flow": bits(8, 7), "length": bits(16, 10), "seq": bits(32, 16)}
     checked.wrong[whole & ~fits] |= int(Wrong.LENGTH)
-    wanted = _LINK_HEADER_B + 8 * columns["length"] + _LINK_TAIL_B
+    wanted = LINK_HEADER_B + 8 * columns["length"] + LINK_TAIL_B
     checked.wrong[whole & fits & (wanted != checked.size)] |= int(Wrong.LENGTH)
     for packet in np.flatnonzero(whole & fits).tolist():
         data = checked.content(packet)
         if CRC16_IBM_3740.of(data[:6] + data[8:16]) != int(headers[packet]) >> 48:
             checked.wrong[packet] |= int(Wrong.HEADER_CRC)
-    spans = np.maximum(0, checked.size - _LINK_HEADER_B - _LINK_TAIL_B)
+    spans = np.maximum(0, checked.size - LINK_HEADER_B - LINK_TAIL_B)
     sums = np.zeros(len(spans), np.uint32)
-    kernels.crc32_each(words, checked.start + _LINK_HEADER_B * fits, spans, sums)
-    has_tail = whole & (checked.size >= _LINK_HEADER_B + _LINK_TAIL_B)
+    kernels.crc32_each(words, checked.start + LINK_HEADER_B * fits, spans, sums)
+    has_tail = whole & (checked.size >= LINK_HEADER_B + LINK_TAIL_B)
     tails = np.zeros(len(spans), np.uint64)
-    tails[has_tail] = words[(checked.start[has_tail] + checked.size[has_tail] - _LINK_TAIL_B) >> 3]
+    tails[has_tail] = words[(checked.start[has_tail] + checked.size[has_tail] - LINK_TAIL_B) >> 3]
     expected = np.where(spans > 0, sums, 0)
     checked.crc[has_tail] = (tails == expected)[has_tail]
     checked.wrong[checked.crc == BAD] |= int(Wrong.CRC)

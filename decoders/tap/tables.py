@@ -105,7 +105,7 @@ def packet_table(recording: CardRecording, times: TimeBase, checked: CheckedStre
     with_fcs = ethernet and said is not None and said.fcs == "present"
     taken = set() if ethernet else _OWN
     own = {f"field_{name}" if name in taken else name: name for name in checked.columns}
-    rows = []
+    rows, length_B = [], checked.length_B
     for n in range(len(checked)):
         data, fcs = checked.content(n), -1
         flags = int(packets.flags[n])
@@ -119,7 +119,7 @@ def packet_table(recording: CardRecording, times: TimeBase, checked: CheckedStre
             "source": f"{recording.device}.{checked.tap.name}",
             "kind": "packet",
             "number": n,
-            "wire_B": int(packets.length[n]) - int(checked.start[n] - packets.offset[n]),
+            "wire_B": int(length_B[n]),
             "cycle": int(packets.begin[n]),
             "end_cycle": int(packets.end[n]),
             "verdict": _VERDICTS.get(int(checked.verdict[n]), ""),

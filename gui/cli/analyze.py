@@ -55,7 +55,7 @@ def run(
     from freezeframe.gui.cli.work.analyze import analyze, list_analyses
 
     if folder is None or not names:
-        list_analyses(json=json)
+        list_analyses(folder, json=json)
         return
     results = analyze(folder, names, device, tables, tables_format, force=force, json=json)
     if fail_on_findings and any(result.findings for result in results):

@@ -71,6 +71,11 @@ def write_pcapng(material: Material, path: Path) -> Wrote:
             f"{material.source}: nothing to export as pcapng: {what}, for instance "
             "-d spi+enc28j60, or -d trace for a capture folder"
         )
+    if not packets:
+        wrote.notes.append(
+            f"a file without a packet: none is in {', '.join(name for name, _ in material.tables)}; "
+            f"freezeframe explain {material.source} says what is"
+        )
     # The words of a recording are what its packets are made of.
     silent = [
         name

@@ -178,7 +178,7 @@ def _lane(card: CardView, group: str, end: CheckedStream) -> Lane:
             int(end.verdict[packet]), ""
         )
         tip = (
-            f"{card.source(end.tap)}: packet {packet}, {int(columns.length[packet]):,} B, {format_ps(begin)} to "
+            f"{card.source(end.tap)}: packet {packet}, {int(end.length_B[packet]):,} B, {format_ps(begin)} to "
             f"{format_ps(stop)}{verdict}"
         )
         bars.append(Bar(begin, stop, css, str(packet), tip, loud=bool(bad)))

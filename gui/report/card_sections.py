@@ -109,7 +109,7 @@ def _packet(card: CardView, end: CheckedStream, packet: int) -> tuple[str, ...]:
         f"{packet:,}",
         format_ps(int(t_ps[0])) if known else "not known",
         format_ps(int(t_ps[1] - t_ps[0])) if known else "not known",
-        f"{int(columns.length[packet]):,}",
+        f"{int(end.length_B[packet]):,}",
         verdict,
         element("span", shown, css="hex"),
     )

@@ -33,6 +33,7 @@ def test_without_a_name_the_analyses_are_listed_with_what_they_tell(capture: Pat
         assert {"throughput", "pressure", "credits"} <= {
             line.split(" ")[0] for line in done.out.split("\n")
         }
+    assert done.out.splitlines()[-1] == f"Run all of them:  freezeframe analyze {capture} all"
 
 
 def test_the_list_is_the_same_for_a_machine() -> None:

@@ -55,6 +55,15 @@ def test_analyze_prints_figures_by_the_names_of_the_card_file(capture: Path) -> 
     assert run_inside("analyze", str(capture), "taps", "--fail-on-findings").code == 1
 
 
+def test_without_a_name_those_that_such_a_card_can_be_asked_are_listed(capture: Path) -> None:
+    done = run_inside("analyze", str(capture))
+    assert (done.code, done.err) == (0, "")
+    names = [line.split("  ")[0] for line in done.out.split("\n\n")[0].splitlines()]
+    assert names == ["conservation", "crc", "latency", "pressure", "taps", "throughput"]
+    assert "What became of each packet between two taps of a path." in done.out
+    assert f"Run all of them:  freezeframe analyze {capture} all\n" in done.out
+
+
 def test_json_and_python_give_the_same_figures_and_the_tables_can_be_written(
     capture: Path, tmp_path: Path
 ) -> None:

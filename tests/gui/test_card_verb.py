@@ -118,7 +118,33 @@ def test_what_is_there_stays_and_what_is_missing_is_named(tmp_path: Path) -> Non
     done = run_inside("card", "new", str(tmp_path / "x.toml"), "--from", "ethernet-axis-65")
     assert "no card of that name ships; did you mean ethernet-axis-64?" in done.err
     assert "name the card file" in run_inside("card", "check").err
-    assert "could not be read" in run_inside("card", "check", str(tmp_path / "none.toml")).err
+    assert "there is no such file" in run_inside("card", "check", str(tmp_path / "none.toml")).err
+    done = run_inside("card", "new", str(tmp_path / "none" / "a.toml"))
+    assert (done.code, done.err) == (
+        2,
+        f"freezeframe: {tmp_path / 'none'}: there is no such folder; make it first\n",
+    )
+
+
+def test_a_card_that_ships_is_shown_built_and_compared_by_its_name(tmp_path: Path) -> None:
+    assert run_inside("card", "check", "liteeth").out.startswith("liteeth: liteeth ")
+    assert run_inside("card", "show", "switch-c").code == 0
+    assert run_inside("card", "build", "switch-c", "-o", str(tmp_path / "out")).code == 0
+    assert run_inside("card", "diff", "liteeth", "liteeth").code == 0
+
+
+def test_memories_that_no_fpga_can_hold_are_told_and_the_card_is_still_one(tmp_path: Path) -> None:
+    """64 taps of 16 lanes of 65,536 records take 128 block RAMs each lane; a fifth of them is below 1 Gbit."""
+    head = 'schema = 1\n[card]\nname = "big"\n[clock.bus]\nhz = 100_000_000\nregisters = true\n'
+    tap = '[tap.t{}]\nkind = "words"\nclock = "bus"\nbits = 1024\ndepth = 65536\n'
+    file = tmp_path / "big.toml"
+    file.write_text(head + "".join(tap.format(n) for n in range(15)))
+    told = "; its trace memories take 30,720 block RAMs of 36 Kbit, more than any FPGA has: give taps less depth, or "
+    done = run_inside("card", "check", str(file))
+    assert (done.code, done.err) == (0, "")
+    assert told in done.out
+    file.write_text(head + "".join(tap.format(n) for n in range(14)))
+    assert "block RAMs" not in run_inside("card", "check", str(file)).out
 
 
 def test_the_schema_names_every_table_and_editors_can_read_it() -> None:

@@ -153,8 +153,55 @@ def test_python_does_the_same(capture: Path) -> None:
     assert all(law.holds is not False for law in ff.check(folder))
     packets = ff.decode(folder)["A.rx_in"]
     assert packets[packets["kind"] == "error"]["number"].tolist() == [_BAD]
-    with pytest.raises(ff.InputError, match=r"in Python ff.explain\(ff.open"):
-        ff.explain(capture)
+    by_path = ff.explain(capture), ff.check(str(capture)), ff.decode(capture)
+    assert by_path[0].findings == ff.explain(folder).findings
+    assert by_path[1] == ff.check(folder)
+    assert isinstance(by_path[2], dict)
+    assert by_path[2]["A.rx_in"].equals(packets)
+
+
+def test_the_crc_that_stands_and_that_of_the_bytes_are_the_evidence(capture: Path) -> None:
+    good = zlib.crc32(_frame(_BAD)[:-4])
+    (finding,) = ff.explain(capture).findings
+    told = finding.evidence[0]
+    assert told.text == (
+        f"For: its CRC is wrong; FCS {good ^ 1:#010x}, its bytes give {good:#010x}"
+    )
+    (row,) = told.rows
+    assert row.label == f"packet {_BAD}, its last word"
+    assert row.value == int.from_bytes(_frame(_BAD)[-8:], "little")
+
+
+def test_a_frame_with_a_preamble_is_as_long_in_every_answer_as_one_without(tmp_path: Path) -> None:
+    text = _CARD_TEXT.replace('fcs = "present" ', 'fcs = "present"\npreamble = true')
+    card = elaborate(parse_card(text))
+    assert card.said.format["eth"].preamble
+    taps = {}
+    for place, tap in enumerate(card.taps):
+        model = TapModel(8, latency=tap.latency_cycles)
+        for number in range(6):
+            data = bytes.fromhex("55555555555555d5") + _frame(number)
+            model.feed(frame_beats(data, 100 + 20 * number + 5 * place, 8))
+        lanes, pointer, wrapped, stored = model.memories(tap.said.depth, 400)
+        taps[tap.name] = RecordedTap(tap, tuple(lanes), pointer, wrapped, stored=stored, offered=54)
+    made = replace(empty_recording(card), taps=taps, causes=0b1000)
+    pull(CardImage([made]), tmp_path / "x.ff")
+    assert "Packet 3 at rx_in, 64 B, was bad" in run_inside("explain", str(tmp_path / "x.ff")).out
+    assert "#0 64 B, good" in run_inside("decode", str(tmp_path / "x.ff")).out
+    report = tmp_path / "x.html"
+    run_inside("report", str(tmp_path / "x.ff"), "-o", str(report))
+    page = report.read_text("utf-8")
+    assert '<td class="n">57.6 ns</td><td class="n">64</td><td>good</td>' in page
+
+
+def test_an_export_without_a_packet_says_so(tmp_path: Path) -> None:
+    pull(CardImage([empty_recording(_CARD)]), tmp_path / "x.ff")
+    done = run_inside("export", str(tmp_path / "x.ff"), "--to", "pcapng", "-o", str(tmp_path / "x.pcapng"))  # fmt: skip
+    assert done.code == 0
+    assert (
+        "  note: a file without a packet: none is in A.rx_in, A.rx_out; freezeframe explain "
+        f"{tmp_path / 'x.ff'} says what is\n"
+    ) in done.out
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -12,6 +12,7 @@ import pytest
 import freezeframe as ff
 from freezeframe.capture.errors import InputError, RecorderStateError
 from freezeframe.capture.folder.samples import SampleFolder
+from freezeframe.decoders.trace.decode import Trace
 from tests.gui.cli import run_inside
 
 ROOT = Path(__file__).parents[2]
@@ -114,7 +115,9 @@ def test_a_capture_is_decoded_by_its_path_too_and_with_specs_as_tables(
     capture: ff.CaptureFolder,
 ) -> None:
     trace = ff.decode(capture)
-    assert ff.decode(capture.path).packets.equals(trace.packets)
+    again = ff.decode(capture.path)
+    assert isinstance(again, Trace)
+    assert again.packets.equals(trace.packets)
     tables = ff.decode(capture, "trace")
     assert len(tables["trace.packets"]) == len(trace.packets)
 
@@ -138,7 +141,7 @@ def test_what_is_no_capture_is_said(tmp_path: Path) -> None:
 def test_check_diff_and_report_take_a_path_or_an_opened_capture(
     capture: ff.CaptureFolder, tmp_path: Path
 ) -> None:
-    assert {law.state for law in ff.check(capture.path)} <= {"holds", "broken", "not checkable"}
+    assert {law.state for law in ff.check(capture)} <= {"holds", "broken", "not checkable"}
     assert ff.check(capture)[0].law.name == ff.check(str(capture.path))[0].law.name
     assert not ff.diff(capture, capture.path).different
     assert ff.explain(capture.path).findings[0].diagnosis == "word-omitted"
@@ -187,12 +190,12 @@ def test_a_type_checker_knows_what_each_name_gives_and_nothing_is_any(tmp_path: 
     assert [re.sub(r"[\w.]+\.", "", name) for name in types] == [
         "CaptureFolder | CardFolder",
         "CaptureFolder | CardFolder | SampleFolder",
-        "Trace",
+        "Trace | dict[str, DataFrame]",
         "dict[str, DataFrame]",
         "list[Finding]",
         "AnalysisResult",
         "dict[str, AnalysisResult]",
-        "list[Checked]",
+        "list[Checked] | list[LawVerdict]",
         "RunDiff[TapInRuns]",
         "Path",
         "Trigger",

@@ -14,7 +14,7 @@ from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.cli.analysis_text import analysis_text
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.analysis_tables import write_tables
-from freezeframe.gui.text import printable
+from freezeframe.gui.text import printable, shell_path
 
 _ALL = "all"
 
@@ -55,26 +55,34 @@ def analyze(
     return results
 
 
-def list_analyses(*, json: bool) -> None:
-    """Print the names of all analyses and what each tells."""
+def list_analyses(folder: CaptureFolder | CardFolder | None, *, json: bool) -> None:
+    """Print the names of all analyses and what each tells; of a capture, those that can be asked of it."""
     registry = load_analyses()
-    analyses = [registry.analyses[name] for name in sorted(registry.analyses)]
+    of_file = isinstance(folder, CardFolder)
+    analyses = [
+        analysis
+        for _, analysis in sorted(registry.analyses.items())
+        if not of_file or analysis.run_card is not None
+    ]
+    told = {a.id: a.card_summary if of_file and a.card_summary else a.summary for a in analyses}
     if json:
         emit_json(
             {
                 "analyses": [
-                    {"name": a.id, "title": a.title, "summary": a.summary} for a in analyses
+                    {"name": a.id, "title": a.title, "summary": told[a.id]} for a in analyses
                 ],
                 "broken": dict(registry.broken),
             }
         )
         return
-    width = max((len(a.id) for a in analyses), default=0)
-    for analysis in analyses:
-        print(f"{analysis.id:<{width}}  {printable(analysis.summary)}")
+    width = max(map(len, told), default=0)
+    for name, summary in told.items():
+        print(f"{name:<{width}}  {printable(summary)}")
     for name, why in registry.broken.items():
         print(f"{printable(name)} does not load: {printable(why)}")
-    print("\nRun some of them, or all: freezeframe analyze CAPTURE.ff NAME...")
+    place = "CAPTURE.ff" if folder is None else shell_path(str(folder.path))
+    print(f"\nRun some of them: freezeframe analyze {place} NAME...")
+    print(f"Run all of them:  freezeframe analyze {place} {_ALL}")
 
 
 def _chosen(registry: AnalysisRegistry, names: Sequence[str]) -> list[Analysis]:

@@ -10,6 +10,8 @@ from freezeframe.capture.card.build.outputs import outputs, stale
 from freezeframe.capture.card.build.ports import module_name
 from freezeframe.capture.card.differences import differences
 from freezeframe.capture.card.elaborated import (
+    BLOCK_RAM_RECORDS,
+    RECORD_BITS,
     ElaboratedCard,
     ElaboratedLaw,
     ElaboratedSource,
@@ -20,8 +22,11 @@ from freezeframe.capture.card.shipped import card_schema, shipped_cards
 from freezeframe.capture.card.tables import States
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.output import emit_json, table
-from freezeframe.gui.places import write_whole
+from freezeframe.gui.places import refuse_taken, write_whole
 from freezeframe.gui.text import plural, printable
+
+# The largest FPGAs of 2026 have less than 1 Gbit on the chip, block RAM and UltraRAM together: 29,127 of 36 Kbit.
+_MOST_BLOCK_RAMS = (1 << 30) // (BLOCK_RAM_RECORDS * RECORD_BITS)
 
 
 def act(
@@ -71,8 +76,7 @@ def _begin(file: Path, begin_from: str, force: bool) -> None:
         near = get_close_matches(begin_from, shipped, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(shipped)}"
         raise InputError(f"--from {begin_from}: no card of that name ships; {hint}")
-    if file.exists() and not force:
-        raise InputError(f"{file}: exists already; --force replaces it")
+    refuse_taken(file, force, "mac.toml")
     name = file.stem.lower().replace("_", "-")
     text = shipped[begin_from].read_text("utf-8")
     write_whole(file, text.replace(f'name = "{begin_from}"', f'name = "{name}"', 1).encode())
@@ -149,11 +153,17 @@ def _summary(card: ElaboratedCard) -> str:
             f"{card.name} {card.said.card.version}: C hooks alone, {log}{plural(len(card.causes), 'cause')}; "
             f"hash {card.hash:016x}"
         )
+    large = ""
+    if card.block_rams > _MOST_BLOCK_RAMS:
+        large = (
+            f"; its trace memories take {card.block_rams:,} block RAMs of 36 Kbit, more than any FPGA has: "
+            'give taps less depth, or store = "summary"'
+        )
     return (
         f"{card.name} {card.said.card.version}: {plural(len(card.taps), 'tap')} in "
         f"{plural(len(card.clocks), 'clock domain')}, {plural(card.memories, 'trace memory', 'trace memories')} "
         f"of {card.memory_bits / 8192:,.0f} KiB in all, {plural(len(card.causes), 'cause')}, "
-        f"{plural(len(card.counters), 'counter')}, {log}{plural(len(card.laws), 'law')}; hash {card.hash:016x}"
+        f"{plural(len(card.counters), 'counter')}, {log}{plural(len(card.laws), 'law')}; hash {card.hash:016x}{large}"
     )
 
 

@@ -80,7 +80,7 @@ def test_what_is_not_said_has_its_default() -> None:
          "c:15: tap.rx_in.keep: 'tails' is not one of none, tail, any; did you mean tail?"),
         ("bad_frame = 0", "bad_frme = 0",
          "c:16: unknown key 'bad_frme' in tap.rx_in.user; did you mean bad_frame?"),
-        ('"tail"\n', '"tail"\nbits = "64"\n', "c:16: tap.rx_in.bits: Expected `int`, got `str`"),
+        ('"tail"\n', '"tail"\nbits = "64"\n', "c:16: tap.rx_in.bits: '64' is not a whole number from 8 to 1,024"),
         ('"tail"\n', '"tail"\nbits = 100\n',
          "c:16: tap rx_in: 100 bits: 8, 16, 32 or a multiple of 64; widen it to 128 in the card"),
         ('"tail"\n', '"tail"\nbits = 8\n',
@@ -97,12 +97,28 @@ def test_what_is_not_said_has_its_default() -> None:
         ('tap = "rx_in"', 'tap = "rx_out_"',
          "c:31: cause bad_fcs: there is no tap 'rx_out_'; did you mean rx_out?"),
         ('tap = "rx_in"\n', "", "c:29: cause bad_fcs: tap is missing; there is rx_in, rx_out"),
+        ('name = "mac10g"', 'name = "MAC"',
+         "c:3: card.name: 'MAC' is not text \"...\" of small letters, digits, _ and -, a letter first, at most 32"),
+        ('wire = "rx_drop"', 'wire = "1x"',
+         "c:33: counter.rx_dropped.wire: '1x' is not text \"...\" of letters, digits and _, no digit first, at most "
+         '64, or ""'),
+        ("ready = true", "ready = 1", "c:22: tap.rx_out.ready: 1 is not true or false"),
+        ('recorder = "fast"', "store = { first_bytes = 9 }",
+         "c:17: tap.rx_in.store.first_bytes: 9 is not a whole number from 8 to 65,528, a multiple of 8"),
+        ('is = "ethernet"', 'is = "fields"\n[format.eth.field.Seq]\nat_bit = 0\nbits = 8',
+         "c:12: format.eth.field: 'Seq': a name is small letters, digits and _, a letter first, at most 32"),
+        ('is = "ethernet"', 'is = "fields"\n[format.eth.field.seq]\nat_bit = 0\nbits = 80',
+         "c:14: format.eth.field.seq.bits: 80 is not a whole number from 1 to 64"),
+        ('keep = "tail"', "keep = tail", "c:15: no TOML: invalid value, at column 8"),
+        ('check = "fcs"', 'check = "sequence"\nfield = "eth.ip.id"',
+         'c:29: cause bad_fcs: a sequence is a field of a format with is = "fields"; tap rx_in has format eth, '
+         "ethernet: give it such a format, or the cause a wire"),
         ('is = "ethernet"', 'is = "ethernet"\nfcs = "stripped"',
          "c:30: cause bad_fcs: tap rx_in has no format with its FCS present"),
         ('check = "fcs"', 'check = "no-ready"', "c:29: cause bad_fcs: no-ready needs cycles"),
         ('wire = "rx_drop"', "bits = 16",
          "c:32: counter rx_dropped: counts something at a tap, or a wire: one of the two"),
-        ("schema = 1", "schema = 2", "c:1: schema: Expected `int` <= 1"),
+        ("schema = 1", "schema = 2", "c:1: schema: 2 is not 1, the only one there is"),
         ("[counter.rx_dropped]", "[countr.rx_dropped]", "c:32: unknown key 'countr'; did you mean counter?"),
         ("[clock.rx]", "[clock.Rx]",
          "c:8: clock 'Rx': a name is small letters, digits and _, a letter first, at most 32"),
@@ -117,7 +133,7 @@ def test_each_problem_is_one_line_with_place_and_remedy(old: str, new: str, line
 def test_all_problems_are_told_at_once_and_a_wrong_table_hides_no_other() -> None:
     text = MAC.replace('clock = "rx"', 'clok = "rx"').replace("hz = 156_250_000", "hz = 1")
     assert problems(text) == [
-        "c:9: clock.rx.hz: Expected `int` >= 1000",
+        "c:9: clock.rx.hz: 1 is not a whole number from 1,000 to 2,000,000,000",
         "c:14: unknown key 'clok' in tap.rx_in; did you mean clock?",
         "c:21: unknown key 'clok' in tap.rx_out; did you mean clock?",
     ]
@@ -137,9 +153,10 @@ def test_an_empty_file_and_one_of_other_types_say_what_is_missing() -> None:
         "c:1: schema is missing; every card file has it",
     ]
     assert problems("schema = 1\ncard = 3\nclock = [1]\n[tap]\na = 1\n") == [
-        "c:2: card: Expected `object`, got `int`",
-        "c:3: clock: Expected `object`, got `array`",
-        "c:5: tap.a: Expected `object`, got `int`",
+        "c:2: card: 3 is not a table { name, version, doc, rom, map, map_hash }",
+        "c:3: clock: a list of 1 is not a table",
+        "c:5: tap.a: 1 is not a table { kind, clock, bits, keep, user, ready, interleaved, time, recorder, format, "
+        "depth, store, doc }",
     ]
 
 
@@ -177,14 +194,17 @@ tap = "rx_in"
         ('of = "lengths"\ntap = "rx_in"', 'of = "lengths"\ntap = "w"\n[tap.w]\nkind = "words"\nclock = "rx"',
          'c:41: histogram lengths: tap w has no packets; it is kind = "words"'),
         ('of = "lengths"', 'of = "sizes"', "c:42: histogram.lengths.of: 'sizes' is not one of lengths, gaps, levels"),
-        ('names = ["idle", "run"]', 'names = ["idle"]', "c:40: states.fsm.names: Expected `array` of length >= 2"),
+        ('names = ["idle", "run"]', 'names = ["idle"]',
+         'c:40: states.fsm.names: a list of 1 is not a list [...] of 2 to 256, each text "..." of small letters, '
+         "digits and _, a letter first, at most 32"),
         ('names = ["idle", "run"]', 'names = ["idle", "idle"]', "c:40: states fsm: idle stands in names twice"),
         ("[states.fsm]", "[states.bad]", "c:38: states bad: there is an [event.bad] too; another name"),
         ('wire = "state"', 'wire = "bad_code"',
          "c:38: states fsm: wire bad_code has bits 1, and 32 in [event.bad]"),
         ('wire = "bad"', 'wire = "rx_drop"',
          "c:34: event bad: wire rx_drop has clock rx, and bus in [counter.rx_dropped]"),
-        ('value = "bad_code"', 'value = "bad_code"\nbits = 41', "c:37: event.bad.bits: Expected `int` <= 40"),
+        ('value = "bad_code"', 'value = "bad_code"\nbits = 41',
+         "c:37: event.bad.bits: 41 is not a whole number from 1 to 40"),
         ("[tap.rx_out]", '[tap.event_log]\nkind = "words"\nclock = "rx"\n[tap.rx_out]',
          "c:19: tap event_log: is the name of the log of events and states; another name"),
     ],
@@ -248,8 +268,49 @@ def test_text_that_is_no_toml_or_no_text_is_refused_with_its_line(tmp_path: Path
     other.write_bytes(b"schema = 1\n# \xe9\n")
     with pytest.raises(CardError, match=r"latin\.toml:2: byte 0xe9 is no UTF-8 text"):
         read_card(other)
-    with pytest.raises(InputError, match="could not be read"):
-        read_card(tmp_path / "none.toml")
+    other.write_bytes(b"\xef\xbb\xbf" + MAC.encode())
+    with pytest.raises(
+        CardError, match=r"latin\.toml:1: begins with a byte order mark \(ef bb bf\); save it"
+    ):
+        read_card(other)
+    with pytest.raises(InputError, match="could not be read: Is a directory"):
+        read_card(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("", "field is missing, the one that counts up; tap rx_in has own.number"),
+        ('field = "own.seq"', "own.seq is no field of format own; tap rx_in has own.number"),
+        ('field = "number"', "number is no field of format own; tap rx_in has own.number"),
+    ],
+)
+def test_a_sequence_is_a_field_of_the_format_at_its_tap(field: str, said: str) -> None:
+    own = (
+        '[format.own]\nis = "fields"\n[format.own.field.number]\nat_bit = 0\nbits = 8\n[tap.rx_in]'
+    )
+    text = MAC.replace("[tap.rx_in]", own).replace('format = "eth"', 'format = "own"', 1)
+    text = text.replace('check = "fcs"', f'check = "sequence"\n{field}')
+    assert problems(text) == [f"c:34: cause bad_fcs: {said}"]
+    assert parse_card(text.replace(f"\n{field}\ntap", '\nfield = "own.number"\ntap'))
+
+
+def test_a_card_that_ships_is_meant_by_its_name_and_a_missing_file_lists_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "forth").mkdir()  # as `card build forth` leaves it
+    assert read_card("forth").card.name == "forth"
+    with pytest.raises(InputError) as refused:
+        read_card("fort")
+    assert str(refused.value) == (
+        "fort: there is no such file; give a card file, or the name of a card that ships: ethernet-8, "
+        "ethernet-axis-512, ethernet-axis-64, forth, liteeth, switch-c"
+    )
+    with pytest.raises(InputError, match="there is no such file"):
+        read_card(tmp_path / "forth.toml")
+    (tmp_path / "liteeth").write_text(MAC)
+    assert read_card("liteeth").card.name == "mac10g"
 
 
 @given(st.text(max_size=300), st.integers(0, len(MAC)), st.integers(0, 40))
