@@ -100,7 +100,7 @@ def match(t_ps, key, stage, phases, keys, totals, slow):
     # Complete messages are gathered: summing up phase by phase is twice as fast as message by message.
     rows = np.empty((stages, _GATHERED), np.int64)
     which = np.empty(_GATHERED, np.int64)
-    held = 0
+    held = np.int64(0)
     taken = len(t_ps)
     for i in range(len(t_ps)):
         k = np.uint32(key[i])
@@ -110,7 +110,7 @@ def match(t_ps, key, stage, phases, keys, totals, slow):
             break
         seen = np.int64(mask[k])
         if (seen & _STAGES) >> s:
-            _close(k, keys, phases, totals, slow)
+            _close(np.int64(k), keys, phases, totals, slow)
             seen = _KNOWN
         if s < final:
             times[k, s] = t_ps[i]
@@ -124,13 +124,21 @@ def match(t_ps, key, stage, phases, keys, totals, slow):
             held += 1
             if held == _GATHERED:
                 _add_all(held, rows, which, phases, totals, slow)
-                held = 0
+                held = np.int64(0)
         else:
             times[k, s] = t_ps[i]
             mask[k] = seen | 1 << s
-            _close(k, keys, phases, totals, slow)
+            _close(np.int64(k), keys, phases, totals, slow)
     _add_all(held, rows, which, phases, totals, slow)
     return taken
+
+
+@no_type_check
+@njit(cache=True, nogil=True)
+def _copy(row, to):
+    """Copy the times of a message; numba takes seconds to compile the assignment of a slice."""
+    for s in range(len(row)):
+        to[s] = row[s]
 
 
 @no_type_check
@@ -141,7 +149,7 @@ def _close(k, keys, phases, totals, slow):
     keys.mask[k] = _KNOWN
     if not seen & (_KNOWN | 1):
         keys.head_mask[k] = seen
-        keys.head_times[k] = keys.times[k]
+        _copy(keys.times[k], keys.head_times[k])
     else:
         _judge(k, keys.times[k], seen & _STAGES, phases, totals, slow)
 
@@ -166,10 +174,10 @@ def _judge(k, row, seen, phases, totals, slow):
 def _add(k, row, phases, totals, slow):
     """Add one complete message."""
     rows = np.empty((len(row), 1), np.int64)
-    rows[:, 0] = row
+    _copy(row, rows[:, 0])
     which = np.empty(1, np.int64)
     which[0] = k
-    _add_all(1, rows, which, phases, totals, slow)
+    _add_all(np.int64(1), rows, which, phases, totals, slow)
 
 
 @no_type_check
@@ -230,10 +238,10 @@ def _keep_slow(whole, k, row, slow):
     if at == n:
         return
     for j in range(n - 1, at, -1):
-        slow.times[j] = slow.times[j - 1]
+        _copy(slow.times[j - 1], slow.times[j])
         slow.whole[j] = slow.whole[j - 1]
         slow.key[j] = slow.key[j - 1]
-    slow.times[at] = row
+    _copy(row, slow.times[at])
     slow.whole[at] = whole
     slow.key[at] = k
 
@@ -266,11 +274,11 @@ def join(phases, keys, later, totals, slow):
             if here:
                 _close(k, keys, phases, totals, slow)
             if first and is_over:
-                times[k] = later.head_times[k]
+                _copy(later.head_times[k], times[k])
                 mask[k] |= first
                 _close(k, keys, phases, totals, slow)
         mask[k] = (mask[k] | later.mask[k]) & _KNOWN | there
-        times[k] = later.times[k]
+        _copy(later.times[k], times[k])
 
 
 @no_type_check

@@ -152,7 +152,7 @@ def join_lanes(
         if both and _is_align(a) and _is_align(b):
             s.skew = at1[j] - at0[i]
             event_count = _tell_skew(s, span0[i], at, events, event_count)
-            s.align[:] = -1
+            s.align[0] = s.align[1] = -1
         elif _is_align(a) or _is_align(b):
             if both or only0:
                 s.align[0] = at0[i] if _is_align(a) else s.align[0]
@@ -160,10 +160,10 @@ def join_lanes(
                 s.align[1] = at1[j] if _is_align(b) else s.align[1]
             apart = s.align[1] - s.align[0]
             span = span0[i] if both or only0 else span1[j]
-            if s.align.min() >= 0 and abs(apart) <= MOST_SKEW_COLUMNS * span * 4 // 3:
+            if min(s.align[0], s.align[1]) >= 0 and abs(apart) <= MOST_SKEW_COLUMNS * span * 4 // 3:
                 s.skew = apart
                 event_count = _tell_skew(s, span, at, events, event_count)
-                s.align[:] = -1
+                s.align[0] = s.align[1] = -1
         i += both or only0
         j += both or not only0
         kind = _decided(a, b)

@@ -268,13 +268,13 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(scl_share: float, glitc
     rng = random.Random(5)
     value = SCL | SDA
     samples = bytearray([value])
-    for _ in range(4_000):
+    for _ in range(1_200):
         value ^= SCL * (rng.random() < scl_share) | SDA * (rng.random() < 0.5)
         samples.append(value)
     edges = edges_of(bytes(samples))
     values = I2C.option_values({"glitch_ns": glitch_ns})
     whole = decode_i2c(edges, values, I2C.new_state(values), True)
-    assert len(whole["i2c.bytes"]) > 50
+    assert len(whole["i2c.bytes"]) > 12
     for size in (1, 7, 1_000):
         cuts = range(0, len(samples), size)
         assert_same_in_pieces(whole, decode_i2c, I2C.new_state(values), edges, values, cuts)

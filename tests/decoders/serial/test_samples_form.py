@@ -36,7 +36,7 @@ ODD_UNITS_B = (3, 5, 6, 7)  # no machine word
 WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)[
     : int(os.environ.get("FREEZEFRAME_WIDTHS", "4"))
 ]
-SEEDS = int(os.environ.get("FREEZEFRAME_SEEDS", "150"))
+SEEDS = int(os.environ.get("FREEZEFRAME_SEEDS", "60"))
 
 
 def levels(edges: Edges) -> np.ndarray[Any, np.dtype[np.uint64]]:

@@ -245,7 +245,7 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(
     rng = random.Random(5)
     value = 0b1111000
     samples = bytearray([value])
-    for _ in range(4_000):
+    for _ in range(1_200):
         still = rng.random() < 0.05
         for bit in range(3 + selects):
             share = 0.01 if bit >= 3 else 0.5
@@ -256,8 +256,8 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(
     edges = Edges(sample, value_, NAMES, RATE_HZ, 0, len(samples)).select(probes)
     values = SPI.option_values(options)
     whole = decode_spi(edges, values, SPI.new_state(values), True)
-    assert len(whole["spi.words"]) > 30
-    assert (len(whole["spi.transfers"]) > 5) == bool(selects or options)
+    assert len(whole["spi.words"]) > 8
+    assert (len(whole["spi.transfers"]) > 1) == bool(selects or options)
     for size in (1, 7, 1_000):
         cuts = range(0, len(samples), size)
         assert_same_in_pieces(whole, decode_spi, SPI.new_state(values), edges, values, cuts)
