@@ -8,6 +8,8 @@ need g++ g++
 need make make
 [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev" # gcc only recommends it
 need verilator verilator
+[ -e /usr/include/json-c/json.h ] || missing="$missing libjson-c-dev" # LiteX's simulation is built with these two
+[ -e /usr/include/event2/event.h ] || missing="$missing libevent-dev"
 need ccache ccache # one and the same C++ of Verilator is compiled once
 need iverilog iverilog
 need yosys yosys

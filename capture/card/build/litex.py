@@ -21,29 +21,36 @@ def litex_module(card: ElaboratedCard) -> str:
     return f'''"""The recorder of card {card.name} in a LiteX SoC, made by 'freezeframe card build'.
 
     self.ff = {title}(platform, taps={{{", ".join(f'"{tap.name}": ...' for tap in card.taps[:2])}}})
-    self.bus.add_slave("ff", self.ff.bus, SoCRegion(size=self.ff.SIZE, cached=False))
+    region = SoCRegion(origin=0x90000000, size=self.ff.SIZE, cached=False)  # a free place among the SoC's IO regions
+    self.bus.add_slave("ff", self.ff.bus, region)
 """
 
 from pathlib import Path
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect import wishbone
-from migen import C, ClockSignal, Instance, Mux, Replicate, ResetSignal, Signal
+from migen import C, ClockSignal, If, Instance, Mux, Replicate, ResetSignal, Signal
 
 
 class {title}(LiteXModule):
     """Listens to LiteX streams.
 
     taps: an Endpoint for each tap. wires: the card's own signals. domains: clock domains of other names.
+    boot_nonce: a number or Signal, another at every power-up; by default the cycle of the first access, which a host
+    makes at any time: give one where a CPU makes it.
     """
 
     SIZE = 0x{1 << stride_log2(card):x}
 
-    def __init__(self, platform, taps, wires=None, domains=None, boot_nonce=0):
+    def __init__(self, platform, taps, wires=None, domains=None, boot_nonce=None):
         wires, domains = wires or {{}}, domains or {{}}
         self.bus = wishbone.Interface(data_width=32, adr_width=30, addressing="word")
         self.frozen, self.hold = Signal(), Signal()
         line = Signal(33)
+        if boot_nonce is None:
+            boot_nonce, accessed = Signal(32, reset_less=True), Signal()
+            sync = getattr(self.sync, domains.get("{card.clocks[0].name}", "sys"))
+            sync += If(self.bus.cyc & self.bus.stb, accessed.eq(1)).Elif(~accessed, boot_nonce.eq(boot_nonce + 1))
         if platform is not None:
             folder = Path(__file__).parent
             for place in (folder / "{name}.f").read_text().split():
@@ -51,7 +58,7 @@ class {title}(LiteXModule):
         self.specials += Instance(
             "{name}",
 {clocks}            i_rst=ResetSignal("sys"), i_bus_rst=ResetSignal("sys"),
-            i_boot_nonce=C(boot_nonce, 32),
+            i_boot_nonce=C(boot_nonce, 32) if isinstance(boot_nonce, int) else boot_nonce,
             i_wb_cyc=self.bus.cyc, i_wb_stb=self.bus.stb, i_wb_we=self.bus.we, i_wb_adr=self.bus.adr,
             i_wb_dat_w=self.bus.dat_w, i_wb_sel=self.bus.sel, o_wb_ack=self.bus.ack, o_wb_err=self.bus.err,
             o_wb_dat_r=self.bus.dat_r,
