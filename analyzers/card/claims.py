@@ -70,6 +70,7 @@ class Claim:
         falsifier: what would have shown it wrong.
         lanes: bytes of a beat of ``width`` that changed; of crossed lanes those of one sort are told as one.
         after: what came of it: packets in the second tap's memory.
+        used: how many packets of the first tap, from ``packet`` on, came out in those.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Claim:
     lanes: tuple[int, ...] = ()
     width: int = 1
     after: tuple[int, ...] = ()
+    used: int = 1
 
 
 def findings_of(claims: Sequence[Claim], device: str) -> list[Finding]:

@@ -39,6 +39,19 @@ class Places:
         clock = self.times.clocks[self.recording.device, end.tap.clock.name]
         return int(t_ps[0]), int(unc_ps[0]) + slack * int(clock.ps_per_cycle)
 
+    def lead_ps(self, first: CheckedStream, i: int, second: CheckedStream, j: int) -> int | None:
+        """Return how much earlier packet ``j`` is at the second tap than ``i`` at the first, at least.
+
+        None where nobody knows.
+        """
+        (a, unc_a), (b, unc_b) = self.at(first, i), self.at(second, j)
+        if a is None or b is None or unc_a is None or unc_b is None:
+            return None
+        if first.tap.clock == second.tap.clock:
+            slack = first.stream.packets.begin_slack[i], second.stream.packets.begin_slack[j]
+            return None if any(slack) else a - b
+        return a - b - unc_a - unc_b if min(unc_a, unc_b) >= 0 else None
+
     def row(self, end: CheckedStream, packet: int, label: str, *, last: bool = False) -> Row:
         """Return the packet's first record, or its last one, as a row of evidence."""
         stream, columns = end.stream, end.stream.packets

@@ -98,15 +98,13 @@ def confronted(card: CardView, view: StretchView, claim: Claim) -> Claim:
         return claim
     here = view.where
     if claim.packet is not None and not _came_out_whole(view, claim):
-        bytes_before = view.first, claim.packet
         for end in _taps(card, view, behind=True):
-            if _stands(bytes_before, end):
+            if _stands(view, (view.first, claim.packet), end, behind=True):
                 text = f"at {end.tap.name} it stands as at {here[0]}: what {here[1]} recorded is suspect"
                 return _doubted(claim, text)
     if len(claim.after) == 1:
-        bytes_after = view.second, claim.after[0]
         for end in _taps(card, view, behind=False):
-            if _stands(bytes_after, end):
+            if _stands(view, (view.second, claim.after[0]), end, behind=False):
                 text = f"at {end.tap.name} it stood as at {here[1]}: what {here[0]} recorded is suspect"
                 return _doubted(claim, text)
     return claim
@@ -137,16 +135,34 @@ def _taps(card: CardView, view: StretchView, *, behind: bool) -> Iterator[Checke
         yield other.second if behind else other.first
 
 
-def _stands(packet: tuple[CheckedStream, int], end: CheckedStream) -> bool:
-    """Tell whether a packet stands at another tap, byte by byte; without an FCS where one of them has none."""
+def _stands(
+    view: StretchView, packet: tuple[CheckedStream, int], end: CheckedStream, *, behind: bool
+) -> bool:
+    """Tell whether a packet stands at another tap, byte by byte; without an FCS where one of them has none.
+
+    An equal one that passed there too early, or too late, is another. Where no time says so, the packet has to be
+    unlike all others at its own tap.
+    """
     own, number = packet
     cut = _has_fcs(own) != _has_fcs(end)
-    return _body(own, number, cut) in _bodies(end, cut)
+    body = _body(own, number, cut)
+    for n in _bodies(end, cut).get(body, ()):
+        lead_ps = view.lead_ps(own, number, end, n) if behind else view.lead_ps(end, n, own, number)
+        if lead_ps is None and len(_bodies(own, cut).get(body, ())) == 1:
+            return True
+        if lead_ps is not None and lead_ps <= 0:
+            return True
+    return False
 
 
 @lru_cache(maxsize=16)
-def _bodies(end: CheckedStream, cut: bool) -> frozenset[bytes]:
-    return frozenset(_body(end, n, cut) for n in range(len(end)) if end.stream.whole[n])
+def _bodies(end: CheckedStream, cut: bool) -> dict[bytes, list[int]]:
+    """Return the numbers of the packets at a tap that have the same bytes."""
+    numbers: dict[bytes, list[int]] = {}
+    for n in range(len(end)):
+        if end.stream.whole[n]:
+            numbers.setdefault(_body(end, n, cut), []).append(n)
+    return numbers
 
 
 def _body(end: CheckedStream, packet: int, cut: bool) -> bytes:

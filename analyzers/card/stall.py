@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from freezeframe.analyzers.card.claims import DROPPED, STALLED, Claim, Says, Witness
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import BAD
 from freezeframe.decoders.tap.kinds import Packet
+
+Int64 = npt.NDArray[np.int64]
 
 _TIMES = 10  # a wait so many times the longest that passed is no ordinary one
 _CYCLES = 1_000
@@ -109,7 +112,7 @@ def _waiting(
         return None
     pairs = np.array(view.pairing.pairs)
     there = np.flatnonzero((first.stream.packets.flags & int(Packet.CUT_END)) == 0)
-    there = there[there > pairs[-1, 0]]
+    there = _not_come_out(view, there)
     if view.stretch.said.drops is not None:  # a bad one may be dropped for that
         there = there[first.verdict[there] != BAD]
     if not len(there):
@@ -133,6 +136,21 @@ def _waiting(
     return _Waiting(
         Witness(Says.FOR, text, (view.row(first, waits, f"packet {waits}"),)), len(there)
     )
+
+
+def _not_come_out(view: StretchView, there: Int64) -> Int64:
+    """Return those packets of the first tap that are newer than all that came out, as they were or otherwise."""
+    newest = [(i, j) for i, j in view.pairing.pairs]
+    newest += [
+        (claim.packet + claim.used - 1, claim.after[-1])
+        for claim in view.claims()
+        if claim.packet is not None and claim.after
+    ]
+    later = there[there > max(i for i, _ in newest)]
+    # What came out since, and is like none that went in, was one of them each.
+    whole = (view.second.stream.packets.flags & int(Packet.CUT_END)) == 0
+    unlike = int(whole[max(j for _, j in newest) + 1 :].sum())
+    return later[unlike:]
 
 
 def _broken_off(view: StretchView, silent: int) -> _Waiting | None:

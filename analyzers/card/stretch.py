@@ -155,21 +155,7 @@ class StretchView(Places):
     @cached_property
     def _leads_ps(self) -> list[int | None]:
         """Return how much earlier each of `all_pairs` is at the second tap, at least; None where nobody knows."""
-        one_clock = self.first.tap.clock == self.second.tap.clock
-        found: list[int | None] = []
-        for i, j in self.all_pairs:
-            (a, unc_a), (b, unc_b) = self.at(self.first, i), self.at(self.second, j)
-            if a is None or b is None or unc_a is None or unc_b is None:
-                found.append(None)
-            elif one_clock:
-                slack = (
-                    self.first.stream.packets.begin_slack[i],
-                    self.second.stream.packets.begin_slack[j],
-                )
-                found.append(a - b if not any(slack) else None)
-            else:
-                found.append(a - b - unc_a - unc_b if min(unc_a, unc_b) >= 0 else None)
-        return found
+        return [self.lead_ps(self.first, i, self.second, j) for i, j in self.all_pairs]
 
     @cached_property
     def pairing(self) -> Pairing:
@@ -320,7 +306,7 @@ class StretchView(Places):
             ahead = content(self.first, a[0]), content(self.first, a[1])
             one = joined(*ahead, after=content(self.second, b[0]), widths=self._widths)
             if one is not None:
-                return [self._named(one, a[0], b[0])], 2, 1
+                return [replace(self._named(one, a[0], b[0]), used=2)], 2, 1
         if len(b) > 1:
             behind = content(self.second, b[0]), content(self.second, b[1])
             one = split(content(self.first, a[0]), behind, self._widths)

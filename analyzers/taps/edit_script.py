@@ -71,7 +71,7 @@ def _walk(a, b):  # type: ignore[no-untyped-def]
     i = _equal_run(a, none, b, none, min(n, m))
     j = i
     groups[0, 2] = i
-    used = np.int64(1)
+    used: Any = np.int64(1)
     ops = np.zeros(0, np.uint8)
     snakes = np.zeros(0, np.int64)
     while i < n or j < m:
@@ -158,9 +158,9 @@ def _near(a, i, b, j, exact):  # type: ignore[no-untyped-def]
     reach = np.zeros(2 * most + 3, np.int64)
     middle = most + 1
     history = np.zeros(1024, np.int64)  # row d begins at d * d and has 2 d + 1 places
-    found = np.int64(0)
-    x = np.int64(0)
-    d = np.int64(0)
+    found: Any = np.int64(0)
+    x: Any = np.int64(0)
+    d: Any = np.int64(0)
     while True:
         if (d + 1) * (d + 1) > history.size:
             grown = np.zeros(4 * history.size, np.int64)

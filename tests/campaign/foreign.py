@@ -95,9 +95,11 @@ def _delay(ran: Ran, truth: Truth, hit: list[int], explanation: CardExplanation)
     return None if cycle is None else cycle - int(end.stream.packets.end[hit[0]])
 
 
+_LINE = ["every_length=100", "shortest=64", "longest=200", "pause=4", "lazy=20"]
 LONG = {
     # The line has 8 bits: of a hundred frames one is long, or a billion cycles would not do.
-    "liteeth-32": ["every_length=100", "shortest=64", "longest=200", "pause=4", "lazy=20"],
+    "liteeth-8": _LINE,
+    "liteeth-32": _LINE,
     "axis-512": ["every_length=4", "shortest=64", "longest=1518", "pause=30", "lazy=20"],
 }
 """Of so many frames one is of the next of all lengths, 64 to 9,000 B; the others are between two."""

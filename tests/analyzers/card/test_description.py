@@ -411,6 +411,15 @@ def test_a_tap_that_disagrees_with_both_its_neighbours_is_the_suspect(what: str)
     assert all("recorder-suspect" in f.candidates for f in found.findings)
 
 
+def test_an_older_packet_of_the_same_bytes_behind_does_not_make_the_recorder_suspect() -> None:
+    sent = frames()
+    sent[6] = sent[0]
+    wrong = sent[6][:30] + bytes([sent[6][30] ^ 4]) + sent[6][31:]
+    changed = [*sent[:6], wrong, *sent[7:]]
+    found = explain_card(recording(THREE, {"a": sent, "b": changed, "c": changed}))
+    assert [(f.diagnosis, f.packet, f.tap) for f in found.findings] == [("bits-altered", 6, "b")]
+
+
 def test_a_packet_that_is_bad_at_the_first_tap_and_good_behind_it_was_not_bad() -> None:
     sent = frames()
     wrong = sent[5][:30] + bytes([sent[5][30] ^ 4]) + sent[5][31:]
@@ -492,6 +501,16 @@ def test_the_last_packet_before_a_pause_may_be_lost_or_wait() -> None:
     sent = frames()
     found = explain_card(recording(TWO, {"a": sent, "b": sent[:-1]}, closed=60_000))
     assert [f.candidates for f in found.findings] == [("stalled", "packet-dropped")]
+
+
+@pytest.mark.parametrize("how", ["a bit is turned", "nothing of it is left"])
+def test_the_last_packet_before_a_pause_that_came_out_changed_does_not_wait(how: str) -> None:
+    sent = frames()
+    turned = sent[-1][:30] + bytes([sent[-1][30] ^ 4]) + sent[-1][31:]
+    last = turned if how == "a bit is turned" else bytes(range(200))
+    found = explain_card(recording(TWO, {"a": sent, "b": [*sent[:-1], last]}, closed=60_000))
+    assert "stalled" not in names(found)
+    assert ("bits-altered" in names(found)) == (how == "a bit is turned")
 
 
 def test_no_stall_is_told_of_a_memory_whose_newest_records_were_not_read() -> None:
