@@ -157,6 +157,8 @@ class EventLog:
     ) -> None:
         """Work through the cycles in which anything happens, up to ``until`` or (None) until the log is closed."""
         while state.end is None:
+            if not pending:
+                _only_drain(state, until)
             cycle = self._next(state)
             if pending and state.shut is None and (cycle is None or pending[0][0] < cycle):
                 cycle = pending[0][0]
@@ -249,3 +251,19 @@ class EventLog:
         s.end = cycle + 1
         if records is not None:
             records.extend(closing)
+
+
+def _only_drain(s: _State, until: int | None) -> None:
+    """Let pass at once the drains, all but the last, before which nothing else can happen."""
+    if s.cause_cycle is None or s.shut is not None or s.due or s.at < s.cause_cycle:
+        return
+    if s.timed or s.previous is None:
+        gone = (s.at - s.cause_cycle) // s.drain
+        reach = gone + s.left - 1
+        if until is not None:
+            reach = min(reach, (until - s.cause_cycle) // s.drain)
+        if reach > gone:
+            at = s.cause_cycle + s.drain * reach
+            s.level = max(0, s.level - (at - s.at))
+            s.left -= reach - gone
+            s.at = at

@@ -123,12 +123,13 @@ class EmulatorTarget:
         self._check_open()
         asked = _checked(addresses)
         self.pair.advance(self._access_ps)
-        if not len(asked):
-            return np.empty(0, dtype=np.uint32)
-        fast = self._from_one_window(asked)
-        if fast is not None:
-            return fast
-        return np.array([self._read(address) for address in asked.tolist()], dtype=np.uint32)
+        words = np.empty(len(asked), dtype=np.uint32)
+        done = 0
+        while done < len(asked):
+            got = self._beginning(asked[done:])
+            words[done : done + len(got)] = got
+            done += len(got)
+        return words
 
     def write(self, address: int, words: Sequence[int] | Words) -> None:
         """Write words to consecutive addresses; those the device refuses are counted by it.
@@ -169,19 +170,21 @@ class EmulatorTarget:
         device = address // MAP_SIZE
         self._files[device if device < len(self._files) else 0].refuse(address)
 
-    def _from_one_window(self, asked: npt.NDArray[np.int64]) -> Words | None:
-        """Return the words when all lie in one window: trace memories are read so, thousands of words at a time."""
-        low, high = int(asked.min()), int(asked.max())
-        device, offset = divmod(low, MAP_SIZE)
-        if device >= len(self._files):
-            return None
-        window = self._files[device].window(offset)
-        if window is None:
-            return None
-        start, words = window
-        if high - device * MAP_SIZE >= start + 4 * len(words):
-            return None
-        return words[(asked - device * MAP_SIZE - start) // 4]
+    def _beginning(self, asked: npt.NDArray[np.int64]) -> Words | list[int]:
+        """Return the words at the first addresses, as many as one window holds: trace memories are read so, thousands
+        of words at a time; else the word at the first alone.
+        """
+        first = int(asked[0])
+        device, offset = divmod(first, MAP_SIZE)
+        window = self._files[device].window(offset) if device < len(self._files) else None
+        if window is not None:
+            start, words = window
+            places = (asked - device * MAP_SIZE - start) // 4
+            outside = (asked < first) | (places >= len(words))
+            count = int(outside.argmax()) if outside.any() else len(asked)
+            if count:
+                return words[places[:count]]
+        return [self._read(first)]
 
 
 def open_emulator(url: str) -> EmulatorTarget:
