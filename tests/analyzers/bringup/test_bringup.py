@@ -52,19 +52,19 @@ def outcome(target: Target) -> dict[str, StageResult]:
     return {result.stage: result for result in climb(open_devices(target), discard=True)}
 
 
-def test_a_sound_pair_passes_all_four_stages() -> None:
-    results = outcome(EmulatorTarget(seed=0))
-    assert {name: result.outcome for name, result in results.items()} == dict.fromkeys(
-        ("interface", "host-dma", "loopback", "pair"), "passed"
-    ), [result.seen for result in results.values()]
+def quiet(seed: int, fault: str = "none") -> EmulatorTarget:
+    """Return a pair whose hosts send little of their own, and whose registers answer within 5 us."""
+    return EmulatorTarget(fault=fault, seed=seed, load="light", access_ps=5 * US)
 
 
-def test_the_cards_are_left_armed_without_traffic_and_loopback_and_with_their_registers() -> None:
-    target = EmulatorTarget(seed=3)
-    devices = open_devices(target)
+def test_a_sound_pair_passes_all_four_stages_and_is_left_as_it_was_and_armed() -> None:
+    devices = open_devices(quiet(3))
     devices[0].write("trigger.term.value_lo", 0x1234, 1)
     devices[1].target.write(devices[1].window("inject_buffer") + 8, [0x5678])
-    climb(devices)
+    results = climb(devices)
+    assert {result.stage: result.outcome for result in results} == dict.fromkeys(
+        ("interface", "host-dma", "loopback", "pair"), "passed"
+    ), [result.seen for result in results]
     for device in devices:
         assert device.field("ctl.state", "state") == 1
         assert device.read("provoke.link") == 0
@@ -92,7 +92,7 @@ def address_line_stuck(address: int, words: list[int]) -> tuple[int, list[int]]:
 
 
 def test_a_data_line_stuck_at_0_is_told_with_register_and_bit() -> None:
-    results = outcome(Wrong(EmulatorTarget(seed=17), write=only_terms(stuck_bit)))
+    results = outcome(Wrong(quiet(17), write=only_terms(stuck_bit)))
     assert results["interface"].outcome == "failed"
     assert "trigger.term.value_lo" in results["interface"].seen
     assert (
@@ -113,7 +113,7 @@ def only_terms(
 
 
 def test_an_address_line_that_is_stuck_shows_in_the_inject_buffer() -> None:
-    results = outcome(Wrong(EmulatorTarget(seed=17), write=address_line_stuck))
+    results = outcome(Wrong(quiet(17), write=address_line_stuck))
     assert results["interface"].outcome == "failed"
     assert "A: inject_buffer[" in results["interface"].seen
     assert "of 2048 words differ" in results["interface"].seen
@@ -123,7 +123,7 @@ def test_errors_that_are_not_answered_are_told() -> None:
     def silent(addresses: Words, words: Words) -> Words:
         return np.where(addresses == 0x00FF_FFFC, np.uint32(0), words)
 
-    results = outcome(Wrong(EmulatorTarget(seed=17), read=silent))
+    results = outcome(Wrong(quiet(17), read=silent))
     assert results["interface"].outcome == "failed"
     assert results["interface"].seen.startswith(
         "A: the read of 0x00fffffc, outside the map, gave 0x00000000 and no error"
@@ -134,7 +134,7 @@ def test_errors_that_are_not_answered_are_told() -> None:
     "fault", ["word-omitted", "sync-fifo-empty", "header-corrupted", "credit-start-too-large"]
 )
 def test_a_fault_on_the_way_fails_a_stage_above_the_interface_and_is_named(fault: str) -> None:
-    results = outcome(EmulatorTarget(fault=fault, seed=1))
+    results = outcome(quiet(1, fault))
     assert results["interface"].outcome == "passed"
     failed = [result for result in results.values() if result.outcome == "failed"]
     assert len(failed) == 1
@@ -144,7 +144,7 @@ def test_a_fault_on_the_way_fails_a_stage_above_the_interface_and_is_named(fault
 def test_a_target_with_one_card_has_no_pair_to_test(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = [stage for stage in ladder.STAGES if stage.name in ("interface", "pair")]
     monkeypatch.setattr(ladder, "STAGES", stages)
-    results = climb(open_devices(EmulatorTarget(seed=3))[:1])
+    results = climb(open_devices(quiet(3))[:1])
     assert [(result.stage, result.outcome, result.seen) for result in results] == [
         ("interface", "passed", ""),
         ("pair", "not run", "the target has one device"),
@@ -163,7 +163,7 @@ def test_a_finding_that_fits_a_card_in_order_fails_no_stage_and_any_other_does(
         return Explanation([*plain.findings, stall], plain.notes, plain.trace, plain.reaches)
 
     monkeypatch.setattr(recording, "explain", explained)
-    devices = open_devices(EmulatorTarget(seed=0))
+    devices = open_devices(quiet(0))
     with recording.under_traffic(devices, loop=False):
         if "none" in candidates:
             assert recording.record(devices, "rx_deq").explanation.findings

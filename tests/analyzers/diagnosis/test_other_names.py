@@ -15,7 +15,9 @@ from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder.control import freeze
 from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.target import EmulatorTarget
 
 # Each name of the example card, and what a card of another house may call it.
@@ -95,7 +97,10 @@ def captures(
     """One freeze, pulled twice: as the card that ships, and as the one of another house."""
     emulator = EmulatorTarget("forth", request.param, 5150, None, load="medium", access_ps=0)
     assert emulator.run_until_evident(LIMIT_PS)
-    pull(emulator, tmp_path / "forth.ff", freeze=True)
+    for device in open_devices(emulator):
+        freeze(device)
+    emulator.advance(SETTLE_PS)
+    pull(emulator, tmp_path / "forth.ff")
     pull(emulator, tmp_path / "other.ff", card=card)
     yield CaptureFolder.open(tmp_path / "forth.ff"), CaptureFolder.open(tmp_path / "other.ff")
 
