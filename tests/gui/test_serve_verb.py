@@ -287,15 +287,15 @@ def malformed(made: random.Random) -> bytes:
     return whole[: made.randrange(len(whole) + 1)] if made.random() < 0.3 else whole
 
 
-def test_ten_thousand_malformed_requests_leave_it_running() -> None:
+def test_malformed_requests_leave_it_running() -> None:
     made = random.Random(20)
     with served(made_reader()) as port:
-        for number in range(10_000):
+        for number in range(1_000):
             with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
                 try:
                     connection.sendall(malformed(made))
                     connection.shutdown(socket.SHUT_WR)
-                    if number % 50 == 0:
+                    if number % 10 == 0:
                         while connection.recv(1 << 16):
                             pass
                 except OSError:
