@@ -118,7 +118,7 @@ bursts = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     bursts=bursts,
     after=st.integers(1, 300),

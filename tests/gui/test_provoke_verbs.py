@@ -11,7 +11,7 @@ from tests.gui.cli import run_inside
 
 
 def test_selftest_prints_each_stage_with_what_holds() -> None:
-    done = run_inside("selftest", "emu:?seed=3")
+    done = run_inside("selftest", "emu:?seed=3&load=light")
     assert (done.code, done.err) == (0, "")
     heads = [line.split()[:3] for line in done.out.splitlines() if line[0] != " "]
     assert heads == [
@@ -24,7 +24,7 @@ def test_selftest_prints_each_stage_with_what_holds() -> None:
 
 
 def test_selftest_ends_with_1_and_says_what_was_seen_for_a_machine() -> None:
-    done = run_inside("selftest", "emu:?seed=1&fault=word-omitted", "--discard", "--json")
+    done = run_inside("selftest", "emu:?seed=1&fault=word-omitted&load=light", "--discard", "--json")
     assert done.code == 1
     document = json.loads(done.out)
     assert document["passed"] is False

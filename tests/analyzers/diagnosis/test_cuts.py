@@ -1,7 +1,8 @@
 """A capture with records missing never says more than the whole one: no fault from a clean run, no fault for another.
 
-The emulated pair's captures of every fault, in turn with light, medium and saturating load, with the oldest records, a stretch, or all of any memories not
-read, explained from both ends and from either. What was injected is read from the truth for the comparison only.
+The emulated pair's captures of every fault, in turn with light, medium and saturating load, with the oldest records,
+a stretch, or all of any memories not read, explained from both ends and from either. What was injected is read from
+the truth for the comparison only.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def captured(path: Path, fault: str, load: str, seed: int) -> CaptureFolder:
     return CaptureFolder.open(path / "run.ff")
 
 
-@pytest.mark.parametrize(("number", "fault"), enumerate(NAMES), ids=NAMES)
+@pytest.mark.parametrize(("number", "fault"), [*enumerate(NAMES)], ids=NAMES)
 def test_a_cut_capture_of_a_fault_names_it_or_lists_it_or_says_nothing(
     tmp_path: Path, number: int, fault: str
 ) -> None:

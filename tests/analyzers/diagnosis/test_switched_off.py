@@ -151,7 +151,7 @@ CLEAN = {
 }
 
 
-@pytest.mark.parametrize(("number", "what"), enumerate(CLEAN), ids=CLEAN)
+@pytest.mark.parametrize(("number", "what"), [*enumerate(CLEAN)], ids=CLEAN)
 def test_a_clean_run_with_kinds_switched_off_has_no_finding(
     tmp_path: Path, number: int, what: str
 ) -> None:

@@ -60,7 +60,7 @@ def test_values_of_every_type_give_the_extremes_that_numpy_finds(kind: type) -> 
     value[123_456] = 250
     t0, t1 = int(t_ps[1000]), int(t_ps[-1])
     columns = built(t_ps, value).columns(t0, t1, width)
-    px = np.array([pixel_of(int(t), t0, t1, width) for t in t_ps[1000:-1]])
+    px = (t_ps[1000:-1] - t0) * width // (t1 - t0)  # by the definition: no product overflows
     starts = np.searchsorted(px, np.arange(width))
     held = value[999 + starts].astype(float)
     low = np.minimum(np.minimum.reduceat(value[1000:-1], starts), held)
