@@ -24,7 +24,9 @@ def test_selftest_prints_each_stage_with_what_holds() -> None:
 
 
 def test_selftest_ends_with_1_and_says_what_was_seen_for_a_machine() -> None:
-    done = run_inside("selftest", "emu:?seed=1&fault=word-omitted&load=light", "--discard", "--json")
+    done = run_inside(
+        "selftest", "emu:?seed=1&fault=word-omitted&load=light", "--discard", "--json"
+    )
     assert done.code == 1
     document = json.loads(done.out)
     assert document["passed"] is False
