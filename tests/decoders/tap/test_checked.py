@@ -12,6 +12,7 @@ from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.card.recording import RecordedTap
 from freezeframe.decoders.crc_catalogue import CATALOGUE
 from freezeframe.decoders.tap.checked import BAD, GOOD, UNKNOWN, CheckedStream, Wrong, check_packets
+from freezeframe.decoders.tap.crcs import wrong_crcs
 from freezeframe.decoders.tap.stream import decode_tap
 from tests.decoders.tap.model import TapModel, frame_beats
 
@@ -178,6 +179,27 @@ def test_a_packet_of_the_link_is_checked_by_its_header_payload_and_length() -> N
     assert found.columns["flow"].tolist() == [3, 3, 3, -1]
     assert Wrong(int(found.wrong[1])) == Wrong.CRC
     assert Wrong(int(found.wrong[2])) == Wrong.CRC | Wrong.LENGTH
+    assert wrong_crcs(found, 0) == []
+    (payload,) = wrong_crcs(found, 1)
+    assert payload.found == 0xF6DDB9
+    assert payload.expected == zlib.crc32(flipped[16:32])
+    assert wrong_crcs(found, 3) == []  # shorter than a header and a tail
+
+
+def test_the_crcs_that_do_not_fit_are_told_as_they_stand_and_as_the_bytes_give_them() -> None:
+    frame = with_fcs(ARP)
+    found = checked([frame, frame[:-1] + b"\0"], 'is = "ethernet"')
+    good = zlib.crc32(ARP)
+    assert wrong_crcs(found, 0) == []
+    (fcs,) = wrong_crcs(found, 1)
+    assert (fcs.bits, fcs.found, fcs.expected) == (32, good & 0xFFFFFF, good)
+    assert fcs.text == f"FCS {good & 0xFFFFFF:#010x}, its bytes give {good:#010x}"
+    head = bytes.fromhex("abc00500") + b"hello"
+    own = checked([head + b"\1\2\3\4", b"\xab"], FIELDS)
+    (end,) = wrong_crcs(own, 0)
+    assert (end.name, end.found) == ("end", 0x04030201)
+    assert end.expected == CATALOGUE["CRC-32/ISCSI"].of(head)
+    assert wrong_crcs(own, 1) == []
 
 
 @pytest.mark.parametrize(
