@@ -13,6 +13,7 @@ from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import CaptureFormatError, FreezeframeError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.analysis_tracks import result_tables, result_tracks
@@ -59,7 +60,7 @@ def load_capture(
         path,
         tables={table.key: table for table in _tables(trace)},
         remarks=[*folder.lost, *trace.notes, *(str(problem) for problem in trace.problems)],
-        facts=_facts(folder),
+        facts=facts_of(folder),
         folder=folder,
         trace=trace,
     )
@@ -114,7 +115,8 @@ def _numbered(trace: Trace) -> pd.DataFrame:
     return frame
 
 
-def _facts(folder: CaptureFolder) -> dict[str, str]:
+def facts_of(folder: CaptureFolder | CardFolder) -> dict[str, str]:
+    """Return where a capture comes from, and what each device has recorded."""
     manifest = folder.manifest
     said = {"source": manifest.get("source"), "pulled by": manifest.get("tool")}
     facts = {name: str(value) for name, value in said.items() if value}

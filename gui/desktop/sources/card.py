@@ -19,6 +19,7 @@ from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.event_log import EventLog, decode_log, entry_text, log_table
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.analysis_tracks import result_tables, result_tracks
+from freezeframe.gui.desktop.sources.capture import facts_of
 from freezeframe.gui.desktop.sources.capture_tracks import by_source, finding_track
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.desktop.sources.slices import (
@@ -180,16 +181,10 @@ def _counters(view: CardsView) -> pd.DataFrame:
 
 
 def _facts(folder: CardFolder) -> dict[str, str]:
-    manifest = folder.manifest
-    said = {"source": manifest.get("source"), "pulled by": manifest.get("tool")}
-    facts = {name: str(value) for name, value in said.items() if value}
+    facts = facts_of(folder)
     for device in folder.devices:
-        memories = ", ".join(
-            f"{name} {len(memory.records)} records" for name, memory in device.memories.items()
-        )
-        facts[f"device {device.name}"] = (
-            f"card {device.card.name} {device.identity.card_hash:016x}; {memories}"
-        )
+        card = f"card {device.card.name} {device.identity.card_hash:016x}"
+        facts[f"device {device.name}"] = f"{card}; {facts[f'device {device.name}']}"
         frozen = ", ".join(device.recording().cause_names)
         facts[f"{device.name} frozen by"] = frozen or "nothing"
     return facts
