@@ -15,6 +15,7 @@ from freezeframe.decoders.tap.checked import BAD, GOOD, UNKNOWN, CheckedStream, 
 from freezeframe.decoders.tap.crcs import wrong_crcs
 from freezeframe.decoders.tap.stream import decode_tap
 from tests.decoders.tap.model import TapModel, frame_beats
+from tests.decoders.tap.one_tap import KEEP, one_tap
 
 UDP = bytes.fromhex(
     "020000000001 020000000002 8100 0064 0800"
@@ -36,24 +37,7 @@ def with_fcs(data: bytes) -> bytes:
 def checked(
     packets: list[bytes], form: str, *, bad: tuple[int, ...] = (), tap: str = ""
 ) -> CheckedStream:
-    card = elaborate(
-        parse_card(f"""\
-schema = 1
-[card]
-name = "one"
-[clock.bus]
-hz = 100_000_000
-registers = true
-[tap.t]
-kind = "axi-stream"
-clock = "bus"
-keep = "tail"
-format = "f"
-{tap}
-[format.f]
-{form}
-""")
-    )
+    card = one_tap(form, KEEP + tap)
     model = TapModel(8)
     cycle = 20
     for number, data in enumerate(packets):

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
-from freezeframe.capture.card.reading import parse_card
+from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.card.recording import RecordedTap
 from freezeframe.decoders.tap.checked import BAD, GOOD, UNKNOWN, CheckedStream, Wrong, check_packets
 from freezeframe.decoders.tap.kinds import PARTIAL, Packet
 from freezeframe.decoders.tap.stream import decode_tap
 from tests.decoders.tap.model import TapModel, frame_beats
+from tests.decoders.tap.one_tap import one_tap
 
 DEPTH = 64
 BITS = [8, 16, 32, 64, 128, 512, 1024]
@@ -52,27 +52,7 @@ order = "little"
 def card_of(bits: int, keep: str, shape: str, more: str = "") -> ElaboratedCard:
     keep = f'keep = "{keep}"' if bits > 8 else ""
     user = "user = { bits = 1, bad_frame = 0 }" if shape == "user" else ""
-    return elaborate(
-        parse_card(f"""\
-schema = 1
-[card]
-name = "one"
-[clock.bus]
-hz = 100_000_000
-registers = true
-[tap.t]
-kind = "axi-stream"
-clock = "bus"
-bits = {bits}
-format = "f"
-depth = {DEPTH}
-{keep}
-{user}
-{more}
-[format.f]
-{FORMATS[shape]}
-""")
-    )
+    return one_tap(FORMATS[shape], f"bits = {bits}\ndepth = {DEPTH}\n{keep}\n{user}\n{more}")
 
 
 @dataclass(frozen=True)

@@ -12,39 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
-from freezeframe.capture.card.reading import parse_card
+from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.card.recording import RecordedTap
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.decoders.tap.checked import check_packets
 from freezeframe.decoders.tap.stream import decode_tap
 from freezeframe.emulator.card_image import CardImage, empty_recording
 from tests.decoders.tap.model import TapModel, frame_beats
+from tests.decoders.tap.one_tap import KEEP, one_tap
 from tests.gui.cli import run_inside
 from tests.gui.export.material import tool
 
 MACS = bytes.fromhex("020000000001 020000000002")
-
-
-def card_of(shape: str, tap: str = "") -> ElaboratedCard:
-    return elaborate(
-        parse_card(f"""\
-schema = 1
-[card]
-name = "one"
-[clock.bus]
-hz = 100_000_000
-registers = true
-[tap.t]
-kind = "axi-stream"
-clock = "bus"
-keep = "tail"
-format = "f"
-{tap}
-[format.f]
-{shape}
-""")
-    )
 
 
 def recorded(
@@ -213,7 +192,7 @@ def test_every_header_is_what_tshark_reads(form: str, tmp_path: Path) -> None:
     if form == "preamble":
         sent = [b"\x55" * 7 + b"\xd5" + data for data in sent]
     user = "user = { bits = 1, bad_frame = 0 }" if fcs == "user-bit" else ""
-    card = card_of(shape, user)
+    card = one_tap(shape, KEEP + user)
     tap = recorded(card, [sent[0], *sent])
     checked = check_packets(card.said, decode_tap(tap))
     rows = tshark(exported(tmp_path, card, tap), *FIELDS)[1:]
@@ -237,7 +216,7 @@ def test_frames_of_random_lengths_keep_their_bytes_and_the_bad_ones_have_a_comme
     sent = [with_fcs(data) for data in frames]
     sent[7] = sent[7][:-1] + bytes([sent[7][-1] ^ 1])
     sent[11] = with_fcs(MACS + b"\x88\xb5" + bytes(20))
-    card = card_of('is = "ethernet"')
+    card = one_tap('is = "ethernet"')
     place = exported(tmp_path, card, recorded(card, sent))
     rows = tshark(place, "frame.len", "eth.fcs.status", "frame.comment")
     assert [int(row[0]) for row in rows] == [len(data) for data in sent]
@@ -253,7 +232,7 @@ def test_a_frame_that_the_memory_cuts_is_no_ethernet_where_its_beginning_is_gone
     tmp_path: Path,
 ) -> None:
     sent = [with_fcs(MACS + ipv4(udp(bytes(60)), 17)) for _ in range(3)]
-    card = card_of('is = "ethernet"')
+    card = one_tap('is = "ethernet"')
     place = exported(tmp_path, card, recorded(card, sent, cut=True))
     names = (
         "frame.interface_name",
@@ -271,7 +250,7 @@ def test_a_frame_that_the_memory_cuts_is_no_ethernet_where_its_beginning_is_gone
 
 def test_first_bytes_have_their_own_length_and_that_of_the_frame(tmp_path: Path) -> None:
     sent = [with_fcs(MACS + ipv4(udp(bytes(400)), 17)), with_fcs(MACS + ipv4(udp(bytes(700)), 17))]
-    card = card_of('is = "ethernet"', "store = { first_bytes = 64 }")
+    card = one_tap('is = "ethernet"', KEEP + "store = { first_bytes = 64 }")
     place = exported(tmp_path, card, recorded(card, sent))
     rows = tshark(place, "frame.cap_len", "frame.len", "udp.dstport", "eth.fcs.status")
     assert rows == [["64", str(len(data)), "5000", ""] for data in sent]
@@ -285,7 +264,7 @@ def test_raw_packets_and_own_fields_are_bytes_and_no_protocol_is_read_in_them(
         'is = "fields"\n[format.f.field.ethertype]\nat_bit = 96\nbits = 16\nnames = { ip = 0x0800 }'
     )
     for number_of, shape in enumerate(('is = "raw"', own)):
-        card = card_of(shape)
+        card = one_tap(shape)
         (tmp_path / str(number_of)).mkdir()
         place = exported(tmp_path / str(number_of), card, recorded(card, sent))
         (row,) = tshark(place, "frame.protocols", "frame.len")
@@ -306,7 +285,7 @@ bits = 12
 at_bit = 4000
 bits = 8
 """
-    card = card_of(own)
+    card = one_tap(own)
     capture = tmp_path / "x.ff"
     packets = [
         bytes(6),
