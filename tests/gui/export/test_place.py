@@ -21,10 +21,12 @@ import resource, sys
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.export.run import export_file
 resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
-try:
-    export_file(sys.argv[1], sys.argv[2], sys.argv[3], force=True)
-except InputError as error:
-    print(error)
+source, *places = sys.argv[1:]
+for place in places:
+    try:
+        export_file(source, place.rpartition(".")[2], place, force=True)
+    except InputError as error:
+        print(error)
 """
 
 
@@ -102,17 +104,15 @@ def test_the_capture_itself_is_never_written_to(tmp_path: Path) -> None:
             check_output(path, source, force=True)
 
 
-@pytest.mark.parametrize("form", [name for name in FORMATS if name != "pcapng"])
-def test_a_full_disk_is_one_clear_error_and_no_file_is_left(form: str, tmp_path: Path) -> None:
+def test_a_full_disk_is_one_clear_error_and_no_file_is_left_in_any_format(tmp_path: Path) -> None:
     write_sr(small(), tmp_path / "small.sr")
-    out = tmp_path / f"x.{form}"
-    out.write_text("old")
-    done = run_program(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path / "small.sr"), form, str(out)]
-    )
-    assert done.stdout == (
-        f"{out}: the disk is full; nothing was left behind, free some space or choose another "
-        "place\n"
-    ), done.stderr
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["small.sr", out.name]
-    assert out.read_text() == "old"
+    places = [tmp_path / f"x.{form}" for form in FORMATS if form != "pcapng"]
+    for place in places:
+        place.write_text("old")
+    done = run_program([sys.executable, "-c", FULL_DISK, tmp_path / "small.sr", *places])
+    assert done.stdout.splitlines() == [
+        f"{place}: the disk is full; nothing was left behind, free some space or choose another place"
+        for place in places
+    ], done.stderr
+    assert {entry.name for entry in tmp_path.iterdir()} == {"small.sr", *(p.name for p in places)}
+    assert {place.read_text() for place in places} == {"old"}
