@@ -72,7 +72,10 @@ class Wiring:
         for clock in self.card.clocks:
             if hasattr(self.top, f"clk_{clock.name}"):
                 half_ps = max(1, 10**12 // clock.said.hz // 2)
-                Clock(getattr(self.top, f"clk_{clock.name}"), 2 * half_ps, "ps").start()
+                pin = getattr(self.top, f"clk_{clock.name}")
+                Clock(
+                    pin, 2 * half_ps, "ps", impl="gpi"
+                ).start()  # in C: many cycles are waited for
         quiet = {"trigger_in": 0, "cross_in": 0, "time_in": 0, "boot_nonce": NONCE}
         quiet |= {port: 0 for tap in self.card.taps for port, _ in stream_ports(tap)}
         quiet |= {port: 0 for port, _, _ in wire_ports(self.card)}
@@ -93,9 +96,11 @@ class Wiring:
         Wiring._is_reset = True
 
     async def _time_line(self) -> None:
+        clock = getattr(self.device, f"clk_{self.card.clocks[0].name}")
         while True:
-            await RisingEdge(getattr(self.device, f"clk_{self.card.clocks[0].name}"))
+            await RisingEdge(clock)
             self.top.time_in.value = self.device.time_out.value
+            await self.device.time_out.value_change
 
     def drive(self, pin: str, value: int) -> None:
         """Set a pin of the device, where the top leads to it.

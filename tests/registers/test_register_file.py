@@ -13,6 +13,7 @@ import pytest
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
 from tests.processes import run_program
 from tests.registers.sources import GENERATED, tool
+from tests.rtl.recorded import recorded, version
 
 RTL = GENERATED / "ff_regs.v"
 BENCH = Path(__file__).parent / "ff_regs_tb.v"
@@ -381,14 +382,20 @@ def test_icarus_elaborates_it_as_verilog_2005_without_a_warning(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_yosys_synthesizes_it_within_its_area(tmp_path: Path) -> None:
-    script = (
-        f"read_verilog {RTL}; synth_xilinx -flatten -noiopad -top ff_regs; check -assert; "
-        f"tee -o {tmp_path / 'area.txt'} stat -tech xilinx"
-    )
-    told = run_program([tool("yosys"), "-q", "-p", script])
-    assert (told.returncode, told.stderr) == (0, "")
-    area = (tmp_path / "area.txt").read_text(encoding="utf-8")
-    cells = {name: int(count) for name, count in re.findall(r"^ +([A-Z]\w+) +(\d+)$", area, re.M)}
+    script = "synth_xilinx -flatten -noiopad -top ff_regs; check -assert; tee -o area.txt stat -tech xilinx"
+
+    def synthesized() -> dict[str, int]:
+        told = run_program(
+            [tool("yosys"), "-q", "-p", f"read_verilog {RTL}; {script}"], cwd=tmp_path
+        )
+        assert (told.returncode, told.stderr) == (0, "")
+        area = (tmp_path / "area.txt").read_text(encoding="utf-8")
+        return {
+            name: int(count) for name, count in re.findall(r"^ +([A-Z]\w+) +(\d+)$", area, re.M)
+        }
+
+    inputs = [RTL.read_text(encoding="utf-8"), script, version("yosys", "-V")]
+    cells = recorded("area of ff_regs", inputs, synthesized)
     luts = sum(count for name, count in cells.items() if name.startswith("LUT"))
     assert 0 < luts <= LUT_LIMIT
     assert cells["RAM64X1S"] == 32  # configuration is read back from RAM, not through a multiplexer

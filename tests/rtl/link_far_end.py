@@ -8,9 +8,9 @@ import random
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
+from tests.rtl.clocks import Clock
 from tests.rtl.link_packets import kinds, packet
 
 Byte = tuple[int, int]  # octet, control symbol

@@ -14,10 +14,10 @@ from typing import Any, Self
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
 from cocotb.utils import get_sim_time
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import simulate
 
 BUS_PS, LINK_PS = 10_000, 12_800

@@ -8,9 +8,9 @@ from typing import Any
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import simulate
 
 # (one clock, the other) in ps: near each other, far apart both ways

@@ -16,7 +16,6 @@ from typing import Any
 import cocotb
 import numpy as np
 import pytest
-from cocotb.clock import Clock
 from cocotb.task import bridge
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
 
@@ -27,30 +26,28 @@ from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.uartbone_codec import decode_words, encode_read, encode_write
 from freezeframe.decoders.trace.encode import packet_words
+from tests.rtl.clocks import Clock
 from tests.rtl.host_side import SimulatedTarget
-from tests.rtl.simulation import elaborate, lint, simulate
+from tests.rtl.linted import elaborated, linted
+from tests.rtl.simulation import simulate
 from tests.rtl.test_register_adapters import CYCLES, Line, axi_read, axi_write
 
 RDMA_WRITE, HEAD = 1, 1
 Word = tuple[int, int]  # kind, data
 Seen = list[tuple[int, int, int]]  # cycle, kind, data
 
-LINTED: list[tuple[str, dict[str, object]]] = [
-    ("ff_example_axi_stream", {"TAP_DEPTH": 256, "FIFO_LOG2": 2}),
-    ("ff_example_axi_stream", {"TAP_DEPTH": 16384, "FIFO_LOG2": 6}),
-    ("ff_example_fifo_pair", {"TAP_DEPTH": 256, "EVENT_DEPTH": 256, "FIFO_LOG2": 4, "UART_CYCLES": 8}),
-    ("ff_example_fifo_pair", {}),
-]  # fmt: skip
+LINTED: dict[str, list[dict[str, object]]] = {
+    "ff_example_axi_stream": [{"TAP_DEPTH": 256, "FIFO_LOG2": 2}, {"TAP_DEPTH": 16384, "FIFO_LOG2": 6}],
+    "ff_example_fifo_pair": [
+        {"TAP_DEPTH": 256, "EVENT_DEPTH": 256, "FIFO_LOG2": 4, "UART_CYCLES": 8}, {},
+    ],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("top", "parameters"), LINTED)
-def test_verilator_finds_nothing_in_an_example(top: str, parameters: dict[str, object]) -> None:
-    assert lint(top, parameters) == ""
-
-
-@pytest.mark.parametrize("top", ["ff_example_axi_stream", "ff_example_fifo_pair"])
-def test_icarus_elaborates_an_example_without_a_word(top: str, tmp_path: Path) -> None:
-    assert elaborate(top, tmp_path / "out.vvp") == ""
+@pytest.mark.parametrize("top", LINTED)
+def test_verilator_and_icarus_find_nothing_in_an_example(top: str) -> None:
+    assert linted(top, LINTED[top]) == ""
+    assert elaborated(top, [{}]) == ""
 
 
 def packets(seed: int, count: int) -> list[list[Word]]:

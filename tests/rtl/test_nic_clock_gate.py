@@ -6,10 +6,10 @@ import random
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge, Timer, ValueChange
 from cocotb.utils import get_sim_time
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 HALF_PS = 5_000

@@ -6,10 +6,10 @@ import itertools
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import Timer, ValueChange
 from cocotb.utils import get_sim_time
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 PERIODS_PS = (12_800, 17_002)

@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3

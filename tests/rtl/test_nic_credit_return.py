@@ -6,9 +6,9 @@ import random
 from typing import Any, Self
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 CLEARING = 140  # cycles after reset in which the counts are cleared

@@ -8,9 +8,9 @@ import random
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 SENT, CREDITED, LIMIT, RECEIVED, SENT_32, RECEIVED_32, REPORTED = 0, 1, 2, 3, 5, 6, 7

@@ -9,9 +9,9 @@ import zlib
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3

@@ -6,9 +6,9 @@ import random
 from typing import Any, Self
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3

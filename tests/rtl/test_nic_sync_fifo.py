@@ -8,9 +8,9 @@ import random
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge, Timer
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 test_the_synchronization_fifo_of_a_lane = in_icarus(

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import simulate
 
 FRAME = 64
@@ -131,11 +131,12 @@ async def line(dut: Any, seed: int) -> Line:
 
 @cocotb.test()
 async def each_frame_shows_the_first_and_the_last_toggle_that_counted(dut: Any) -> None:
-    for seed in range(4):
+    build = int(dut.TIME_W.value) + int(dut.MASTER.value)
+    for seed in (build, build + 2):  # others in each build
         made = await line(dut, seed)
         for _ in range(3):
             await made.cycles(FRAME, arm_at=made.draw.choice((0, 0, 5, 63)))
-            for number in range(24):
+            for number in range(16):
                 of_number = made.draw.random() < 0.5
                 start = made.cycle
                 valid, first, last = await made.frame(number=of_number)

@@ -10,10 +10,10 @@ import zlib
 from typing import Any, Self
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS
+from tests.rtl.clocks import Clock
 from tests.rtl.register_port import TAPS, RegisterPort, at
 from tests.rtl.simulation import in_icarus
 
@@ -70,17 +70,19 @@ class Device:
         while True:  # a master hears its own line
             await FallingEdge(self.dut.clk_bus)
             self.dut.time_in.value = int(self.dut.time_out.value)
+            await self.dut.time_out.value_change
 
     async def _flows(self) -> None:
         dut = self.dut
         while True:
             await FallingEdge(dut.clk_bus)
-            dut.flow_ack.value = 0
-            if int(dut.flow_req.value):
-                dut.flow_data.value = 0x1000 * int(dut.flow_number.value) + int(
-                    dut.flow_field.value
-                )
-                dut.flow_ack.value = 1
+            asked = int(dut.flow_req.value)
+            dut.flow_ack.value = asked
+            if asked:
+                number, field = int(dut.flow_number.value), int(dut.flow_field.value)
+                dut.flow_data.value = 0x1000 * number + field
+            else:
+                await RisingEdge(dut.flow_req)
 
     async def feed(self, tap: int, words: list[tuple[int, int]], gap: int = 0) -> None:
         """Give words ``(kind, data)`` to a tap, ``gap`` idle cycles behind each."""

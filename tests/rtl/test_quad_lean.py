@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, Timer
 
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
+from tests.rtl.clocks import Clock
 from tests.rtl.register_port import NEVER, TAPS, at
 from tests.rtl.simulation import simulate
 from tests.rtl.test_quad import BODY, DEPTH, MARK, TIME, Device, packet

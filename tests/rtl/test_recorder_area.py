@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from tests.processes import run_program
+from tests.rtl.recorded import recorded, version
 from tests.rtl.simulation import RTL, tool
 
 # post is a constant 64 and all kinds are recorded: a build without options
@@ -37,17 +38,22 @@ endmodule
 
 
 def test_a_recorder_takes_at_most_110_luts_220_flip_flops_and_4_block_rams(tmp_path: Path) -> None:
-    (tmp_path / "alone.v").write_text(TOP)
-    script = (
-        f"read_verilog alone.v {RTL / 'ff_tap_recorder.v'} {RTL / 'ff_node.v'} {RTL / 'ff_trace_memory.v'}; "
-        "hierarchy -top alone; "
-        "synth_xilinx -family xc7 -flatten; tee -o area.txt stat"
-    )
-    run_program([tool("yosys"), "-q", "-p", script], cwd=tmp_path, check=True)
-    cells = dict(re.findall(r"^\s+([A-Z]\w+)\s+(\d+)$", (tmp_path / "area.txt").read_text(), re.M))
-    luts = sum(int(count) for name, count in cells.items() if re.match(r"LUT\d|INV", name))
-    flops = sum(int(count) for name, count in cells.items() if name.startswith("FD"))
-    assert (luts <= 110, flops <= 220, cells.get("RAMB36E1")) == (True, True, "4"), cells
-    assert not any(name.startswith("MUXF") for name in cells), (
-        cells
-    )  # the data's selection is one LUT a bit
+    sources = [RTL / f"{name}.v" for name in ("ff_tap_recorder", "ff_node", "ff_trace_memory")]
+    script = "hierarchy -top alone; synth_xilinx -family xc7 -flatten; tee -o area.txt stat"
+
+    def synthesized() -> dict[str, int]:
+        (tmp_path / "alone.v").write_text(TOP)
+        read = f"read_verilog alone.v {' '.join(map(str, sources))}; "
+        run_program([tool("yosys"), "-q", "-p", read + script], cwd=tmp_path, check=True)
+        told = (tmp_path / "area.txt").read_text()
+        found = re.findall(r"^\s+([A-Z]\w+)\s+(\d+)$", told, re.M)
+        return {name: int(count) for name, count in found}
+
+    texts = [path.read_text("utf-8") for path in sources]
+    inputs = [TOP, script, version("yosys", "-V"), *texts]
+    cells = recorded("area of a recorder alone", inputs, synthesized)
+    luts = sum(count for name, count in cells.items() if re.match(r"LUT\d|INV", name))
+    flops = sum(count for name, count in cells.items() if name.startswith("FD"))
+    assert (luts <= 110, flops <= 220, cells.get("RAMB36E1")) == (True, True, 4), cells
+    # the data's selection is one LUT a bit
+    assert not any(name.startswith("MUXF") for name in cells), cells

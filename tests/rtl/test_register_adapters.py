@@ -12,9 +12,9 @@ from typing import Any
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, Timer, with_timeout
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import simulate
 
 CYCLES = 8  # of a bit on the serial line
@@ -83,11 +83,13 @@ async def start(dut: Any, idle: dict[str, int], seed: int) -> Registers:
 async def until(dut: Any, *signals: str) -> None:
     """Wait for an edge at which all the signals are up, at most 5 us."""
 
+    pins = [getattr(dut, name) for name in signals]
+
     async def wait() -> None:
-        while True:
+        await RisingEdge(dut.clk)
+        while down := [pin for pin in pins if not int(pin.value)]:
+            await RisingEdge(down[0])  # a look a change, not a look a cycle
             await RisingEdge(dut.clk)
-            if all(int(getattr(dut, name).value) for name in signals):
-                return
 
     await with_timeout(wait(), 5, "us")
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 
 from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
 from freezeframe.emulator.profile import load_profile
 from freezeframe.emulator.target import EmulatorTarget
+from tests.rtl.clocks import Clock
 from tests.rtl.register_port import ARM_KEY, FREEZE_KEY, RegisterPort, at
 from tests.rtl.simulation import simulate
 

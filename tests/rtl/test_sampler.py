@@ -7,10 +7,10 @@ import random
 from typing import Any, Self
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 from cocotb.utils import get_sim_time
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 BUS_PS, LINK_PS = 10_000, 12_800

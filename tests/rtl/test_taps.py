@@ -8,9 +8,9 @@ from typing import Any
 
 import cocotb
 import pytest
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import simulate
 
 HEAD, BODY, TAIL, CREDIT, PRESSURE = 1, 2, 3, 4, 9

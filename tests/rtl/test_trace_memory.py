@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 test_a_trace_memory = in_icarus("ff_trace_memory", __name__, {"DEPTH": 16}, {"DEPTH": 16384})

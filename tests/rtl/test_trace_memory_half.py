@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
+from tests.rtl.clocks import Clock
 from tests.rtl.simulation import in_icarus
 
 HALVES = ((64, 0), (68, 32))  # of a record: where kind or dt, and the data, stand

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,9 +17,16 @@ from freezeframe.capture.card.elaborated import ElaboratedCard
 from tests.processes import run_program
 from tests.rtl.card.netlist import Netlist, Register, netlist
 from tests.rtl.card.test_card_device import CARDS, written
+from tests.rtl.recorded import recorded, version
 from tests.rtl.simulation import modules, tool
 
 STUB = Path(__file__).with_name("vivado_stub.tcl")
+PERIODS = {
+    "clk_bus_a": 10.0,
+    "clk_rx_a": 6.4,
+    "clk_tx_a": 8.0,
+    "clk_dead_a": 40.0,
+}  # ns, of the card odd
 # A block that no device of a card has so far: its rule is tried on it alone.
 ALONE = {"ff_cdc_handshake"}
 
@@ -36,9 +43,9 @@ class Rule(NamedTuple):
 class Design(NamedTuple):
     """Two devices below one top, and where they are."""
 
-    netlist: Netlist
     folder: Path
     cards: dict[str, ElaboratedCard]
+    files: list[str]
 
 
 def instance(name: str, card: ElaboratedCard, parameters: str, connected: dict[str, str]) -> str:
@@ -51,7 +58,7 @@ def instance(name: str, card: ElaboratedCard, parameters: str, connected: dict[s
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Design:
-    """Build two cards, one the master of the other's time, and read the netlist of both."""
+    """Build two cards, one the master of the other's time."""
     folder = tmp_path_factory.mktemp("pair")
     cards, files = {}, {}
     for name, of in (("a", "odd"), ("b", "logs")):
@@ -73,7 +80,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Design:
         "endmodule",
     ])  # fmt: skip
     (folder / "pair.v").write_text(top_text + "\n")
-    return Design(netlist("pair", ["pair.v", *files.values()], folder), folder, cards)
+    return Design(folder, cards, ["pair.v", *files.values()])
 
 
 def vivado_name(instances: dict[str, str], path: str) -> str:
@@ -128,52 +135,72 @@ def limits(design: Netlist, found: list[Rule]) -> dict[tuple[Register, Register]
     return matched
 
 
-def test_each_crossing_of_two_devices_has_exactly_one_rule_and_each_rule_a_crossing(
-    pair: Design,
-) -> None:
+def of_pair(pair: Design) -> dict[str, Any]:
+    """Return what the constraints of both devices say over the netlist of both."""
+    design = netlist("pair", pair.files, pair.folder)
     pins = {
         f"{key}/clk_{clock.name}": f"clk_{clock.name}_{key[2:]}"
         for key, card in pair.cards.items()
         for clock in card.clocks
     }
-    found, marked = [], set()
+    found, marked, strangers = [], set(), set()
     for key, card in pair.cards.items():
         file = pair.folder / key[2:] / f"{card.name}_freezeframe_vivado.tcl"
-        of_card, of_sync = rules(pair.netlist, pins, file, pair.folder)
-        assert all(
-            name.startswith(f"{key}/")
-            for rule in of_card
-            for name in rule.starts | rule.ends
-            if "/" in name
-        )
+        of_card, of_sync = rules(design, pins, file, pair.folder)
+        named = {name for rule in of_card for name in rule.starts | rule.ends if "/" in name}
+        strangers |= {name for name in named if not name.startswith(f"{key}/")}
         found += of_card
         marked |= of_sync
-    matched = limits(pair.netlist, found)
-    assert len(matched) > 300
-    assert {crossing: len(by) for crossing, by in matched.items() if len(by) != 1} == {}
-    used = {rule.line for by in matched.values() for rule in by}
-    assert used == {
-        f"{rule.direction} {rule.module}" for rule in CROSSINGS if rule.module not in ALONE
-    }
+    matched = limits(design, found)
     first = {
-        register_name(pair.netlist, r)
-        for r in pair.netlist.registers
+        register_name(design, r)
+        for r in design.registers
         if (r.module, r.name) == ("ff_cdc_sync", "first_q")
     }
-    assert marked == first
+    own = {f"i_a/{clock[:-2]}": clock for clock in PERIODS}
+    alone, _ = rules(design, own, pair.folder / "a" / "odd_freezeframe_vivado.tcl", pair.folder)
+    return {
+        "crossings": len(matched),
+        "without one rule": [f"{crossing}: {by}" for crossing, by in matched.items() if len(by) != 1],
+        "rules": sorted({rule.line for by in matched.values() for rule in by}),
+        "strangers": sorted(strangers),
+        "marked amiss": sorted(marked ^ first),
+        "limits": sorted({
+            ("synchronizer" if end.name == "first_q" else end.clock, rule.ns)
+            for (_, end), by in limits(design, alone).items() for rule in by
+        }),
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def told(pair: Design) -> dict[str, Any]:
+    mine = [Path(__file__), Path(__file__).with_name("netlist.py"), STUB]
+    scripts = [
+        pair.folder / key[2:] / f"{card.name}_freezeframe_vivado.tcl"
+        for key, card in pair.cards.items()
+    ]
+    files = [*mine, *scripts, *(pair.folder / file for file in pair.files)]
+    inputs = [version("yosys", "-V"), *(file.read_text("utf-8") for file in files)]
+    return recorded("constraints of two devices", inputs, lambda: of_pair(pair))
+
+
+def test_each_crossing_of_two_devices_has_exactly_one_rule_and_each_rule_a_crossing(
+    told: dict[str, Any],
+) -> None:
+    assert told["crossings"] > 300
+    assert told["without one rule"] == told["strangers"] == told["marked amiss"] == []
+    assert set(told["rules"]) == {
+        f"{rule.direction} {rule.module}" for rule in CROSSINGS if rule.module not in ALONE
+    }
 
 
 def test_the_limit_is_the_period_of_the_clock_a_path_ends_in_and_the_shortest_at_a_synchronizer(
-    pair: Design,
+    told: dict[str, Any],
 ) -> None:
-    periods = {"clk_bus_a": 10.0, "clk_rx_a": 6.4, "clk_tx_a": 8.0, "clk_dead_a": 40.0}
-    pins = {f"i_a/{clock[:-2]}": clock for clock in periods}
-    found, _ = rules(
-        pair.netlist, pins, pair.folder / "a" / "odd_freezeframe_vivado.tcl", pair.folder
-    )
-    for (_, end), by in limits(pair.netlist, found).items():
-        for rule in by:
-            assert rule.ns == (6.4 if end.name == "first_q" else periods[end.clock]), end
+    limits_ns = dict(told["limits"])
+    assert len(limits_ns) == len(told["limits"])  # one each
+    assert limits_ns.pop("synchronizer") == 6.4
+    assert limits_ns and limits_ns.items() <= PERIODS.items()
 
 
 def test_the_rules_of_the_fifo_and_the_handshake_hold_where_the_device_is_the_whole_design(

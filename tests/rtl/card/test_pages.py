@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
+import time
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from freezeframe.capture.errors import TargetError
+from freezeframe.capture.targets.base import open_target
+from tests.gui.cli import Outcome, run_inside
 from tests.processes import run_program
 from tests.rtl.simulation import REPOSITORY, tool
 
@@ -60,16 +66,24 @@ def test_it_takes_at_most_12_commands_and_60_lines_of_100_characters(page: Page)
     ids=["liteeth-32", "liteeth-8", "axis-512"],
 )
 def test_the_fault_is_named_in_the_words_of_the_page(
-    page: str, changes: Changes, answer_lines: int | None, tmp_path: Path
+    page: str,
+    changes: Changes,
+    answer_lines: int | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tool("verilator")
+    monkeypatch.chdir(tmp_path)
     said = followed(PAGES[page], changes, tmp_path)
     for line in PAGES[page].answer[:answer_lines]:
         assert line in said
 
 
 def followed(page: Page, changes: Changes, folder: Path) -> str:
-    """Write the files and run the commands of a page, with another port; return what the last command printed."""
+    """Write the files and run the commands of a page, with another port; return what the last command printed.
+
+    Our own verbs run in this process: each start of it costs as much as what it does.
+    """
     port = str(_free_port())
     programs = Path(sys.executable).parent
     environment = os.environ | {
@@ -82,10 +96,15 @@ def followed(page: Page, changes: Changes, folder: Path) -> str:
             words = command.replace("1234", port)
             if command.endswith("&"):
                 bench = subprocess.Popen([words.removesuffix(" &")], cwd=folder)
-                _wait_for(port, programs, environment)
+                _wait_for(port)
                 continue
-            done = run_program(["bash", "-c", words], cwd=folder, env=environment)
-            assert done.returncode == 0, (command, done.stdout[-2000:] + done.stderr[-2000:])
+            verb = shlex.split(words, comments=True)
+            if verb[0] == "freezeframe":
+                answer = run_inside(*verb[1:])
+            else:
+                done = run_program(["bash", "-c", words], cwd=folder, env=environment)
+                answer = Outcome(done.returncode, done.stdout, done.stderr)
+            assert answer.code == 0, (command, answer.out[-2000:] + answer.err[-2000:])
             if "card new" in command:
                 for name, text in page.files.items():
                     changed = _changed(text, changes.get(name, []))
@@ -94,7 +113,7 @@ def followed(page: Page, changes: Changes, folder: Path) -> str:
         if bench is not None:
             bench.kill()
             bench.wait()
-    return done.stdout
+    return answer.out
 
 
 def _changed(text: str, changes: list[tuple[str, str]]) -> str:
@@ -110,13 +129,11 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_for(port: str, programs: Path, environment: dict[str, str]) -> None:
+def _wait_for(port: str) -> None:
     """Wait until the bench answers; half a minute without it is a failure."""
-    target = f"etherbone://127.0.0.1:{port}"
-    for _ in range(30):
-        if (
-            run_program([programs / "freezeframe", "targets", target], env=environment).returncode
-            == 0
-        ):
+    for _ in range(300):
+        with suppress(TargetError), closing(open_target(f"etherbone://127.0.0.1:{port}")) as target:
+            target.read([0])
             return
+        time.sleep(0.1)
     raise AssertionError("the bench does not answer")
