@@ -35,7 +35,7 @@ help:
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
 	@echo "make area           what the recorder costs in LUTs, flip-flops and block RAMs (about ten minutes)"
-	@echo "make proofs         prove and synthesize anew what tests/rtl/recorded.json holds (five minutes)"
+	@echo "make proofs         prove, synthesize and lint anew what tests/rtl/recorded.json holds (ten minutes)"
 	@echo "make pictures       the pictures in docs/images: desktop (a real window under Xvfb), dashboard, report"
 	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
 	@echo "make lock           pin the newest versions of all dependencies"
@@ -129,7 +129,9 @@ area: system $(DEV)
 	@FREEZEFRAME_PROOFS=anew $(BIN)/python -m tests.rtl.area
 
 proofs: system $(DEV)
-	@FREEZEFRAME_PROOFS=anew $(BIN)/pytest tests/rtl/test_formal.py tests/rtl/test_area.py tests/rtl/card/test_card_device.py
+	@FREEZEFRAME_PROOFS=anew $(BIN)/pytest tests/rtl/test_formal.py tests/rtl/test_area.py tests/rtl/test_recorder_area.py tests/rtl/test_lint.py \
+		tests/rtl/test_lint_recorder.py tests/rtl/card/test_card_device.py tests/rtl/card/test_card_constraints.py tests/rtl/card/test_card_sdc.py \
+		tests/rtl/test_equivalence.py tests/registers/test_register_file.py
 
 pictures: system $(DEV)
 	@xvfb-run -a -s '-screen 0 1600x900x24' $(BIN)/python -m tests.gui.desktop.screenshot docs/images

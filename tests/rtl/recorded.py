@@ -20,7 +20,7 @@ from tests.rtl.simulation import modules, tool
 
 Answer = TypeVar("Answer")
 
-_ANEW = os.environ.get("FREEZEFRAME_PROOFS") == "anew"
+ANEW = os.environ.get("FREEZEFRAME_PROOFS") == "anew"  # as in make proofs
 _FILE = Path(__file__).with_name("recorded.json")
 
 
@@ -51,11 +51,11 @@ def recorded(name: str, inputs: Iterable[str], compute: Callable[[], Answer]) ->
     """
     sha256 = hashlib.sha256("\0".join(inputs).encode()).hexdigest()
     known = json.loads(_FILE.read_text("utf-8")).get(name, {})
-    if known.get("sha256") == sha256 and not _ANEW:
+    if known.get("sha256") == sha256 and not ANEW:
         answer: Answer = known["answer"]
         return answer
     answer = compute()
-    if _ANEW:
+    if ANEW:
         answers = json.loads(_FILE.read_text("utf-8")) | {
             name: {"sha256": sha256, "answer": answer}
         }

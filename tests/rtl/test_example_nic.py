@@ -16,7 +16,6 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.registers.layouts import Cause, PacketFlag, PacketType
 from freezeframe.decoders.trace.decode import open_trace
-from tests.rtl.linted import elaborated, linted, refusals
 from tests.rtl.simulation import tool
 from tests.rtl.verilated_pair import VerilatedPair, build
 
@@ -36,12 +35,6 @@ CAUSES = {  # first cause at the card that sees the fault: card, one of the caus
     "credit-too-optimistic": ("B", {Cause.RX_OVF}),
     "split-retry-mishandled": ("B", {Cause.LENGTH}),
 }
-ENDS: list[dict[str, object]] = [
-    {},
-    {"FLOWS": 1, "CREDIT_W": 10, "CREDIT_UNIT": 1, "RX_FIFO_LOG2": 8, "BURST": 4, "DESCRIPTORS_LOG2": 1},
-    {"FLOWS": 128, "CREDIT_W": 17, "CREDIT_UNIT": 65535, "TX_FIFO_LOG2": 15, "RX_FIFO_LOG2": 15, "BURST": 512,
-     "DESCRIPTORS_LOG2": 8},
-]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -337,20 +330,3 @@ def test_a_clean_run_that_the_host_freezes_has_no_finding(
     with VerilatedPair(bench, "none", seed, limit_us=400) as pair:
         pull(pair, tmp_path / "x.ff", freeze=True)
     assert explain(CaptureFolder.open(tmp_path / "x.ff")).findings == []
-
-
-# -- the sources -------------------------------------------------------------------------------
-
-
-def test_the_card_is_lint_clean_at_both_ends_of_its_parameters_and_the_pair_elaborates() -> None:
-    assert linted("ff_example_pair", [{}]) == elaborated("ff_example_pair", [{}]) == ""
-    assert linted("ff_nic_core", ENDS) == ""
-
-
-def test_a_parameter_out_of_range_stops_elaboration_with_a_sentence() -> None:
-    wrong = [{"FLOWS": 129}, {"BURST": 3}, {"TX_FIFO_LOG2": 9}]
-    assert refusals("ff_nic_core", wrong) == [
-        "ff_error_FLOWS_must_be_1_to_128",
-        "ff_error_BURST_must_be_4_to_512_and_half_the_FIFO_at_most",
-        "ff_error_DEPTH_LOG2_must_be_10_to_15",
-    ]

@@ -26,6 +26,7 @@ QUAD_LARGE: Parameters = {
     "TAP_DEPTH": 16384, "EVENT_DEPTH": 16384, "EV_BUS": 14, "EV_LINK": 14, "FLOWS": 128, "COUNTER_W": 32,
     "SAMPLER_DEPTH": 4096, "EVENT_FIFO": 64, "RX_FIFO": 32768,
 }  # fmt: skip
+NIC_SMALL: Parameters = {"FLOWS": 1, "CREDIT_W": 10, "CREDIT_UNIT": 1}
 
 ENDS: dict[str, list[Parameters]] = {
     "ff_cdc_fifo": [{"DATA_W": 1, "DEPTH_LOG2": 2}, {"DATA_W": 256, "DEPTH_LOG2": 6}],
@@ -131,6 +132,30 @@ ENDS: dict[str, list[Parameters]] = {
         {"TAP_DEPTH": 16384, "POST_W": 32, "TIME_W": 64, "TIME_MASTER": 0},
         QUAD_LEAN,
     ],
+    "ff_nic_credits": [NIC_SMALL, {"FLOWS": 128, "CREDIT_W": 24, "CREDIT_UNIT": 65535}],
+    "ff_nic_link_side": [NIC_SMALL, {"FLOWS": 128, "CREDIT_W": 24, "CREDIT_UNIT": 65535}],
+    "ff_nic_core": [
+        {},
+        {**NIC_SMALL, "RX_FIFO_LOG2": 8, "BURST": 4, "DESCRIPTORS_LOG2": 1},
+        {
+            "FLOWS": 128,
+            "CREDIT_W": 17,
+            "CREDIT_UNIT": 65535,
+            "TX_FIFO_LOG2": 15,
+            "RX_FIFO_LOG2": 15,
+            "BURST": 512,
+            "DESCRIPTORS_LOG2": 8,
+        },
+    ],
+    "ff_example_pair": [{}],
+    "ff_example_axi_stream": [
+        {"TAP_DEPTH": 256, "FIFO_LOG2": 2},
+        {"TAP_DEPTH": 16384, "FIFO_LOG2": 6},
+    ],
+    "ff_example_fifo_pair": [
+        {"TAP_DEPTH": 256, "EVENT_DEPTH": 256, "FIFO_LOG2": 4, "UART_CYCLES": 8},
+        {},
+    ],
     "ff_quad": [{}, QUAD_SMALL, QUAD_LARGE, {"FLOWS": 1, "SAMPLER_DEPTH": 16, "RX_FIFO": 16}],
 }
 
@@ -197,6 +222,15 @@ REFUSED: list[tuple[str, Parameters, str]] = [
     ("ff_quad", {"EVENT_DEPTH": 100}, "ff_error_EVENT_DEPTH_must_be_0_or_a_power_of_two_from_256_to_16384"),
     ("ff_quad", {"EV_BUS": 15}, "ff_error_EV_BUS_and_EV_LINK_must_be_1_to_14"),
     ("ff_quad", {"COUNTERS": 8}, "ff_error_COUNTERS_must_be_0_or_32"),
+    ("ff_nic_core", {"FLOWS": 129}, "ff_error_FLOWS_must_be_1_to_128"),
+    ("ff_nic_core", {"BURST": 3}, "ff_error_BURST_must_be_4_to_512_and_half_the_FIFO_at_most"),
+    ("ff_nic_core", {"TX_FIFO_LOG2": 9}, "ff_error_DEPTH_LOG2_must_be_10_to_15"),
+    ("ff_nic_credits", {"FLOWS": 0}, "ff_error_FLOWS_must_be_1_to_128"),
+    ("ff_nic_credits", {"CREDIT_W": 25}, "ff_error_CREDIT_W_must_be_10_to_24"),
+    ("ff_nic_credits", {"CREDIT_UNIT": 65536}, "ff_error_CREDIT_UNIT_must_be_1_to_65535"),
+    ("ff_nic_link_side", {"FLOWS": 129}, "ff_error_FLOWS_must_be_1_to_128"),
+    ("ff_nic_link_side", {"CREDIT_W": 9}, "ff_error_CREDIT_W_must_be_10_to_24"),
+    ("ff_nic_link_side", {"CREDIT_UNIT": 0}, "ff_error_CREDIT_UNIT_must_be_1_to_65535"),
     ("ff_quad", {"RX_FIFO": 100}, "ff_error_RX_FIFO_must_be_a_power_of_two_from_16_to_32768"),
 ]  # fmt: skip
 
@@ -207,8 +241,8 @@ def test_verilator_finds_nothing_at_either_end_of_the_parameters(top: str) -> No
 
 
 @pytest.mark.parametrize("top", ENDS)
-def test_icarus_elaborates_the_module_without_a_word(top: str) -> None:
-    assert elaborated(top, [{}]) == ""
+def test_icarus_elaborates_it_without_a_word_as_it_is_and_at_either_end(top: str) -> None:
+    assert elaborated(top, [{}, *ENDS[top]]) == ""
 
 
 @pytest.mark.parametrize("top", dict.fromkeys(top for top, *_ in REFUSED))

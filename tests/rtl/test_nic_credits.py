@@ -11,7 +11,6 @@ import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
 from tests.rtl.clocks import Clock
-from tests.rtl.linted import linted, refusals
 from tests.rtl.simulation import in_icarus
 
 SENT, CREDITED, LIMIT, RECEIVED, FREED, SENT_32, RECEIVED_32, REPORTED = range(8)
@@ -33,25 +32,6 @@ test_the_books_of_flow_control = in_icarus(
     {"FLOWS": 1, "CREDIT_W": 10, "CREDIT_UNIT": 1},
     {"FLOWS": 128, "CREDIT_W": 24, "CREDIT_UNIT": 5},
 )
-
-
-ENDS: list[dict[str, object]] = [
-    {"FLOWS": 1, "CREDIT_W": 10, "CREDIT_UNIT": 1},
-    {"FLOWS": 128, "CREDIT_W": 24, "CREDIT_UNIT": 65535},
-]
-
-
-def test_verilator_finds_nothing_at_either_end_of_the_parameters() -> None:
-    assert linted("ff_nic_credits", ENDS) == ""
-
-
-def test_a_parameter_out_of_range_stops_elaboration_with_a_sentence() -> None:
-    wrong = [{"FLOWS": 0}, {"CREDIT_W": 25}, {"CREDIT_UNIT": 65536}]
-    assert refusals("ff_nic_credits", wrong) == [
-        "ff_error_FLOWS_must_be_1_to_128",
-        "ff_error_CREDIT_W_must_be_10_to_24",
-        "ff_error_CREDIT_UNIT_must_be_1_to_65535",
-    ]
 
 
 class Word(NamedTuple):

@@ -18,7 +18,6 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.capture.registers.map_table import COUNTERS
 from tests.rtl.link_packets import packet
-from tests.rtl.linted import elaborated, linted, refusals
 from tests.rtl.simulation import in_icarus
 
 SENT, CREDITED, LIMIT, RECEIVED, FREED, SENT_32, RECEIVED_32, REPORTED = range(8)
@@ -38,25 +37,6 @@ INPUTS = (
 
 
 test_the_link_side_of_a_card = in_icarus("ff_nic_link_side", __name__, {"CREDIT_UNIT": UNIT})
-
-
-ENDS: list[dict[str, object]] = [
-    {"FLOWS": 1, "CREDIT_W": 10, "CREDIT_UNIT": 1},
-    {"FLOWS": 128, "CREDIT_W": 24, "CREDIT_UNIT": 65535},
-]
-
-
-def test_it_is_lint_clean_and_elaborates_at_both_ends_of_its_parameters() -> None:
-    assert linted("ff_nic_link_side", ENDS) == elaborated("ff_nic_link_side", ENDS) == ""
-
-
-def test_a_parameter_out_of_range_stops_elaboration_with_a_sentence() -> None:
-    wrong = [{"FLOWS": 129}, {"CREDIT_W": 9}, {"CREDIT_UNIT": 0}]
-    assert refusals("ff_nic_link_side", wrong) == [
-        "ff_error_FLOWS_must_be_1_to_128",
-        "ff_error_CREDIT_W_must_be_10_to_24",
-        "ff_error_CREDIT_UNIT_must_be_1_to_65535",
-    ]
 
 
 class Side:
