@@ -25,7 +25,7 @@ class Block:
         self.dut = dut
         self.inputs, self.outputs, self.reset = tuple(inputs), tuple(outputs), reset
         self._in_reset = False
-        self._pins = {name: getattr(dut, name) for name in (*self.inputs, *self.outputs)}
+        self._pins: dict[str, Any] = {}
         self._stands: dict[
             str, int
         ] = {}  # at each input; writing it again costs and changes nothing
@@ -59,10 +59,14 @@ class Block:
 
     def see(self) -> dict[str, int]:
         """Return every output as a number."""
-        pins = self._pins
-        return {name: int(pins[name].value) for name in self.outputs}
+        return {name: int(self._pin(name).value) for name in self.outputs}
 
     def _give(self, values: Mapping[str, int]) -> None:
         for name, value in values.items():
             if self._stands.get(name) != value:
-                self._pins[name].value = self._stands[name] = value
+                self._pin(name).value = self._stands[name] = value
+
+    def _pin(self, name: str) -> Any:
+        if name not in self._pins:
+            self._pins[name] = getattr(self.dut, name)
+        return self._pins[name]

@@ -59,5 +59,6 @@ def recorded(name: str, inputs: Iterable[str], compute: Callable[[], Answer]) ->
         answers = json.loads(_FILE.read_text("utf-8")) | {
             name: {"sha256": sha256, "answer": answer}
         }
-        _FILE.write_text(json.dumps(answers, indent=1, sort_keys=True) + "\n", "utf-8")
+        lines = (f" {json.dumps(key)}: {json.dumps(answers[key])}" for key in sorted(answers))
+        _FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")  # a line each
     return answer
