@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import cocotb
 import pytest
-from cocotb.triggers import ClockCycles, FallingEdge, Timer
+from cocotb.triggers import ClockCycles, FallingEdge
 
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
 from tests.rtl.clocks import Clock
@@ -54,12 +54,11 @@ def test_the_small_device_of_four_memories(tmp_path: Path, build: str) -> None:
 class LeanDevice(Device):
     """The device on its clocks; what ff_quad has beyond it does not exist here."""
 
-    running: bool
-
     async def start(self) -> Self:
         dut = self.dut
         Clock(dut.clk_bus, 10_000, "ps").start()
-        cocotb.start_soon(self._link_clock())
+        self.link_clock = Clock(dut.clk_link, 12_800, "ps")
+        self.link_clock.start()
         for name in (
             "bus_rst", "causes_bus", "causes_link", "trigger_in", "cross_in", "nic_held", "time_in",
             *(f"{tap}_{part}" for tap in TAPS for part in ("valid", "kind", "data")),
@@ -76,14 +75,6 @@ class LeanDevice(Device):
         await FallingEdge(self.dut.clk_bus)
         self.dut.rst.value = 0
         await ClockCycles(self.dut.clk_bus, 4)
-
-    async def _link_clock(self) -> None:
-        self.running = True
-        while True:
-            self.dut.clk_link.value = int(self.running)
-            await Timer(6400, "ps")
-            self.dut.clk_link.value = 0
-            await Timer(6400, "ps")
 
 
 async def device(dut: Any) -> LeanDevice:
@@ -361,11 +352,11 @@ async def the_link_domains_words_are_an_error_while_its_clock_stands_still(dut: 
     dev = await device(dut)
     await dev.port.arm()
     assert await dev.port.read("memory.stored", 1) == 0
-    dev.running = False
+    dev.link_clock.stop()
     assert await dev.port.access(at("memory.stored", 2)) == (True, NEVER)
     assert await dev.port.read("id.bus_errors") == 1
     assert await dev.port.read("memory.stored", 3) < 200
-    dev.running = True
+    dev.link_clock.start()
     await ClockCycles(dut.clk_bus, 20)
     assert await dev.port.read("memory.offered", 2) == 0
     await dev.port.freeze()
