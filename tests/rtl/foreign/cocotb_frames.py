@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 from cocotbext.eth import GmiiFrame
 
 from freezeframe.capture.simulation import WishbonePins, serve
-from tests.rtl.clocks import Clock
 
 BEGIN = bytes.fromhex("020000000001 020000000002 88b5")  # a local type
 MOST_B = 180  # with FCS three beats: what the path's memory always has room for
