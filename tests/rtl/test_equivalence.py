@@ -28,7 +28,7 @@ BOARDS = {
         bus_ps=4_000, link_ps=12_800, bus_phase_ps=700, places=6, event_depth=16, cross_latency=40
     ),
 }
-SEEDS = 40 if ANEW else 5
+SEEDS = 40 if ANEW else 10
 Bench = tuple[Board, Path, Path, tuple[int, int]]  # and what runs it, where, times of cycle 0
 
 
