@@ -30,7 +30,8 @@ def build(folder: Path) -> Path:
     """Verilate the pair with its bench into a folder; return the program. About a minute on one core."""
     program = folder / "pair_bench"
     sources = [BOARD / name for name in ("pair.cpp", "host_model.cpp", "fault_plan.cpp")]
-    told = run_program([tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wno-fatal", "-CFLAGS",
+    told = run_program([tool("verilator"), "--cc", "--exe", "--build", "-O3", "--x-assign", "fast",
+         "--x-initial", "fast", "--noassert", "-Wno-fatal", "-CFLAGS",
          f"-O1 -std=c++17 -I{BOARD}", *(arg for path in folders() for arg in ("-y", str(path))),
          "--top-module", "ff_example_pair", "--Mdir", str(folder / "obj"), "-o", str(program),
          str(modules()["ff_example_pair"]), *map(str, sources), str(BENCH)], timeout=900)  # fmt: skip
