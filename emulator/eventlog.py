@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
-from freezeframe.emulator.memory import Memory
+from freezeframe.emulator.memory import TIME, Memory
 from freezeframe.emulator.recorder import ALL_KINDS, mark_data
 
 _Offered = tuple[int, int, int, int, int]  # cycle, source, order of offering, kind, data
@@ -209,7 +209,7 @@ class EventLog:
             dt = 15 if s.previous is None else min(15, cycle - s.previous)
             if records is not None:
                 records.append((dt, kind, data))
-            s.previous, s.timed = cycle, kind == Kind.TIME
+            s.previous, s.timed = cycle, kind == TIME
             s.level += 1
             entered += 1
 
@@ -230,7 +230,7 @@ class EventLog:
                     s.due += 1
                     s.lost += 1
         if not entered and not s.timed and s.previous is not None and cycle - s.previous == 14:
-            enter(Kind.TIME, cycle)
+            enter(TIME, cycle)
         if s.cause_cycle is None or s.shut is not None or cycle < s.cause_cycle:
             return
         if cycle > s.cause_cycle:
@@ -247,7 +247,7 @@ class EventLog:
             closing.append((dt, int(Kind.LOSS), min(s.due, LOSS_LOST_MASK)))
             cycle, dt, s.due = cycle + 1, 1, 0
         closing.append((dt, int(Kind.MARK), mark_data(self.causes, cycle - since)))
-        closing.append((1, int(Kind.TIME), cycle + 1))
+        closing.append((1, TIME, cycle + 1))
         s.end = cycle + 1
         if records is not None:
             records.extend(closing)

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import simpy
 
-from freezeframe.capture.registers.layouts import Kind
 from freezeframe.emulator.credit import Flow
-from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.memory import TAIL, Kinds, Words
 from freezeframe.emulator.parts import Signal
 
 Reading = tuple[str, int]
@@ -93,7 +92,7 @@ def skipped_of(kinds: Kinds, uncounted: tuple[int, int], begins: bool) -> tuple[
     """Return what of ``uncounted`` falls into a run of a packet's words: at the run's beginning, at its end."""
     first, last = uncounted
     first = min(first, len(kinds)) if begins else 0
-    return first, min(last, len(kinds) - first) if kinds[-1] == Kind.TAIL else 0
+    return first, min(last, len(kinds) - first) if kinds[-1] == TAIL else 0
 
 
 def misread(words: Words, kinds: Kinds, reading: Reading) -> tuple[Words, Kinds]:

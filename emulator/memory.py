@@ -11,8 +11,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.registers.layouts import Kind
+
 Words = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.uint8]
+
+HEAD, TAIL, TIME = int(Kind.HEAD), int(Kind.TAIL), int(Kind.TIME)
+"""Kinds that are asked for with each word or record: a member of an enumeration takes several times as long."""
 
 _WORD = (1 << 64) - 1
 _LIST_RECORDS = 256

@@ -28,7 +28,7 @@ from freezeframe.capture.registers.layouts import (
     TAIL_CRC_MASK,
     Kind,
 )
-from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.memory import HEAD, TAIL, Kinds, Words
 
 CREDIT_VALUE_MASK = (1 << 40) - 1
 """Bits of a credit word that an event holds."""
@@ -187,13 +187,13 @@ def inspect(words: Words, kinds: Kinds) -> Verdict:
     After a bad header nothing else is judged: its length cannot be believed.
     """
     count = len(words)
-    if count < HEAD_WORDS or kinds[0] != Kind.HEAD or kinds[1] != Kind.HEAD:
+    if count < HEAD_WORDS or kinds[0] != HEAD or kinds[1] != HEAD:
         return Verdict(None, min(count, HEAD_WORDS) - 1)
     header = header_in(words)
     if not header.good:
         return Verdict(header, 1)
     expected = HEAD_WORDS + header.length
-    tail = count - 1 if kinds[-1] == Kind.TAIL else None
+    tail = count - 1 if kinds[-1] == TAIL else None
     if tail is not None and tail < expected:
         judged = tail
     elif count > expected:

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import simpy
 
-from freezeframe.capture.registers.layouts import Kind
 from freezeframe.emulator.clocks import Clock
-from freezeframe.emulator.memory import Kinds, Words
+from freezeframe.emulator.memory import TAIL, Kinds, Words
 from freezeframe.emulator.recorder import Recorder
 from freezeframe.emulator.tally import Tally
 
@@ -39,7 +38,7 @@ class Tap:
     def feed(self, cycle: int, kinds: Kinds, words: Words) -> None:
         """Let words of consecutive cycles pass, the first in ``cycle``."""
         self.words.add(cycle, len(words))
-        if kinds[-1] == Kind.TAIL:
+        if kinds[-1] == TAIL:
             self.packets.add(cycle + len(words) - 1, 1)
         if self.recorder is not None:
             self.recorder.feed_run(cycle, kinds, words)
