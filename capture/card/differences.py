@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import json
+from msgspec import json, to_builtins
 
 from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.card.registers import memories_of_card
@@ -27,7 +27,7 @@ def _unlike(first: dict[str, str], second: dict[str, str]) -> list[tuple[str, st
 
 
 def _values(card: ElaboratedCard) -> dict[str, str]:
-    values = dict(_leaves("", json.decode(card.text)))
+    values = dict(_leaves("", to_builtins(card.said)))
     values |= {f"bit of cause {cause.name}": str(cause.bit) for cause in card.causes}
     values |= {
         f"window of {memory.name}": f"{memory.address:#010x}" for memory in memories_of_card(card)

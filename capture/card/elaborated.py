@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from msgspec import json, to_builtins
-
+from freezeframe.capture.card.canonical import canonical_text
 from freezeframe.capture.card.tables import (
     CardFile,
     Cause,
@@ -164,11 +163,20 @@ class ElaboratedLaw:
 
 
 class ElaboratedCard:
-    """A card with every number given; equal files give equal cards."""
+    """A card with every number given; equal files give equal cards.
 
-    def __init__(self, said: CardFile) -> None:
-        """Give the numbers, in the order of the file; the bus clock is first."""
+    Attributes:
+        text: the card as JSON, keys in the order of the tables: what is hashed.
+    """
+
+    def __init__(self, said: CardFile, text: str | None = None) -> None:
+        """Give the numbers, in the order of the file; the bus clock is first.
+
+        Args:
+            text: that it was read from, where that is a text of this kind: a device, a capture.
+        """
         self.said = said
+        self.text = canonical_text(said) if text is None else text
         self.name = said.card.name
         ordered = sorted(said.clock.items(), key=lambda item: not item[1].registers)
         self.clocks = tuple(ElaboratedClock(n, name, c) for n, (name, c) in enumerate(ordered))
@@ -263,11 +271,6 @@ class ElaboratedCard:
         )
 
     @cached_property
-    def text(self) -> str:
-        """The card as JSON with every default written out, keys in the order of the tables: what is hashed."""
-        return json.encode(to_builtins(self.said)).decode()
-
-    @cached_property
     def hash(self) -> int:
         """First 64 bits of the SHA-256 of `text`: ``id.card_hash``."""
         return int.from_bytes(hashlib.sha256(self.text.encode()).digest()[:8], "big")
@@ -323,6 +326,10 @@ def _own(name: str, law: Law) -> ElaboratedLaw:
     return ElaboratedLaw(name, tuple(law.plus), tuple(law.minus), least, most, law)
 
 
-def elaborate(said: CardFile) -> ElaboratedCard:
-    """Return what a card file means; it was checked when it was read."""
-    return ElaboratedCard(said)
+def elaborate(said: CardFile, text: str | None = None) -> ElaboratedCard:
+    """Return what a card file means; it was checked when it was read.
+
+    Args:
+        text: the elaborated text that says so, of a device or a capture, which keeps its hash; else it is made.
+    """
+    return ElaboratedCard(said, text)

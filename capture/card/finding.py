@@ -108,7 +108,7 @@ def card_of_text(text: str, wanted: int, where: str) -> FoundCard:
             f"{where}: the card's text has the right hash and contradicts itself: "
             f"{'.'.join(map(str, path))}: {problem}; it was written by another release; update Freezeframe"
         )
-    return FoundCard(elaborate(file), text, where)
+    return FoundCard(elaborate(file, text), text, where)
 
 
 def user_cards() -> Path:

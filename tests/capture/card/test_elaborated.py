@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+
+from msgspec import NODEFAULT, json, to_builtins
+
+from freezeframe.capture.card import tables
+from freezeframe.capture.card.canonical import defaults_of
 from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import parse_card
 from tests.capture.card.test_reading import MAC
@@ -91,3 +97,86 @@ def test_the_hash_is_that_of_what_is_said_and_not_of_how_it_is_written() -> None
     assert elaborate(parse_card(written_out)).hash == elaborate(parse_card(MAC)).hash
     other = MAC.replace("156_250_000", "156_250_001")
     assert elaborate(parse_card(other)).hash != elaborate(parse_card(MAC)).hash
+
+
+def test_the_text_that_is_hashed_has_what_the_file_says_and_no_key_at_its_default() -> None:
+    text = (
+        '{"schema":1,"card":{"name":"wide"},"clock":{"rx":{"hz":322265625},"bus":{"hz":100000000,"registers":true}},'
+        '"tap":{"a":{"kind":"axi-stream","clock":"rx","format":"eth","store":{"first_bytes":64}},'
+        '"b":{"kind":"axi-stream","clock":"rx","format":"eth"}},"format":{"eth":{"is":"ethernet"}},'
+        '"path":{"p":{"taps":["a","b"],"stretch":[{}]}},"law":{"l":{"plus":["c"],"most":""}},"counter":{"c":{"wire":"c"}}}'
+    )
+    said = """\
+schema = 1
+card = { name = "wide", version = "0.1", map = 2 }
+[clock]
+rx = { hz = 322_265_625, ppm = 100 }
+bus = { hz = 100_000_000, registers = true }
+[tap.a]
+kind = "axi-stream"
+clock = "rx"
+format = "eth"
+store = { first_bytes = 64 }
+[tap.b]
+kind = "axi-stream"
+clock = "rx"
+format = "eth"
+bits = 64
+[format.eth]
+is = "ethernet"
+[path.p]
+taps = ["a", "b"]
+[[path.p.stretch]]
+reorders = false
+[law.l]
+plus = ["c"]
+minus = []
+least = 0
+most = ""
+[counter.c]
+wire = "c"
+[transport]
+bus = "axi4-lite"
+"""
+    card = elaborate(parse_card(said))
+    assert json.decode(card.text) == json.decode(text)
+    assert f"{card.hash:016x}" == hashlib.sha256(card.text.encode()).hexdigest()[:16]
+    assert json.decode(card.text, type=tables.CardFile) == card.said
+
+
+# A default that changes would give every card that leaves the key out another meaning under the same hash: it takes
+# a new schema. A new key is added here with its default.
+DEFAULTS = """\
+Header: version="0.1" doc="" rom=true map=2 map_hash=0
+Clock: ppm=100 registers=false doc=""
+FormatField: order="big" constant=null names={} doc=""
+CrcCheck: first=0 end=null crc="" width=0 poly=0 init=0 xorout=0 refin=false refout=false order="big"
+Format: fcs="present" preamble=false shortest_B=0 longest_B=0 length="" length_plus_B=0 field={} check={} doc=""
+User: bad_frame=null
+Tap: bits=64 keep="none" user=null ready=false interleaved=false time="exact" recorder="plain" format="" depth=2048
+Tap: store="all" doc=""
+Drops: counter="" whole=true
+Stretch: drops=null fcs="kept" rewrites=[] reorders=false forwarding="cut-through" capacity_words=0 level="" capacity=""
+Path: stretch=[] far_end="" doc=""
+Identity: by="content" fields=[]
+Cause: check="" tap="" cycles=0 field="" wire="" clock="" means="" enabled=true doc=""
+Counter: counts="" tap="" wire="" clock="" means="" unit="" bits=32 doc=""
+Bank: bits=32 clock="" unit="" doc=""
+Event: wire="" value="" bits=32 clock="" doc=""
+States: wire="" clock="" doc=""
+FlowControl: scheme="none" unit_words=1 flows=1 fifo_words=0
+Law: minus=[] least=0 most=0 title="" scope="device" modulus="" needs=[] doc=""
+Transport: bus="axi4-lite" base=0
+CardFile: tap={} format={} path={} cause={} counter={} bank={} event={} states={} histogram={} law={}
+"""
+
+
+def test_what_a_key_is_where_the_file_does_not_say_it_never_changes() -> None:
+    for line in DEFAULTS.splitlines():
+        table, _, keys = line.partition(": ")
+        found = {
+            name: json.encode(to_builtins(default)).decode()
+            for _, name, default in defaults_of(getattr(tables, table))
+            if default is not NODEFAULT
+        }
+        assert dict(key.split("=", 1) for key in keys.split(" ")).items() <= found.items(), table

@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from msgspec import json, to_builtins
 
 from freezeframe.capture.card.device import CardDevice, open_any
 from freezeframe.capture.card.elaborated import elaborate
@@ -13,6 +14,8 @@ from freezeframe.capture.card.finding import rom_words, text_hash, text_of_rom
 from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.errors import DeviceUnknownError, FreezeframeError, InputError
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.card_image import SERVED, CardImage, empty_recording
 from tests.capture.card.test_reading import MAC
 
@@ -43,6 +46,25 @@ def test_a_card_is_read_from_its_rom() -> None:
     device = _card(CardImage([empty_recording(_CARD)]))
     assert device.found.text == _CARD.text
     assert device.found.where == "image:: device 0 at 0x00000000, ROM"
+
+
+def test_a_card_whose_text_was_written_with_every_default_keeps_that_text_and_its_hash(
+    tmp_path: Path,
+) -> None:
+    """As devices were built, and captures written, before keys at their default were left out."""
+    text = json.encode(to_builtins(_CARD.said)).decode()
+    assert len(text) > len(_CARD.text)
+    image = CardImage([empty_recording(_CARD)], texts={0: text})
+    image.device(0).set("id.card_hash_lo", text_hash(text) & 0xFFFFFFFF)
+    image.device(0).set("id.card_hash_hi", text_hash(text) >> 32)
+    device = _card(image)
+    assert (device.found.text, device.found.card.text) == (text, text)
+    assert device.found.card.said == _CARD.said
+    assert device.found.card.hash == text_hash(text) != _CARD.hash
+    report = pull(image, tmp_path / "x.ff")
+    (there,) = CardFolder.open(report.path).devices
+    assert there.card.hash == text_hash(text)
+    assert (tmp_path / "x.ff" / "cards" / f"{text_hash(text):016x}.json").read_text() == text
 
 
 def test_without_a_rom_it_is_looked_up_by_its_hash_whatever_the_file_is_called(
@@ -96,9 +118,9 @@ def test_a_damaged_rom_is_one_line_with_place_and_remedy() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (_CARD.text.replace("2048", "1024", 1), "it is another card, or its text was altered"),
+        (_CARD.text.replace("4096", "1024", 1), "it is another card, or its text was altered"),
         (_CARD.text.replace('"schema":1', '"schema":2'), "is of schema 2, this program reads 1: update"),
-        (_CARD.text.replace('"depth":', '"deep":', 1), "written by another release; update"),
+        (_CARD.text.replace('"keep":', '"kep":', 1), "written by another release; update"),
         (_CARD.text.replace('"clock":"rx"', '"clock":"xr"', 1), "contradicts itself: tap.rx_in.clock: .*; update"),
         ("[" * 50_000 + "]" * 50_000, r"cannot be read \(maximum recursion depth .*; update"),
         ("[]", "names no schema, this program reads 1: update"),
