@@ -11,7 +11,7 @@ from freezeframe.analyzers.card.claims import DROPPED, STALLED, Claim, Says, Wit
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import BAD
-from freezeframe.decoders.tap.kinds import Packet
+from freezeframe.decoders.tap.kinds import BITS, Bit, Packet
 
 Int64 = npt.NDArray[np.int64]
 
@@ -21,10 +21,11 @@ _SEVERAL = 3  # packets that wait, or the last ones of the traffic may have been
 
 
 class _Waiting(NamedTuple):
-    """What shows that packets wait, and how many do."""
+    """What shows that packets wait, and how many do; ``broke_off``: one stands half out."""
 
     witness: Witness
     packets: int
+    broke_off: bool = False
 
 
 def stalled(view: StretchView) -> Claim | None:
@@ -35,18 +36,22 @@ def stalled(view: StretchView) -> Claim | None:
     shortened = view.second.tap.said.store != "all"
     if shortened and (stream.packets.flags[-1] & int(Packet.CUT_END) or stream.pending):
         return None  # beats of a packet that has begun may have come ever since
-    since, closed = int(stream.packets.end[-1]), stream.span[1]
-    t_ps, unc_ps = _times(view, name, [since, closed])
-    checkers = [
-        cause.name
+    stood = [(int(stream.packets.end[-1]), stream.span[1], True)]
+    if (before_cause := _up_to_the_cause(view)) is not None:
+        stood.append((*before_cause, False))
+    fired = [
+        (cause, span)
         for cause in view.recording.card.causes
+        for span in stood
         if cause.said is not None
         and (cause.said.check, cause.said.tap) == ("no-ready", name)
         and cause.name in view.recording.cause_names
-        and closed - since >= cause.said.cycles
+        and span[1] - span[0] >= cause.said.cycles
     ]
-    begun = _broken_off(view, closed - since)
-    waiting = _waiting(view, t_ps) or begun
+    checkers = [cause.name for cause, _ in fired]
+    since, closed, still = fired[0][1] if fired else stood[0]
+    t_ps, unc_ps = _times(view, name, [since, closed])
+    waiting = (_broken_off(view, closed - since) or _waiting(view, t_ps)) if still else None
     if checkers:
         who = (
             f"its receiver held ready low: the card's checker {checkers[0]} saw valid without ready"
@@ -60,10 +65,12 @@ def stalled(view: StretchView) -> Claim | None:
     else:
         who = f"the stream has no ready, so what stands before {name} stopped"
         witness = Witness(Says.FOR, f"{name} takes every beat that is valid")
-    text = (
-        f"{name} stands still from cycle {since + 1:,} on, for {format_ps(int(t_ps[1] - t_ps[0]))} "
-        f"until the memory closed; {who}."
+    how = (
+        f"stands still from cycle {since + 1:,} on, for %s until the memory closed"
+        if still
+        else f"stood still from cycle {since + 1:,} to {closed:,}, for %s"
     )
+    text = f"{name} {how % format_ps(int(t_ps[1] - t_ps[0]))}; {who}."
     silent = Witness(
         Says.FOR,
         f"no beat in {closed - since:,} cycles",
@@ -75,7 +82,8 @@ def stalled(view: StretchView) -> Claim | None:
     names: tuple[str, ...] = ()
     if waiting is not None and waiting.packets < _SEVERAL and not checkers:
         names = (STALLED, DROPPED)  # the last ones before a pause may have been lost as well
-    if lost and not checkers and drops is not None and not (drops.whole and begun):
+    whole = drops is not None and drops.whole and waiting is not None and waiting.broke_off
+    if lost and not checkers and drops is not None and not whole:
         names = (STALLED, DROPPED)
         counted = f"{drops.counter} stands at {lost:,}: what went in may have been dropped"
         witnesses = (*witnesses, Witness(Says.SILENT, counted))
@@ -92,6 +100,17 @@ def stalled(view: StretchView) -> Claim | None:
         falsifier,
         names,
     )
+
+
+def _up_to_the_cause(view: StretchView) -> tuple[int, int] | None:
+    """Return the last cycle with a beat before the cause and the first one since, where beats came again."""
+    stream = view.second.stream
+    cycle = stream.cause_cycle
+    is_word = (BITS[stream.records.columns.kind] & int(Bit.WORD)) != 0
+    first, last = (cycles[is_word] for cycles in stream.beats)
+    if cycle is None or not len(last) or not int(first[0]) < cycle < int(last[-1]):
+        return None
+    return int(last[last < cycle].max()), int(first[last >= cycle].min())
 
 
 def _times(
@@ -159,11 +178,10 @@ def _broken_off(view: StretchView, silent: int) -> _Waiting | None:
     last, columns = len(stream) - 1, stream.packets
     if not columns.flags[last] & int(Packet.CUT_END):
         return None
-    before = view.first.stream.packets.flags
-    if len(before) and before[-1] & int(Packet.CUT_END):
-        newest = view.content(view.first, len(before) - 1)
-        if newest == view.content(view.second, last):
-            return None  # all of it that came in came out
+    begun = view.content(view.second, last)
+    newest = max((i for i, _ in view.pairing.pairs), default=-1)
+    if any(view.content(view.first, i) == begun for i in range(newest + 1, len(view.first))):
+        return None  # all of it that came in came out; its end may be lost
     longest = int(columns.gap.max(initial=0))
     if silent < max(_TIMES * longest, _CYCLES):
         return None
@@ -172,4 +190,4 @@ def _broken_off(view: StretchView, silent: int) -> _Waiting | None:
         f"packet was {longest:,} cycles"
     )
     seen = Witness(Says.FOR, text, (view.row(view.second, last, f"packet {last}"),))
-    return _Waiting(seen, _SEVERAL)
+    return _Waiting(seen, _SEVERAL, broke_off=True)

@@ -122,7 +122,9 @@ def _fifo_drop(chance: random.Random, design: Design, said: Said) -> Drawn:
     if design.is_axis and chance.random() < 0.5:
         # Its own FIFO has no room, and counts what it drops; then the receiver takes what waits there, so long that
         # only the pauses between frames keep the dropped one in the first tap's memory.
+        # Frames that fill it before the card's checker calls the receiver stuck.
         said |= {"block": said["hit"], "hit": -1, "hit_B": 0, "lazy": 0, "pause": 60, "drain": 500}
+        said |= {"shortest": 300, "longest": 700}
         return [], Truth(FAULTS["fifo-drop"], "rx_in", "stored", 1)
     first, tap = _stretch(design, site)
     return [f"{site}:drop:{said['hit']}"], Truth(FAULTS["fifo-drop"], first, tap, 1)

@@ -65,7 +65,7 @@ module ff_card_records #(
     reg  [71:0] record, record_q;
     wire        host = sel_trace && exists && !win_ack && step_q == 2'd0;
     wire        crc_wants, crc_takes;
-    reg  [MEMORIES-1:0] crc_memory;
+    wire [MEMORIES-1:0] crc_memory;
     wire [15:0] crc_slot;
     wire        starts = step_q == 2'd0 && (host || crc_wants);
     assign rd_slot = host ? win_addr[19:4] : crc_slot;
@@ -107,12 +107,15 @@ module ff_card_records #(
         reg  [3:0]  octet_q;            // 9: none waits
         reg  [7:0]  depth_log2;
         integer k;
+        genvar m;
         always @* begin
             depth_log2 = DEPTH_LOG2[7:0];
             for (k = 0; k < MEMORIES; k = k + 1) begin
-                crc_memory[k] = {21'd0, memory_q} == k;
-                if ({21'd0, memory_q} == k) depth_log2 = DEPTH_LOG2[8*k +: 8];
+                if (crc_memory[k]) depth_log2 = DEPTH_LOG2[8*k +: 8];
             end
+        end
+        for (m = 0; m < MEMORIES; m = m + 1) begin : g_turn
+            assign crc_memory[m] = {21'd0, memory_q} == m;
         end
         wire more = {21'd0, memory_q} < MEMORIES;
         assign crc_wants = frozen && more && octet_q == 4'd9;
@@ -150,7 +153,7 @@ module ff_card_records #(
     end else begin : g_no_crc
         assign crc_wants = 1'b0;
         assign crc_slot = 16'd0;
-        always @* crc_memory = {MEMORIES{1'b0}};
+        assign crc_memory = {MEMORIES{1'b0}};
         assign {entry, entry_stands, stat_crc_done} = 65'd0;
         wire unused = &{1'b0, crc_takes};
     end endgenerate

@@ -70,5 +70,17 @@ def test_the_longest_frame_is_good_one_of_5_bytes_a_runt_and_one_without_an_end_
     assert wire.verdict[last] == -1
 
 
+def test_a_receiver_that_stopped_for_long_and_goes_on_is_a_stall_up_to_the_cause(
+    benches: dict[str, Path], tmp_path: Path
+) -> None:
+    # It waits until the FIFO has dropped a frame; these take longer to fill it than the checker's 5,000 cycles.
+    plan = ["seed=8", "longest=400", "pause=60", "hit=-1", "after=3", "drain=500", "block=150"]
+    ran = run(benches["axis-512"], plan, tmp_path / "stuck.ff")
+    assert ran.recording.cause_names == ("stuck",) and ran.dropped
+    (finding,) = explain_card(ran.recording).findings
+    assert (finding.diagnosis, finding.tap) == ("stalled", "rx_out")
+    assert "stood still" in finding.text and "checker stuck saw valid without ready" in finding.text
+
+
 def test_a_fault_that_cannot_be_is_told_with_its_reason() -> None:
     assert cannot("liteeth-8", "lanes-crossed") and not cannot("liteeth-32", "lanes-crossed")
