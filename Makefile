@@ -9,6 +9,7 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
 ROOM   :=
+PROOFS := anew
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order of the folders: no long file comes last
 
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
@@ -35,7 +36,7 @@ help:
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
 	@echo "make area           what the recorder costs in LUTs, flip-flops and block RAMs (about ten minutes)"
-	@echo "make proofs         prove, synthesize and lint anew what tests/rtl/recorded.json holds (ten minutes)"
+	@echo "make proofs         prove, synthesize and lint anew what tests/rtl/recorded.json holds (ten minutes); PROOFS=stale: only what no longer fits its sources"
 	@echo "make pictures       the pictures in docs/images: desktop (a real window under Xvfb), dashboard, report"
 	@echo "make registers      generate tables, headers, pages and Verilog from the register map"
 	@echo "make lock           pin the newest versions of all dependencies"
@@ -129,7 +130,7 @@ area: system $(DEV)
 	@FREEZEFRAME_PROOFS=anew $(BIN)/python -m tests.rtl.area
 
 proofs: system $(DEV)
-	@FREEZEFRAME_PROOFS=anew $(BIN)/pytest tests/rtl/test_formal.py tests/rtl/test_area.py tests/rtl/test_recorder_area.py tests/rtl/test_lint.py \
+	@FREEZEFRAME_PROOFS=$(PROOFS) $(BIN)/pytest tests/rtl/test_formal.py tests/rtl/test_area.py tests/rtl/test_recorder_area.py tests/rtl/test_lint.py \
 		tests/rtl/test_lint_recorder.py tests/rtl/card/test_card_device.py tests/rtl/card/test_card_constraints.py tests/rtl/card/test_card_sdc.py \
 		tests/rtl/test_equivalence.py tests/registers/test_register_file.py
 

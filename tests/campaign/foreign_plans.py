@@ -185,8 +185,9 @@ def _stall(chance: random.Random, design: Design, said: Said) -> Drawn:
 
 def _gap(chance: random.Random, design: Design, said: Said) -> Drawn:
     first = _first(design)
-    # The recorder goes on for 64 records: on a line of 8 bits 512 B, in which the frame must end to be there whole.
-    said["hit_B"] = min(said["hit_B"], 450) if not design.is_axis else said["hit_B"]
+    # The recorder goes on for 64 records: on a line of 8 bits 512 B, fewer where the receiver waits, in which the frame
+    # must end to be there whole.
+    said["hit_B"] = min(said["hit_B"], 300) if not design.is_axis else said["hit_B"]
     before = 0 if design.is_axis else PREAMBLE_B
     width = 64 if design.is_axis else 1
     beat = chance.randrange(1, before + said["hit_B"] // width)

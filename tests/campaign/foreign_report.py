@@ -37,7 +37,7 @@ before or behind the MAC.
 FOOT = """\
 All lengths from 64 to 9,000 B come at least once, so every number of bytes in a last beat; the receiver waits
 at random. The rest are short frames, because a line of 8 bits takes a cycle a byte: a million frames of all
-lengths alike would be 4,500,000,000 cycles. A design of LiteEth that is not in the table was not run so long.
+lengths alike would be 4,500,000,000 cycles.
 
 A recording goes on for 64 records after the cause. On a stream of 8 bits those are 512 B: a frame with more
 than that behind a gap is cut by the recording's end, and is named all the same.

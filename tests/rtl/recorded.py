@@ -20,7 +20,9 @@ from tests.rtl.simulation import modules, tool
 
 Answer = TypeVar("Answer")
 
-ANEW = os.environ.get("FREEZEFRAME_PROOFS") == "anew"  # as in make proofs
+_PROOFS = os.environ.get("FREEZEFRAME_PROOFS")
+# As in make proofs; with "stale" what no longer fits its sources is answered and written down.
+ANEW = _PROOFS == "anew"
 _FILE = Path(__file__).with_name("recorded.json")
 
 
@@ -55,7 +57,7 @@ def recorded(name: str, inputs: Iterable[str], compute: Callable[[], Answer]) ->
         answer: Answer = known["answer"]
         return answer
     answer = compute()
-    if ANEW:
+    if _PROOFS:
         answers = json.loads(_FILE.read_text("utf-8")) | {
             name: {"sha256": sha256, "answer": answer}
         }

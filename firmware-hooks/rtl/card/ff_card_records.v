@@ -107,15 +107,15 @@ module ff_card_records #(
         reg  [3:0]  octet_q;            // 9: none waits
         reg  [7:0]  depth_log2;
         integer k;
-        genvar m;
+        genvar t;
         always @* begin
             depth_log2 = DEPTH_LOG2[7:0];
             for (k = 0; k < MEMORIES; k = k + 1) begin
                 if (crc_memory[k]) depth_log2 = DEPTH_LOG2[8*k +: 8];
             end
         end
-        for (m = 0; m < MEMORIES; m = m + 1) begin : g_turn
-            assign crc_memory[m] = {21'd0, memory_q} == m;
+        for (t = 0; t < MEMORIES; t = t + 1) begin : g_turn
+            assign crc_memory[t] = {21'd0, memory_q} == t;
         end
         wire more = {21'd0, memory_q} < MEMORIES;
         assign crc_wants = frozen && more && octet_q == 4'd9;
