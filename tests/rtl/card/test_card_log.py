@@ -209,4 +209,6 @@ def test_the_trigger_freezes_on_a_change_of_a_state_machine(bench: Path, tmp_pat
     (device,) = json.loads(told(run_inside("explain", str(tmp_path / "drop.ff"), "--json")))[
         "devices"
     ]
-    assert device["logged"][0].startswith("rx_fsm in drop, since ")
+    # The cause may fall into the cycle in which it left the state again.
+    logged = device["logged"][0]
+    assert logged.startswith("rx_fsm in drop, since ") or logged.endswith(", from drop")
