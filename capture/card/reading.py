@@ -95,6 +95,10 @@ def parse_card(text: str, name: str = "card") -> CardFile:
         raise CardError(
             f"{name}:{_toml_line(str(error), text)}: {_toml_words(str(error))}"
         ) from None
+    except ValueError:  # of int()
+        raise CardError(
+            f"{name}: a number in it has thousands of digits; no key takes one"
+        ) from None
     except RecursionError:
         raise CardError(f"{name}: arrays or tables stand too deep in each other") from None
     problems = list(_shape_problems(said))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
-from freezeframe.capture.card.elaborated import LOG
+from freezeframe.capture.card.elaborated import BUILT_IN_CAUSES, LOG
 from freezeframe.capture.card.hooks import problems_of_hooks
 from freezeframe.capture.card.tables import CardFile, Cause, CrcCheck, Format, Law, Path, Tap
 from freezeframe.capture.card.wires import NamedWire, wires_of
+from freezeframe.capture.card.wording import shown
 
 Where = tuple[str | int, ...]
 _NARROW = (8, 16, 32)
@@ -105,7 +106,7 @@ def _format(where: Where, shape: Format) -> Iterator[tuple[Where, str]]:
             if value is not None and not 0 <= value < 1 << field.bits:
                 yield (
                     at,
-                    f"format {name}: field {field_name}: {what} {value} does not fit {field.bits} bits",
+                    f"format {name}: field {field_name}: {what} {shown(value)} does not fit {field.bits} bits",
                 )
     for check_name, check in shape.check.items():
         yield from _crc((*where, "check", check_name), check)
@@ -239,6 +240,8 @@ def _known_field(card: CardFile, where: Where, field: str) -> Iterator[tuple[Whe
 
 def _cause(card: CardFile, where: Where, cause: Cause) -> Iterator[tuple[Where, str]]:
     name = where[1]
+    if name in BUILT_IN_CAUSES[card.card.map]:
+        yield where, f"cause {name}: every card has one of that name; give it another"
     if not card.tap and not cause.check and not cause.wire:
         return  # of C hooks: the program says when
     if bool(cause.check) == bool(cause.wire):

@@ -15,6 +15,7 @@ from msgspec.structs import fields
 from freezeframe.capture.card.tables import CARD_NAME_PATTERN, NAME_PATTERN, WIRE, WIRE_OR_NONE
 
 _SHOWN = 40
+_LONG_BITS = 256
 _PATTERNS = {
     NAME_PATTERN: "small letters, digits and _, a letter first, at most 32",
     CARD_NAME_PATTERN: "small letters, digits, _ and -, a letter first, at most 32",
@@ -34,6 +35,10 @@ def shown(value: Any) -> str:
         return "a table"
     if isinstance(value, list):
         return f"a list of {len(value)}"
+    if isinstance(value, int) and value.bit_length() > _LONG_BITS:
+        return (
+            f"a number of {value.bit_length():,} bits"  # Python writes none of thousands of digits
+        )
     text = repr(value) if isinstance(value, str) else str(value)
     text = text.lower() if isinstance(value, bool) else text
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

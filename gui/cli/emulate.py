@@ -142,6 +142,10 @@ def run(
 
     stop = _stdin_ended() if until_stdin_ends else None
     if card is not None:
+        if fault or load or workload or truth or apart or host_trace:
+            raise typer.BadParameter(
+                "--card serves a card's registers, without traffic and without a fault: give --listen alone with it"
+            )
         serve_card(
             listen, card, lambda url: print(printable(f"ready {url} card {card}"), flush=True), stop
         )

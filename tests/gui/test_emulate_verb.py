@@ -66,6 +66,12 @@ def test_it_ends_cleanly_when_interrupted_and_frees_the_port(number: signal.Sign
         again.bind(("127.0.0.1", port))
 
 
+def test_a_fault_on_a_card_without_traffic_is_refused() -> None:
+    done = run_process("emulate", "--card", "forth", "--fault", "word-omitted")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "without traffic and without a fault" in done.err
+
+
 def test_a_port_in_use_is_an_error_in_one_line() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))

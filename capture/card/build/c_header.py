@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from freezeframe.capture.card.build.ports import module_name
 from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.card.recording import built_features
 from freezeframe.capture.card.registers import card_map, memories_of_card
+from freezeframe.capture.errors import InputError
 
 
 def c_header(card: ElaboratedCard) -> str:
-    """Return the text of the header; names begin with that of the card, numbers are those of the elaborated card."""
+    """Return the text of the header; names begin with that of the card, numbers are those of the elaborated card.
+
+    Raises:
+        InputError: two names of the card would be one macro.
+    """
+    defines = list(_defines(card))
+    doubled = [name for name, count in Counter(name for name, _ in defines).items() if count > 1]
+    if doubled:
+        raise InputError(
+            f"card {card.name}: two of its names give the C header one macro, {doubled[0]}; change one of them: "
+            "between a name and what stands in it the header has _"
+        )
     guard = f"{module_name(card).upper()}_H"
     what, page = ("Numbers", "c-hooks") if card.of_hooks else ("Registers", "card-map")
     return "\n".join([
         f"/* {what} of card {card.name}, made by 'freezeframe card build'; docs/{page}.md says what each is. */",
         f"#ifndef {guard}",
         f"#define {guard}",
-        *(f"#define {name} {value}" for name, value in _defines(card)),
+        *(f"#define {name} {value}" for name, value in defines),
         f"#endif /* {guard} */",
         "",
     ])  # fmt: skip

@@ -14,7 +14,7 @@ from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.errors import InputError
 
 
-def card(wire: str) -> ElaboratedCard:
+def card(wire: str, more: str = "") -> ElaboratedCard:
     return elaborate(
         parse_card(f"""\
 schema = 1
@@ -36,6 +36,7 @@ of = "gaps"
 tap = "rx_in"
 [event.alarm]
 wire = "{wire}"
+{more}
 """)
     )
 
@@ -71,3 +72,9 @@ def test_every_name_that_the_top_declares_is_taken_and_the_cards_own_is_not() ->
     for name in sorted(declared):
         with pytest.raises(InputError, match=f"wire {name} is a net inside"):
             outputs(card(name))
+
+
+def test_names_that_would_be_one_macro_of_the_header_are_refused() -> None:
+    states = '[states.a]\nwire = "s"\nnames = ["b_c", "d"]\n[states.a_b]\nwire = "t"\nnames = ["d", "c"]\n'
+    with pytest.raises(InputError, match="one macro, NAMES_STATE_A_B_C; change one of them"):
+        outputs(card("alarm", states))

@@ -123,6 +123,10 @@ def test_what_is_not_said_has_its_default() -> None:
         ("[clock.rx]", "[clock.Rx]",
          "c:8: clock 'Rx': a name is small letters, digits and _, a letter first, at most 32"),
         ("[clock.rx]", "[clock.bus]", "c:8: table [clock.bus] stands twice; join the two, or give one another name"),
+        ("[cause.bad_fcs]", "[cause.host]", "c:29: cause host: every card has one of that name; give it another"),
+        ("100_000_000", "9" * 5_000, "c: a number in it has thousands of digits; no key takes one"),
+        ("100_000_000", "0x" + "f" * 5_000,
+         "c:6: clock.bus.hz: a number of 20,000 bits is not a whole number from 1,000 to 2,000,000,000"),
         ('name = "mac10g"', 'name = "mac10g"\nname = "two"', "c:4: a key of this table stands twice; keep one"),
     ],)  # fmt: skip
 def test_each_problem_is_one_line_with_place_and_remedy(old: str, new: str, line: str) -> None:
