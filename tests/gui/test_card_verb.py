@@ -76,6 +76,13 @@ def test_a_card_of_c_hooks_is_built_as_a_header_alone_and_has_no_registers_to_se
     )
 
 
+def test_a_card_of_a_name_that_none_can_have_is_not_written(tmp_path: Path) -> None:
+    begun = run_inside("card", "new", str(tmp_path / "9x.toml"))
+    assert begun.code == 2
+    assert "9x.toml (not written):6: card.name: '9x' is not text" in begun.err
+    assert not list(tmp_path.iterdir())
+
+
 def test_every_problem_is_a_line_of_its_own_and_exits_2(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     run_inside("card", "new", str(file))

@@ -17,7 +17,7 @@ from freezeframe.capture.card.elaborated import (
     ElaboratedSource,
     elaborate,
 )
-from freezeframe.capture.card.reading import read_card
+from freezeframe.capture.card.reading import parse_card, read_card
 from freezeframe.capture.card.shipped import card_schema, shipped_cards
 from freezeframe.capture.card.tables import States
 from freezeframe.capture.errors import InputError
@@ -78,9 +78,12 @@ def _begin(file: Path, begin_from: str, force: bool) -> None:
         raise InputError(f"--from {begin_from}: no card of that name ships; {hint}")
     refuse_taken(file, force, "mac.toml")
     name = file.stem.lower().replace("_", "-")
-    text = shipped[begin_from].read_text("utf-8")
-    write_whole(file, text.replace(f'name = "{begin_from}"', f'name = "{name}"', 1).encode())
-    card = elaborate(read_card(file))
+    shipped_text = shipped[begin_from].read_text("utf-8")
+    text = shipped_text.replace(f'name = "{begin_from}"', f'name = "{name}"', 1)
+    card = elaborate(
+        parse_card(text, f"{file} (not written)")
+    )  # its name may be none that a card can have
+    write_whole(file, text.encode())
     print(f"{printable(file)}: {_summary(card)}")
     print(f"Make it your card's, then: freezeframe card check {printable(file)}")
 
