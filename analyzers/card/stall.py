@@ -36,27 +36,13 @@ def stalled(view: StretchView) -> Claim | None:
     shortened = view.second.tap.said.store != "all"
     if shortened and (stream.packets.flags[-1] & int(Packet.CUT_END) or stream.pending):
         return None  # beats of a packet that has begun may have come ever since
-    stood = [(int(stream.packets.end[-1]), stream.span[1], True)]
-    if (before_cause := _up_to_the_cause(view)) is not None:
-        stood.append((*before_cause, False))
-    fired = [
-        (cause, span)
-        for cause in view.recording.card.causes
-        for span in stood
-        if cause.said is not None
-        and (cause.said.check, cause.said.tap) == ("no-ready", name)
-        and cause.name in view.recording.cause_names
-        and span[1] - span[0] >= cause.said.cycles
-    ]
-    checkers = [cause.name for cause, _ in fired]
-    since, closed, still = fired[0][1] if fired else stood[0]
+    since, closed, checker = _stood(view)
+    still = closed == stream.span[1]
     t_ps, unc_ps = _times(view, name, [since, closed])
     waiting = (_broken_off(view, closed - since) or _waiting(view, t_ps)) if still else None
-    if checkers:
-        who = (
-            f"its receiver held ready low: the card's checker {checkers[0]} saw valid without ready"
-        )
-        witness = Witness(Says.FOR, f"cause {checkers[0]} froze the card")
+    if checker:
+        who = f"its receiver held ready low: the card's checker {checker} saw valid without ready"
+        witness = Witness(Says.FOR, f"cause {checker} froze the card")
     elif waiting is None:
         return None
     elif view.second.tap.said.ready:
@@ -74,16 +60,16 @@ def stalled(view: StretchView) -> Claim | None:
     silent = Witness(
         Says.FOR,
         f"no beat in {closed - since:,} cycles",
-        (view.row(view.second, len(stream) - 1, "last packet"),),
+        (view.row(view.second, int((stream.packets.begin <= since).sum()) - 1, "last packet"),),
     )
     witnesses = (silent, witness, *([] if waiting is None else [waiting.witness]))
     drops = view.stretch.said.drops
     lost = 0 if drops is None else view.recording.counters.get(drops.counter, 0)
     names: tuple[str, ...] = ()
-    if waiting is not None and waiting.packets < _SEVERAL and not checkers:
+    if waiting is not None and waiting.packets < _SEVERAL and not checker:
         names = (STALLED, DROPPED)  # the last ones before a pause may have been lost as well
     whole = drops is not None and drops.whole and waiting is not None and waiting.broke_off
-    if lost and not checkers and drops is not None and not whole:
+    if lost and not checker and drops is not None and not whole:
         names = (STALLED, DROPPED)
         counted = f"{drops.counter} stands at {lost:,}: what went in may have been dropped"
         witnesses = (*witnesses, Witness(Says.SILENT, counted))
@@ -100,6 +86,26 @@ def stalled(view: StretchView) -> Claim | None:
         falsifier,
         names,
     )
+
+
+def _stood(view: StretchView) -> tuple[int, int, str]:
+    """Return the last cycle with a beat, the end of the silence, and the checker that saw the receiver stop; or "".
+
+    The silence lasts to the memory's end, or stands around the cause where a checker froze the card and beats came again.
+    """
+    stream, tap = view.second.stream, view.second.tap.name
+    assert stream.span is not None
+    last = int(stream.packets.end[-1]), stream.span[1]
+    for cause in view.recording.card.causes:
+        said = cause.said
+        if said is None or (said.check, said.tap) != ("no-ready", tap):
+            continue
+        if cause.name not in view.recording.cause_names:
+            continue
+        for since, until in filter(None, (last, _up_to_the_cause(view))):
+            if until - since >= said.cycles:
+                return since, until, cause.name
+    return *last, ""
 
 
 def _up_to_the_cause(view: StretchView) -> tuple[int, int] | None:
@@ -159,7 +165,7 @@ def _waiting(
 
 def _not_come_out(view: StretchView, there: Int64) -> Int64:
     """Return those packets of the first tap that are newer than all that came out, as they were or otherwise."""
-    newest = [(i, j) for i, j in view.pairing.pairs]
+    newest = list(view.pairing.pairs)
     newest += [
         (claim.packet + claim.used - 1, claim.after[-1])
         for claim in view.claims()

@@ -32,10 +32,7 @@ from freezeframe.decoders.serial.uart import UART
 RATE_HZ = 24_000_000  # whose period is no whole number of picoseconds
 DECODERS = (SPI, UART, I2C, JTAG, MDIO, PARALLEL)
 ODD_UNITS_B = (3, 5, 6, 7)  # no machine word
-# The kernels are compiled for each width: a test that compiles them anew asks for one.
-WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)[
-    : int(os.environ.get("FREEZEFRAME_WIDTHS", "4"))
-]
+WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)
 SEEDS = int(os.environ.get("FREEZEFRAME_SEEDS", "60"))
 
 
@@ -190,10 +187,9 @@ def scattered(
     rng: random.Random,
     value: np.ndarray[Any, np.dtype[np.uint64]],
     names: list[str],
-    odd_units: bool,
 ) -> Samples:
     """Put the channels on any bits of a unit of any width, the other bits being noise."""
-    units_B = [width().itemsize for width in WIDTHS] + (list(ODD_UNITS_B) if odd_units else [])
+    units_B = [*(width().itemsize for width in WIDTHS), *ODD_UNITS_B]
     unit_B = rng.choice(units_B)
     bits = tuple(rng.sample(range(8 * unit_B), len(names)))
     noise = np.random.default_rng(rng.getrandbits(32))
@@ -237,9 +233,7 @@ def test_samples_and_edges_in_any_pieces_give_the_same_rows(decoder: Decoder) ->
         options: dict[str, Any] = {}
         signal = SIGNALS[decoder.id](rng, options)
         value = disturbed(rng, levels(signal), len(signal.channels))
-        # For the others such units are widened: more kernels to compile, and nothing else.
-        odd_units = decoder is PARALLEL or len(WIDTHS) > 1
-        there = scattered(rng, value, list(signal.channels), odd_units)
+        there = scattered(rng, value, list(signal.channels))
         if decoder is SPI and rng.random() < 0.3:
             options["gap_us"] = rng.choice((0.0, 1.0))
             there = there.select(

@@ -7,8 +7,6 @@ import zlib
 import numpy as np
 import pytest
 
-from freezeframe.capture.card.elaborated import elaborate
-from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.card.recording import RecordedTap
 from freezeframe.decoders.crc_catalogue import CATALOGUE
 from freezeframe.decoders.tap.checked import BAD, GOOD, UNKNOWN, CheckedStream, Wrong, check_packets
@@ -214,24 +212,7 @@ def test_the_catalogue_gives_the_check_value_of_the_nine_digits(name: str, check
 
 def test_the_first_bytes_of_a_frame_have_its_headers_and_its_summary_the_verdict() -> None:
     data = with_fcs(UDP)  # 68 bytes: the first 16 are kept, the digest is over 72
-    card = elaborate(
-        parse_card("""\
-schema = 1
-[card]
-name = "one"
-[clock.bus]
-hz = 100_000_000
-registers = true
-[tap.t]
-kind = "axi-stream"
-clock = "bus"
-keep = "tail"
-format = "f"
-store = { first_bytes = 16 }
-[format.f]
-is = "ethernet"
-""")
-    )
+    card = one_tap('is = "ethernet"', KEEP + "store = { first_bytes = 16 }")
     digest = zlib.crc32(data.ljust(72, b"\0"))
     words = [int.from_bytes(data[:8], "little"), int.from_bytes(data[8:16], "little")]
     rows = [(words[0], 1, 15), (words[1], 2, 1), (digest | len(data) << 32 | 8 << 48, 8, 10)]
