@@ -73,7 +73,11 @@ def stalled(view: StretchView) -> Claim | None:
         names = (STALLED, DROPPED)
         counted = f"{drops.counter} stands at {lost:,}: what went in may have been dropped"
         witnesses = (*witnesses, Witness(Says.SILENT, counted))
-    falsifier = "a beat out of it since, or no packet that waits"
+    falsifier = (
+        "a beat out of it since, or no packet that waits"
+        if still
+        else "a beat out of it in between"
+    )
     return Claim(
         STALLED,
         text,
@@ -91,7 +95,7 @@ def stalled(view: StretchView) -> Claim | None:
 def _stood(view: StretchView) -> tuple[int, int, str]:
     """Return the last cycle with a beat, the end of the silence, and the checker that saw the receiver stop; or "".
 
-    The silence lasts to the memory's end, or stands around the cause where a checker froze the card and beats came again.
+    The silence lasts to the memory's end, or stands around the cause of a checker where beats came again.
     """
     stream, tap = view.second.stream, view.second.tap.name
     assert stream.span is not None
