@@ -11,12 +11,7 @@ from collections import deque
 from freezeframe.emulator.iwarp.errors import PeerGoneError, PeerSilentError
 from freezeframe.emulator.iwarp.fpdu import Fpdu, FpduStream, build_fpdu
 from freezeframe.emulator.iwarp.layout import Segment
-from freezeframe.emulator.iwarp.startup import (
-    HEADER_B,
-    StartupFrame,
-    parse_frame,
-    private_length,
-)
+from freezeframe.emulator.iwarp.startup import StartupFrame, read_frame
 
 _PIECE_B = 1 << 16
 
@@ -104,8 +99,10 @@ class RawPeer:
             PeerGoneError: the connection ended before.
             PeerSilentError: it did not come in time.
         """
-        header = self._exactly(HEADER_B)
-        return parse_frame(header + self._exactly(private_length(header)))
+        try:
+            return read_frame(self.socket, self.limit_s)
+        finally:
+            self.socket.settimeout(self.limit_s)
 
     def receive_fpdu(self) -> Fpdu | None:
         """Return the next FPDU, right or wrong; None where the stream has ended after a whole one.
@@ -127,17 +124,6 @@ class RawPeer:
     def end(self) -> None:
         """End the outgoing stream (FIN); what comes can still be received."""
         self.socket.shutdown(socket.SHUT_WR)
-
-    def _exactly(self, size: int) -> bytes:
-        got = b""
-        while len(got) < size:
-            data = self._some(size - len(got))
-            if not data:
-                raise PeerGoneError(
-                    f"ended after {len(got)} of {size} octets of an MPA frame", inside=bool(got)
-                )
-            got += data
-        return got
 
     def _some(self, most: int) -> bytes:
         try:

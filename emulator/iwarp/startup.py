@@ -5,10 +5,12 @@ Source: RFC 5044, 7.1.1; RFC 6581, 6 and 9 (enhanced data); RFC 5044, appendix C
 
 from __future__ import annotations
 
+import socket
 import struct
+import time
 from dataclasses import dataclass
 
-from freezeframe.emulator.iwarp.errors import StartupError
+from freezeframe.emulator.iwarp.errors import PeerGoneError, PeerSilentError, StartupError
 
 REQUEST_KEY = b"MPA ID Req Frame"
 REPLY_KEY = b"MPA ID Rep Frame"
@@ -111,3 +113,40 @@ def parse_frame(data: bytes) -> StartupFrame:
         key == REPLY_KEY, private, bool(flags & MARKERS), bool(flags & CRC), bool(flags & REJECT),
         revision, enhanced, flags & (0x0F if enhanced else 0x1F),
     )  # fmt: skip
+
+
+def read_frame(connected: socket.socket, limit_s: float) -> StartupFrame:
+    """Return the next MPA frame that comes.
+
+    Raises:
+        StartupError: what comes is none.
+        PeerGoneError: the connection ended before.
+        PeerSilentError: it is not there in time, all of it.
+    """
+    end = time.monotonic() + limit_s
+    header = _exactly(connected, HEADER_B, end, limit_s)
+    rest = _exactly(connected, private_length(header), end, limit_s)
+    return parse_frame(header + rest)
+
+
+def _exactly(connected: socket.socket, size: int, end: float, limit_s: float) -> bytes:
+    got = b""
+    while len(got) < size:
+        left = end - time.monotonic()
+        try:
+            if left <= 0:
+                raise TimeoutError
+            connected.settimeout(left)
+            data = connected.recv(size - len(got))
+        except TimeoutError:
+            raise PeerSilentError(
+                f"no MPA frame within {limit_s:g} s: {len(got)} of {size} octets came"
+            ) from None
+        except OSError as error:
+            raise PeerGoneError(f"the connection broke: {error.strerror}") from error
+        if not data:
+            raise PeerGoneError(
+                f"ended after {len(got)} of {size} octets of an MPA frame", inside=bool(got)
+            )
+        got += data
+    return got

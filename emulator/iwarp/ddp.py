@@ -1,0 +1,173 @@
+"""DDP: messages into segments and out of them again; all that touches payload is in the kernels.
+
+Source: RFC 5041, 4 and 5.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+from freezeframe.emulator.iwarp import ddp_kernels as kernels
+from freezeframe.emulator.iwarp.layout import TAGGED_B, UNTAGGED_B, Cause
+from freezeframe.emulator.iwarp.mpa import MpaStream
+from freezeframe.emulator.iwarp.mpa_receive import CONTROL, HEAD, LENGTH
+from freezeframe.emulator.iwarp.mpa_send import Words
+
+_TAGGED = struct.Struct(">BBIQ")
+_UNTAGGED = struct.Struct(">BBIIII")
+
+
+class Event(NamedTuple):
+    """A message that has arrived whole. ``row``: which receive or read it ends, counted from the first."""
+
+    opcode: int
+    length: int
+    row: int
+    invalidates: int
+    stag: int
+    to: int
+
+
+class DdpStream:
+    """One connection's messages, in both directions.
+
+    One thread at a time sends, one receives; the two know nothing of each other.
+    """
+
+    def __init__(self, mpa: MpaStream, regions: Words, domain: int, version: int) -> None:
+        self.mpa = mpa
+        self._regions = regions
+        self._out = np.zeros(kernels.OUT_WORDS, np.int64)
+        self._out[kernels.MULPDU] = mpa.mulpdu_B
+        self._template = bytearray(UNTAGGED_B)
+        self._template_array = np.frombuffer(self._template, np.uint8)
+        self._msn = [1, 1, 1, 1]
+        self._ddp = np.zeros(kernels.DDP_WORDS, np.int64)
+        self._ddp[kernels.MSN : kernels.MSN + 4] = 1
+        self._ddp[kernels.OPEN : kernels.OPEN + 4] = -1
+        self._ddp[kernels.VERSION], self._ddp[kernels.DOMAIN] = version, domain
+        self._receives = np.zeros((kernels.DEPTH, kernels.ROW_COLUMNS), np.int64)
+        self._reads = np.zeros((kernels.DEPTH, kernels.ROW_COLUMNS), np.int64)
+        self._events = np.zeros((kernels.MOST_EVENTS, kernels.EVENT_COLUMNS), np.int64)
+        # numpy's own indexing of one word takes three times as long.
+        self.state = self._ddp.data
+        self._receive_rows, self._read_rows = self._receives.data, self._reads.data
+        self._out_words = self._out.data
+        self._version = version
+
+    # Sending.
+
+    def begin_tagged(self, opcode: int, stag: int, to: int, address: int, length: int) -> None:
+        """Set the message that `go_on` sends: ``length`` octets at ``address`` to ``to`` of ``stag``."""
+        version = self._version
+        _TAGGED.pack_into(self._template, 0, 0x80 | version, version << 6 | opcode, stag, to)
+        self._begin(TAGGED_B, address, length)
+
+    def begin_untagged(
+        self, opcode: int, queue: int, invalidates: int, address: int, length: int
+    ) -> None:
+        """Set the message that `go_on` sends: ``length`` octets at ``address`` to the next buffer of ``queue``."""
+        version, msn = self._version, self._msn[queue]
+        self._msn[queue] = (msn + 1) & 0xFFFFFFFF
+        _UNTAGGED.pack_into(
+            self._template, 0, version, version << 6 | opcode, invalidates, queue, msn, 0
+        )
+        self._begin(UNTAGGED_B, address, length)
+
+    def _begin(self, header_B: int, address: int, length: int) -> None:
+        out = self._out_words
+        if length > out[kernels.MULPDU]:
+            out[kernels.MULPDU] = self.mpa.look()
+        out[kernels.ADDRESS], out[kernels.LENGTH_OUT], out[kernels.HEADER_B] = (
+            address,
+            length,
+            header_B,
+        )
+        out[kernels.SENT] = out[kernels.ENDED] = 0
+
+    def go_on(self, flags: int) -> int:
+        """Send on; return DONE, AGAIN or BROKEN (`ddp_kernels.send_some`). ``flags``: of sendmsg."""
+        mpa = self.mpa
+        return int(
+            kernels.send_some(
+                self._out, self._template_array, mpa.tx, mpa.out_iov, mpa.heads, mpa.out_message,
+                flags,
+            )
+        )  # fmt: skip
+
+    def abandon(self) -> None:
+        """Cut no further segments of the message that is being sent."""
+        self._out_words[kernels.ENDED] = 1
+
+    # Receiving.
+
+    def receive(self) -> int:
+        """Receive until something is to be told; see `ddp_kernels.receive`."""
+        mpa = self.mpa
+        return int(
+            kernels.receive(
+                self._ddp, mpa.rx, mpa.memory, mpa.in_iov, mpa.in_message, self._regions,
+                self._receives, self._reads, self._events,
+            )
+        )  # fmt: skip
+
+    def events(self) -> list[Event]:
+        """Return the messages that have arrived whole."""
+        count = self.state[kernels.EVENTS]
+        return [Event(*row) for row in self._events[:count].tolist()] if count else []
+
+    def control(self) -> tuple[int, int, bytes]:
+        """Return opcode, queue and payload of the message of queue 1, 2 or 3 that has arrived."""
+        memory, length = self.mpa.memory, self.state[kernels.CONTROL_LENGTH]
+        header = memory[HEAD + 2 : HEAD + 20].tobytes()
+        return header[1] & 15, header[9], memory[CONTROL : CONTROL + length].tobytes()
+
+    def header(self) -> tuple[bytes, int]:
+        """Return the DDP header of the segment that came last, and the octets of that segment."""
+        memory = self.mpa.memory
+        size = TAGGED_B if memory[HEAD + 2] & 0x80 else UNTAGGED_B
+        return memory[HEAD + 2 : HEAD + 2 + size].tobytes(), int(self.mpa.rx[LENGTH])
+
+    def breach(self) -> Cause:
+        """Return what the peer did wrong."""
+        pending = self.state[kernels.PENDING]
+        return Cause(pending >> 12 & 15, pending >> 8 & 15, pending & 0xFF)
+
+    def expect_first(self, rtr: int) -> None:
+        """Tell of the first FPDU; ``rtr``: what it must be (peer-to-peer), 0: anything."""
+        self.state[kernels.FIRST_TELL], self.state[kernels.RTR] = 1, rtr
+
+    def first_came(self) -> None:
+        self.state[kernels.FIRST_TELL] = self.state[kernels.RTR] = 0
+
+    def tell_writes(self) -> None:
+        """Tell of RDMA Writes too."""
+        self.state[kernels.WRITES_TELL] = 1
+
+    @property
+    def receives_posted(self) -> int:
+        return self.state[kernels.RECEIVE_TAIL] - self.state[kernels.RECEIVE_HEAD]
+
+    def post_receive(self, address: int, length: int) -> int:
+        """Give memory to the next untagged message; return its row, counted from 0."""
+        tail = self.state[kernels.RECEIVE_TAIL]
+        row = tail % kernels.DEPTH
+        self._receive_rows[row, 0], self._receive_rows[row, 1] = address, length
+        self.state[kernels.RECEIVE_TAIL] = tail + 1  # last: from now on the kernel looks at it
+        return tail
+
+    @property
+    def reads_open(self) -> int:
+        return self.state[kernels.READ_TAIL] - self.state[kernels.READ_HEAD]
+
+    def expect_response(self, stag: int, to: int, address: int, length: int) -> int:
+        """Expect a Read Response, after those expected before; return its row, counted from 0."""
+        tail = self.state[kernels.READ_TAIL]
+        rows, row = self._read_rows, tail % kernels.DEPTH
+        rows[row, 0], rows[row, 1], rows[row, 2] = address, length, stag
+        rows[row, 3] = to - (to >> 63 << 64)  # the same 64 bits, with a sign
+        self.state[kernels.READ_TAIL] = tail + 1
+        return tail

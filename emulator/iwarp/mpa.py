@@ -1,0 +1,281 @@
+"""MPA: the two ends agree (startup), and then FPDUs pass over the socket in both directions, independently.
+
+Source: RFC 5044, 7; RFC 6581 (enhanced connection setup); RFC 5044, appendix C (revision 0: the RDMA Consortium's).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from freezeframe.emulator.iwarp import mpa_receive, mpa_send
+from freezeframe.emulator.iwarp.errors import (
+    PeerGoneError,
+    PeerSilentError,
+    RejectedError,
+    StartupError,
+)
+from freezeframe.emulator.iwarp.startup import (
+    READ,
+    SEND,
+    ULP_NEGOTIATES,
+    WRITE,
+    Enhanced,
+    StartupFrame,
+    read_frame,
+)
+
+LEAST_MULPDU_B, MOST_MULPDU_B = 128, 64_768
+_LOOKS = 32  # at the length of TCP's segments
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What one end offers.
+
+    Attributes:
+        markers: it wants to receive them; it sends them where the peer wants them.
+        crc: False switches the CRC off, where the peer does too.
+        revision: of the Request; the highest that a responder takes. 2 has enhanced data, 0 is the RDMA Consortium's.
+        ird, ord: reads that it serves at once, and that it sends at once.
+        peer_to_peer: either end may send first once the initiator has said that it is ready (revision 2).
+        rtr: the messages with which that may be said: SEND, WRITE, READ.
+        private_data: for the peer's user, 512 octets at most, of which enhanced data takes 4.
+        startup_s: limit for the whole of the other's MPA frame. stall_s: limit for an FPDU to go on, either way.
+        mulpdu_B: the longest ULPDU to send; 0: what fits a TCP segment.
+        posts_wait: posting waits while the socket is full, for ``stall_s`` at most; False where that is not wanted, as
+            in asyncio.
+        tell_writes: each RDMA Write of the peer is a completion here.
+    """
+
+    markers: bool = False
+    crc: bool = True
+    revision: int = 2
+    ird: int = 16
+    ord: int = 16
+    peer_to_peer: bool = False
+    rtr: int = SEND | WRITE | READ
+    private_data: bytes = b""
+    startup_s: float = 10.0
+    stall_s: float = 10.0
+    mulpdu_B: int = 0
+    posts_wait: bool = True
+    tell_writes: bool = False
+
+    @property
+    def enhanced(self) -> Enhanced | None:
+        if self.revision < 2:
+            return None
+        return Enhanced(self.ird, self.ord, self.peer_to_peer, self.rtr * self.peer_to_peer)
+
+
+@dataclass(frozen=True, slots=True)
+class Negotiated:
+    """What both ends agreed on; ``version`` of DDP and RDMAP; ``private_data`` is the peer's."""
+
+    initiator: bool
+    markers_out: bool
+    markers_in: bool
+    crc: bool
+    revision: int
+    ird: int
+    ord: int
+    rtr: int
+    private_data: bytes
+
+    @property
+    def version(self) -> int:
+        return 1 if self.revision else 0
+
+
+def _send_frame(connected: socket.socket, frame: StartupFrame, limit_s: float) -> None:
+    connected.settimeout(limit_s)
+    try:
+        connected.sendall(frame.to_bytes())
+    except TimeoutError:
+        raise PeerSilentError(f"takes no MPA frame within {limit_s:g} s") from None
+    except OSError as error:
+        raise PeerGoneError(f"the connection broke: {error.strerror}") from error
+
+
+def initiate(connected: socket.socket, options: Options) -> Negotiated:
+    """Send a Request and await the Reply.
+
+    Raises:
+        RejectedError: the Reply rejects.
+        StartupError: it is none, or does not fit the Request.
+        PeerGoneError, PeerSilentError: it did not come.
+    """
+    sent = StartupFrame(
+        False, options.private_data, options.markers, options.crc, False, options.revision,
+        options.enhanced,
+    )  # fmt: skip
+    _send_frame(connected, sent, options.startup_s)
+    came = read_frame(connected, options.startup_s)
+    if not came.is_reply:
+        raise StartupError("the Request is answered by a Request", "mpa-two-requests")
+    if came.reject:
+        raise RejectedError(f"rejected: private data {came.private_data!r}", came.private_data)
+    if came.revision != options.revision:
+        raise StartupError(
+            f"revision {came.revision} in the Reply, {options.revision} in the Request",
+            "mpa-revision",
+        )
+    ird, ord_, rtr = options.ird, options.ord, 0
+    if sent.enhanced is not None:
+        if came.enhanced is None:
+            raise StartupError("no enhanced data in the Reply", "mpa-enhanced-mismatch")
+        if came.enhanced.peer_to_peer != options.peer_to_peer:
+            raise StartupError("the Reply is of the other model", "mpa-model-mismatch")
+        if came.enhanced.ord != ULP_NEGOTIATES and came.enhanced.ord > ird:
+            raise StartupError(
+                f"the Reply's ORD {came.enhanced.ord} is more than the Request's IRD {ird}",
+                "mpa-ord-over-ird",
+            )
+        ord_ = min(ord_, came.enhanced.ird)
+        if options.peer_to_peer:
+            rtr = came.enhanced.rtr
+            if not rtr:
+                raise StartupError("the Reply takes no message as ready", "mpa-no-rtr-offered")
+            if rtr & ~options.rtr:
+                raise StartupError(
+                    "the Reply takes messages as ready that were not offered",
+                    "mpa-rtr-not-offered",
+                )
+    return Negotiated(
+        True, came.markers, options.markers, options.crc or came.crc, options.revision, ird, ord_,
+        rtr, came.private_data,
+    )  # fmt: skip
+
+
+def respond(connected: socket.socket, options: Options, *, reject: bool = False) -> Negotiated:
+    """Await a Request and answer it.
+
+    Args:
+        reject: answer that the connection is not wanted, with the private data.
+    Raises:
+        StartupError: what came is no Request that can be served.
+        PeerGoneError, PeerSilentError: it did not come.
+    """
+    came = read_frame(connected, options.startup_s)
+    if came.is_reply:
+        raise StartupError("a Reply without a Request", "mpa-two-replies")
+    if came.revision > options.revision:
+        raise StartupError(
+            f"revision {came.revision} is asked for, {options.revision} is the highest served",
+            "mpa-revision",
+        )
+    ird, ord_, rtr, enhanced = options.ird, options.ord, 0, None
+    if came.enhanced is not None:
+        theirs = came.enhanced
+        if theirs.peer_to_peer:
+            rtr = theirs.rtr & options.rtr
+            if not rtr:
+                raise StartupError("no message is offered as ready", "mpa-no-rtr-offered")
+        ord_ = min(ord_, theirs.ird)
+        enhanced = Enhanced(
+            ULP_NEGOTIATES if theirs.ord == ULP_NEGOTIATES else ird,
+            ULP_NEGOTIATES if theirs.ird == ULP_NEGOTIATES else ord_,
+            theirs.peer_to_peer,
+            rtr,
+        )
+    rdmac = came.revision == 0  # markers and CRC are no choice there
+    answer = StartupFrame(
+        True, options.private_data, options.markers or rdmac, options.crc or came.crc or rdmac,
+        reject, came.revision, enhanced,
+    )  # fmt: skip
+    _send_frame(connected, answer, options.startup_s)
+    return Negotiated(
+        False, came.markers, answer.markers, answer.crc, came.revision, ird, ord_, rtr,
+        came.private_data,
+    )  # fmt: skip
+
+
+def mulpdu(emss_B: int, *, markers: bool) -> int:
+    """Return the longest ULPDU whose FPDU fits so many octets of a TCP segment (RFC 5044, 4.5)."""
+    marks = 4 * math.ceil(emss_B / 512) if markers else 0
+    return min(max(emss_B - (6 + marks + emss_B % 4), LEAST_MULPDU_B), MOST_MULPDU_B)
+
+
+class MpaStream:
+    """The socket of a connection past its startup, and the state of both halves, which the kernels keep."""
+
+    def __init__(self, connected: socket.socket, agreed: Negotiated, options: Options) -> None:
+        self.socket = connected
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connected.settimeout(None)
+        whole = int(options.stall_s)
+        limit = struct.pack("@ll", whole, int((options.stall_s - whole) * 1e6))
+        for name in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            connected.setsockopt(socket.SOL_SOCKET, name, limit)
+        self._looks = 0 if options.mulpdu_B else _LOOKS
+        self._markers_out = agreed.markers_out
+        self.mulpdu_B = options.mulpdu_B
+        self.look()
+        self.tx = np.zeros(mpa_send.TX_WORDS, np.int64)
+        self.tx[mpa_send.FD] = connected.fileno()
+        self.tx[mpa_send.MARKERS] = agreed.markers_out
+        self.tx[mpa_send.CRC] = agreed.crc
+        self.out_iov = np.zeros(2 * mpa_send.MOST_PIECES, np.int64)
+        self.heads = np.zeros(mpa_send.HEADS_B, np.uint8)
+        self.out_message = np.zeros(mpa_send.MESSAGE_WORDS, np.int64)
+        self.rx = np.zeros(mpa_receive.RX_WORDS, np.int64)
+        self.rx[mpa_receive.FD] = connected.fileno()
+        self.rx[mpa_receive.MARKERS] = agreed.markers_in
+        self.rx[mpa_receive.CRC] = agreed.crc
+        self.memory = np.zeros(mpa_receive.MEMORY_B, np.uint8)
+        self.in_iov = np.zeros(2 * mpa_receive.MOST_PIECES, np.int64)
+        self.in_message = np.zeros(mpa_send.MESSAGE_WORDS, np.int64)
+
+    def look(self) -> int:
+        """Return the longest ULPDU that fits a TCP segment now; segments become longer while the window opens."""
+        if self._looks:
+            self._looks -= 1
+            emss_B = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+            self.mulpdu_B = mulpdu(emss_B, markers=self._markers_out)
+        return self.mulpdu_B
+
+    @property
+    def inside(self) -> bool:
+        """Whether an FPDU has begun to come and is not whole."""
+        rx = self.rx
+        return bool(rx[mpa_receive.INSIDE] or rx[mpa_receive.STAGED] < rx[mpa_receive.STAGE_END])
+
+    @property
+    def cut_out(self) -> bool:
+        """Whether a part of an FPDU has been sent, and not the rest."""
+        return bool(self.tx[mpa_send.LEFT])
+
+    def send_error(self) -> str:
+        return os.strerror(int(self.tx[mpa_send.ERRNO]))
+
+    def receive_error(self) -> str:
+        return os.strerror(int(self.rx[mpa_receive.ERRNO]))
+
+    def end_output(self) -> None:
+        """Send FIN after what has been handed over."""
+        self._shut(socket.SHUT_WR)
+
+    def abort(self) -> None:
+        """End both directions: whoever waits for the socket wakes up."""
+        self._shut(socket.SHUT_RDWR)
+
+    def drain(self, limit_s: float) -> None:
+        """Take and forget what still comes, until FIN or so long; else our last octets could be lost to a reset."""
+        self.socket.settimeout(limit_s)
+        try:
+            while self.socket.recv(1 << 16):
+                continue
+        except OSError:
+            return  # reset, or no end within the limit: there is nobody to whom it matters
+
+    def _shut(self, how: int) -> None:
+        try:
+            self.socket.shutdown(how)
+        except OSError:
+            return  # the peer was faster

@@ -1,0 +1,445 @@
+"""RDMAP: work becomes messages, messages become completions; two threads a connection.
+
+Neither direction waits for the other. Whoever posts work sends it himself, and waits while the socket is full; or he
+does not wait, and leaves the rest to a thread that sends (`Options.posts_wait`). Another thread receives; it does not
+wait to send: what the socket does not take at once of its answers is left to the sending thread too.
+
+Source: RFC 5040, 4 to 7; RFC 7306, 5 and 6 (immediate data, atomic operations); RFC 6581, 9.2 (ready to receive).
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from freezeframe.emulator.iwarp import ddp_kernels as kernels
+from freezeframe.emulator.iwarp import mpa_receive
+from freezeframe.emulator.iwarp.completion import Completion, CompletionQueue
+from freezeframe.emulator.iwarp.ddp import DdpStream, Event
+from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_READ
+from freezeframe.emulator.iwarp.errors import (
+    BreachError,
+    IwarpError,
+    PeerGoneError,
+    PeerSilentError,
+    TerminatedError,
+)
+from freezeframe.emulator.iwarp.layout import (
+    READ_QUEUE,
+    READ_REQUEST_B,
+    SEND_QUEUE,
+    TERMINATE_QUEUE,
+    Cause,
+    Opcode,
+    ReadRequest,
+    terminate_cause,
+    terminate_payload,
+)
+from freezeframe.emulator.iwarp.memory import ProtectionDomain
+from freezeframe.emulator.iwarp.mpa import Negotiated, Options
+from freezeframe.emulator.iwarp.mpa_send import AGAIN, DONE
+from freezeframe.emulator.iwarp.startup import SEND, WRITE
+
+_STALLED = -1
+_DRAIN_S = 2.0
+_LOOK_S = 0.002
+_REMOTE = {"stag": 0, "bounds": 1, "rights": 2, "domain": 3, "wrap": 4}
+_INVALIDATING = (Opcode.SEND_INVALIDATE, Opcode.SEND_SOLICITED_INVALIDATE)
+_UNEXPECTED = Cause(0, 2, 6)
+
+
+class Work(NamedTuple):
+    """A message to send: ``length`` octets at ``address``; ``keep`` holds that memory.
+
+    ``kind``: of the completion, empty where nobody is told.
+    A Read Request has ``read``: where its response goes: STag, offset, address, length.
+    """
+
+    kind: str
+    id: Any
+    opcode: int
+    address: int
+    length: int
+    keep: Any
+    stag: int = 0
+    to: int = 0
+    queue: int = -1  # of an untagged message
+    read: tuple[int, int, int, int] | None = None
+
+
+class RdmapStream:
+    """A connection past its startup. ``error``: why it has ended, None while it lives."""
+
+    def __init__(
+        self,
+        ddp: DdpStream,
+        agreed: Negotiated,
+        domain: ProtectionDomain,
+        completions: CompletionQueue,
+        owner: Any,
+        options: Options,
+    ) -> None:
+        self.error: IwarpError | None = None
+        self._ddp, self._agreed, self._domain = ddp, agreed, domain
+        self._completions, self._owner = completions, owner
+        self._stall_s = options.stall_s
+        self._post_flags = 0 if options.posts_wait else socket.MSG_DONTWAIT
+        self._queue: deque[Work] = deque()
+        self._answers: deque[Work] = deque()
+        self._current: Work | None = None
+        self._lock = threading.Lock()  # of sending: whoever has it sends what is queued
+        self._more = threading.Semaphore(0)
+        self._posting = threading.Lock()
+        self._receive_ids: deque[Any] = deque()
+        self._reads_sent: deque[Work] = deque()
+        self._reads_asked = self._reads_answered = 0  # by the peer
+        self._heard = 0  # things that may end a stall
+        self._may_send = agreed.initiator
+        self._closing = False
+        self._most_reads = min(agreed.ord, kernels.DEPTH)
+        self.ended = threading.Event()
+        if not agreed.initiator:
+            ddp.expect_first(agreed.rtr)
+        elif agreed.rtr:
+            self._answers.append(self._ready_message(agreed.rtr))
+        self._threads = [
+            threading.Thread(target=target, name=f"iwarp {name}", daemon=True)
+            for name, target in (("receive", self._receive), ("send", self._send_rest))
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+        self._drain()
+
+    # Posting.
+
+    def post(self, work: Work) -> None:
+        """Queue work, and send what can be sent now.
+
+        Raises:
+            IwarpError: the connection has ended.
+        """
+        if self.error is not None:
+            raise self.error
+        self._queue.append(work)
+        self._drain(self._post_flags)
+        if self.ended.is_set():
+            self._flush()
+
+    def post_receive(self, id: Any, address: int, length: int, keep: Any) -> bool:
+        """Give memory to the next message of the peer's Sends; return whether there was room for it.
+
+        Raises:
+            IwarpError: the connection has ended.
+        """
+        with self._posting:
+            if self.error is not None:
+                raise self.error
+            if self._ddp.receives_posted == kernels.DEPTH:
+                return False
+            self._receive_ids.append((id, keep))
+            self._ddp.post_receive(address, length)
+            return True
+
+    # Sending.
+
+    def _drain(self, flags: int = socket.MSG_DONTWAIT) -> None:
+        """Send what is queued; ``flags`` (of sendmsg) say whether to wait while the socket is full.
+
+        Who finds another at it may leave: that one looks again once it has let go.
+        """
+        while self._pending() and self._lock.acquire(blocking=False):
+            heard = self._heard
+            try:
+                status = self._send_queued(flags)
+            finally:
+                self._lock.release()
+            if status == AGAIN:
+                if not flags:
+                    self._fail(PeerSilentError(f"the peer takes nothing for {self._stall_s:g} s"))
+                self._more.release()
+            if status == AGAIN or (status == _STALLED and heard == self._heard):
+                return
+
+    def _pending(self) -> bool:
+        return bool(self._answers or self._queue or self._current)
+
+    def _send_rest(self) -> None:
+        """The sending thread: whatever the socket did not take at once."""
+        while self._more.acquire() and not self.ended.is_set():
+            self._drain(0)
+
+    def _send_queued(self, flags: int) -> int:
+        """Send message after message; DONE, AGAIN, or `_STALLED` by something that the receiving thread will hear."""
+        ddp = self._ddp
+        while True:
+            work = self._current
+            if work is None:
+                if self.error is not None or not self._may_send:
+                    return _STALLED
+                work = self._next()
+                if work is None:
+                    return _STALLED if self._queue or self._answers else DONE
+                self._current = work
+                if work.queue < 0:
+                    ddp.begin_tagged(work.opcode, work.stag, work.to, work.address, work.length)
+                else:
+                    ddp.begin_untagged(
+                        work.opcode, work.queue, work.stag, work.address, work.length
+                    )
+            status = ddp.go_on(flags)
+            if status == AGAIN:
+                return AGAIN
+            if status != DONE:
+                self._fail(PeerGoneError(f"the connection broke: {ddp.mpa.send_error()}"))
+                return _STALLED
+            self._current = None
+            if work.opcode == Opcode.READ_RESPONSE:
+                self._reads_answered += 1
+            elif work.kind and work.read is None:
+                self._tell(work.kind, work.id, work.length)
+
+    def _next(self) -> Work | None:
+        queue = self._answers or self._queue
+        if not queue:
+            return None
+        work = queue[0]
+        if work.read is not None:
+            if self._ddp.reads_open >= self._most_reads:
+                return None  # until a response has come
+            self._reads_sent.append(work)
+            self._ddp.expect_response(*work.read)
+        return queue.popleft()
+
+    def _ready_message(self, agreed: int) -> Work:
+        """Return the message of no length with which an initiator of the peer-to-peer model says that it is ready."""
+        if agreed & WRITE:
+            return Work("", None, Opcode.WRITE, 0, 0, None)
+        if agreed & SEND:
+            return Work("", None, Opcode.SEND, 0, 0, None, queue=SEND_QUEUE)
+        return self.read_request("", None, 0, 0, 0, 0, 0, 0, None)
+
+    def read_request(
+        self, kind: str, id: Any, stag: int, to: int, address: int, length: int,
+        source_stag: int, source_to: int, keep: Any,
+    ) -> Work:  # fmt: skip
+        """Return a Read Request: ``length`` octets of the peer's STag to ``to`` of ours, which is ``address``."""
+        payload = ReadRequest(stag, to, length, source_stag, source_to).to_bytes()
+        octets = np.frombuffer(payload, np.uint8)
+        return Work(
+            kind, id, Opcode.READ_REQUEST, int(octets.ctypes.data), READ_REQUEST_B, (octets, keep),
+            queue=READ_QUEUE, read=(stag, to, address, length),
+        )  # fmt: skip
+
+    # Receiving.
+
+    def _receive(self) -> None:
+        """The receiving thread: until the connection ends, in whatever way."""
+        ddp = self._ddp
+        try:
+            while True:
+                status = ddp.receive()
+                for event in ddp.events():
+                    self._event(event)
+                if status == kernels.CONTROLLED:
+                    self._control(*ddp.control())
+                if not self._may_send and status != kernels.IDLE:
+                    self._first(status)
+                if (
+                    status in (kernels.HAPPENED, kernels.CONTROLLED, kernels.IDLE)
+                    and self.error is None
+                ):
+                    continue
+                if self.error is None:
+                    self._over(status)
+                return
+        finally:
+            self._end()
+
+    def _first(self, status: int) -> None:
+        """The first FPDU has come: this end may send too. So it may where that was a wrong one: it has to say so."""
+        if status in (kernels.HAPPENED, kernels.CONTROLLED, kernels.BREACH):
+            self._ddp.first_came()
+            self._may_send = True
+            self._heard += 1
+            if status != kernels.BREACH:
+                self._drain()
+
+    def _event(self, event: Event) -> None:
+        if event.opcode == Opcode.READ_RESPONSE:
+            work = self._reads_sent.popleft()
+            self._tell(work.kind, work.id, event.length)
+            self._heard += 1
+            self._drain()
+            return
+        if event.opcode == Opcode.WRITE:
+            self._tell("written", None, event.length, stag=event.stag)
+            return
+        stag = event.invalidates if event.opcode in _INVALIDATING else 0
+        if event.opcode in _INVALIDATING and not self._domain.invalidate(stag):
+            self._breach(Cause(0, 1, 9), f"asks to invalidate STag {stag:#010x}, which it may not")
+            return
+        id, _ = self._receive_ids.popleft()
+        self._tell("receive", id, event.length, opcode=event.opcode, stag=stag)
+
+    def _control(self, opcode: int, queue: int, payload: bytes) -> None:
+        if queue == TERMINATE_QUEUE:
+            self._terminated(payload)
+        elif opcode == Opcode.READ_REQUEST:
+            self._serve_read(payload)
+        else:
+            self._breach(_UNEXPECTED, f"opcode {opcode} is not served")
+
+    def _terminated(self, payload: bytes) -> None:
+        try:
+            cause = terminate_cause(payload)
+        except ValueError as error:
+            self._fail(TerminatedError(f"the peer ended it: {error}", (0, 0, 0), payload))
+            return
+        layer, etype, code = cause
+        text = f"the peer sent a Terminate: layer {layer}, type {etype}, code {code:#04x}"
+        self._fail(TerminatedError(text, cause, payload))
+
+    def _serve_read(self, payload: bytes) -> None:
+        if len(payload) != READ_REQUEST_B:
+            self._breach(Cause(0, 2, 0xFF), f"a Read Request of {len(payload)} octets")
+            return
+        request = ReadRequest.of(payload)
+        if self._reads_asked - self._reads_answered >= self._agreed.ird:
+            self._breach(
+                Cause(1, 2, 2), f"more than {self._agreed.ird} Read Requests at once were sent"
+            )
+            return
+        address: int | str = 0
+        if request.size:
+            address = self._domain.reach(
+                request.source_stag, request.source_to, request.size, REMOTE_READ
+            )
+        if isinstance(address, str):
+            self._breach(
+                Cause(0, 1, _REMOTE[address]),
+                f"asks to read {request.size} octets at {request.source_to:#x} of STag "
+                f"{request.source_stag:#010x}: wrong {address}",
+                payload,
+            )
+            return
+        if request.sink_to + request.size > 1 << 64:
+            self._breach(Cause(0, 1, 4), "a Read Request whose sink wraps", payload)
+            return
+        self._reads_asked += 1
+        self._answers.append(
+            Work("", None, Opcode.READ_RESPONSE, address, request.size, self._domain,
+                 request.sink_stag, request.sink_to)
+        )  # fmt: skip
+        self._drain()
+
+    # The end.
+
+    def _over(self, status: int) -> None:
+        """The kernel cannot go on: say why."""
+        mpa = self._ddp.mpa
+        if status == kernels.BREACH:
+            self._breach(self._ddp.breach(), "")
+        elif status == kernels.SILENT:
+            self._fail(
+                PeerSilentError(f"the peer fell silent inside an FPDU, for {self._stall_s:g} s")
+            )
+        elif status != mpa_receive.CLOSED:
+            self._fail(PeerGoneError(f"the connection broke: {mpa.receive_error()}"))
+        elif mpa.inside:
+            self._fail(PeerGoneError("the connection ended inside an FPDU", inside=True))
+        else:
+            self._fail(PeerGoneError("the peer has closed the connection"))
+
+    def _breach(self, cause: Cause, text: str, read_request: bytes = b"") -> None:
+        """Answer what the peer did wrong: a Terminate goes out, and nothing after it."""
+        layer, etype, code = cause
+        said = f"layer {layer}, type {etype}, code {code:#04x}"
+        header, length = (b"", 0) if layer == 2 else self._ddp.header()
+        self.error = BreachError(f"the peer {text or 'broke a rule'}: Terminate, {said}", cause)
+        payload = np.frombuffer(
+            terminate_payload(cause, header, read_request, length), np.uint8
+        )  # fmt: skip
+        with self._lock:
+            if self._current is not None:
+                self._ddp.abandon()
+                if self._ddp.go_on(0) != DONE:
+                    return
+                self._current = None
+            self._ddp.begin_untagged(
+                Opcode.TERMINATE, TERMINATE_QUEUE, 0, int(payload.ctypes.data), len(payload)
+            )
+            if self._ddp.go_on(0) == DONE:
+                self._ddp.mpa.end_output()
+                self._ddp.mpa.drain(min(_DRAIN_S, self._stall_s))
+
+    def _fail(self, error: IwarpError) -> None:
+        """The connection is over, for this reason or one that came before; who waits for the socket wakes up."""
+        if self.error is None:
+            self.error = error
+        self._ddp.mpa.abort()
+
+    def _end(self) -> None:
+        """The receiving thread's last: nothing that was posted is left without its completion."""
+        if self.error is None:  # an exception ends this thread: never leave the user waiting
+            self.error = PeerGoneError("the receiving thread has ended")
+        self._ddp.mpa.abort()
+        self.ended.set()
+        self._more.release()
+        self._flush()
+        with self._posting:
+            while self._receive_ids:
+                self._tell("receive", self._receive_ids.popleft()[0], 0, error=self.error)
+        while self._reads_sent:
+            work = self._reads_sent.popleft()
+            self._tell(work.kind, work.id, 0, error=self.error)
+        self._tell("closed", None, 0, error=None if self._closing else self.error)
+
+    def _flush(self) -> None:
+        with self._lock:
+            left = [] if self._current is None else [self._current]
+            self._current = None
+        while self._queue:
+            left.append(self._queue.popleft())
+        for work in left:
+            if work.kind:
+                self._tell(work.kind, work.id, 0, error=self.error)
+
+    def close(self, limit_s: float) -> None:
+        """Send what is queued, then FIN; wait for the peer's, and for both threads.
+
+        Raises:
+            PeerSilentError: that took longer than the limit; the connection is gone nevertheless.
+        """
+        self._closing = True
+        end = time.monotonic() + limit_s
+        while self._pending() and not self.ended.wait(_LOOK_S) and time.monotonic() < end:
+            continue
+        self._ddp.mpa.end_output()
+        late = not self.ended.wait(max(end - time.monotonic(), _LOOK_S))
+        if late:
+            self._fail(PeerGoneError("closed"))
+        for thread in self._threads:
+            thread.join(limit_s)
+        self._ddp.mpa.socket.close()
+        if late:
+            raise PeerSilentError(f"the peer has not closed its side within {limit_s:g} s")
+
+    def _tell(
+        self,
+        kind: str,
+        id: Any,
+        length: int,
+        *,
+        error: IwarpError | None = None,
+        opcode: int = 0,
+        stag: int = 0,
+    ) -> None:
+        if kind:
+            self._completions.put(Completion(kind, id, length, error, opcode, stag, 0, self._owner))

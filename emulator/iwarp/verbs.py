@@ -1,0 +1,243 @@
+"""Verbs: what a user of the stack sees. Connect or listen, post work, take completions.
+
+    domain, completions = ProtectionDomain(), CompletionQueue()
+    with connect("127.0.0.1", 4791, domain, completions) as pair:
+        region = domain.register(4096)
+        pair.post_send(region, 0, 4, id=1)
+        completions.wait()
+
+Source: RDMA Protocol Verbs Specification (RDMA Consortium, 2003), 6 to 9, in a selection.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+from freezeframe.capture.errors import InputError
+from freezeframe.emulator.iwarp.completion import CompletionQueue
+from freezeframe.emulator.iwarp.ddp import DdpStream
+from freezeframe.emulator.iwarp.errors import IwarpError, PeerGoneError, PeerSilentError
+from freezeframe.emulator.iwarp.layout import SEND_QUEUE, Opcode
+from freezeframe.emulator.iwarp.memory import ProtectionDomain, Region
+from freezeframe.emulator.iwarp.mpa import (
+    MpaStream,
+    Negotiated,
+    Options,
+    initiate,
+    respond,
+)
+from freezeframe.emulator.iwarp.rdmap import RdmapStream, Work
+
+IMMEDIATE_B = 8
+_MOST_B = 1 << 32
+
+
+class QueuePair:
+    """One connection. All posting returns at once; what it led to is told by the completion queue.
+
+    Attributes:
+        agreed: what the startup came to.
+        peer: address of the other end, as text.
+    """
+
+    def __init__(
+        self,
+        connected: socket.socket,
+        agreed: Negotiated,
+        options: Options,
+        domain: ProtectionDomain,
+        completions: CompletionQueue,
+    ) -> None:
+        self.agreed = agreed
+        self.peer = _text(connected.getpeername())
+        self.domain, self.completions = domain, completions
+        self.mpa = MpaStream(connected, agreed, options)
+        ddp = DdpStream(self.mpa, domain.table(), domain.number, agreed.version)
+        if options.tell_writes:
+            ddp.tell_writes()
+        self._rdmap = RdmapStream(ddp, agreed, domain, completions, self, options)
+
+    def start(self) -> None:
+        """Begin to receive; what the peer may send at once needs its buffers before."""
+        self._rdmap.start()
+
+    @property
+    def error(self) -> IwarpError | None:
+        """Why the connection has ended; None while it lives."""
+        return self._rdmap.error
+
+    def post_receive(
+        self, region: Region, offset: int = 0, length: int | None = None, *, id: Any = None
+    ) -> None:
+        """Give a part of a region to the next Send, or immediate data, of the peer.
+
+        Raises:
+            InputError: it is not in the region, or too many receives are posted.
+            IwarpError: the connection has ended.
+        """
+        length = region.length - offset if length is None else length
+        if not self._rdmap.post_receive(id, region.place(offset, length), length, region):
+            raise InputError("4,096 receives are posted; wait for one of them")
+
+    def post_send(
+        self, region: Region, offset: int = 0, length: int | None = None, *, id: Any = None,
+        solicited: bool = False, invalidate: int | None = None,
+    ) -> None:  # fmt: skip
+        """Send a part of a region as a message; ``invalidate``: an STag that the peer takes back then.
+
+        Errors as above.
+        """
+        opcode = Opcode.SEND + 2 * solicited + (invalidate is not None)
+        self._send("send", id, opcode, region, offset, length, invalidate or 0)
+
+    def post_immediate(
+        self, region: Region, offset: int = 0, *, id: Any = None, solicited: bool = False
+    ) -> None:
+        """Send eight octets of a region as immediate data. Errors as above."""
+        opcode = Opcode.IMMEDIATE + solicited
+        self._send("send", id, opcode, region, offset, IMMEDIATE_B, 0)
+
+    def post_write(
+        self, region: Region, offset: int = 0, length: int | None = None, *, stag: int, to: int,
+        id: Any = None,
+    ) -> None:  # fmt: skip
+        """Write a part of a region to ``to`` of the peer's ``stag``. Errors as above."""
+        length = region.length - offset if length is None else length
+        address = _checked(region, offset, length)
+        self._rdmap.post(Work("write", id, Opcode.WRITE, address, length, region, stag, to))
+
+    def post_read(
+        self, region: Region, offset: int = 0, length: int | None = None, *, stag: int, to: int,
+        id: Any = None,
+    ) -> None:  # fmt: skip
+        """Read ``to`` of the peer's ``stag`` into a part of a region. Errors as above."""
+        length = region.length - offset if length is None else length
+        address = _checked(region, offset, length)
+        self._rdmap.post(
+            self._rdmap.read_request(
+                "read", id, region.stag, region.base + offset, address, length, stag, to, region
+            )
+        )
+
+    def _send(
+        self, kind: str, id: Any, opcode: int, region: Region, offset: int, length: int | None,
+        stag: int,
+    ) -> None:  # fmt: skip
+        length = region.length - offset if length is None else length
+        address = _checked(region, offset, length)
+        self._rdmap.post(Work(kind, id, opcode, address, length, region, stag, queue=SEND_QUEUE))
+
+    def close(self, limit_s: float = 10.0) -> None:
+        """End the connection in order: what is posted goes out first.
+
+        Raises:
+            PeerSilentError: the peer does not close its side in time; the connection is gone nevertheless.
+        """
+        self._rdmap.close(limit_s)
+
+    def __enter__(self) -> QueuePair:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self.close()
+        except IwarpError:
+            if kind is None:  # else the first error is the one to tell
+                raise
+
+
+def connect(
+    host: str,
+    port: int,
+    domain: ProtectionDomain,
+    completions: CompletionQueue,
+    options: Options | None = None,
+) -> QueuePair:
+    """Connect to a listener, as initiator. It does not receive before `QueuePair.start`, or ``with``.
+
+    Raises:
+        IwarpError: it cannot be reached, rejects, or does not speak MPA as it should.
+    """
+    options = options or Options()
+    where = _text((host, port))
+    try:
+        connected = socket.create_connection((host, port), options.startup_s)
+    except TimeoutError:
+        raise PeerSilentError(f"{where}: no answer within {options.startup_s:g} s") from None
+    except OSError as error:
+        raise PeerGoneError(f"{where}: {error.strerror or error}") from error
+    try:
+        agreed = initiate(connected, options)
+        return QueuePair(connected, agreed, options, domain, completions)
+    except BaseException:
+        connected.close()
+        raise
+
+
+def accept(
+    connected: socket.socket,
+    domain: ProtectionDomain,
+    completions: CompletionQueue,
+    options: Options | None = None,
+    *,
+    reject: bool = False,
+) -> QueuePair:
+    """Answer a connection that was accepted, as responder. It does not receive before `QueuePair.start`, or ``with``.
+
+    Raises:
+        IwarpError: the peer is silent, gone, or does not speak MPA as it should; the connection is closed then.
+    """
+    options = options or Options()
+    try:
+        agreed = respond(connected, options, reject=reject)
+        if reject:
+            raise PeerGoneError("rejected, as asked")
+        return QueuePair(connected, agreed, options, domain, completions)
+    except BaseException:
+        connected.close()
+        raise
+
+
+class Listener:
+    """Listens; `take` gives TCP connections for `accept`: a silent peer keeps nobody waiting but who serves it."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        try:
+            self.socket = socket.create_server((host, port))
+        except OSError as error:
+            raise InputError(f"{_text((host, port))}: cannot listen: {error.strerror}") from error
+        self.host, self.port = self.socket.getsockname()[:2]
+
+    def take(self, limit_s: float | None = None) -> socket.socket:
+        """Return the next TCP connection.
+
+        Raises:
+            PeerSilentError: there is none within the limit.
+            PeerGoneError: the listener was closed.
+        """
+        try:
+            self.socket.settimeout(limit_s)
+            return self.socket.accept()[0]
+        except TimeoutError:
+            raise PeerSilentError(f"nobody connected within {limit_s:g} s") from None
+        except OSError as error:
+            raise PeerGoneError(f"no longer listening: {error.strerror}") from error
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+
+def _checked(region: Region, offset: int, length: int) -> int:
+    if length >= _MOST_B:
+        raise InputError(f"a message of {length:,} octets; it must have fewer than 2^32")
+    return region.place(offset, length)
+
+
+def _text(address: Any) -> str:
+    host, port = address[:2]
+    return f"[{host}]:{port}" if ":" in str(host) else f"{host}:{port}"
