@@ -15,9 +15,11 @@ import numpy.typing as npt
 
 from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.tables import CardFile, CrcCheck, Format, FormatField
+from freezeframe.capture.packets.block import ETHERNET
 from freezeframe.decoders.crc import CRC16_IBM_3740, Crc
 from freezeframe.decoders.crc_catalogue import crc_of_check
-from freezeframe.decoders.tap import ethernet_kernels as kernels
+from freezeframe.decoders.net import header_kernels as kernels
+from freezeframe.decoders.tap.crc_kernels import crc32_each
 from freezeframe.decoders.tap.kinds import Packet
 from freezeframe.decoders.tap.stream import TapStream
 
@@ -151,7 +153,9 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
     present = said.fcs == "present"
     shortened = (packets.flags & int(Packet.SHORTENED)) != 0
     own_B = np.maximum(0, checked.size - FCS_B * (present & ended & ~shortened))
-    kernels.parse_headers(stream.content, checked.start, np.where(checked.begun, own_B, 0), out)
+    linktype = np.full(len(own_B), ETHERNET, np.int32)
+    begun_B = np.where(checked.begun, own_B, 0)
+    kernels.parse_headers(stream.content, checked.start, begun_B, linktype, out)
     checked.columns.update(zip(kernels.COLUMNS, out, strict=True))
     if present:
         good = (_crcs(checked) == FCS_RESIDUE) & (checked.size >= FCS_B)
@@ -177,7 +181,7 @@ def _ethernet(checked: CheckedStream, said: Format) -> None:
 def _crcs(checked: CheckedStream) -> npt.NDArray[np.uint32]:
     """Return the CRC-32/ISO-HDLC of the bytes of each packet that are there."""
     sums = np.zeros(len(checked.size), np.uint32)
-    kernels.crc32_each(checked.stream.content.view(np.uint64), checked.start, checked.size, sums)
+    crc32_each(checked.stream.content.view(np.uint64), checked.start, checked.size, sums)
     return sums
 
 
@@ -303,7 +307,7 @@ def _link(checked: CheckedStream, said: Format) -> tuple[dict[str, Int64], tuple
             checked.wrong[packet] |= int(Wrong.HEADER_CRC)
     spans = np.maximum(0, checked.size - LINK_HEADER_B - LINK_TAIL_B)
     sums = np.zeros(len(spans), np.uint32)
-    kernels.crc32_each(words, checked.start + LINK_HEADER_B * fits, spans, sums)
+    crc32_each(words, checked.start + LINK_HEADER_B * fits, spans, sums)
     has_tail = whole & (checked.size >= LINK_HEADER_B + LINK_TAIL_B)
     tails = np.zeros(len(spans), np.uint64)
     tails[has_tail] = words[(checked.start[has_tail] + checked.size[has_tail] - LINK_TAIL_B) >> 3]

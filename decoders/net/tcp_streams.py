@@ -1,0 +1,194 @@
+"""TCP streams out of blocks of packets: each side's bytes in order and once, and gaps stated.
+
+What a protocol over TCP is fed with; nothing is copied that came in order. Memory is bounded: 65,536 connections at a
+time, of which the one that was used least recently is closed for a new one, and 32 MB of bytes that came early, beyond
+which the oldest hole is given up.
+
+Source: RFC 9293.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from freezeframe.capture.packets.block import MOST_PACKETS, PacketBlock
+from freezeframe.decoders.net import tcp_state as place
+from freezeframe.decoders.net.tcp_connections import free_closed
+from freezeframe.decoders.net.tcp_kernels import follow
+from freezeframe.decoders.net.tcp_state import (
+    AT_END,
+    CLOSED,
+    CUT,
+    DATA,
+    DIFFERS,
+    FIN,
+    GAP,
+    LEAST_RECENT,
+    LOST,
+    REPLACED,
+    RST,
+    SYN,
+    new_state,
+)
+
+__all__ = [
+    "AT_END", "CLOSED", "CUT", "DATA", "DIFFERS", "FIN", "GAP", "LEAST_RECENT", "LOST", "REPLACED", "RST", "SYN",
+    "Connections", "StreamPieces", "TcpStreams",
+]  # fmt: skip
+
+Bytes = npt.NDArray[np.uint8]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+_NO_PACKETS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Connections:
+    """The connections that pieces speak of, by their ``slot``; views of the present state, good until the next block.
+
+    A slot is used again after its connection is closed, but not within one block: what is kept by slot between blocks
+    is emptied when CLOSED comes.
+    """
+
+    connection: Int64
+    side: Int64
+
+    @property
+    def number(self) -> Int64:
+        """``(slots,)``: from 0, never used again."""
+        return self.connection[:, place.NUMBER]
+
+    @property
+    def ip_version(self) -> Int64:
+        return self.connection[:, place.VERSION]
+
+    def address(self, side: int) -> tuple[Int64, Int64]:
+        """Return a side's ``ip_src`` and ``ip_src_low``, as `header_kernels.COLUMNS` has them, ``(slots,)`` each."""
+        at = (place.DST, place.DST_LOW) if side else (place.SRC, place.SRC_LOW)
+        return self.connection[:, at[0]], self.connection[:, at[1]]
+
+    def port(self, side: int) -> Int64:
+        """Return a side's port, ``(slots,)``."""
+        ports = self.connection[:, place.PORTS]
+        return ports & 0xFFFF if side else ports >> 16
+
+    def of_side(self, side: int, column: int) -> Int64:
+        """Return a column of `tcp_state` that counts something of a side, ``(slots,)``."""
+        return self.side[side::2, column]
+
+    def syn_seen(self, side: int) -> npt.NDArray[np.bool_]:
+        """Return whether a side's SYN was seen, so that its position 0 is the first byte of its stream."""
+        return np.asarray((self.of_side(side, place.STATE) & place.SYN_SEEN) != 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamPieces:
+    """What a block brought: ``(m,)`` each, in the order of the capture, for each side in the order of its stream.
+
+    Attributes:
+        buffer: in which the bytes lie; the block's own, unless its spare room was too small.
+        kind: ``DATA``: bytes of the stream. ``GAP``: bytes that the capture does not have. ``SYN``, ``FIN``, ``RST``.
+            ``CLOSED``: the connection is not followed any more. ``DIFFERS``: a retransmission whose bytes are others
+            than those that came first, which are kept.
+        connection: its number, from 0, never used again. ``slot``: its place in ``connections``.
+        side: 0 is the end that sent SYN without ACK; where no SYN was seen, that of the first packet.
+        position: in the stream of that side: 0 is the first byte after SYN, or without one the first that was seen.
+        offset: of the bytes in the buffer, of DATA and DIFFERS.
+        length: in bytes.
+        packet, t_ps: that brought it.
+        aux: of GAP: LOST or CUT (by the snap length); of CLOSED: AT_END, LEAST_RECENT, or REPLACED by a new
+            connection between the same ports.
+    """
+
+    buffer: Bytes
+    connections: Connections
+    kind: Bytes
+    side: Bytes
+    aux: Bytes
+    slot: Int32
+    connection: Int64
+    position: Int64
+    offset: Int64
+    length: Int64
+    packet: Int64
+    t_ps: Int64
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def data(self, piece: int) -> bytes:
+        """Return the bytes of a piece of kind DATA or DIFFERS."""
+        begin = int(self.offset[piece])
+        return self.buffer[begin : begin + int(self.length[piece])].tobytes()
+
+
+class TcpStreams:
+    """All TCP connections of a capture, fed block by block."""
+
+    def __init__(self) -> None:
+        self._state = new_state()
+        self._out = np.empty((place.PIECE_ROWS, 1 << 12), np.int64)
+        self._connections = Connections(self._state.connection, self._state.side)
+
+    @property
+    def packets(self) -> int:
+        """TCP packets so far."""
+        return int(self._state.now[place.TCP_PACKETS])
+
+    @property
+    def fragments(self) -> int:
+        """Fragments of IP packets so far that are not the first; none is put together, so their bytes become gaps."""
+        return int(self._state.now[place.FRAGMENTS])
+
+    def feed(self, block: PacketBlock, last: bool) -> StreamPieces:
+        """Follow the packets of a block; ``last`` closes all connections behind it.
+
+        Returns:
+            The pieces; good until the next call, and as long as the block is.
+        Raises:
+            ValueError: the block has more than 65,536 packets.
+        """
+        count = len(block)
+        if count > MOST_PACKETS:
+            raise ValueError(f"a block of {count:,} packets; at most {MOST_PACKETS:,}")
+        state, now = self._state, self._state.now
+        free_closed(state)
+        buffer = self._roomy(block)
+        # A packet brings a few pieces itself and may let go of what is held; so does the end of a connection.
+        held = place.PAGES - int(now[place.FREE_PAGES])
+        most = 16 * count + 4 * held + (5 * int(now[place.LIVE]) if last else 0) + 1024
+        if self._out.shape[1] < most:
+            self._out = np.empty((place.PIECE_ROWS, most), np.int64)
+        now[place.PIECES] = 0
+        follow(
+            state, self._out, buffer, block.offset, block.length, block.wire_B, block.t_ps, block.linktype,
+            block.first, last,
+        )  # fmt: skip
+        if now[place.OVERFLOW]:
+            raise RuntimeError(f"{now[place.OVERFLOW]} pieces of TCP streams more than expected")
+        out = self._out[:, : now[place.PIECES]]
+        return StreamPieces(
+            buffer,
+            self._connections,
+            out[place.KIND].astype(np.uint8),
+            out[place.SIDE].astype(np.uint8),
+            out[place.AUX].astype(np.uint8),
+            out[place.SLOT].astype(np.int32),
+            *out[place.CONNECTION :],
+        )
+
+    def _roomy(self, block: PacketBlock) -> Bytes:
+        """Return the block's buffer, or a copy with more room behind its packets for held bytes."""
+        now = self._state.now
+        used = int((block.offset + block.length).max(initial=0))
+        now[place.SPARE] = used
+        room = int(now[place.HELD_TOTAL_B]) + int(block.length.sum())
+        if len(block.buffer) - used >= room:
+            return block.buffer
+        buffer = np.empty(used + room, np.uint8)
+        buffer[:used] = block.buffer[:used]
+        return buffer
