@@ -41,7 +41,7 @@ def _table() -> list[int]:
 CRC_TABLE = _table()
 
 
-def crc32c(data: bytes) -> int:
+def crc32c(data: bytes | bytearray) -> int:
     """Return the CRC32C of `data`; its field holds it least significant octet first (RFC 5044, 4.4)."""
     table, rest = CRC_TABLE, 0xFFFFFFFF
     for octet in data:

@@ -207,7 +207,7 @@ def acknowledge(
 
 
 def _sum16(data: bytes) -> int:
-    total = sum(struct.unpack(f">{len(data) // 2}H", data[: len(data) & ~1]))
+    total: int = sum(struct.unpack(f">{len(data) // 2}H", data[: len(data) & ~1]))
     if len(data) & 1:
         total += data[-1] << 8
     while total >> 16:

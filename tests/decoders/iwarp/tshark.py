@@ -98,7 +98,7 @@ def _rows(line: str) -> Iterator[Row]:
             frame,
             ports,
             ulpdu_B,
-            next(named["iwarp_mpa.crc_check"], None) if lists[5] else next(named["iwarp_mpa.crc"]),
+            next(named["iwarp_mpa.crc_check" if lists[5] else "iwarp_mpa.crc"]),
             tagged,
             bool(next(named["iwarp_ddp.last_flag"])),
             (next(named["iwarp_ddp.dv"]), next(named["iwarp_rdma.version"])),
