@@ -121,7 +121,9 @@ class ProtectionDomain:
     def reach(self, stag: int, to: int, length: int, right: int) -> int | str:
         """Return the address of what a peer asks for, or what is wrong of: stag, domain, rights, wrap, bounds."""
         row = stag >> 8
-        fields = _TABLE.rows[row].tolist() if row < _MOST_REGIONS else [-1]
+        if row >= _MOST_REGIONS:
+            return "stag"
+        fields = _TABLE.rows[row].tolist()
         if fields[kernels.REGION_STAG] != stag:
             return "stag"
         if fields[kernels.REGION_DOMAIN] != self.number:

@@ -13,24 +13,27 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as kinds
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.pcapng_blocks import (
+    LINKTYPE_ETHERNET,
+    MOST_B,
+    interface_block,
+    packet_block,
+    section_block,
+)
 from freezeframe.gui.export.material import Material, Wrote, rows_by_time, to_ns
 
 LINK_LAYOUT = 1  # first byte of a link packet; another number is another layout
-_LINKTYPE_ETHERNET, _LINKTYPE_LINK, _LINKTYPE_BYTES = 1, 147, 148  # 147 USER0, 148 USER1
-_MAX_B = 262_144  # Wireshark refuses longer packets as damage
+_LINKTYPE_LINK, _LINKTYPE_BYTES = 147, 148  # USER0, USER1
 _DIRECTIONS = {"received": 1, "sent": 2}  # epb_flags bits 0-1: inbound, outbound
 _VERDICT_BITS = {"header_ok": 0, "payload_ok": 2, "length_ok": 4}
 _WHOLE_BIT = 6
-
-_COMMENT, _IF_NAME, _IF_DESCRIPTION, _IF_TSRESOL, _IF_FCSLEN = 1, 2, 3, 9, 13  # option codes
-_EPB_FLAGS, _SHB_USERAPPL = 2, 4
 
 
 @dataclass(slots=True)
@@ -89,14 +92,20 @@ def write_pcapng(material: Material, path: Path) -> Wrote:
     for number, interface in enumerate(sorted(interfaces)):
         interfaces[interface] = number
     with path.open("xb") as file:
-        _section(file, str(material.source.name))
-        for source, linktype, description in sorted(interfaces):
-            _interface(file, source, linktype, description)
+        source = material.source.name
+        file.write(section_block(f"exported from {source}; time 0 is the beginning of the capture"))
+        for interface in sorted(interfaces):
+            file.write(interface_block(*interface))
         for packet in packets:
-            _enhanced(file, packet, interfaces[packet.interface])
-    cut = sum(len(packet.data) > _MAX_B for packet in packets)
+            file.write(
+                packet_block(
+                    interfaces[packet.interface], to_ns(packet.t_ps), packet.data,
+                    wire_B=packet.wire_B, comment=packet.comment, flags=packet.flags,
+                )
+            )  # fmt: skip
+    cut = sum(len(packet.data) > MOST_B for packet in packets)
     if cut:
-        wrote.notes.append(f"packets longer than {_MAX_B} B, which were cut to that: {cut}")
+        wrote.notes.append(f"packets longer than {MOST_B} B, which were cut to that: {cut}")
     return wrote
 
 
@@ -116,7 +125,7 @@ def _maker(
     if "data" not in columns or not kinds.is_binary(table.schema.field("data").type):
         return None
     words_of = material.texts(name) if material.texts is not None else None
-    linktype = _LINKTYPE_ETHERNET if "ethertype" in columns else _LINKTYPE_BYTES
+    linktype = LINKTYPE_ETHERNET if "ethertype" in columns else _LINKTYPE_BYTES
     return lambda: _byte_packets(name, table, linktype, words_of)
 
 
@@ -139,7 +148,7 @@ def _byte_packets(
         data = bytes(row["data"] or b"")
         flags = _DIRECTIONS.get(str(row.get("direction")), 0)
         fcs = row.get("fcs")
-        if linktype == _LINKTYPE_ETHERNET and fcs is not None and fcs >= 0:
+        if linktype == LINKTYPE_ETHERNET and fcs is not None and fcs >= 0:
             data += struct.pack("<I", fcs)
             flags |= 4 << 5  # epb_flags bits 5-8: length of the check sequence, bytes
         # Bytes from the middle of a frame are no frame: Wireshark would read addresses there.
@@ -188,49 +197,3 @@ def _link_packets(packets: pa.Table, words: pa.Table) -> Iterator[_Packet]:
         comment = ", ".join([text, f"t_ps {row['t_ps']} +- {row['t_unc_ps']}", *bad])
         interface = (str(row["source"]), _LINKTYPE_LINK, "link packets, layout in docs/export.md")
         yield _Packet(row["t_ps"], interface, front + data[rows].tobytes(), 0, comment)
-
-
-def _section(file: BinaryIO, source: str) -> None:
-    body = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
-    options = _option(_COMMENT, f"exported from {source}; time 0 is the beginning of the capture")
-    _block(file, 0x0A0D0D0A, body + options + _option(_SHB_USERAPPL, "freezeframe") + bytes(4))
-
-
-def _interface(file: BinaryIO, source: str, linktype: int, description: str) -> None:
-    options = _option(_IF_NAME, source) + _option(_IF_DESCRIPTION, description)
-    options += _option(_IF_TSRESOL, b"\x09")  # 10^-9 s
-    if linktype == _LINKTYPE_ETHERNET:  # a frame that has one says so; else Wireshark guesses
-        options += _option(_IF_FCSLEN, b"\0")
-    _block(file, 1, struct.pack("<HHI", linktype, 0, _MAX_B) + options + bytes(4))
-
-
-def _enhanced(file: BinaryIO, packet: _Packet, interface: int) -> None:
-    t_ns = to_ns(packet.t_ps)
-    kept = packet.data[:_MAX_B]
-    head = struct.pack(
-        "<IIIII",
-        interface,
-        t_ns >> 32,
-        t_ns & 0xFFFFFFFF,
-        len(kept),
-        max(len(packet.data), packet.wire_B),
-    )
-    options = _option(_COMMENT, packet.comment) if packet.comment else b""
-    if packet.flags:
-        options += _option(_EPB_FLAGS, struct.pack("<I", packet.flags))
-    _block(file, 6, head + _padded(kept) + (options + bytes(4) if options else b""))
-
-
-def _block(file: BinaryIO, kind: int, body: bytes) -> None:
-    length = struct.pack("<I", len(body) + 12)
-    file.write(struct.pack("<I", kind) + length + body + length)
-
-
-def _option(code: int, value: str | bytes) -> bytes:
-    raw = value.encode("utf-8", "replace") if isinstance(value, str) else value
-    raw = raw[:0xFFFC]  # the length has 16 bits
-    return struct.pack("<HH", code, len(raw)) + _padded(raw)
-
-
-def _padded(raw: bytes) -> bytes:
-    return raw + bytes(-len(raw) % 4)
