@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.pcapng_blocks import (
+from freezeframe.capture.packets.pcapng_blocks import (
     LINKTYPE_ETHERNET,
     MOST_B,
     interface_block,
