@@ -421,7 +421,9 @@ class RdmapStream:
         end = time.monotonic() + limit_s
         while self._pending() and not self.ended.wait(_LOOK_S) and time.monotonic() < end:
             continue
-        self._ddp.mpa.end_output()
+        with self._lock:
+            if self.error is None:  # else a Terminate may be on its way, and FIN follows it
+                self._ddp.mpa.end_output()
         late = not self.ended.wait(max(end - time.monotonic(), _LOOK_S))
         if late:
             self._fail(PeerGoneError("closed"))

@@ -1,4 +1,4 @@
-"""Our own stack as the peer under test: a responder that serves whoever connects, an initiator that calls repeatedly."""
+"""Our own stack as the peer under test: a responder that serves whoever connects, or an initiator."""
 
 from __future__ import annotations
 
@@ -41,16 +41,19 @@ class _Peer:
         with contextlib.suppress(IwarpError):
             if first:
                 pair.post_send(self._local, 0, len(first))
-            while pair.completions.wait(None).kind != "closed":
+            while pair.completions.wait(3600.0).kind != "closed":
                 continue
         with contextlib.suppress(IwarpError):
             pair.close(1.0)
 
 
-def _subject(lent: Region, **where: object) -> Subject:
+def _subject(
+    lent: Region, host: str = "", port: int = 0, server: socket.socket | None = None
+) -> Subject:
     return Subject(
-        **where, limit_s=2.0, quiet_s=0.05, patience_s=2.0, region=lent, receive_B=RECEIVE_B
-    )  # type: ignore[arg-type]
+        host, port, server, limit_s=2.0, quiet_s=0.05, patience_s=2.0, region=lent,
+        receive_B=RECEIVE_B,
+    )  # fmt: skip
 
 
 @contextlib.contextmanager
