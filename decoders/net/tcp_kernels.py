@@ -35,6 +35,7 @@ from freezeframe.decoders.net.tcp_state import (
     ACKED_PACKET,
     ACKED_PS,
     AGAIN,
+    AGAIN_B,
     AT_END,
     AUX,
     BASE,
@@ -42,7 +43,6 @@ from freezeframe.decoders.net.tcp_state import (
     CLOSED,
     CONNECTION,
     CUT,
-    CUT_B,
     DATA,
     DIFFERENT,
     DIFFERS,
@@ -55,6 +55,7 @@ from freezeframe.decoders.net.tcp_state import (
     FRAGMENTS,
     FREE_PAGES,
     GAP,
+    GAP_B,
     GAPS,
     HAS_DATA,
     HOLE_AFTER,
@@ -68,7 +69,6 @@ from freezeframe.decoders.net.tcp_state import (
     LENGTH,
     LIVE,
     LOST,
-    LOST_B,
     MOST_CONNECTIONS,
     NEXT,
     NUMBER,
@@ -81,13 +81,10 @@ from freezeframe.decoders.net.tcp_state import (
     PIECE_PS,
     PIECES,
     POSITION,
-    REPEATED,
-    REPEATED_B,
     REPLACED,
     RESET,
     RESETS,
     RST,
-    SAY_AGAIN,
     SIDE,
     SLOT,
     STATE,
@@ -128,11 +125,8 @@ def _gap(state, out, s, length, packet, t_ps, why):  # type: ignore[no-untyped-d
     side = state.side
     _put(state, out, GAP, s, side[s, NEXT], 0, length, packet, t_ps, why)
     side[s, NEXT] += length
-    if why == LOST:
-        side[s, GAPS] += 1
-        side[s, LOST_B] += length
-    else:
-        side[s, CUT_B] += length
+    side[s, GAPS] += 1
+    side[s, GAP_B] += length
 
 
 @njit(cache=True, nogil=True)
@@ -232,15 +226,6 @@ def _close(state, out, buffer, c, why, packet, t_ps):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def _again(state, out, s, position, length, packet, t_ps):  # type: ignore[no-untyped-def]
-    """Count a segment with bytes that were there before."""
-    state.side[s, REPEATED] += 1
-    state.side[s, REPEATED_B] += length
-    if state.now[SAY_AGAIN]:
-        _put(state, out, AGAIN, s, position, 0, length, packet, t_ps, 0)
-
-
-@njit(cache=True, nogil=True)
 def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  # type: ignore[no-untyped-def]
     """Put a segment in its place: hand it on, hold it, or compare it with what was there before."""
     side = state.side
@@ -249,7 +234,8 @@ def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  
         # The byte of a keep-alive stands for nothing.
         if length > 1 or position < side[s, NEXT] - 1:
             owner = 2 * state.connection[s >> 1, NUMBER] + (s & 1)
-            _again(state, out, s, position, old, packet, t_ps)
+            side[s, AGAIN] += 1
+            side[s, AGAIN_B] += old
             before = max(np.int64(0), -position)  # of the first byte that was seen
             both = min(size, old)
             if before < both and differs_from_past(
@@ -276,7 +262,8 @@ def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  
     had = side[s, FIRST_HELD] >= 0
     again, differs = hold(state, s, position, buffer, at, size, length, packet, t_ps)
     if again:
-        _again(state, out, s, position, again, packet, t_ps)
+        side[s, AGAIN] += 1
+        side[s, AGAIN_B] += again
     if differs:
         side[s, DIFFERENT] += 1
         _put(state, out, DIFFERS, s, position, at, size, packet, t_ps, 0)

@@ -16,7 +16,7 @@ class Completion(NamedTuple):
 
     Attributes:
         kind: ``send``, ``write``, ``read``, ``receive``, ``atomic``: posted work; ``written``: the peer wrote
-            (`QueuePair`, ``tell_writes``); ``closed``: the connection has ended, nothing more comes from it.
+            (`QueuePair.tell_writes`); ``closed``: the connection has ended, nothing more comes from it.
         id: as given with the work.
         length: octets.
         error: why it did not succeed; None where it did.
@@ -59,8 +59,8 @@ class CompletionQueue:
         except queue.Empty:
             return None
 
-    def wait(self, limit_s: float = 10.0) -> Completion:
-        """Return the next completion.
+    def wait(self, limit_s: float | None = 10.0) -> Completion:
+        """Return the next completion; without a limit where that is None.
 
         Raises:
             PeerSilentError: there is none within the limit.

@@ -223,7 +223,7 @@ def _place(ddp, rx, memory, regions, receives, reads):  # type: ignore[no-untype
             address = _refuse(ddp, memory, 0, 2, 6)
     if rdmap >> 6 != ddp[VERSION] and (not ddp[PENDING] or ddp[PENDING] >> 12 & 15 == 0):
         address = _refuse(ddp, memory, 0, 2, 5)
-    if ddp[RTR] and ddp[FIRST_TELL] and not ddp[PENDING]:
+    if ddp[RTR] and ddp[FIRST_TELL]:
         # The first FPDU of an initiator of the peer-to-peer model: bit 1 a Send, 2 a Write, 4 a Read of no length.
         kind = 1 if opcode == 3 else 2 if opcode == _WRITE else 4 if opcode == _READ_REQUEST else 0
         if not ddp[RTR] & kind or (kind != 4 and size > 0):

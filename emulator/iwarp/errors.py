@@ -37,6 +37,10 @@ class PeerGoneError(IwarpError):
         self.inside = inside
 
 
+class PeerClosedError(PeerGoneError):
+    """The peer has ended the connection after a whole FPDU, as it may."""
+
+
 class TerminatedError(IwarpError):
     """The peer sent a Terminate: ``cause`` is its layer, type and code, ``message`` all of it."""
 

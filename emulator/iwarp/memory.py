@@ -135,7 +135,7 @@ class ProtectionDomain:
         offset = (to - fields[kernels.REGION_BASE]) % (1 << 64)
         if offset + length > fields[kernels.REGION_LENGTH]:
             return "bounds"
-        return int(fields[kernels.REGION_ADDRESS]) + offset
+        return int(fields[kernels.REGION_ADDRESS] + offset)
 
     def invalidate(self, stag: int) -> bool:
         """Take back an STag that a peer may take back; return whether it was one of this domain."""

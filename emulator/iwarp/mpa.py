@@ -20,6 +20,7 @@ from freezeframe.emulator.iwarp.errors import (
     RejectedError,
     StartupError,
 )
+from freezeframe.emulator.iwarp.faults import Order
 from freezeframe.emulator.iwarp.startup import (
     READ,
     SEND,
@@ -48,9 +49,9 @@ class Options:
         private_data: for the peer's user, 512 octets at most, of which enhanced data takes 4.
         startup_s: limit for the whole of the other's MPA frame. stall_s: limit for an FPDU to go on, either way.
         mulpdu_B: the longest ULPDU to send; 0: what fits a TCP segment.
+        faults, seed: rules to break in what this end sends (`faults`); what they leave to chance follows from the seed.
         posts_wait: posting waits while the socket is full, for ``stall_s`` at most; False where that is not wanted, as
             in asyncio.
-        tell_writes: each RDMA Write of the peer is a completion here.
     """
 
     markers: bool = False
@@ -65,7 +66,8 @@ class Options:
     stall_s: float = 10.0
     mulpdu_B: int = 0
     posts_wait: bool = True
-    tell_writes: bool = False
+    faults: tuple[Order, ...] = ()
+    seed: int = 1
 
     @property
     def enhanced(self) -> Enhanced | None:

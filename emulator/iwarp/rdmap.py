@@ -25,6 +25,7 @@ from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_READ
 from freezeframe.emulator.iwarp.errors import (
     BreachError,
     IwarpError,
+    PeerClosedError,
     PeerGoneError,
     PeerSilentError,
     TerminatedError,
@@ -100,7 +101,7 @@ class RdmapStream:
         self._reads_asked = self._reads_answered = 0  # by the peer
         self._heard = 0  # things that may end a stall
         self._may_send = agreed.initiator
-        self._closing = False
+        self._closing = self._stopped = False
         self._most_reads = min(agreed.ord, kernels.DEPTH)
         self.ended = threading.Event()
         if not agreed.initiator:
@@ -180,6 +181,8 @@ class RdmapStream:
         ddp = self._ddp
         while True:
             work = self._current
+            if self._stopped:
+                return _STALLED
             if work is None:
                 if self.error is not None or not self._may_send:
                     return _STALLED
@@ -355,29 +358,24 @@ class RdmapStream:
         elif mpa.inside:
             self._fail(PeerGoneError("the connection ended inside an FPDU", inside=True))
         else:
-            self._fail(PeerGoneError("the peer has closed the connection"))
+            self._fail(PeerClosedError("the peer has closed the connection"))
 
     def _breach(self, cause: Cause, text: str, read_request: bytes = b"") -> None:
         """Answer what the peer did wrong: a Terminate goes out, and nothing after it."""
         layer, etype, code = cause
         said = f"layer {layer}, type {etype}, code {code:#04x}"
         header, length = (b"", 0) if layer == 2 else self._ddp.header()
-        self.error = BreachError(f"the peer {text or 'broke a rule'}: Terminate, {said}", cause)
-        payload = np.frombuffer(
-            terminate_payload(cause, header, read_request, length), np.uint8
-        )  # fmt: skip
+        self._stopped = True
+        payload = np.frombuffer(terminate_payload(cause, header, read_request, length), np.uint8)
         with self._lock:
-            if self._current is not None:
-                self._ddp.abandon()
-                if self._ddp.go_on(0) != DONE:
-                    return
-                self._current = None
-            self._ddp.begin_untagged(
-                Opcode.TERMINATE, TERMINATE_QUEUE, 0, int(payload.ctypes.data), len(payload)
-            )
-            if self._ddp.go_on(0) == DONE:
-                self._ddp.mpa.end_output()
-                self._ddp.mpa.drain(min(_DRAIN_S, self._stall_s))
+            self._ddp.abandon()  # the segment that is under way is ended, its message is not
+            if self._current is None or self._ddp.go_on(0) == DONE:
+                self._ddp.begin_untagged(
+                    Opcode.TERMINATE, TERMINATE_QUEUE, 0, int(payload.ctypes.data), len(payload)
+                )
+                self._ddp.go_on(0)
+            self._ddp.mpa.end_output()
+        self.error = BreachError(f"the peer {text or 'broke a rule'}: Terminate, {said}", cause)
 
     def _fail(self, error: IwarpError) -> None:
         """The connection is over, for this reason or one that came before; who waits for the socket wakes up."""
@@ -389,7 +387,8 @@ class RdmapStream:
         """The receiving thread's last: nothing that was posted is left without its completion."""
         if self.error is None:  # an exception ends this thread: never leave the user waiting
             self.error = PeerGoneError("the receiving thread has ended")
-        self._ddp.mpa.abort()
+        if not self._stopped:
+            self._ddp.mpa.abort()
         self.ended.set()
         self._more.release()
         self._flush()
@@ -400,6 +399,9 @@ class RdmapStream:
             work = self._reads_sent.popleft()
             self._tell(work.kind, work.id, 0, error=self.error)
         self._tell("closed", None, 0, error=None if self._closing else self.error)
+        if self._stopped:  # with a reset now, our Terminate could be lost
+            self._ddp.mpa.drain(min(_DRAIN_S, self._stall_s))
+            self._ddp.mpa.abort()
 
     def _flush(self) -> None:
         with self._lock:
@@ -419,10 +421,15 @@ class RdmapStream:
         """
         self._closing = True
         end = time.monotonic() + limit_s
-        while self._pending() and not self.ended.wait(_LOOK_S) and time.monotonic() < end:
+        while (
+            self._pending()
+            and not self._stopped
+            and not self.ended.wait(_LOOK_S)
+            and time.monotonic() < end
+        ):
             continue
         with self._lock:
-            if self.error is None:  # else a Terminate may be on its way, and FIN follows it
+            if not self._stopped:  # else a Terminate is on its way, and FIN follows it
                 self._ddp.mpa.end_output()
         late = not self.ended.wait(max(end - time.monotonic(), _LOOK_S))
         if late:

@@ -12,6 +12,7 @@ Source: RDMA Protocol Verbs Specification (RDMA Consortium, 2003), 6 to 9, in a 
 from __future__ import annotations
 
 import socket
+from functools import cache
 from typing import Any
 
 from freezeframe.capture.errors import InputError
@@ -28,6 +29,7 @@ from freezeframe.emulator.iwarp.mpa import (
     respond,
 )
 from freezeframe.emulator.iwarp.rdmap import RdmapStream, Work
+from freezeframe.emulator.iwarp.relay import Relay, through_relay
 
 IMMEDIATE_B = 8
 _MOST_B = 1 << 32
@@ -39,6 +41,7 @@ class QueuePair:
     Attributes:
         agreed: what the startup came to.
         peer: address of the other end, as text.
+        relay: what breaks rules on our behalf, and has written down where; None where no faults were ordered.
     """
 
     def __init__(
@@ -48,19 +51,24 @@ class QueuePair:
         options: Options,
         domain: ProtectionDomain,
         completions: CompletionQueue,
+        peer: str,
+        relay: Relay | None,
     ) -> None:
         self.agreed = agreed
-        self.peer = _text(connected.getpeername())
+        self.peer = peer
+        self.relay = relay
         self.domain, self.completions = domain, completions
         self.mpa = MpaStream(connected, agreed, options)
-        ddp = DdpStream(self.mpa, domain.table(), domain.number, agreed.version)
-        if options.tell_writes:
-            ddp.tell_writes()
+        self._ddp = ddp = DdpStream(self.mpa, domain.table(), domain.number, agreed.version)
         self._rdmap = RdmapStream(ddp, agreed, domain, completions, self, options)
 
     def start(self) -> None:
         """Begin to receive; what the peer may send at once needs its buffers before."""
         self._rdmap.start()
+
+    def tell_writes(self) -> None:
+        """Make a completion, ``written``, of each RDMA Write of the peer; asked for before `start`."""
+        self._ddp.tell_writes()
 
     @property
     def error(self) -> IwarpError | None:
@@ -161,6 +169,7 @@ def connect(
         IwarpError: it cannot be reached, rejects, or does not speak MPA as it should.
     """
     options = options or Options()
+    load_kernels()
     where = _text((host, port))
     try:
         connected = socket.create_connection((host, port), options.startup_s)
@@ -168,9 +177,10 @@ def connect(
         raise PeerSilentError(f"{where}: no answer within {options.startup_s:g} s") from None
     except OSError as error:
         raise PeerGoneError(f"{where}: {error.strerror or error}") from error
+    connected, relay = _spoilt(connected, options, "initiator")
     try:
         agreed = initiate(connected, options)
-        return QueuePair(connected, agreed, options, domain, completions)
+        return QueuePair(connected, agreed, options, domain, completions, where, relay)
     except BaseException:
         connected.close()
         raise
@@ -190,11 +200,13 @@ def accept(
         IwarpError: the peer is silent, gone, or does not speak MPA as it should; the connection is closed then.
     """
     options = options or Options()
+    where = _text(connected.getpeername())
+    connected, relay = _spoilt(connected, options, "responder")
     try:
         agreed = respond(connected, options, reject=reject)
         if reject:
             raise PeerGoneError("rejected, as asked")
-        return QueuePair(connected, agreed, options, domain, completions)
+        return QueuePair(connected, agreed, options, domain, completions, where, relay)
     except BaseException:
         connected.close()
         raise
@@ -204,6 +216,7 @@ class Listener:
     """Listens; `take` gives TCP connections for `accept`: a silent peer keeps nobody waiting but who serves it."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        load_kernels()
         try:
             self.socket = socket.create_server((host, port))
         except OSError as error:
@@ -230,6 +243,32 @@ class Listener:
 
     def __exit__(self, *_: object) -> None:
         self.socket.close()
+
+
+@cache
+def load_kernels() -> None:
+    """Load the compiled kernels, or compile them, before a peer waits for us: the first time takes half a minute."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        near = socket.create_connection(server.getsockname())
+        far = server.accept()[0]
+    agreed = Negotiated(True, False, False, True, 1, 1, 1, 0, b"")
+    with near, far:
+        ends = [
+            DdpStream(MpaStream(end, agreed, Options()), ProtectionDomain.table(), 0, 1)
+            for end in (near, far)
+        ]
+        ends[0].begin_tagged(Opcode.WRITE, 0, 0, 0, 0)
+        ends[0].go_on(0)
+        near.shutdown(socket.SHUT_WR)
+        ends[1].receive()
+
+
+def _spoilt(
+    connected: socket.socket, options: Options, role: str
+) -> tuple[socket.socket, Relay | None]:
+    if not options.faults:
+        return connected, None
+    return through_relay(connected, options.faults, options.seed, role)
 
 
 def _checked(region: Region, offset: int, length: int) -> int:

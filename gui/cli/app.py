@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from types import ModuleType
 
 import typer
 
@@ -33,9 +34,22 @@ def build_app(verbs: Sequence[Verb] = VERBS) -> typer.Typer:
         """A flight recorder for network cards."""
 
     for verb in verbs:
-        run = import_module(verb.module).run
-        app.command(verb.name, short_help=verb.summary)(reported(run))
+        module = import_module(verb.module)
+        if hasattr(module, "COMMANDS"):
+            app.add_typer(_group(module), name=verb.name, short_help=verb.summary)
+        else:
+            app.command(verb.name, short_help=verb.summary)(reported(module.run))
     return app
+
+
+def _group(module: ModuleType) -> typer.Typer:
+    """Return a verb with verbs of its own: functions in ``COMMANDS``, each under its name; ``HELP`` is their help."""
+    group = typer.Typer(
+        help=module.HELP, no_args_is_help=True, rich_markup_mode=None, add_completion=False
+    )
+    for name, run in module.COMMANDS.items():
+        group.command(name)(reported(run))
+    return group
 
 
 def run_verb(arguments: list[str], *, completing: bool) -> int:

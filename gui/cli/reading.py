@@ -13,9 +13,7 @@ from freezeframe.gui.cli.options import argument, option
 FileArgument = Annotated[
     Path,
     argument(
-        "FILE",
-        "A capture (.sr, .vcd, .fst, .csv, .bin and others), a capture folder (.ff), or packets "
-        "(.pcap, .pcapng, - for standard input, netdev:eth0).",
+        "FILE", "A capture (.sr, .vcd, .fst, .csv, .bin and others) or a capture folder (.ff)."
     ),
 ]
 DecoderOption = Annotated[

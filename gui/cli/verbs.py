@@ -31,6 +31,7 @@ _START = "To begin"
 _DEVICE = "A network card"
 _PROVOKE = "Provoke a network card"
 _CAPTURE = "A capture"
+_PROTOCOL = "A protocol"
 
 VERBS: tuple[Verb, ...] = (
     Verb("demo", "Inject a fault into an emulated card, catch it, explain it.", _START),
@@ -39,6 +40,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("emulate", "Run the emulated pair of cards as an Etherbone server.", _START),
     Verb("sim-board", "Run the example pair in Verilog as an Etherbone server.", _START),
     Verb("card", "Describe a card in a file: begin one, check it, show it.", _START),
+    Verb("iwarp", "Speak iWARP with a peer: listen, connect, measure, break.", _PROTOCOL),
     Verb("status", "Tell the state of the recorder and what froze it.", _DEVICE),
     Verb("counters", "Show every counter of a card, named, from one snapshot.", _DEVICE),
     Verb("watch", "Show live counters in the terminal.", _DEVICE),

@@ -99,7 +99,7 @@ def test_a_breach_is_answered_by_its_terminate(name: str, markers: bool) -> None
         assert payload[6 + len(header) :] == (segment.payload if has_read else b"")
         assert bool(payload[2] & 0x20) is has_read
         assert end.region.data == b"abcd" + bytes(4092)
-        assert isinstance(end.pair.error, BreachError)
+        assert isinstance(ended(end), BreachError)
 
 
 def test_a_foreign_domain_and_missing_rights() -> None:

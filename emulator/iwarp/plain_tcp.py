@@ -1,0 +1,122 @@
+"""Bare TCP by the same means, to compare with: the same threads, and the same system calls for a message.
+
+A thread receives and hands over through a queue, as the stack's does; the other sends. What iWARP does beyond that
+is what a ratio of the two shows.
+"""
+
+from __future__ import annotations
+
+import queue
+import socket
+import struct
+import threading
+import time
+
+from freezeframe.emulator.iwarp.errors import PeerGoneError, PeerSilentError
+
+_ASK = struct.Struct(">4sIQ")  # what follows: PING or STRM; octets a message; messages
+_DONE = b"done"
+_FRAMING = (bytes(20), bytes(4))  # pieces that sendmsg has beside the payload, as a segment's
+
+
+def serve(connected: socket.socket) -> None:
+    """Answer a `Client` until it closes."""
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with connected:
+        while ask := _exactly(connected, memoryview(bytearray(_ASK.size))):
+            kind, size, count = _ASK.unpack(ask)
+            end = _Receiver(connected, size, count, told=kind == b"PING")
+            if kind == b"PING":
+                for _ in range(count):
+                    connected.sendall(end.wait())
+            else:
+                end.wait()
+                connected.sendall(_DONE)
+            end.join()
+
+
+class _Receiver(threading.Thread):
+    """Receives messages; each is handed over (``told``), or the last alone."""
+
+    def __init__(self, connected: socket.socket, size: int, count: int, *, told: bool) -> None:
+        super().__init__(name="plain receive", daemon=True)
+        self._connected, self._count, self._told = connected, count, told
+        self._memory = memoryview(bytearray(size))
+        self._queue: queue.SimpleQueue[memoryview] = queue.SimpleQueue()
+        self.start()
+
+    def run(self) -> None:
+        for number in range(self._count):
+            got = _exactly(self._connected, self._memory)
+            if self._told or not got or number + 1 == self._count:
+                self._queue.put(got)
+            if not got:
+                return
+
+    def wait(self) -> memoryview:
+        try:
+            got = self._queue.get(timeout=60)
+        except queue.Empty:
+            raise PeerSilentError("nothing came within 60 s") from None
+        if not got:
+            raise PeerGoneError("the peer has closed the connection")
+        return got
+
+
+class Client:
+    """A connection to `serve`."""
+
+    def __init__(self, host: str, port: int, *, gather: bool = False) -> None:
+        """Connect; ``gather``: `stream` sends by sendmsg, with the pieces of a segment, and not by sendall."""
+        self._connected = socket.create_connection((host, port), 10)
+        self._connected.settimeout(None)
+        self._connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._gather = gather
+
+    def pings(self, size: int, count: int) -> list[int]:
+        """Return the nanoseconds of round trips, one after the other."""
+        self._connected.sendall(_ASK.pack(b"PING", size, count))
+        receiver = _Receiver(self._connected, size, count, told=True)
+        message, times = memoryview(bytearray(size)), []
+        for _ in range(count):
+            start = time.perf_counter_ns()
+            self._connected.sendall(message)
+            receiver.wait()
+            times.append(time.perf_counter_ns() - start)
+        receiver.join()
+        return times
+
+    def stream(self, size: int, count: int) -> int:
+        """Send so many messages, and have the end confirmed; return the nanoseconds it took."""
+        before, after = _FRAMING if self._gather else (b"", b"")
+        whole = size + len(before) + len(after)
+        self._connected.sendall(_ASK.pack(b"STRM", whole, count))
+        receiver = _Receiver(self._connected, len(_DONE), 1, told=True)
+        slots = max((1 << 20) // max(size, 1), 1)
+        memory = memoryview(bytearray(slots * size))
+        start = time.perf_counter_ns()
+        for number in range(count):
+            at = number % slots * size
+            message = memory[at : at + size]
+            if not self._gather:
+                self._connected.sendall(message)
+                continue
+            sent = self._connected.sendmsg([before, message, after])
+            if sent < whole:  # a signal came in between
+                self._connected.sendall(b"".join([before, message, after])[sent:])
+        receiver.wait()
+        return time.perf_counter_ns() - start
+
+    def close(self) -> None:
+        self._connected.close()
+
+
+def _exactly(connected: socket.socket, memory: memoryview) -> memoryview:
+    """Fill memory; return it, or nothing of it where the connection has ended."""
+    got = 0
+    while got < len(memory):
+        size = connected.recv_into(memory[got:])
+        if not size:
+            return memory[:0]
+        got += size
+    return memory
