@@ -10,6 +10,7 @@ RUN    := $(VENV)/.run-ready
 DEV    := $(VENV)/.dev-ready
 ROOM   :=
 PROOFS := anew
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile # Python compiles what is imported
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order of the folders: no long file comes last
 
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
@@ -54,13 +55,13 @@ $(BIN)/python:
 
 $(RUN): lock/run.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies into $(VENV) (once; a minute or two)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r lock/run.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PIP) --require-hashes -r lock/run.txt
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $(RUN)
 
 $(DEV): lock/dev.txt $(RUN)
 	@echo "Installing what the tests need into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r lock/dev.txt
+	@$(PIP) --require-hashes -r lock/dev.txt
 	@touch $(DEV)
 
 system:
@@ -70,7 +71,11 @@ system:
 links:
 	@cd src/freezeframe && for room in capture decoders analyzers emulator gui; do [ -e $$room ] || ln -s ../../$$room $$room; done
 
-test: system lint types docs tests
+# Two at a time: Debian's packages beside Python's, the type check (one process) beside the first tests.
+test:
+	@$(MAKE) --no-print-directory -j 2 system $(DEV) links
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j 2 types docs tests
 
 quick: $(DEV) links
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
