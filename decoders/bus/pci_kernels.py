@@ -17,7 +17,6 @@ from freezeframe.capture.files.plane_kernels import count_ones
 from freezeframe.decoders.bus import pci_rules, pcix_rules
 from freezeframe.decoders.bus import pci_signals as at
 from freezeframe.decoders.bus.pci_lines import BAD, ad, ad_high, asserted, cbe, cbe_high, parities
-from freezeframe.decoders.bus.pci_names import error
 from freezeframe.decoders.bus.pci_phases import (
     CONTROLS,
     INVALIDATE,
@@ -27,7 +26,7 @@ from freezeframe.decoders.bus.pci_phases import (
     put_phase,
 )
 from freezeframe.decoders.bus.pci_retries import not_repeated
-from freezeframe.decoders.bus.pci_row_kernels import abandon, outside, tell, tell_parity
+from freezeframe.decoders.bus.pci_row_kernels import abandon, error, outside, tell, tell_parity
 from freezeframe.decoders.bus.pci_rows import (
     ATTRIBUTE,
     DATA,

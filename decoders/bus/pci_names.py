@@ -173,11 +173,6 @@ PCIX_NAMES = Names(
 ERRORS = tuple(dict.fromkeys((*_ERROR_TEXTS, *_ERROR_TEXTS_X)))
 
 
-def error(name: str) -> int:
-    """Return the number of an error, for a constant of a kernel."""
-    return ERRORS.index(name)
-
-
 def message_text(message_class: int, index: int) -> str:
     """Return what a Split Completion Message means; empty where there is none."""
     if message_class < 0:

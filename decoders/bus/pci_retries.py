@@ -9,8 +9,8 @@ from typing import Any
 
 from numba import njit
 
-from freezeframe.decoders.bus.pci_names import PCI_NAMES, error
-from freezeframe.decoders.bus.pci_row_kernels import outside
+from freezeframe.decoders.bus.pci_names import PCI_NAMES
+from freezeframe.decoders.bus.pci_row_kernels import error, outside
 from freezeframe.decoders.bus.pci_rows import PENDING_RETRIES
 
 _RETRY = PCI_NAMES.terminations.index("retry")

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
+
+from freezeframe.decoders.bus.pci_names import ERRORS
+
+
+def error(name: str) -> Any:
+    """Return the number of an error, for a constant of a kernel.
+
+    Of numpy's type: for every int that stands in a call, numba compiles what is called anew.
+    """
+    return np.int64(ERRORS.index(name))
 
 
 @njit(cache=True, nogil=True)

@@ -12,9 +12,9 @@ from numba import njit
 
 from freezeframe.decoders.bus import pci_signals as at
 from freezeframe.decoders.bus.pci_lines import asserted, cbe
-from freezeframe.decoders.bus.pci_names import PCI_NAMES, error
+from freezeframe.decoders.bus.pci_names import PCI_NAMES
 from freezeframe.decoders.bus.pci_retries import follow_retries
-from freezeframe.decoders.bus.pci_row_kernels import abandon, give, tell
+from freezeframe.decoders.bus.pci_row_kernels import abandon, error, give, tell
 from freezeframe.decoders.bus.pci_rows import IDLE
 
 _SPECIAL, _DUAL = 1, 13

@@ -13,8 +13,8 @@ from numba import njit
 from freezeframe.capture.files.plane_kernels import count_ones
 from freezeframe.decoders.bus import pci_signals as at
 from freezeframe.decoders.bus.pci_lines import asserted
-from freezeframe.decoders.bus.pci_names import PCIX_NAMES, error
-from freezeframe.decoders.bus.pci_row_kernels import abandon, give, tell
+from freezeframe.decoders.bus.pci_names import PCIX_NAMES
+from freezeframe.decoders.bus.pci_row_kernels import abandon, error, give, tell
 from freezeframe.decoders.bus.pci_rows import IDLE
 from freezeframe.decoders.bus.pcix_splits import BURSTS, answer, request
 

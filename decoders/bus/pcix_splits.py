@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from freezeframe.decoders.bus.pci_names import error
+from freezeframe.decoders.bus.pci_row_kernels import error
 from freezeframe.decoders.bus.pci_rows import PENDING_SPLITS
 
 BURSTS, _READS = 0xD380, 0x4545  # bit c: command c is a burst, reads
@@ -66,7 +66,7 @@ def request(m: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def answer(m: Any) -> int:
+def answer(m: Any) -> Any:
     """Match a Split Completion that brought data or a message; return the error, 0 for none."""
     t = m.current
     if t.message:

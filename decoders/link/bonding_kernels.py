@@ -28,9 +28,10 @@ from freezeframe.decoders.link.column_kernels import (
 )
 
 WORD_KINDS = ("HEAD", "BODY", "TAIL", "CREDIT", "STRAY", "error")
-_HEAD, _BODY, _TAIL, _CREDIT, _STRAY, _ERROR = range(6)
+# Of numpy's type: for every int that stands in a call, numba compiles what is called anew.
+_HEAD, _BODY, _TAIL, _CREDIT, _STRAY, _ERROR = np.arange(6)
 WORD_ERRORS = ("", "no-end", "no-start", "no-credit", "short-packet", "cut-packet")
-_NO_END, _NO_START, _NO_CREDIT, _SHORT, _CUT = 1, 2, 3, 4, 5
+_NO_END, _NO_START, _NO_CREDIT, _SHORT, _CUT = np.arange(1, 6)
 
 MOST_SKEW_COLUMNS = 7
 _SKIPS = 2  # after an align column, as sent
@@ -260,7 +261,7 @@ def _give_held(s: Any, is_tail: bool, words: Any, count: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _put(
-    words: Any, count: int, at: int, data: Any, bad: Any, kind: int, error: int, first: bool
+    words: Any, count: int, at: int, data: Any, bad: Any, kind: Any, error: Any, first: bool
 ) -> int:
     sample, datas, bads, kinds, errors, firsts = words
     sample[count] = at
