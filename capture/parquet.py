@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,37 +68,88 @@ def write_batches(
     Raises:
         ValueError, InputError: as `write_table`.
     """
-    for field in schema:
-        if str(field.type) == "uint64":
-            raise ValueError(
-                f"column {field.name} is uint64; keep such words as int64 bit patterns"
-            )
-    encodings, dictionaries = _encodings(schema, words)
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            with pq.ParquetWriter(
-                file,
-                schema,
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=dictionaries or False,
-                column_encoding=encodings or None,
-                write_page_checksum=True,
-            ) as writer:
-                for table in tables:
-                    writer.write_table(table)
-                if about is not None:
-                    writer.add_key_value_metadata(about())
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-        sync_directory(target.parent)
-    except OSError as error:
-        raise _cannot_write(target, error) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with TableWriter(path, schema, words=words) as writer:
+        for table in tables:
+            writer.write(table)
+        if about is not None:
+            writer.note(about())
+
+
+class TableWriter:
+    """A file of tables that follow each other, a row group each. Use it in a ``with`` statement.
+
+    The file is there only when the block ends well.
+    """
+
+    def __init__(
+        self, path: str | Path, schema: pa.Schema, *, words: Collection[str] = WORD_COLUMNS
+    ) -> None:
+        """Take the place and the columns of all tables.
+
+        Raises:
+            ValueError: a column is unsigned 64 bit.
+        """
+        for field in schema:
+            if str(field.type) == "uint64":
+                raise ValueError(
+                    f"column {field.name} is uint64; keep such words as int64 bit patterns"
+                )
+        self._schema = schema
+        self._encodings, self._dictionaries = _encodings(schema, words)
+        self._target = Path(path)
+        self._temporary = self._target.with_name(f".{self._target.name}.{secrets.token_hex(4)}.tmp")
+
+    def __enter__(self) -> TableWriter:
+        try:
+            self._file = self._temporary.open("xb")
+        except OSError as error:
+            raise _cannot_write(self._target, error) from None
+        self._writer = pq.ParquetWriter(
+            self._file,
+            self._schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=self._dictionaries or False,
+            column_encoding=self._encodings or None,
+            write_page_checksum=True,
+        )
+        return self
+
+    def write(self, table: pa.Table) -> None:
+        """Write a table as a row group.
+
+        Raises:
+            InputError: the disk is full.
+        """
+        try:
+            self._writer.write_table(table)
+        except OSError as error:
+            raise _cannot_write(self._target, error) from None
+
+    def note(self, about: Mapping[str, str]) -> None:
+        """Write metadata of the file."""
+        self._writer.add_key_value_metadata(about)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._writer.close()
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            if kind is None:
+                self._temporary.replace(self._target)
+                sync_directory(self._target.parent)
+        except OSError as error:
+            if kind is None:
+                raise _cannot_write(self._target, error) from None
+        finally:
+            self._file.close()
+            self._temporary.unlink(missing_ok=True)
+
+
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return tables of one schema as one, with one dictionary for each column of names."""
+    return pa.concat_tables(tables).unify_dictionaries()
 
 
 def read_table(path: str | Path) -> pa.Table:

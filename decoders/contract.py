@@ -17,6 +17,7 @@ from freezeframe.capture.errors import InputError
 
 EDGES = "edges"  # input: freezeframe.capture.files.edges.Edges, bit i = channel i as declared
 CAPTURE = "capture"  # input: freezeframe.capture.folder.CaptureFolder, handed over whole
+PACKETS = "packets"  # input: freezeframe.capture.packets.block.PacketBlock
 
 OptionValue = bool | int | float | str
 _Value = TypeVar("_Value", bool, int, float, str)
@@ -215,9 +216,11 @@ class Output:
     doc: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind in (EDGES, CAPTURE) or not re.fullmatch(r"[0-9]*[a-z][a-z0-9_.-]*", self.kind):
+        if self.kind in (EDGES, CAPTURE, PACKETS) or not re.fullmatch(
+            r"[0-9]*[a-z][a-z0-9_.-]*", self.kind
+        ):
             raise ValueError(
-                f"output kind {self.kind!r}: small letters, digits, . _ -; not edges or capture"
+                f"output kind {self.kind!r}: small letters, digits, . _ -; not edges, capture or packets"
             )
 
 
@@ -233,8 +236,9 @@ class Decoder:
 
     ``decode(piece, options, state, last)`` gets the next piece of the input: `Edges` with exactly
     the declared channels for ``edges`` (an optional channel that is not there has the name ``""``
-    and stays 0), a `CaptureFolder` for ``capture``, a pyarrow Table for the kind of another
-    decoder. ``state`` is what ``new_state(options)`` returned and is changed in place, so a stream
+    and stays 0), a `CaptureFolder` for ``capture``, a `PacketBlock` for ``packets``, a pyarrow Table
+    for the kind of another decoder. ``state``
+    is what ``new_state(options)`` returned and is changed in place, so a stream
     can be fed in pieces of any size and gives the same rows; ``last`` is true once, with the last
     piece (which may be empty), for what is still open. It returns a pyarrow Table or RecordBatch
     of the declared schema, or with more than one output a mapping kind -> Table. It never raises

@@ -20,7 +20,8 @@ from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings
-from freezeframe.decoders.contract import CAPTURE, EDGES
+from freezeframe.capture.packets.recognise import is_live, is_packets
+from freezeframe.decoders.contract import CAPTURE, EDGES, PACKETS
 from freezeframe.decoders.registry import Registry, load_decoders, shortened
 from freezeframe.decoders.spec import Stack, match_channels, parse_spec
 from freezeframe.decoders.stack_run import Decoded, StackRun
@@ -28,6 +29,8 @@ from freezeframe.decoders.stack_run import Decoded, StackRun
 __all__ = ["Decoded", "StackRun", "decode_file"]
 
 _open_folder = code("freezeframe.capture.folder.reader:as_recording")  # not for samples
+_packet_blocks = code("freezeframe.capture.packets.source:packet_blocks")
+_WHAT = {CAPTURE: "a capture folder", EDGES: "a file of samples", PACKETS: "a source of packets"}
 _EDGES_AT_ONCE = 1 << 16  # calling a decoder costs as much as some thousand edges
 _SAMPLES_AT_ONCE = 1 << 26  # a worker goes through all samples; it must not wait for many edges
 
@@ -42,7 +45,9 @@ def decode_file(
     registry: Registry | None = None,
     source: SourceChoice | None = None,
 ) -> list[Decoded]:
-    """Decode a capture folder (``NAME.ff``) or a capture of any format that `capture.files` reads.
+    """Decode a capture folder (``NAME.ff``), a capture of any format that `capture.files` reads, or packets.
+
+    All rows of all tables are kept; `freezeframe.decoders.packet_run` hands those of packets on block by block.
 
     Args:
         specs: at least one ``NAME[:option=value,channel=PROBE...][+NAME...]``.
@@ -62,10 +67,13 @@ def decode_file(
     if not stacks:
         raise InputError("no decoder is named; `freezeframe decoders` lists them")
     file = Path(path)
-    if not file.exists():
+    if not is_live(path) and not file.exists():
         raise InputError(f"{path}: there is no such file or folder")
+    if is_packets(path):
+        check_fit(path, PACKETS, stacks, known)
+        return _decode_packets(path, stacks, progress, None if source is None else source.note)
     is_folder = file.is_dir() and not is_samples(file)
-    _check_fit(file, CAPTURE if is_folder else EDGES, stacks, known)
+    check_fit(file, CAPTURE if is_folder else EDGES, stacks, known)
     runs = [StackRun(stack) for stack in stacks]
     try:
         if is_folder:
@@ -80,11 +88,29 @@ def decode_file(
     finally:
         for run in runs:
             run.close()
-    return _with_different_names([decoded for run in runs for decoded in run.tables()])
+    return with_different_names([decoded for run in runs for decoded in run.tables()])
 
 
-def _check_fit(path: Path, kind: str, stacks: Sequence[Stack], registry: Registry) -> None:
-    what = "a capture folder" if kind == CAPTURE else "a file of samples"
+def _decode_packets(
+    path: str | Path,
+    stacks: Sequence[Stack],
+    progress: Callable[[int, int], None] | None,
+    note: Callable[[str], None] | None,
+) -> list[Decoded]:
+    runs = [StackRun(stack) for stack in stacks]
+    for block, last in _packet_blocks(path, progress, note):
+        for run in runs:
+            run.feed(block, last=last)
+    return with_different_names([decoded for run in runs for decoded in run.tables()])
+
+
+def check_fit(path: object, kind: str, stacks: Sequence[Stack], registry: Registry) -> None:
+    """Refuse decoders that do not take what is in a file.
+
+    Raises:
+        InputError: one does not.
+    """
+    what = _WHAT[kind]
     for stack in stacks:
         if stack.consumes == kind:
             continue
@@ -198,7 +224,8 @@ def _gathered(
     yield (join(held) if held else piece.after()), True
 
 
-def _with_different_names(decoded: Sequence[Decoded]) -> list[Decoded]:
+def with_different_names(decoded: Sequence[Decoded]) -> list[Decoded]:
+    """Return the tables with ``#2``, ``#3`` behind names that came before."""
     times: Counter[str] = Counter()
     named = []
     for name, table in decoded:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from freezeframe.capture.folder import (
         CaptureFolder,
     )  # with the names of the registers; not for samples
+    from freezeframe.capture.packets.block import PacketBlock
 
+    Piece = Edges | Samples | CaptureFolder | PacketBlock
 
 _joined_for_sigrok = code("freezeframe.decoders.srd.stacking:joined")
 
@@ -52,13 +54,28 @@ class StackRun:
             output.kind: [] for output in stack.steps[-1].decoder.produces
         }
 
-    def feed(self, piece: Edges | Samples | CaptureFolder, *, last: bool) -> None:
-        """Put a piece through all decoders.
+    def feed(self, piece: Piece, *, last: bool) -> None:
+        """Put a piece through all decoders, and keep the tables.
 
         Raises:
             InputError: a decoder gives something else than it declares.
         """
-        fed: Edges | Samples | CaptureFolder | pa.Table = piece
+        for kind, table in self._step(piece, last).items():
+            self._tables[kind].append(table)
+
+    def step(self, piece: Piece, *, last: bool) -> list[Decoded]:
+        """Put a piece through all decoders, and hand over the tables at once.
+
+        Raises:
+            InputError: as `feed`.
+        """
+        return [
+            Decoded(self._table_name(kind), table)
+            for kind, table in self._step(piece, last).items()
+        ]
+
+    def _step(self, piece: Piece, last: bool) -> Mapping[str, pa.Table]:
+        fed: Piece | pa.Table = piece
         tables: Mapping[str, pa.Table] = {}
         for step, state in self._steps:
             if tables:
@@ -68,8 +85,7 @@ class StackRun:
                 decode = step.decoder.decode_samples
             with blamed(step.decoder, decode):
                 tables = _checked(step.decoder, decode(fed, step.options, state, last))
-        for kind, table in tables.items():
-            self._tables[kind].append(table)
+        return tables
 
     def wanted(self, piece: Edges | Samples, probes: Sequence[str | None]) -> Edges | Samples:
         """Return what `feed` takes of a piece: these channels, and edges unless samples will do."""
@@ -102,16 +118,16 @@ class StackRun:
 
         They are no longer kept here: a billion samples can give more than fits twice.
         """
-        prefix = f"{self._steps[-1][0].decoder.id}."
-        several = len(self._tables) > 1
         return [
-            Decoded(
-                f"{self._name}.{kind.removeprefix(prefix)}" if several else self._name,
-                _in_one(tables),
-            )
+            Decoded(self._table_name(kind), _in_one(tables))
             for kind, tables in self._tables.items()
             if tables
         ]
+
+    def _table_name(self, kind: str) -> str:
+        if len(self._tables) == 1:
+            return self._name
+        return f"{self._name}.{kind.removeprefix(f'{self._steps[-1][0].decoder.id}.')}"
 
 
 def _new_state(step: Step) -> Any:

@@ -24,6 +24,7 @@ from freezeframe.capture.files.source import (
     first_bytes,
     listed,
 )
+from freezeframe.capture.packets.recognise import is_packets
 
 FORMATS: Mapping[str, str] = {
     "sr": "sigrok session (.sr)",
@@ -93,6 +94,10 @@ def find_format(path: str | Path) -> str:
                 return name
         raise InputError(f"{path}: a folder without digital_N.bin or analog_N.bin; no capture")
     head = first_bytes(path, _HEAD_B)
+    if is_packets(path):
+        raise InputError(
+            f"{path}: holds packets, not samples; freezeframe decode {path} says what is in them"
+        )
     by_name = _BY_NAME.get(place.suffix.lower())
     for mark, name in _MARKS.items():
         if head.startswith(mark):

@@ -11,7 +11,7 @@ Bytes = npt.NDArray[np.uint8]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
-MOST_PACKETS = 1 << 16  # of a block
+MOST_PACKETS = 1 << 15  # of a block
 
 # Linktypes that are understood. Source: https://www.tcpdump.org/linktypes.html
 NULL, ETHERNET, RAW_BSD, RAW, LOOP, SLL, IPV4, IPV6, SLL2 = 0, 1, 12, 101, 108, 113, 228, 229, 276

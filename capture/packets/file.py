@@ -10,7 +10,7 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from isal import igzip
@@ -19,16 +19,9 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.source import first_bytes
 from freezeframe.capture.packets import scan_kernels as kernels
 from freezeframe.capture.packets.block import MOST_PACKETS, Interface, PacketBlock
-from freezeframe.capture.packets.section import (
-    GZIP_MARK,
-    PCAP_MARKS,
-    SECTION_MARK,
-    interface_of,
-    pcap_header,
-    section_length,
-)
+from freezeframe.capture.packets.recognise import GZIP_MARK, SECTION_MARK, STANDARD_INPUT
+from freezeframe.capture.packets.section import interface_of, pcap_header, section_length
 
-STANDARD_INPUT = "-"
 CHUNK_B, SPARE_B = 1 << 22, 1 << 23
 _PCAP_HEADER_B = 24
 _WAIT_S = 0.1  # what a pipe gave is handed on when nothing more comes for so long
@@ -42,23 +35,6 @@ class ByteSource(Protocol):
     def fileno(self) -> int: ...
 
     def close(self) -> None: ...
-
-
-def is_packets(path: str | Path) -> bool:
-    """Return whether a file is pcap or pcapng, also packed by gzip; standard input is taken for it."""
-    if str(path) == STANDARD_INPUT:
-        return True
-    place = Path(path)
-    if not place.is_file():
-        return False
-    head = first_bytes(place, 4)
-    if head.startswith(GZIP_MARK):
-        try:
-            with igzip.GzipFile(place, "rb") as packed:  # type: ignore[no-untyped-call]
-                head = packed.read(4)
-        except (OSError, EOFError, igzip.BadGzipFile):
-            return False
-    return head in PCAP_MARKS or head == SECTION_MARK
 
 
 def open_packets(
@@ -134,7 +110,7 @@ class PacketFile:
             self._add(interface, 0, 0)
             self._begin = _PCAP_HEADER_B
 
-    def __enter__(self) -> PacketFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -26,14 +26,14 @@ INTERFACE_COLUMNS = 4
 KNOWN, EPOCH_NS, LAST_PS = range(3)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _u16(buffer, at, big):  # type: ignore[no-untyped-def]
     a = np.uint64(at)
     low, high = np.int64(buffer[a]), np.int64(buffer[a + np.uint64(1)])
     return low << 8 | high if big else high << 8 | low
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _u32(buffer, at, big):  # type: ignore[no-untyped-def]
     first, second = _u16(buffer, at, big), _u16(buffer, at + 2, big)
     return first << 16 | second if big else second << 16 | first

@@ -10,15 +10,8 @@ from collections.abc import Iterator
 
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.packets.block import Interface
+from freezeframe.capture.packets.recognise import MODIFIED, NANO, PCAP_MARKS
 
-GZIP_MARK = b"\x1f\x8b"
-SECTION_MARK = b"\x0a\x0d\x0d\x0a"
-_MICRO, _NANO, _MODIFIED = 0xA1B2C3D4, 0xA1B23C4D, 0xA1B2CD34
-PCAP_MARKS = {
-    mark.to_bytes(4, order): (order == "big", mark)
-    for mark in (_MICRO, _NANO, _MODIFIED)
-    for order in ("little", "big")
-}
 _ORDER_MARK = 0x1A2B3C4D
 _NAME, _RESOLUTION, _FCS, _OFFSET = 2, 9, 13, 14  # options of an interface
 _DEFAULT_RESOLUTION = 6
@@ -35,7 +28,7 @@ def pcap_header(name: str, head: bytes) -> tuple[bool, bool, Interface]:
     if not mark:
         what = f"it begins with {head[:8].hex(' ')}" if head else "it is empty"
         raise CaptureFormatError(f"{name}: neither pcap nor pcapng ({what})")
-    if mark == _MODIFIED:
+    if mark == MODIFIED:
         raise CaptureFormatError(
             f"{name}: a modified pcap (magic a1b2cd34), whose records have fields of their own; "
             "convert it: editcap -F pcap FILE NEW"
@@ -48,7 +41,7 @@ def pcap_header(name: str, head: bytes) -> tuple[bool, bool, Interface]:
             f"{name}: pcap of version {major}.{minor}; 2.3 and later 2.x are read"
         )
     fcs_B = 2 * (link >> 28) if link & _FCS_KNOWN else -1
-    return big, mark == _NANO, Interface(link & 0xFFFF, "", snap_B, fcs_B)
+    return big, mark == NANO, Interface(link & 0xFFFF, "", snap_B, fcs_B)
 
 
 def section_length(head: bytes) -> tuple[bool, int]:

@@ -48,9 +48,7 @@ def _has_function(path: Path) -> bool:
 
 
 load_library_permanently(str(_library()))
-_extend = types.ExternalFunction(
-    _FUNCTION, types.uint32(types.uint32, types.voidptr, types.uintp)
-)
+_extend = types.ExternalFunction(_FUNCTION, types.uint32(types.uint32, types.voidptr, types.uintp))
 
 _POLYNOMIAL = np.uint32(0x82F63B78)  # reflected
 

@@ -47,29 +47,29 @@ that behind its extension headers. Addresses of IPv6 are two halves of 64 bits, 
 ) = range(len(COLUMNS))  # fmt: skip
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def byte(buffer, at):  # type: ignore[no-untyped-def]
     return np.int64(buffer[np.uint64(at)])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def big_2(buffer, at):  # type: ignore[no-untyped-def]
     """Return 2 bytes, most significant first."""
     a = np.uint64(at)
     return np.int64(buffer[a]) << 8 | np.int64(buffer[a + np.uint64(1)])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def big_4(buffer, at):  # type: ignore[no-untyped-def]
     return big_2(buffer, at) << 16 | big_2(buffer, at + 2)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def big_6(buffer, at):  # type: ignore[no-untyped-def]
     return big_4(buffer, at) << 16 | big_2(buffer, at + 4)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def big_8(buffer, at):  # type: ignore[no-untyped-def]
     return big_4(buffer, at) << 32 | big_4(buffer, at + 4)
 

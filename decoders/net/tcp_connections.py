@@ -33,7 +33,7 @@ from freezeframe.decoders.net.tcp_state import (
 _GONE = np.int64(1 << 62)  # later than any packet
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _mixed(high, low, port):  # type: ignore[no-untyped-def]
     x = np.uint64(high) * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ x >> np.uint64(32)) + np.uint64(low)

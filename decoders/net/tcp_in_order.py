@@ -59,7 +59,7 @@ _WRAP = (1 << 32) - 1
 _LARGEST_B = 1 << 20  # of a segment; hosts hand over up to 512 KB at a time
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def segment_at(buffer, at, size, wire_B, linktype):  # type: ignore[no-untyped-def]
     """Return IP version, and where in the packet IP, TCP, the payload begin and the payload ends on the wire.
 
@@ -82,7 +82,7 @@ def segment_at(buffer, at, size, wire_B, linktype):  # type: ignore[no-untyped-d
     return version, l3, l4, data, end
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def addresses_at(buffer, at, version):  # type: ignore[no-untyped-def]
     """Return source and destination as `header_kernels.COLUMNS` has them, two halves each."""
     if version == 4:

@@ -35,7 +35,6 @@ from freezeframe.decoders.net.tcp_state import (
     ACKED_PACKET,
     ACKED_PS,
     AGAIN,
-    AGAIN_B,
     AT_END,
     AUX,
     BASE,
@@ -43,6 +42,7 @@ from freezeframe.decoders.net.tcp_state import (
     CLOSED,
     CONNECTION,
     CUT,
+    CUT_B,
     DATA,
     DIFFERENT,
     DIFFERS,
@@ -55,7 +55,6 @@ from freezeframe.decoders.net.tcp_state import (
     FRAGMENTS,
     FREE_PAGES,
     GAP,
-    GAP_B,
     GAPS,
     HAS_DATA,
     HOLE_AFTER,
@@ -69,6 +68,7 @@ from freezeframe.decoders.net.tcp_state import (
     LENGTH,
     LIVE,
     LOST,
+    LOST_B,
     MOST_CONNECTIONS,
     NEXT,
     NUMBER,
@@ -81,10 +81,13 @@ from freezeframe.decoders.net.tcp_state import (
     PIECE_PS,
     PIECES,
     POSITION,
+    REPEATED,
+    REPEATED_B,
     REPLACED,
     RESET,
     RESETS,
     RST,
+    SAY_AGAIN,
     SIDE,
     SLOT,
     STATE,
@@ -125,8 +128,11 @@ def _gap(state, out, s, length, packet, t_ps, why):  # type: ignore[no-untyped-d
     side = state.side
     _put(state, out, GAP, s, side[s, NEXT], 0, length, packet, t_ps, why)
     side[s, NEXT] += length
-    side[s, GAPS] += 1
-    side[s, GAP_B] += length
+    if why == LOST:
+        side[s, GAPS] += 1
+        side[s, LOST_B] += length
+    else:
+        side[s, CUT_B] += length
 
 
 @njit(cache=True, nogil=True)
@@ -226,6 +232,15 @@ def _close(state, out, buffer, c, why, packet, t_ps):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
+def _again(state, out, s, position, length, packet, t_ps):  # type: ignore[no-untyped-def]
+    """Count a segment with bytes that were there before."""
+    state.side[s, REPEATED] += 1
+    state.side[s, REPEATED_B] += length
+    if state.now[SAY_AGAIN]:
+        _put(state, out, AGAIN, s, position, 0, length, packet, t_ps, 0)
+
+
+@njit(cache=True, nogil=True)
 def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  # type: ignore[no-untyped-def]
     """Put a segment in its place: hand it on, hold it, or compare it with what was there before."""
     side = state.side
@@ -234,8 +249,7 @@ def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  
         # The byte of a keep-alive stands for nothing.
         if length > 1 or position < side[s, NEXT] - 1:
             owner = 2 * state.connection[s >> 1, NUMBER] + (s & 1)
-            side[s, AGAIN] += 1
-            side[s, AGAIN_B] += old
+            _again(state, out, s, position, old, packet, t_ps)
             before = max(np.int64(0), -position)  # of the first byte that was seen
             both = min(size, old)
             if before < both and differs_from_past(
@@ -262,8 +276,7 @@ def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  
     had = side[s, FIRST_HELD] >= 0
     again, differs = hold(state, s, position, buffer, at, size, length, packet, t_ps)
     if again:
-        side[s, AGAIN] += 1
-        side[s, AGAIN_B] += again
+        _again(state, out, s, position, again, packet, t_ps)
     if differs:
         side[s, DIFFERENT] += 1
         _put(state, out, DIFFERS, s, position, at, size, packet, t_ps, 0)

@@ -19,12 +19,12 @@ Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
 MOST_CONNECTIONS = 1 << 16  # followed at the same time
-PAGE_B, PAGES = 1 << 11, 1 << 14  # of early bytes: 32 MB
+PAGE_B, PAGES = 1 << 11, 1 << 13  # of early bytes: 16 MB
 PAST_PAGE_BITS = 10
 PAST_PAGE_B, PAST_PAGES = 1 << PAST_PAGE_BITS, 1 << 11  # of bytes that were handed on: 2 MB
 
 # Kinds of pieces, and why bytes are not there or a connection is not followed any more.
-DATA, GAP, SYN, FIN, RST, CLOSED, DIFFERS = range(7)
+DATA, GAP, SYN, FIN, RST, CLOSED, DIFFERS, AGAIN = range(8)
 LOST, CUT = 1, 2
 AT_END, LEAST_RECENT, REPLACED = 0, 1, 2
 
@@ -36,9 +36,9 @@ AT_END, LEAST_RECENT, REPLACED = 0, 1, 2
 # Columns of a side. Positions count from 0, the first byte after SYN, or the first that was seen.
 (
     BASE, NEXT, ACKED, ACKED_PACKET, ACKED_PS, FIRST_HELD, LAST_HELD, HOLE_BEFORE, HOLE_AFTER, FIN_AT, STATE,
-    PACKETS, WIRE_B, PAYLOAD_B, STREAM_B, AGAIN, AGAIN_B, EARLY, GAPS, GAP_B, DIFFERENT, FIRST_PS, LAST_PS, SYN_PS,
-    ACK_PS, RESETS, SIDE_COLUMNS,
-) = range(27)  # fmt: skip
+    PACKETS, WIRE_B, PAYLOAD_B, STREAM_B, REPEATED, REPEATED_B, EARLY, GAPS, LOST_B, CUT_B, DIFFERENT, FIRST_PS, LAST_PS,
+    SYN_PS, ACK_PS, RESETS, SIDE_COLUMNS,
+) = range(28)  # fmt: skip
 BASED, SYN_SEEN, FIN_SEEN, HAS_DATA, RESET = 1, 2, 4, 8, 16  # bits of STATE
 
 # Columns of bytes that are held, by their first page.
@@ -50,8 +50,8 @@ OWNER, PAGE, LOW, HIGH, PAST_COLUMNS = range(5)
 # Places in `now`.
 (
     LIVE, COUNT, QUEUE_AT, QUEUE_END, QUEUE_USED, FREE_SLOTS, CLOSING, FREE_PAGE, FREE_PAGES, HOLES_BEGIN, HOLES_END,
-    HELD_TOTAL_B, SPARE, PIECES, OVERFLOW, FRAGMENTS, TCP_PACKETS, NOW_PLACES,
-) = range(18)  # fmt: skip
+    HELD_TOTAL_B, SPARE, PIECES, OVERFLOW, FRAGMENTS, TCP_PACKETS, SAY_AGAIN, NOW_PLACES,
+) = range(19)  # fmt: skip
 
 
 # Rows of what comes out: columns of `freezeframe.decoders.net.tcp_streams.StreamPieces`.

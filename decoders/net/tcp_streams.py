@@ -1,7 +1,7 @@
 """TCP streams out of blocks of packets: each side's bytes in order and once, and gaps stated.
 
 What a protocol over TCP is fed with; nothing is copied that came in order. Memory is bounded: 65,536 connections at a
-time, of which the one that was used least recently is closed for a new one, and 32 MB of bytes that came early, beyond
+time, of which the one that was used least recently is closed for a new one, and 16 MB of bytes that came early, beyond
 which the oldest hole is given up.
 
 Source: RFC 9293.
@@ -19,6 +19,7 @@ from freezeframe.decoders.net import tcp_state as place
 from freezeframe.decoders.net.tcp_connections import free_closed
 from freezeframe.decoders.net.tcp_kernels import follow
 from freezeframe.decoders.net.tcp_state import (
+    AGAIN,
     AT_END,
     CLOSED,
     CUT,
@@ -35,7 +36,7 @@ from freezeframe.decoders.net.tcp_state import (
 )
 
 __all__ = [
-    "AT_END", "CLOSED", "CUT", "DATA", "DIFFERS", "FIN", "GAP", "LEAST_RECENT", "LOST", "REPLACED", "RST", "SYN",
+    "AGAIN", "AT_END", "CLOSED", "CUT", "DATA", "DIFFERS", "FIN", "GAP", "LEAST_RECENT", "LOST", "REPLACED", "RST", "SYN",
     "Connections", "StreamPieces", "TcpStreams",
 ]  # fmt: skip
 
@@ -93,7 +94,7 @@ class StreamPieces:
         buffer: in which the bytes lie; the block's own, unless its spare room was too small.
         kind: ``DATA``: bytes of the stream. ``GAP``: bytes that the capture does not have. ``SYN``, ``FIN``, ``RST``.
             ``CLOSED``: the connection is not followed any more. ``DIFFERS``: a retransmission whose bytes are others
-            than those that came first, which are kept.
+            than those that came first, which are kept. ``AGAIN``: any retransmission, where these are asked for.
         connection: its number, from 0, never used again. ``slot``: its place in ``connections``.
         side: 0 is the end that sent SYN without ACK; where no SYN was seen, that of the first packet.
         position: in the stream of that side: 0 is the first byte after SYN, or without one the first that was seen.
@@ -129,8 +130,10 @@ class StreamPieces:
 class TcpStreams:
     """All TCP connections of a capture, fed block by block."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, retransmissions: bool = False) -> None:
+        """Take whether segments whose bytes were there before are told as pieces of the kind AGAIN."""
         self._state = new_state()
+        self._state.now[place.SAY_AGAIN] = retransmissions
         self._out = np.empty((place.PIECE_ROWS, 1 << 12), np.int64)
         self._connections = Connections(self._state.connection, self._state.side)
 
@@ -150,7 +153,7 @@ class TcpStreams:
         Returns:
             The pieces; good until the next call, and as long as the block is.
         Raises:
-            ValueError: the block has more than 65,536 packets.
+            ValueError: the block has more than 32,768 packets.
         """
         count = len(block)
         if count > MOST_PACKETS:

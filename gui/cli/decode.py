@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, option
 from freezeframe.gui.cli.reading import (
     ChannelOption,
@@ -45,7 +46,7 @@ def run(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Decode a logic-analyzer capture, or the recording in a capture folder.
+    """Decode a logic-analyzer capture, the recording in a capture folder, or packets.
 
     Prints one line for each event, or JSON, or writes the tables as Parquet. A channel takes the
     probe of the same name unless it is named. Without -d it looks at the names and the signals
@@ -60,9 +61,22 @@ def run(
       freezeframe decode fault.ff -d trace -o trace.parquet
       freezeframe decode sim.vcd -d mdio --channel mdc=top.phy.clk --cut 1ms..2ms
       freezeframe decode raw.bin -d uart:rx=0 --format binary:channels=8,rate=1000000
+      freezeframe decode traffic.pcapng -d tcp -o tcp.parquet
+      tcpdump -U -w - | freezeframe decode - -d ethernet
+      freezeframe decode netdev:eth0 -d ethernet
     """
-    refuse_missing(file)
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
+    if is_packets(file):
+        if decoder:
+            from freezeframe.gui.cli.work.packets import decode_packets
+
+            decode_packets(file, decoder, reading, output, plugin or (), force=force, json=json)
+        else:
+            from freezeframe.gui.cli.work.packet_overview import show_packets
+
+            show_packets(file, reading, output, plugin or (), json=json)
+        return
+    refuse_missing(file)
     if file.is_dir() and not decoder:
         from freezeframe.gui.cli.work.captures import card_folder
 

@@ -13,7 +13,9 @@ from freezeframe.gui.cli.options import argument, option
 FileArgument = Annotated[
     Path,
     argument(
-        "FILE", "A capture (.sr, .vcd, .fst, .csv, .bin and others) or a capture folder (.ff)."
+        "FILE",
+        "A capture (.sr, .vcd, .fst, .csv, .bin and others), a capture folder (.ff), or packets "
+        "(.pcap, .pcapng, - for standard input, netdev:eth0).",
     ),
 ]
 DecoderOption = Annotated[

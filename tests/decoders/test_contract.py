@@ -129,7 +129,7 @@ def test_options_that_are_not_given_have_their_defaults_and_types() -> None:
         (lambda: Option("a", "x", "", choices=("x", 1)), "are not all str"),
         (lambda: Option("A b", 1, ""), "option id 'A b': small letters"),
         (lambda: Channel("", ""), "channel id ''"),
-        (lambda: Output("edges", lambda: None), "not edges or capture"),
+        (lambda: Output("edges", lambda: None), "not edges, capture or packets"),
         (lambda: declare("x", produces=()), "decoder x: produces no table"),
         (lambda: declare("x", channels=()), "consumes edges but declares no channel"),
         (lambda: declare("x", CAPTURE, channels=(Channel("a", ""),)), "has channels but consumes"),

@@ -37,21 +37,37 @@ def print_text(
             print(printable(f"# {name}, {plural(len(table), 'row')}"))
         if not len(table):
             continue
-        text_of = words or _texts_of(name, registry)
+        text_of = words or texts_by_name(name, registry)
         # The unit of the latest time for all, so that the column can be read downwards.
         time_of = times_like(max(int(numbers(chunk).max()) for chunk in _chunks(table, "t_ps")))
-        sources = len(_names(table, "source")) > 1
-        lines: list[str] = []
-        for row in rows_of(table):
-            source = f"{row['source']:<12}  " if sources else ""
-            mark = "! " if row["kind"] == "error" else ""
-            text = printable(f"{source}{mark}{text_of(row)}")
-            lines.append(f"{time_of(row['t_ps']):>20}  {text}")
-            if len(lines) == _LINES_AT_ONCE:
-                print("\n".join(lines))
-                lines.clear()
-        if lines:
+        print_rows(table, text_of, time_of, sources=len(names_in(table, "source")) > 1)
+
+
+def print_rows(
+    table: Any,
+    text_of: Callable[[dict[str, Any]], str],
+    time_of: Callable[[int], str],
+    *,
+    sources: bool,
+    before: str = "",
+) -> None:
+    """Print a line for each row: its time, where it comes from if ``sources``, and its text, with ``before`` before."""
+    lines: list[str] = []
+    for row in rows_of(table):
+        source = f"{row['source']:<12}  " if sources else ""
+        mark = "! " if row["kind"] == "error" else ""
+        text = printable(f"{before}{source}{mark}{text_of(row)}")
+        lines.append(f"{time_of(row['t_ps']):>20}  {text}")
+        if len(lines) == _LINES_AT_ONCE:
             print("\n".join(lines))
+            lines.clear()
+    if lines:
+        print("\n".join(lines))
+
+
+def json_row(row: dict[str, Any]) -> str:
+    """Return a row as JSON."""
+    return _ROWS.encode(row)
 
 
 def print_json(file: Path, decoded: Sequence[Decoded]) -> None:
@@ -82,7 +98,7 @@ def _chunks(table: Any, column: str) -> list[Any]:
     return [chunk for chunk in table.column(column).chunks if len(chunk)]
 
 
-def _names(table: Any, column: str) -> set[str]:
+def names_in(table: Any, column: str) -> set[str]:
     """Return the different texts of a column, which a user's own decoder may not have as names."""
     texts: set[str] = set()
     for chunk in _chunks(table, column):
@@ -94,7 +110,7 @@ def _names(table: Any, column: str) -> set[str]:
     return texts
 
 
-def _texts_of(name: str, registry: Registry | None) -> Callable[[dict[str, Any]], str]:
+def texts_by_name(name: str, registry: Registry | None) -> Callable[[dict[str, Any]], str]:
     """Return what puts a row of a table into words: its decoder's own text, else all columns."""
     decoder = None if registry is None else registry.find(top_of(name))
     return (None if decoder is None else texts_of(decoder)) or (

@@ -39,6 +39,14 @@ def check_place(
     check_output(output, source, force=force or tables > 1)
 
 
+def places_of(output: Path, names: Sequence[str]) -> list[Path]:
+    """Return the files of tables of these names: ``output`` for one, ``STEM.NAME.parquet`` beside it for several."""
+    suffix = output.suffix or ".parquet"
+    if len(names) == 1:
+        return [output]
+    return [output.with_name(f"{output.stem}.{name}{suffix}") for name in names]
+
+
 def save_all(decoded: Sequence[Decoded], output: Path, source: Path, *, force: bool) -> list[Path]:
     """Write the tables: ``output`` for one, ``STEM.NAME.parquet`` beside it for several.
 
@@ -49,12 +57,7 @@ def save_all(decoded: Sequence[Decoded], output: Path, source: Path, *, force: b
     Raises:
         InputError: a file may not be written, or the disk is full; then none of them is there.
     """
-    suffix = output.suffix or ".parquet"
-    several = len(decoded) > 1
-    places = [
-        output.with_name(f"{output.stem}.{name}{suffix}") if several else output
-        for name, _ in decoded
-    ]
+    places = places_of(output, [name for name, _ in decoded])
     for place in places:
         check_output(place, source, force=force)
     with new_files(places, force=force) as temporary:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.packets.block import Interface
-from freezeframe.capture.packets.file import PacketFile, is_packets, open_packets
+from freezeframe.capture.packets.file import PacketFile, open_packets
+from freezeframe.capture.packets.recognise import is_packets
 from tests.capture.packets import build
 
 T_NS = 1_700_000_000_123_456_789

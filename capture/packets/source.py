@@ -1,0 +1,60 @@
+"""Blocks of packets from wherever they come: a file, standard input, a network interface of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from freezeframe.capture.packets.block import PacketBlock
+from freezeframe.capture.packets.file import PacketFile, open_packets
+from freezeframe.capture.packets.live import LivePackets
+from freezeframe.capture.packets.recognise import NETDEV, is_live
+
+
+def open_source(
+    source: str | Path, progress: Callable[[int, int], None] | None = None
+) -> PacketFile | LivePackets:
+    """Open a file of packets, ``-`` for standard input, or ``netdev:NAME``.
+
+    Raises:
+        InputError: it cannot be opened, or is no pcap or pcapng.
+        TargetError: there is no such interface, or it may not be listened to.
+    """
+    if str(source).startswith(NETDEV):
+        return LivePackets(str(source))
+    return open_packets(source, progress)
+
+
+def packet_blocks(
+    source: str | Path,
+    progress: Callable[[int, int], None] | None = None,
+    note: Callable[[str], None] | None = None,
+) -> Iterator[tuple[PacketBlock, bool]]:
+    """Yield the blocks of a source, and then an empty one with True: the last, for what decoders still hold.
+
+    Of a live source, Ctrl-C is the end.
+
+    Args:
+        progress: called with bytes done and bytes there are.
+        note: called with a line for everything that is wrong with the source.
+    Raises:
+        InputError, TargetError: as `open_source`.
+    """
+    with open_source(source, progress) as opened:
+        try:
+            for block in opened:
+                yield block, False
+        except KeyboardInterrupt:
+            if not is_live(source):
+                raise
+        yield _empty(opened.packets + 1), True
+        if note is not None:
+            for line in opened.notes:
+                note(line)
+
+
+def _empty(first: int) -> PacketBlock:
+    none, few = np.empty(0, np.int64), np.empty(0, np.int32)
+    return PacketBlock(np.empty(0, np.uint8), none, none, none, none, few, few, first)
