@@ -33,11 +33,11 @@ _FLAG_CRC = 1 << 24  # of epb_flags; above it other errors of the link
 def packet_schema() -> pa.Schema:
     """Return the columns of packets.
 
-    ``kind`` is ``packet`` or ``error``, and then ``error`` says which; an error stands after its packet and repeats its
-    values. ``source`` is the interface. ``length_B`` is what was captured of ``wire_B`` bytes. Of MAC and IP addresses
-    texts, ``""`` where there is none; of numbers -1. ``ip_checksum`` and ``checksum`` (of TCP, UDP or ICMP) are ``good``,
-    ``wrong``, ``offloaded``: left to the card that sends it, ``none``, or ``""`` where the packet is cut or a fragment.
-    ``fcs`` and ``fcs_ok`` where the file has the check sequence. ``data`` is null unless it was asked for.
+    ``kind`` is ``packet`` or ``error``, and then ``error`` says which; an error stands after its packet and repeats
+    its values. ``source`` is the interface. ``length_B`` is what was captured of ``wire_B`` bytes. Addresses are
+    texts, ``""`` where there is none; numbers are then -1. ``ip_checksum`` and ``checksum`` (of TCP, UDP or ICMP) are
+    ``good``, ``wrong``, ``offloaded``: left to the card that sends it, ``none``, or ``""`` where the packet is cut or
+    a fragment. ``fcs`` and ``fcs_ok`` where the file has the check sequence. ``data`` is null unless it was asked for.
     """
     return columns.event_schema(
         {

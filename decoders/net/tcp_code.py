@@ -120,10 +120,7 @@ def _connections(pieces: StreamPieces) -> pa.Table:
     if not closed.any():
         return pa.Table.from_batches([], connection_schema())
     slot, why, of = pieces.slot[closed], pieces.aux[closed], pieces.connections
-    side = [
-        {column: of.of_side(s, column)[slot] for column in range(place.SIDE_COLUMNS)}
-        for s in (0, 1)
-    ]
+    side = [_Side(of, s, slot) for s in (0, 1)]
     sent = [each[place.PACKETS] > 0 for each in side]
     state = [each[place.STATE] for each in side]
     late = np.iinfo(np.int64)
@@ -156,6 +153,16 @@ def _connections(pieces: StreamPieces) -> pa.Table:
         rate = each[place.STREAM_B] * 8.0 * _PS_PER_S / np.maximum(lasted, 1)
         table[f"rate_{way}_bps"] = np.where(lasted > 0, rate, -1).astype(np.int64)
     return columns.table(connection_schema(), table)
+
+
+class _Side:
+    """What is counted of one side of connections, a column at a time: all at once are 30 MB."""
+
+    def __init__(self, of: Connections, side: int, slot: npt.NDArray[np.int32]) -> None:
+        self._of, self._side, self._slot = of, side, slot
+
+    def __getitem__(self, column: int) -> Int64:
+        return self._of.of_side(self._side, column)[self._slot]
 
 
 def _events(pieces: StreamPieces) -> pa.Table:

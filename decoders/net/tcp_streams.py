@@ -36,8 +36,8 @@ from freezeframe.decoders.net.tcp_state import (
 )
 
 __all__ = [
-    "AGAIN", "AT_END", "CLOSED", "CUT", "DATA", "DIFFERS", "FIN", "GAP", "LEAST_RECENT", "LOST", "REPLACED", "RST", "SYN",
-    "Connections", "StreamPieces", "TcpStreams",
+    "AGAIN", "AT_END", "CLOSED", "CUT", "DATA", "DIFFERS", "FIN", "GAP", "LEAST_RECENT", "LOST", "REPLACED", "RST",
+    "SYN", "Connections", "StreamPieces", "TcpStreams",
 ]  # fmt: skip
 
 Bytes = npt.NDArray[np.uint8]

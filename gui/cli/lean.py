@@ -21,9 +21,10 @@ _AT_ONCE_B = 1 << 25  # the most that it allows; what is larger is given back at
 _CALLS = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
 
 
-def decode_lean() -> None:
+def decode_lean(*, keep_memory: bool = True) -> None:
     """Settle both from now on, where this C library and this numba can."""
-    _keep_freed_memory()
+    if keep_memory:
+        _keep_freed_memory()
     if Cache.load_overload.__code__.co_names == _CALLS:
         FunctionCache.load_overload = _load_overload  # type: ignore[method-assign]  # the point of it
 

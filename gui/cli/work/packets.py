@@ -65,7 +65,7 @@ def decode_packets(
     check_fit(source, PACKETS, stacks, registry)
     if output is not None:
         check_place(output, source, specs, force=force, registry=registry)
-    decode_lean()
+    decode_lean(keep_memory=False)  # its buffers are used again
     runs = [StackRun(stack) for stack in stacks]
     notes: list[str] = []
     quiet = output is not None or not sys.stdout.isatty()
@@ -158,11 +158,9 @@ class _Json:
         if not self._names:
             print(f'{{"file": {json_module.dumps(str(self._source))}, "tables": [')
             for name, _ in tables:
-                place = (
-                    self.stack.enter_context(TemporaryFile("w+", encoding="ascii"))
-                    if self._names
-                    else sys.stdout
-                )
+                place: IO[str] = sys.stdout
+                if self._names:
+                    place = self.stack.enter_context(TemporaryFile("w+", encoding="ascii"))  # noqa: SIM115 - it closes it
                 self._names.append(name)
                 self._places.append(place)
                 self._begun.append(False)
