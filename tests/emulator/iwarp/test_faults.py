@@ -205,7 +205,9 @@ def test_our_other_end_sees_a_live_fault_and_answers_by_the_terminate_of_its_rul
     name: str,
 ) -> None:
     options = replace(QUICK, markers=name == "mpa-marker", mulpdu_B=128)
-    message = 3 if name.startswith("rdmap-read-s") else 1  # the Read Request: what it asks for is there
+    message = (
+        3 if name.startswith("rdmap-read-s") else 1
+    )  # the Read Request: what it asks for is there
     error, strikes = converse((Order(name, message),), "initiator", options)
     if name == "mpa-marker":
         assert isinstance(error, BreachError)
