@@ -55,10 +55,17 @@ _POLYNOMIAL = np.uint32(0x82F63B78)  # reflected
 
 @njit(cache=True, nogil=True)
 def crc32c_more(crc, buffer, at, size):  # type: ignore[no-untyped-def]
-    """Return the CRC32C of what ``crc`` is the sum of (0: of nothing), and ``size`` more octets."""
+    """Return the CRC32C of what ``crc`` is the sum of (0: of nothing), and ``size`` more octets.
+
+    Raises:
+        IndexError: they are not all in the buffer; the C function would not notice.
+    """
     if size <= 0:
         return crc
-    return _extend(crc, buffer[at : at + size].ctypes, size)
+    octets = buffer[at : at + size]
+    if octets.size != size:
+        raise IndexError("octets outside the buffer")
+    return _extend(crc, octets.ctypes, size)
 
 
 @njit(cache=True, nogil=True)

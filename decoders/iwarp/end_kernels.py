@@ -10,12 +10,13 @@ from numba import njit
 
 from freezeframe.decoders.iwarp.hold_kernels import held, release
 from freezeframe.decoders.iwarp.mpa_kernels import finish_cut
-from freezeframe.decoders.iwarp.read_kernels import forget_asked
+from freezeframe.decoders.iwarp.rdmap_kernels import end_unanswered
 from freezeframe.decoders.iwarp.rows import event, rule_number
-from freezeframe.decoders.iwarp.state import FPDUS, SEARCH
+from freezeframe.decoders.iwarp.state import AWAITS_REPLY, FPDUS, SEARCH
 from freezeframe.decoders.net.tcp_state import CLOSED, FIN, LEAST_RECENT
 
 _CUT = rule_number("mpa-cut")
+_INITIATOR_EARLY = rule_number("mpa-initiator-early")
 _NOT_DECODED = rule_number("not-decoded")
 _CLOSED_EARLY = rule_number("closed-early")
 _U0 = np.uint64(0)
@@ -25,6 +26,9 @@ _U0 = np.uint64(0)
 def end_half(s, slot, side, kind, packet, t_ps):  # type: ignore[no-untyped-def]
     """End a half by FIN, by RST, or because it is not followed further."""
     connection, half = s.connections[slot], s.halves[2 * slot + side]
+    if half.early and half.mode == AWAITS_REPLY and not half.ended:
+        half.begin = half.position
+        event(s, connection, half, side, _INITIATOR_EARLY, _U0, _U0, packet, t_ps)
     inside = half.got > 0 or (kind == FIN and half.markers_in + half.marker_got > 0)
     if half.mode == FPDUS and inside and not half.ended:
         if kind != CLOSED and not half.missing:
@@ -48,6 +52,6 @@ def end_connection(s, slot, why, packet, t_ps):  # type: ignore[no-untyped-def]
         s.closed[s.counts[8]] = connection
         s.closed_private[s.counts[8]] = s.private[slot]
         s.counts[8] += 1
-    forget_asked(s, one)
-    forget_asked(s, other)
+    for side in range(2):
+        end_unanswered(s, slot, side, packet, t_ps)
     connection.followed = 0

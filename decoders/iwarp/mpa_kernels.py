@@ -80,6 +80,11 @@ def take_octets(s, number, octets, at, size, absent, packet, t_ps):  # type: ign
         half.packet = packet
         half.t_ps = t_ps
         half.begin = half.position
+        half.last_packet = packet
+        half.last_ps = t_ps
+    # Early octets are handed on with what was missing before them: the latest packet completes an FPDU.
+    half.last_packet = max(half.last_packet, packet)
+    half.last_ps = max(half.last_ps, t_ps)
     end = at + size
     left = size
     while left > 0:

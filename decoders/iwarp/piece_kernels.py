@@ -21,7 +21,6 @@ from freezeframe.decoders.iwarp.startup_kernels import take_start
 from freezeframe.decoders.iwarp.state import AWAITS_REPLY, FPDUS, SEARCH, SKIP, STARTUP
 from freezeframe.decoders.net.tcp_state import CLOSED, DATA, DIFFERS, FIN, GAP, LOST, RST, SYN
 
-_INITIATOR_EARLY = rule_number("mpa-initiator-early")
 _GAP = rule_number("stream-gap")
 _DIFFERS = rule_number("tcp-retransmit-differs")
 _U0 = np.uint64(0)
@@ -89,8 +88,8 @@ def take_pieces(s, pieces, buffer, begin, inside):  # type: ignore[no-untyped-de
             if half.mode == FPDUS:
                 taken = take_octets(s, 2 * slot + this, octets, at, size, absent, packet, t_ps)
                 if half.total > 0 and half.got == half.total:
-                    if judge(s, slot, this, packet, t_ps):
-                        take_segment(s, slot, this, packet, t_ps)
+                    if judge(s, slot, this, half.last_packet, half.last_ps):
+                        take_segment(s, slot, this, half.last_packet, half.last_ps)
                     begin_fpdu(half)
             elif half.mode == STARTUP and not absent:
                 taken = take_start(s, slot, this, octets, at, size, packet, t_ps)
@@ -152,6 +151,9 @@ def _note(s, slot, side, kind, why, position, length, packet, t_ps):  # type: ig
             half.begin = position
             event(s, connection, half, side, _DIFFERS, np.uint64(length), _U0, packet, t_ps)
             half.begin = begin
+        elif half.differs_B == 0:
+            half.differs_at, half.differs_B = position, length
+            half.differs_packet, half.differs_ps = packet, t_ps
     else:
         for this in range(2):
             if kind != FIN or this == side:
@@ -163,10 +165,8 @@ def _note(s, slot, side, kind, why, position, length, packet, t_ps):  # type: ig
 @njit(cache=True, nogil=True)
 def _hold_early(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[no-untyped-def]
     """Hold what an initiator sends before the Reply that says how to read it."""
-    connection, half = s.connections[slot], s.halves[2 * slot + side]
-    if held(s, half) == 0:
-        half.begin = half.position
-        event(s, connection, half, side, _INITIATOR_EARLY, _U0, _U0, packet, t_ps)
+    half = s.halves[2 * slot + side]
+    half.early = 1  # reported with its first FPDU
     if not hold_octets(s, half, octets, at, size, packet, t_ps):
         release(s, half)
         half.mode = SKIP

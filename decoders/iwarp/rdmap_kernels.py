@@ -48,6 +48,7 @@ _TERMINATE = rule_number("rdmap-terminate")
 _AFTER_TERMINATE = rule_number("rdmap-after-terminate")
 _TERMINATED = rule_number("terminated")
 _RESPONDER_FIRST = rule_number("mpa-responder-first")
+_INITIATOR_EARLY = rule_number("mpa-initiator-early")
 _RTR_MISSING = rule_number("mpa-rtr-missing")
 
 _U0 = np.uint64(0)
@@ -119,6 +120,9 @@ def _check_control(connection, rdmap, opcode, tagged, queue):  # type: ignore[no
 def _check_turn(s, slot, side, head, opcode, tagged, packet, t_ps):  # type: ignore[no-untyped-def]
     """Check who may send first, and what."""
     connection, half = s.connections[slot], s.halves[2 * slot + side]
+    if half.early:
+        half.early = 0
+        event(s, connection, half, side, _INITIATOR_EARLY, _U0, _U0, packet, t_ps)
     if connection.initiator < 0 or half.count != 1 or not half.known:
         return
     if side != connection.initiator:
@@ -128,6 +132,8 @@ def _check_turn(s, slot, side, head, opcode, tagged, packet, t_ps):  # type: ign
         return
     agreed = connection.model[0] & connection.model[1] & 7
     if not connection.model[0] & connection.model[1] & PEER_TO_PEER or agreed == 0:
+        return
+    if opcode == TERMINATE:
         return
     empty = half.size == (14 if tagged else 18)
     ready = (
@@ -198,7 +204,8 @@ def _operation(s, connection, side, opcode, message, packet, t_ps):  # type: ign
 @njit(cache=True, nogil=True)
 def _depth(connection, side):  # type: ignore[no-untyped-def]
     """Return how many reads a side may have outstanding by the negotiation; -1 where nothing was said."""
-    if connection.initiator < 0 or not connection.frame_flags[0] & connection.frame_flags[1] & ENHANCED:
+    both = connection.frame_flags[0] & connection.frame_flags[1] & ENHANCED
+    if connection.initiator < 0 or not both or connection.revision[0] != 2 or connection.revision[1] != 2:
         return np.int64(-1)
     mine, others = (0, 1) if side == connection.initiator else (1, 0)
     depth = np.int64(-1)
@@ -266,9 +273,9 @@ def _check_response(s, slot, side, stag, to, payload, began, last, packet, t_ps,
     which = np.int64(asker.reads_first) if asker.reads else np.int64(-1)
     while which >= 0 and s.reads[which].opcode != READ_REQUEST:
         which = np.int64(s.reads[which].next)
-    if not empty:
+    if began and not empty and not asker.reads_known:
         exact = find_asked(s, asker, message.stag, message.to)
-        if exact >= 0 and not asker.reads_known:
+        if exact >= 0:
             while asker.reads_first != exact:  # their responses were not seen
                 answered(s, asker, asker.reads_first)
             which = exact
@@ -408,3 +415,26 @@ def _about(s, connection, side, head, at):  # type: ignore[no-untyped-def]
         if same:
             return row.number
     return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def end_unanswered(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
+    """Write the requests of a side that never had a response, and forget them."""
+    connection, half = s.connections[slot], s.halves[2 * slot + side]
+    message = message_of(s, slot, 1 - side, RESPONSES)
+    while half.reads > 0:
+        read = s.reads[half.reads_first]
+        row = _operation(s, connection, side, np.int64(read.opcode), message, packet, t_ps)
+        row.t_ps = read.t_ps
+        row.t_end_ps = read.t_ps
+        row.packet = read.packet
+        row.packet_end = read.packet
+        row.size = 0
+        row.segments = 0
+        row.stag = read.stag
+        row.to = read.to
+        row.source_stag = read.source_stag
+        row.source_to = read.source_to
+        row.msn = read.msn
+        row.whole = 0
+        answered(s, half, half.reads_first)

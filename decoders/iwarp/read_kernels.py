@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from freezeframe.decoders.iwarp.state import MOST_OUTSTANDING
+
 _NONE = np.int32(-1)
 _FREE = 5
 
@@ -15,6 +17,9 @@ _FREE = 5
 @njit(cache=True, nogil=True)
 def ask(s, half):  # type: ignore[no-untyped-def]
     """Return the record of a new request of this half, at the end of its list; -1 where no record is free."""
+    if half.reads >= MOST_OUTSTANDING:
+        answered(s, half, half.reads_first)
+        half.reads_known = 0
     at = s.counts[_FREE]
     if at < 0:
         half.reads_known = 0
@@ -61,9 +66,3 @@ def answered(s, half, which):  # type: ignore[no-untyped-def]
             return
         before, at = at, following
 
-
-@njit(cache=True, nogil=True)
-def forget_asked(s, half):  # type: ignore[no-untyped-def]
-    """Take all requests of a half out of its list."""
-    while half.reads > 0:
-        answered(s, half, half.reads_first)

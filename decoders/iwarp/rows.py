@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from freezeframe.decoders.iwarp.rules import RULE_OF
-from freezeframe.decoders.iwarp.state import HOLD_B, ROOM_FOR_ONE
+from freezeframe.decoders.iwarp.state import HOLD_B, MOST_OUTSTANDING, ROOM_FOR_ONE
 
 _TAGGED = np.uint8(0x80)
 _TAGGED_END, _UNTAGGED_END = 16, 20
@@ -22,7 +22,7 @@ def is_full(s):  # type: ignore[no-untyped-def]
     """Tell whether the rows of one more piece might not fit; a piece of FPDUs ends early by itself."""
     return (
         s.counts[0] + ROOM_FOR_ONE > s.fpdus.size
-        or s.counts[1] + ROOM_FOR_ONE > s.operations.size
+        or s.counts[1] + 2 * MOST_OUTSTANDING > s.operations.size
         or s.counts[2] + ROOM_FOR_ONE > s.events.size
         or s.counts[8] + 1 > s.closed.size
         or (s.fragments.size > 1 and s.counts[6] + ROOM_FOR_ONE > s.fragments.size)

@@ -68,7 +68,7 @@ RULES: tuple[Rule, ...] = (
     Rule("mpa-enhanced-short", "RFC 6581, 9", ERROR, _MPA_STARTUP, "flag S, and only {value} octets of private data: enhanced data has 4"),
     Rule("mpa-model-mismatch", "RFC 6581, 9.1", ERROR, _NO_RTR, "control flag A of the Reply is not that of the Request"),
     Rule("mpa-no-rtr-offered", "RFC 6581, 9.2", ERROR, _NO_RTR, "peer-to-peer, and none of the RTR messages (flags B, C, D) is offered"),
-    Rule("mpa-rtr-not-offered", "RFC 6581, 9.2", ERROR, _NO_RTR, "the Reply takes RTR messages that the Request did not offer"),
+    Rule("mpa-rtr-not-offered", "RFC 6581, 9.2", ERROR, _NO_RTR, "the Reply takes none of the RTR messages that the Request offers"),
     Rule("mpa-rtr-missing", "RFC 6581, 9.2", ERROR, _NO_RTR, "peer-to-peer, and the initiator's first FPDU is none of the agreed RTR messages"),
     Rule("mpa-ord-over-ird", "RFC 6581, 9.1", ERROR, _NO_IRD, "the Reply's ORD {value} is more than the Request's IRD {expected}"),
     # MPA, FPDUs

@@ -38,7 +38,7 @@ def plausible(octets, at, end, version):  # type: ignore[no-untyped-def]
         return False
     belongs = QUEUE_OF[rdmap & 15]
     tagged = control & 0x80 != 0
-    if belongs == -2 or (belongs == -1) != tagged or control & 0x3C or rdmap & 0x30:
+    if belongs == -2 or (belongs == -1) != tagged:
         return False
     size = np.int64(octets[at]) << 8 | np.int64(octets[at + 1])
     return (14 if tagged else 18) <= size <= _LONGEST_ULPDU
@@ -164,7 +164,7 @@ def _follow(octets, at, size, markers, summed, version, flush):  # type: ignore[
                 if marker >= 0:
                     return FOUND, marker
             # Without any sum in force only a long chain of lengths convinces.
-            if not _is_unsummed(octets, place, total):
+            if not _is_unsummed(octets, place, total) or octets[place + 2] & 0x3C or octets[place + 3] & 0x30:
                 return NOT_FOUND, np.int64(-1)
         place += total
         count += 1

@@ -42,6 +42,7 @@ _MODEL = rule_number("mpa-model-mismatch")
 _NO_RTR = rule_number("mpa-no-rtr-offered")
 _RTR = rule_number("mpa-rtr-not-offered")
 _ORD = rule_number("mpa-ord-over-ird")
+_DIFFERS = rule_number("tcp-retransmit-differs")
 _REJECTED = rule_number("rejected")
 _U0 = np.uint64(0)
 
@@ -109,6 +110,13 @@ def take_frame(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
         connection.reply_t_ps = t_ps
         connection.reply_packet = packet
     half.position += size
+    for who in range(2):
+        this = s.halves[2 * slot + who]
+        if this.differs_B > 0:  # before it was known that this is iWARP
+            begin, this.begin = this.begin, this.differs_at
+            event(s, connection, this, who, _DIFFERS, np.uint64(this.differs_B), _U0, this.differs_packet, this.differs_ps)
+            this.begin = begin
+            this.differs_B = 0
     if private_B > MOST_PRIVATE_B:
         event(s, connection, half, side, _PRIVATE, np.uint64(private_B), _U0, packet, t_ps)
         half.mode = SKIP
@@ -147,12 +155,9 @@ def _check_frame(s, slot, side, which, flags, revision, private_B, packet, t_ps)
         event(s, connection, half, side, _REVISION, np.uint64(revision), np.uint64(_LAST_REVISION), packet, t_ps)
         return False
     if which == REPLY and asked and revision != connection.revision[0]:
-        # A lower one is an offer that the initiator may take or refuse; across the RDMA Consortium's it never is.
-        if revision > connection.revision[0] or (revision == _RDMAC) != (connection.revision[0] == _RDMAC):
-            event(
-                s, connection, half, side, _REVISION, np.uint64(revision),
-                np.uint64(max(0, connection.revision[0])), packet, t_ps,
-            )  # fmt: skip
+        expected = np.uint64(max(0, connection.revision[0]))
+        event(s, connection, half, side, _REVISION, np.uint64(revision), expected, packet, t_ps)
+        return True
     enhanced = flags & ENHANCED and revision == _LAST_REVISION
     if which == REPLY and asked and not flags & _REJECT:
         theirs = connection.frame_flags[0] & ENHANCED and connection.revision[0] == _LAST_REVISION
@@ -239,8 +244,16 @@ def take_start(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
             half.mode = SKIP
         return size
     end = at + size
+    if _may_become_a_key(s, slot, side, octets, at, size):
+        if not hold_octets(s, half, octets, at, size, packet, t_ps):
+            half.mode = SKIP
+        return size
     _check_key(s, slot, side, octets, at, size, packet, t_ps)
     begin = find_frame(octets, at, end)
+    if half.mode == STARTUP and begin == end:
+        for near in range(at + 1, end - _KEY_B + 1):
+            if octets[near] == _REQUEST_KEY[0] and half.mode == STARTUP:
+                _check_key(s, slot, side, octets, np.int64(near), end - near, packet, t_ps)
     if half.mode != STARTUP or begin == end:
         half.position += size
         return size
@@ -259,6 +272,8 @@ def take_held_start(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def
     """Look for a frame in what is held; what follows it in the hold is to be replayed."""
     half = s.halves[2 * slot + side]
     octets, there = s.holds[half.hold], s.hold_size[half.hold]
+    if _may_become_a_key(s, slot, side, octets, np.int64(0), there):
+        return
     _check_key(s, slot, side, octets, np.int64(0), there, packet, t_ps)
     place = find_frame(octets, np.int64(0), there)
     if half.mode != STARTUP or place == there:
@@ -279,11 +294,20 @@ def take_held_start(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
+def _may_become_a_key(s, slot, side, octets, at, size):  # type: ignore[no-untyped-def]
+    """Tell whether fewer octets than a key has are nearly one so far, where a frame may be due."""
+    half, peer = s.halves[2 * slot + side], s.halves[2 * slot + 1 - side]
+    if size >= _KEY_B or not (half.position == 0 or peer.mode == AWAITS_REPLY):
+        return False
+    best = max(matching(octets, at, size, _REQUEST_KEY), matching(octets, at, size, _REPLY_KEY))
+    return 4 * best >= 3 * size
+
+
+@njit(cache=True, nogil=True)
 def _check_key(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[no-untyped-def]
-    """Report a frame whose key is nearly one, at the start of a stream or where the Reply is awaited."""
+    """Report a frame whose key is nearly one, at the start of a segment."""
     connection, half, peer = s.connections[slot], s.halves[2 * slot + side], s.halves[2 * slot + 1 - side]
-    answers = peer.mode == AWAITS_REPLY
-    if (half.position == 0 or answers) and looks_like_a_frame(octets, at, size):
+    if looks_like_a_frame(octets, at, size):
         half.begin = half.position
         event(s, connection, half, side, _KEY, _U0, _U0, packet, t_ps)
         connection.started = 1

@@ -23,6 +23,7 @@ HOLD_B = 2 * MOST_FPDU_B
 MOST_HOLDS = 512
 HOLD_PARTS = 256
 MOST_READS = 1 << 18
+MOST_OUTSTANDING = 1 << 14  # of a half: the most that ORD can say
 MOST_PRIVATE_B = 512
 
 # What a half is doing
@@ -53,9 +54,10 @@ HALF = np.dtype(
         ("marker_got", "u1"), ("hold", "i4"), ("start", "i8"), ("position", "i8"), ("begin", "i8"), ("head_at", "i8"),
         ("got", "i8"), ("total", "i8"), ("size", "i8"), ("crc", "u4"), ("crc_plain", "u4"), ("marker", "u4"),
         ("count", "i8"), ("markers_in", "i4"), ("marker_bad", "i8"), ("marker_expected", "i8"), ("t_ps", "i8"),
-        ("packet", "i8"), ("reads_first", "i4"), ("reads_last", "i4"), ("reads", "i4"), ("searched", "i8"),
+        ("packet", "i8"), ("last_ps", "i8"), ("last_packet", "i8"), ("reads_first", "i4"), ("reads_last", "i4"), ("reads", "i4"), ("searched", "i8"),
         ("skipped", "i8"), ("fragment_first", "i8"), ("fragment_last", "i8"), ("suspect", "u1"), ("ended", "u1"),
         ("reads_known", "u1"), ("replay", "i8"),
+        ("early", "u1"), ("differs_at", "i8"), ("differs_B", "i8"), ("differs_packet", "i8"), ("differs_ps", "i8"),
     ]
 )  # fmt: skip
 """The FPDU that is passing, and where its half stands. ``got``: its octets so far without markers. ``known``: all since
@@ -176,7 +178,7 @@ def new_state(*, payload: bool) -> State:
         hold_next=holds,
         hold_parts=np.empty((MOST_HOLDS, HOLD_PARTS, 3), np.int64),
         fpdus=np.zeros(_ROOM + KEPT_FPDUS, FPDU),
-        operations=np.zeros(_ROOM, OPERATION),
+        operations=np.zeros(2 * _ROOM, OPERATION),
         events=np.zeros(_ROOM, EVENT),
         fragments=np.zeros(2 * _ROOM if payload else 1, FRAGMENT),
         payload=np.zeros(1 << 25 if payload else 1, np.uint8),

@@ -101,7 +101,7 @@ def operation_schema() -> pa.Schema:
     ``t_end_ps``: last octet, of a Read that of its response, so that ``latency_ps`` is their difference;
     ``t_answer_ps``: first octet of the response, null where there is none. ``size_B``: payload; of a Read that of its
     response. ``stag``, ``to``: of the tagged buffer that is written, of a Read its sink; of a Send the STag that it
-    invalidates. ``whole``: false for a response whose request the capture does not have.
+    invalidates. ``whole``: false for a response whose request the capture does not have, and for a request without its response.
     """
     return columns.event_schema(
         {
@@ -213,7 +213,7 @@ def _connection(
     half = len(private) // 2
     data = [private[half * i : half * i + int(row["private_B"][i])].tobytes() for i in (0, 1)]
     flags = [int(flag) for flag in row["frame_flags"]]
-    deep = [seen and bool(flags[i] & 0x10) for i, seen in enumerate((asked, replied))]
+    deep = [int(row["revision"][i]) == 2 and bool(flags[i] & 0x10) for i in (0, 1)]
     made = {
         "t_ps": int(row["t_ps"]),
         "source": f"{_end(connections, slot, first)}>{_end(connections, slot, 1 - first)}",

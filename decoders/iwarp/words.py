@@ -31,6 +31,7 @@ _TERMINATES = {
 }  # fmt: skip
 _ENHANCED, _REJECT, _MARKERS, _CRC, _RESERVED = 0x10, 0x20, 0x80, 0x40, 0x0F
 _ANY_DEPTH = 0x3FFF
+_LAST_REVISION = 2
 _RTR = ((4, "a zero-length Send"), (2, "a zero-length Write"), (1, "a zero-length Read"))
 
 
@@ -81,9 +82,11 @@ def _frame_words(name: str, revision: int, flags: int, private: bytes, row: Any,
     parts.append("wants CRC" if flags & _CRC else "no CRC asked for")
     if flags & _REJECT:
         parts.append("rejects" if which else "reject flag set, which says nothing here")
-    if flags & _RESERVED:
-        parts.append(f"reserved bits {flags & _RESERVED:#x}, which say nothing")
-    if flags & _ENHANCED and len(private) >= 4:
+    enhanced = bool(flags & _ENHANCED) and revision == _LAST_REVISION
+    reserved = flags & (_RESERVED if revision == _LAST_REVISION else _RESERVED | _ENHANCED)
+    if reserved:
+        parts.append(f"reserved bits {reserved:#x}, which say nothing")
+    if enhanced and len(private) >= 4:
         model = int(row["model"][which])
         parts.append(f"IRD {_depth(int(row['ird'][which]))}, ORD {_depth(int(row['ord'][which]))}")
         if model & 8:
@@ -92,7 +95,7 @@ def _frame_words(name: str, revision: int, flags: int, private: bytes, row: Any,
         else:
             parts.append("client and server")
         private = private[4:]
-    elif flags & _ENHANCED:
+    elif enhanced:
         parts.append("flag S without enhanced data")
     parts.append(f"{len(private)} octets of private data" if private else "no private data")
     return ", ".join(parts)

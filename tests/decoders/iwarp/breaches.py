@@ -252,7 +252,7 @@ def _mpa_no_rtr_offered(talk: Talk) -> Breach:
 @_rule("mpa-rtr-not-offered", (2, 0, 7), "mpa-rtr-missing", starts=True, revision=2, enhanced=True)
 def _mpa_rtr_not_offered(talk: Talk) -> Breach:
     offered = talk.rng.randint(1, 6)
-    taken = talk.rng.choice([bits for bits in range(1, 8) if bits & ~offered])
+    taken = talk.rng.choice([bits for bits in range(1, 8) if not bits & offered])
     talk.request(private=_controls(1, offered, 4, 4))
     return _in_frame(talk, 1 - talk.first, talk.reply(private=_controls(1, taken, 4, 4)))
 
