@@ -84,8 +84,7 @@ def swapped(value):  # type: ignore[no-untyped-def]
 def flipped_bit(difference, size):  # type: ignore[no-untyped-def]
     """Return which bit of ``size`` summed octets, flipped alone, makes this difference of sums; -1 for none.
 
-    Bit 0 is the lowest of the first octet. The sum is linear: the difference depends on how far the bit is from the
-    end.
+    Bit 0 is the lowest of the first octet. The sum is linear: the difference says how far the bit is from the end.
     """
     left = np.uint32(difference)
     for back in range(8 * size):

@@ -32,7 +32,17 @@ def end_half(s, slot, side, kind, packet, t_ps):  # type: ignore[no-untyped-def]
     inside = half.got > 0 or (kind == FIN and half.markers_in + half.marker_got > 0)
     if half.mode == FPDUS and inside and not half.ended:
         if kind != CLOSED and not half.missing:
-            event(s, connection, half, side, _CUT, np.uint64(half.got), np.uint64(half.total), packet, t_ps)
+            event(
+                s,
+                connection,
+                half,
+                side,
+                _CUT,
+                np.uint64(half.got),
+                np.uint64(half.total),
+                packet,
+                t_ps,
+            )
         finish_cut(s, slot, side, packet, t_ps)
     lost = held(s, half) + half.skipped
     if half.mode == SEARCH and half.count > 0 and lost > 0 and not half.ended:

@@ -18,10 +18,10 @@ IWARP = Decoder(
     produces=(
         Output("iwarp.events", code(f"{_TABLES}:event_schema"), "broken rules, Terminates, gaps"),
         Output("iwarp.operations", code(f"{_TABLES}:operation_schema"), "Writes, Sends, Reads"),
-        Output("iwarp.fpdus", code(f"{_TABLES}:fpdu_schema"), "FPDUs with the verdict on their CRC"),
         Output(
-            "iwarp.connections", code(f"{_TABLES}:connection_schema"), "negotiations, and sums"
+            "iwarp.fpdus", code(f"{_TABLES}:fpdu_schema"), "FPDUs with the verdict on their CRC"
         ),
+        Output("iwarp.connections", code(f"{_TABLES}:connection_schema"), "negotiations, and sums"),
     ),
     decode=code("freezeframe.decoders.iwarp.iwarp_code:decode_iwarp"),
     new_state=code("freezeframe.decoders.iwarp.iwarp_code:IwarpState"),

@@ -74,10 +74,14 @@ def _harvest(
             fpdus if state.fpdus else fpdus[:0], connections, kernel if state.payload else None
         )
     )
-    tables["iwarp.operations"].append(operation_table(kernel.operations[: counts[OPERATIONS_OUT]], connections))
+    tables["iwarp.operations"].append(
+        operation_table(kernel.operations[: counts[OPERATIONS_OUT]], connections)
+    )
     tables["iwarp.events"].append(event_table(kernel.events[: counts[EVENTS_OUT]], connections))
     closed = kernel.closed[: counts[CLOSED_OUT]]
-    tables["iwarp.connections"].append(connection_table(closed, kernel.closed_private, connections, end_ps))
+    tables["iwarp.connections"].append(
+        connection_table(closed, kernel.closed_private, connections, end_ps)
+    )
     counts[[OPERATIONS_OUT, EVENTS_OUT, CLOSED_OUT]] = 0
     # The newest FPDUs stay: a Terminate says which of them it is about.
     kept = min(int(counts[FPDUS_OUT]), KEPT_FPDUS)

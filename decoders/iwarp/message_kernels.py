@@ -73,7 +73,7 @@ def take_untagged(s, slot, side, queue, opcode, msn, mo, payload, last):  # type
             rule, value, expected = _MSN, np.uint64(msn), np.uint64(message.msn)
             goes_on = mo != 0
     if not goes_on:
-        if rule < 0 and message.known and msn != message.msn_next and msn != message.msn_other:
+        if rule < 0 and message.known and msn not in (message.msn_next, message.msn_other):
             rule, value, expected = _MSN, np.uint64(msn), np.uint64(message.msn_next)
         elif rule != _INTERLEAVED and rule < 0:
             message.msn_next = msn
@@ -91,7 +91,7 @@ def take_untagged(s, slot, side, queue, opcode, msn, mo, payload, last):  # type
         message.next = offset + np.uint64(payload)
         message.other = message.next
     else:
-        if offset != message.next and offset != message.other and rule < 0:
+        if offset not in (message.next, message.other) and rule < 0:
             rule, value, expected = _MO, offset, message.next
         held = message.next if offset != message.other else offset
         message.next = held + np.uint64(payload)
@@ -126,7 +126,7 @@ def take_tagged(s, slot, side, lane, opcode, stag, to, payload, last):  # type: 
             else:
                 rule, value, expected = _INTERLEAVED, np.uint64(stag), np.uint64(message.stag)
                 message.open = 0
-        elif to != message.next and to != message.other and rule < 0:
+        elif to not in (message.next, message.other) and rule < 0:
             rule, value, expected = _TO, to, message.next
     if not message.open:
         _begin(message, half, opcode, np.uint32(0), stag, to)

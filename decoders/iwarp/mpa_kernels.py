@@ -39,7 +39,11 @@ _MARKER = rule_number("mpa-marker")
 _LENGTH = rule_number("mpa-length")
 _PAD = rule_number("mpa-pad")
 _U0 = np.uint64(0)
-_CARRIERS = (1, 7, 10)  # opcodes whose payload says something: Read Request, Terminate, atomic request
+_CARRIERS = (
+    1,
+    7,
+    10,
+)  # opcodes whose payload says something: Read Request, Terminate, atomic request
 
 
 @njit(cache=True, nogil=True)
@@ -263,8 +267,7 @@ def finish_cut(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     half = s.halves[number]
     if half.total > 0:
         half.missing = max(half.missing, _missing(half, s.heads[number]))
-        none = np.int64(-1)
-        fpdu_row(
-            s, s.connections[slot], half, side, s.heads[number], np.int64(CUT), np.int64(NO_REASON), none, np.uint32(0), packet, t_ps
-        )  # fmt: skip
+        verdict, reason, none = np.int64(CUT), np.int64(NO_REASON), np.int64(-1)
+        connection, head = s.connections[slot], s.heads[number]
+        fpdu_row(s, connection, half, side, head, verdict, reason, none, np.uint32(0), packet, t_ps)
     begin_fpdu(half)

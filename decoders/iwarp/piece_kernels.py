@@ -38,21 +38,42 @@ def take_pieces(s, pieces, buffer, begin, inside):  # type: ignore[no-untyped-de
     for i in range(begin, pieces.kind.size):
         if is_full(s):
             return np.int64(i), inside
-        slot, side, kind = np.int64(pieces.slot[i]), np.int64(pieces.side[i]), np.int64(pieces.kind[i])
+        slot, side, kind = (
+            np.int64(pieces.slot[i]),
+            np.int64(pieces.side[i]),
+            np.int64(pieces.kind[i]),
+        )
         connection = s.connections[slot]
         if not connection.followed or connection.number != pieces.connection[i]:
-            open_connection(s, slot, pieces.connection[i], np.int64(kind == SYN), pieces.packet[i], pieces.t_ps[i])
+            open_connection(
+                s,
+                slot,
+                pieces.connection[i],
+                np.int64(kind == SYN),
+                pieces.packet[i],
+                pieces.t_ps[i],
+            )
         left = pieces.length[i] - inside if kind in (DATA, GAP) else np.int64(0)
         noted = inside > 0 or kind == DATA
         inside = np.int64(0)
         while True:
-            packet, t_ps, octets, absent = pieces.packet[i], pieces.t_ps[i], buffer, np.int64(kind == GAP)
+            packet, t_ps, octets, absent = (
+                pieces.packet[i],
+                pieces.t_ps[i],
+                buffer,
+                np.int64(kind == GAP),
+            )
             at, size, this = pieces.offset[i] + pieces.length[i] - left, left, side
             if hold < 0:
                 for one in (1 - side, side):
                     half = s.halves[2 * slot + one]
                     if hold < 0 and half.replay >= 0:
-                        hold, part, again, again_side = np.int64(half.hold), np.int64(0), half.replay, one
+                        hold, part, again, again_side = (
+                            np.int64(half.hold),
+                            np.int64(0),
+                            half.replay,
+                            one,
+                        )
                         half.hold = -1
                         half.replay = -1
             if hold >= 0:
@@ -66,7 +87,9 @@ def take_pieces(s, pieces, buffer, begin, inside):  # type: ignore[no-untyped-de
                 octets, absent, this = s.holds[hold], np.int64(0), again_side
                 packet, t_ps = s.hold_parts[hold, part, 1], s.hold_parts[hold, part, 2]
                 at = max(again, s.hold_parts[hold, part, 0])
-                size = (s.hold_parts[hold, part + 1, 0] if part + 1 < parts else s.hold_size[hold]) - at
+                size = (
+                    s.hold_parts[hold, part + 1, 0] if part + 1 < parts else s.hold_size[hold]
+                ) - at
                 if size <= 0:
                     part += 1
                     continue
@@ -77,7 +100,17 @@ def take_pieces(s, pieces, buffer, begin, inside):  # type: ignore[no-untyped-de
                 if kind == GAP:
                     _note_gap(s, slot, side, pieces.length[i], pieces.aux[i], packet, t_ps)
                 else:
-                    _note(s, slot, side, kind, pieces.aux[i], pieces.position[i], pieces.length[i], packet, t_ps)
+                    _note(
+                        s,
+                        slot,
+                        side,
+                        kind,
+                        pieces.aux[i],
+                        pieces.position[i],
+                        pieces.length[i],
+                        packet,
+                        t_ps,
+                    )
                 continue
             elif left == 0:
                 break

@@ -57,7 +57,11 @@ _U0 = np.uint64(0)
 @njit(cache=True, nogil=True)
 def take_segment(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     """Take the segment of an FPDU whose header can be trusted: report what it breaks, write the operation it ends."""
-    connection, half, head = s.connections[slot], s.halves[2 * slot + side], s.heads[2 * slot + side]
+    connection, half, head = (
+        s.connections[slot],
+        s.halves[2 * slot + side],
+        s.heads[2 * slot + side],
+    )
     control, rdmap = np.int64(head[2]), np.int64(head[3])
     tagged, last, opcode = control & _TAGGED != 0, control & _LAST != 0, rdmap & 15
     _check_turn(s, slot, side, head, opcode, tagged, packet, t_ps)
@@ -155,19 +159,49 @@ def _end_message(s, slot, side, head, lane, opcode, payload, packet, t_ps, sound
         return
     if opcode == ATOMIC_REQUEST:
         if size != ATOMIC_REQUEST_B and sound:
-            event(s, connection, half, side, _ATOMIC, np.uint64(size), np.uint64(ATOMIC_REQUEST_B), packet, t_ps)
+            event(
+                s,
+                connection,
+                half,
+                side,
+                _ATOMIC,
+                np.uint64(size),
+                np.uint64(ATOMIC_REQUEST_B),
+                packet,
+                t_ps,
+            )
         _ask(s, slot, side, head, np.int64(ATOMIC_REQUEST), packet, t_ps, sound)
         return
     if opcode == ATOMIC_RESPONSE:
         if size != ATOMIC_RESPONSE_B and sound:
-            event(s, connection, half, side, _ATOMIC, np.uint64(size), np.uint64(ATOMIC_RESPONSE_B), packet, t_ps)
+            event(
+                s,
+                connection,
+                half,
+                side,
+                _ATOMIC,
+                np.uint64(size),
+                np.uint64(ATOMIC_RESPONSE_B),
+                packet,
+                t_ps,
+            )
         _answer_atomic(s, slot, side, packet, t_ps, sound)
         return
     if opcode == TERMINATE:
         _terminate(s, slot, side, head, payload, packet, t_ps)
         half.terminated = 1
     elif opcode in (IMMEDIATE, IMMEDIATE_SE) and size != IMMEDIATE_B and sound:
-        event(s, connection, half, side, _IMMEDIATE, np.uint64(size), np.uint64(IMMEDIATE_B), packet, t_ps)
+        event(
+            s,
+            connection,
+            half,
+            side,
+            _IMMEDIATE,
+            np.uint64(size),
+            np.uint64(IMMEDIATE_B),
+            packet,
+            t_ps,
+        )
     row = _operation(s, connection, side, opcode, message, packet, t_ps)
     row.size = size
     row.to = message.to if lane == WRITES else _U0
@@ -205,7 +239,12 @@ def _operation(s, connection, side, opcode, message, packet, t_ps):  # type: ign
 def _depth(connection, side):  # type: ignore[no-untyped-def]
     """Return how many reads a side may have outstanding by the negotiation; -1 where nothing was said."""
     both = connection.frame_flags[0] & connection.frame_flags[1] & ENHANCED
-    if connection.initiator < 0 or not both or connection.revision[0] != 2 or connection.revision[1] != 2:
+    if (
+        connection.initiator < 0
+        or not both
+        or connection.revision[0] != 2
+        or connection.revision[1] != 2
+    ):
         return np.int64(-1)
     mine, others = (0, 1) if side == connection.initiator else (1, 0)
     depth = np.int64(-1)
@@ -221,7 +260,17 @@ def _ask_read(s, slot, side, head, size, packet, t_ps, sound):  # type: ignore[n
     connection, half = s.connections[slot], s.halves[2 * slot + side]
     if size != READ_REQUEST_B:
         if sound:
-            event(s, connection, half, side, _READ_REQUEST, np.uint64(size), np.uint64(READ_REQUEST_B), packet, t_ps)
+            event(
+                s,
+                connection,
+                half,
+                side,
+                _READ_REQUEST,
+                np.uint64(size),
+                np.uint64(READ_REQUEST_B),
+                packet,
+                t_ps,
+            )
         s.halves[2 * slot + side].reads_known = 0
         return
     wanted = big(head, _PAYLOAD_AT + 12, 4)
@@ -261,13 +310,19 @@ def _ask(s, slot, side, head, opcode, packet, t_ps, sound):  # type: ignore[no-u
         read.source_to = big(head, _PAYLOAD_AT + 12, 8)
     depth = _depth(connection, side)
     if depth >= 0 and half.reads > depth and half.reads_known and sound:
-        event(s, connection, half, side, _ORD, np.uint64(half.reads), np.uint64(depth), packet, t_ps)
+        event(
+            s, connection, half, side, _ORD, np.uint64(half.reads), np.uint64(depth), packet, t_ps
+        )
 
 
 @njit(cache=True, nogil=True)
 def _check_response(s, slot, side, stag, to, payload, began, last, packet, t_ps, sound):  # type: ignore[no-untyped-def]
     """Match a Read Response with its request, when it begins and when it ends."""
-    connection, half, asker = s.connections[slot], s.halves[2 * slot + side], s.halves[2 * slot + 1 - side]
+    connection, half, asker = (
+        s.connections[slot],
+        s.halves[2 * slot + side],
+        s.halves[2 * slot + 1 - side],
+    )
     message = message_of(s, slot, side, RESPONSES)
     empty = message.octets == 0 and last
     which = np.int64(asker.reads_first) if asker.reads else np.int64(-1)
@@ -296,14 +351,34 @@ def _check_response(s, slot, side, stag, to, payload, began, last, packet, t_ps,
         read.answered_ps = half.t_ps
         if not empty and asker.reads_known and sound:
             if stag != read.stag:
-                event(s, connection, half, side, _RESPONSE_STAG, np.uint64(stag), np.uint64(read.stag), packet, t_ps)
+                event(
+                    s,
+                    connection,
+                    half,
+                    side,
+                    _RESPONSE_STAG,
+                    np.uint64(stag),
+                    np.uint64(read.stag),
+                    packet,
+                    t_ps,
+                )
             elif to != read.to:
                 event(s, connection, half, side, _RESPONSE_TO, to, read.to, packet, t_ps)
     if not last:
         return
     size = np.int64(message.octets)
     if size != read.size and asker.reads_known and sound:
-        event(s, connection, half, side, _RESPONSE_LENGTH, np.uint64(size), np.uint64(read.size), packet, t_ps)
+        event(
+            s,
+            connection,
+            half,
+            side,
+            _RESPONSE_LENGTH,
+            np.uint64(size),
+            np.uint64(read.size),
+            packet,
+            t_ps,
+        )
     _answer(s, slot, side, which, size, np.int64(message.segments), packet, t_ps)
 
 
@@ -312,7 +387,9 @@ def _answer(s, slot, side, which, size, segments, packet, t_ps):  # type: ignore
     """Write the operation of a request that has its response, as one of the side that asked."""
     connection, asker = s.connections[slot], s.halves[2 * slot + 1 - side]
     read = s.reads[which]
-    row = _operation(s, connection, 1 - side, np.int64(read.opcode), read_message(s, slot, side), packet, t_ps)
+    row = _operation(
+        s, connection, 1 - side, np.int64(read.opcode), read_message(s, slot, side), packet, t_ps
+    )
     row.t_ps = read.t_ps
     row.t_answer_ps = read.answered_ps
     row.packet = read.packet
@@ -335,7 +412,11 @@ def read_message(s, slot, side):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _answer_atomic(s, slot, side, packet, t_ps, sound):  # type: ignore[no-untyped-def]
-    connection, half, asker = s.connections[slot], s.halves[2 * slot + side], s.halves[2 * slot + 1 - side]
+    connection, half, asker = (
+        s.connections[slot],
+        s.halves[2 * slot + side],
+        s.halves[2 * slot + 1 - side],
+    )
     which = np.int64(asker.reads_first) if asker.reads else np.int64(-1)
     while which >= 0 and s.reads[which].opcode != ATOMIC_REQUEST:
         which = np.int64(s.reads[which].next)
@@ -356,7 +437,11 @@ def _terminate(s, slot, side, head, payload, packet, t_ps):  # type: ignore[no-u
         return
     at = _PAYLOAD_AT
     layer, etype, code = np.int64(head[at]) >> 4, np.int64(head[at]) & 15, np.int64(head[at + 1])
-    has_length, has_header, has_read = head[at + 2] & 0x80 != 0, head[at + 2] & 0x40 != 0, head[at + 2] & 0x20 != 0
+    has_length, has_header, has_read = (
+        head[at + 2] & 0x80 != 0,
+        head[at + 2] & 0x40 != 0,
+        head[at + 2] & 0x20 != 0,
+    )
     needs = np.int64(4)
     if has_length or has_header:
         needs += 2
@@ -366,11 +451,31 @@ def _terminate(s, slot, side, head, payload, packet, t_ps):  # type: ignore[no-u
         needs += 14
     if has_read:
         needs += READ_REQUEST_B
-    event(s, connection, half, side, _TERMINATED, np.uint64(layer), np.uint64(etype << 8 | code), packet, t_ps)
+    event(
+        s,
+        connection,
+        half,
+        side,
+        _TERMINATED,
+        np.uint64(layer),
+        np.uint64(etype << 8 | code),
+        packet,
+        t_ps,
+    )
     about = _about(s, connection, side, head, at + 6 if has_header else -1)
     s.events[s.counts[2] - 1].about = about
     if payload < needs or (has_header and not has_length) or not _is_known(layer, etype, code):
-        event(s, connection, half, side, _TERMINATE, np.uint64(layer), np.uint64(etype << 8 | code), packet, t_ps)
+        event(
+            s,
+            connection,
+            half,
+            side,
+            _TERMINATE,
+            np.uint64(layer),
+            np.uint64(etype << 8 | code),
+            packet,
+            t_ps,
+        )
 
 
 @njit(cache=True, nogil=True)

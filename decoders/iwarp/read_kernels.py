@@ -65,4 +65,3 @@ def answered(s, half, which):  # type: ignore[no-untyped-def]
             s.counts[_FREE] = at
             return
         before, at = at, following
-

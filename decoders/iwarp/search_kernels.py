@@ -46,7 +46,7 @@ def plausible(octets, at, end, version):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _length(octets, at, marker):  # type: ignore[no-untyped-def]
-    """Return the octets of the FPDU with its header at ``at``, markers inside with it; ``marker``: the place of one, -1 without."""
+    """Return the octets of the FPDU with its header at ``at``, markers inside with it; ``marker``: of one, or -1."""
     size = np.int64(octets[at]) << 8 | np.int64(octets[at + 1])
     left = 6 + size + ((-(2 + size)) & 3)
     if marker < 0:
@@ -67,7 +67,7 @@ def _length(octets, at, marker):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _is_right(octets, at, size, before):  # type: ignore[no-untyped-def]
-    """Tell whether the last four octets are the sum of the others; ``before``: a marker before the header counts with them."""
+    """Tell whether the last four octets are the sum of the others, and of a marker ``before`` the header."""
     seen = np.uint32(0)
     for i in range(4):
         seen |= np.uint32(octets[at + size - 4 + i]) << np.uint32(8 * i)
@@ -97,7 +97,9 @@ def find_chain(octets, size, markers, phase, summed, version, flush):  # type: i
             if (phase - at) & 3 or (phase - at) % MARKER_STEP_B == 0:
                 continue
             marker = at + (phase - at) % MARKER_STEP_B
-            verdict = _try(octets, at, size, marker, (at - 4 - phase) % MARKER_STEP_B == 0 and at >= 4, summed)
+            verdict = _try(
+                octets, at, size, marker, (at - 4 - phase) % MARKER_STEP_B == 0 and at >= 4, summed
+            )
             if verdict == FOUND:
                 before = (at - 4 - phase) % MARKER_STEP_B == 0 and at >= 4
                 return FOUND, np.int64(at - 4 if before else at), 1, np.int64(marker)
@@ -136,18 +138,24 @@ def _try(octets, at, size, marker, before, summed):  # type: ignore[no-untyped-d
     if at + total > size:
         return MORE
     if summed == 0:
-        return FOUND if big(octets, marker, 4) & np.uint64(0xFFFC) == np.uint64(marker - at) else NOT_FOUND
+        return (
+            FOUND
+            if big(octets, marker, 4) & np.uint64(0xFFFC) == np.uint64(marker - at)
+            else NOT_FOUND
+        )
     return FOUND if _is_right(octets, at, total, before) else NOT_FOUND
 
 
 @njit(cache=True, nogil=True)
 def _follow(octets, at, size, markers, summed, version, flush):  # type: ignore[no-untyped-def]
-    """Follow a chain without markers until it is sure that there are none; return the verdict, and a marker that came."""
+    """Follow a chain without markers until it is sure that there are none; return the verdict, and where one came."""
     place, count = np.int64(at), 0
     while True:
         if place > at and markers < 0 and size - place >= 8 and big(octets, place, 4) == 0:
             return FOUND, place  # a marker between two FPDUs
-        if place - at > MARKER_STEP_B + 4 or (markers == 0 and count >= (1 if summed != 0 else _CHAIN_WITHOUT_SUMS)):
+        if place - at > MARKER_STEP_B + 4 or (
+            markers == 0 and count >= (1 if summed != 0 else _CHAIN_WITHOUT_SUMS)
+        ):
             return FOUND, np.int64(-1)
         if place + 20 > size or not plausible(octets, place, size, version):
             if place + 20 > size:
@@ -164,7 +172,11 @@ def _follow(octets, at, size, markers, summed, version, flush):  # type: ignore[
                 if marker >= 0:
                     return FOUND, marker
             # Without any sum in force only a long chain of lengths convinces.
-            if not _is_unsummed(octets, place, total) or octets[place + 2] & 0x3C or octets[place + 3] & 0x30:
+            if (
+                not _is_unsummed(octets, place, total)
+                or octets[place + 2] & 0x3C
+                or octets[place + 3] & 0x30
+            ):
                 return NOT_FOUND, np.int64(-1)
         place += total
         count += 1
@@ -223,7 +235,13 @@ def search(s, slot, side, flush):  # type: ignore[no-untyped-def]
     if half.markers > 0 and half.start >= 0:
         phase = (half.start - half.position) & 511
     verdict, place, markers, marker = find_chain(
-        octets, there, np.int64(half.markers), phase, np.int64(connection.crc), np.int64(connection.version), flush
+        octets,
+        there,
+        np.int64(half.markers),
+        phase,
+        np.int64(connection.crc),
+        np.int64(connection.version),
+        flush,
     )
     if verdict != FOUND:
         half.searched = there + 1 if verdict == MORE else 2 * there
@@ -238,6 +256,16 @@ def search(s, slot, side, flush):  # type: ignore[no-untyped-def]
     half.suspect = 0
     begin_fpdu(half)
     if half.skipped > 0:
-        event(s, connection, half, side, _RESYNCHRONIZED, np.uint64(half.skipped), np.uint64(0), packet, t_ps)
+        event(
+            s,
+            connection,
+            half,
+            side,
+            _RESYNCHRONIZED,
+            np.uint64(half.skipped),
+            np.uint64(0),
+            packet,
+            t_ps,
+        )
     half.skipped = 0
     half.replay = place

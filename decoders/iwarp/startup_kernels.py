@@ -94,7 +94,11 @@ def take_frame(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
 
     The half's position is that of the frame's first octet; it is moved after the frame.
     """
-    connection, half, peer = s.connections[slot], s.halves[2 * slot + side], s.halves[2 * slot + 1 - side]
+    connection, half, peer = (
+        s.connections[slot],
+        s.halves[2 * slot + side],
+        s.halves[2 * slot + 1 - side],
+    )
     which = REQUEST if octets[at + 9] == _REQUEST_KEY[9] else REPLY
     half.begin = half.position
     private_B = size - FRAME_B
@@ -114,7 +118,17 @@ def take_frame(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
         this = s.halves[2 * slot + who]
         if this.differs_B > 0:  # before it was known that this is iWARP
             begin, this.begin = this.begin, this.differs_at
-            event(s, connection, this, who, _DIFFERS, np.uint64(this.differs_B), _U0, this.differs_packet, this.differs_ps)
+            event(
+                s,
+                connection,
+                this,
+                who,
+                _DIFFERS,
+                np.uint64(this.differs_B),
+                _U0,
+                this.differs_packet,
+                this.differs_ps,
+            )
             this.begin = begin
             this.differs_B = 0
     if private_B > MOST_PRIVATE_B:
@@ -152,7 +166,17 @@ def _check_frame(s, slot, side, which, flags, revision, private_B, packet, t_ps)
     connection, half = s.connections[slot], s.halves[2 * slot + side]
     asked = connection.initiator >= 0
     if revision > _LAST_REVISION:
-        event(s, connection, half, side, _REVISION, np.uint64(revision), np.uint64(_LAST_REVISION), packet, t_ps)
+        event(
+            s,
+            connection,
+            half,
+            side,
+            _REVISION,
+            np.uint64(revision),
+            np.uint64(_LAST_REVISION),
+            packet,
+            t_ps,
+        )
         return False
     if which == REPLY and asked and revision != connection.revision[0]:
         expected = np.uint64(max(0, connection.revision[0]))
@@ -167,7 +191,17 @@ def _check_frame(s, slot, side, which, flags, revision, private_B, packet, t_ps)
     if not enhanced:
         return True
     if private_B < ENHANCED_B:
-        event(s, connection, half, side, _SHORT, np.uint64(private_B), np.uint64(ENHANCED_B), packet, t_ps)
+        event(
+            s,
+            connection,
+            half,
+            side,
+            _SHORT,
+            np.uint64(private_B),
+            np.uint64(ENHANCED_B),
+            packet,
+            t_ps,
+        )
         return True
     base = which * MOST_PRIVATE_B
     first = np.int64(big(s.private[slot], base, 2))
@@ -185,7 +219,17 @@ def _check_frame(s, slot, side, which, flags, revision, private_B, packet, t_ps)
         if (model ^ theirs) & PEER_TO_PEER:
             event(s, connection, half, side, _MODEL, _U0, _U0, packet, t_ps)
         elif model & PEER_TO_PEER and model & 7 and model & theirs & 7 == 0:
-            event(s, connection, half, side, _RTR, np.uint64(model & 7), np.uint64(theirs & 7), packet, t_ps)
+            event(
+                s,
+                connection,
+                half,
+                side,
+                _RTR,
+                np.uint64(model & 7),
+                np.uint64(theirs & 7),
+                packet,
+                t_ps,
+            )
         if (
             connection.ord[1] > connection.ird[0]
             and connection.ord[1] != 0x3FFF
@@ -201,7 +245,11 @@ def _check_frame(s, slot, side, which, flags, revision, private_B, packet, t_ps)
 @njit(cache=True, nogil=True)
 def _establish(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     """Begin FPDUs in both directions after a Reply of ``side``, unless it rejects."""
-    connection, half, peer = s.connections[slot], s.halves[2 * slot + side], s.halves[2 * slot + 1 - side]
+    connection, half, peer = (
+        s.connections[slot],
+        s.halves[2 * slot + side],
+        s.halves[2 * slot + 1 - side],
+    )
     if connection.frame_flags[1] & _REJECT:
         connection.rejected = 1
         event(s, connection, half, side, _REJECTED, _U0, _U0, packet, t_ps)
@@ -306,7 +354,11 @@ def _may_become_a_key(s, slot, side, octets, at, size):  # type: ignore[no-untyp
 @njit(cache=True, nogil=True)
 def _check_key(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[no-untyped-def]
     """Report a frame whose key is nearly one, at the start of a segment."""
-    connection, half, peer = s.connections[slot], s.halves[2 * slot + side], s.halves[2 * slot + 1 - side]
+    connection, half, peer = (
+        s.connections[slot],
+        s.halves[2 * slot + side],
+        s.halves[2 * slot + 1 - side],
+    )
     if looks_like_a_frame(octets, at, size):
         half.begin = half.position
         event(s, connection, half, side, _KEY, _U0, _U0, packet, t_ps)

@@ -38,26 +38,26 @@ REASONS = ("", "one bit flipped", "one bit flipped in the CRC", "octets in the o
 
 CONNECTION = np.dtype(
     [
-        ("number", "i8"), ("slot", "i4"), ("t_ps", "i8"), ("packet", "i8"), ("rows", "i8", 2), ("bad", "i8", 2), ("octets", "i8", 2),
-        ("request_t_ps", "i8"), ("reply_t_ps", "i8"), ("request_packet", "i8"), ("reply_packet", "i8"),
-        ("frame_flags", "u1", 2), ("revision", "i2", 2), ("private_B", "i4", 2), ("ird", "i4", 2), ("ord", "i4", 2),
+        ("number", "i8"), ("slot", "i4"), ("t_ps", "i8"), ("packet", "i8"), ("rows", "i8", 2), ("bad", "i8", 2),
+        ("octets", "i8", 2), ("request_t_ps", "i8"), ("reply_t_ps", "i8"), ("request_packet", "i8"),
+        ("reply_packet", "i8"), ("frame_flags", "u1", 2), ("revision", "i2", 2), ("ird", "i4", 2), ("ord", "i4", 2),
         ("model", "u2", 2), ("crc", "i1"), ("initiator", "i1"), ("started", "u1"), ("rejected", "u1"),
-        ("followed", "u1"), ("midstream", "u1"), ("gap_B", "i8", 2),
-        ("events", "i8"), ("version", "i1"),
+        ("followed", "u1"), ("midstream", "u1"), ("events", "i8"), ("version", "i1"),
     ]
 )  # fmt: skip
-"""``crc``: 1 in force, 0 not, -1 not known. ``model``: control flags A B C D of the enhanced data, as bits 3 to 0. Fields
-of two: of the Request and the Reply where they are of frames, of the sides else. ``version`` of DDP and RDMAP, -1 unknown."""
+"""``crc``: 1 in force, 0 not, -1 not known. ``model``: control flags A B C D of the enhanced data, as bits 3 to 0.
+Fields of two: of the Request and the Reply where they are of frames, of the sides else. ``version`` of DDP and RDMAP, -1
+where it is not known."""
 HALF = np.dtype(
     [
         ("mode", "u1"), ("markers", "i1"), ("known", "u1"), ("terminated", "u1"), ("missing", "u1"),
-        ("marker_got", "u1"), ("hold", "i4"), ("start", "i8"), ("position", "i8"), ("begin", "i8"), ("head_at", "i8"),
-        ("got", "i8"), ("total", "i8"), ("size", "i8"), ("crc", "u4"), ("crc_plain", "u4"), ("marker", "u4"),
-        ("count", "i8"), ("markers_in", "i4"), ("marker_bad", "i8"), ("marker_expected", "i8"), ("t_ps", "i8"),
-        ("packet", "i8"), ("last_ps", "i8"), ("last_packet", "i8"), ("reads_first", "i4"), ("reads_last", "i4"), ("reads", "i4"), ("searched", "i8"),
-        ("skipped", "i8"), ("fragment_first", "i8"), ("fragment_last", "i8"), ("suspect", "u1"), ("ended", "u1"),
-        ("reads_known", "u1"), ("replay", "i8"),
-        ("early", "u1"), ("differs_at", "i8"), ("differs_B", "i8"), ("differs_packet", "i8"), ("differs_ps", "i8"),
+        ("marker_got", "u1"), ("hold", "i4"), ("start", "i8"), ("position", "i8"), ("begin", "i8"),
+        ("head_at", "i8"), ("got", "i8"), ("total", "i8"), ("size", "i8"), ("crc", "u4"), ("crc_plain", "u4"),
+        ("marker", "u4"), ("count", "i8"), ("markers_in", "i4"), ("marker_bad", "i8"), ("marker_expected", "i8"),
+        ("t_ps", "i8"), ("packet", "i8"), ("last_ps", "i8"), ("last_packet", "i8"), ("reads_first", "i4"),
+        ("reads_last", "i4"), ("reads", "i4"), ("searched", "i8"), ("skipped", "i8"), ("fragment_first", "i8"),
+        ("fragment_last", "i8"), ("suspect", "u1"), ("ended", "u1"), ("reads_known", "u1"), ("replay", "i8"),
+        ("early", "u1"), ("differs_at", "i8"), ("differs_packet", "i8"), ("differs_ps", "i8"),
     ]
 )  # fmt: skip
 """The FPDU that is passing, and where its half stands. ``got``: its octets so far without markers. ``known``: all since
@@ -70,8 +70,8 @@ MESSAGE = np.dtype(
         ("t_ps", "i8"), ("packet", "i8"), ("invalidates", "u4"),
     ]
 )  # fmt: skip
-"""A message that is passing in a lane. ``next``: the offset that comes next; ``other``: what would, had the breach before
-been a single wrong number."""
+"""A message that is passing in a lane. ``next``: the offset that comes next; ``other``: what would, had the breach
+before been a single wrong number."""
 READ = np.dtype(
     [
         ("next", "i4"), ("opcode", "u1"), ("stag", "u4"), ("to", "u8"), ("size", "u4"), ("source_stag", "u4"),
@@ -83,7 +83,7 @@ READ = np.dtype(
 FPDU = np.dtype(
     [
         ("t_ps", "i8"), ("t_begin_ps", "i8"), ("packet", "i8"), ("packet_begin", "i8"), ("number", "i8"),
-        ("connection", "i8"), ("slot", "i4"), ("position", "i8"), ("to", "u8"), ("length", "i4"), ("payload_B", "i4"), ("stag", "u4"),
+        ("connection", "i8"), ("slot", "i4"), ("position", "i8"), ("to", "u8"), ("length", "i4"), ("stag", "u4"),
         ("queue", "u4"), ("msn", "u4"), ("mo", "u4"), ("crc", "u4"), ("crc_expected", "u4"), ("flip", "i4"),
         ("invalidates", "u4"), ("fragment", "i8"), ("markers", "i2"), ("side", "u1"), ("control", "u1"),
         ("rdmap", "u1"), ("verdict", "u1"), ("reason", "u1"), ("read", "u1"),
@@ -93,25 +93,37 @@ FPDU = np.dtype(
 OPERATION = np.dtype(
     [
         ("t_ps", "i8"), ("t_end_ps", "i8"), ("t_answer_ps", "i8"), ("packet", "i8"), ("packet_end", "i8"),
-        ("connection", "i8"), ("slot", "i4"), ("size", "i8"), ("to", "u8"), ("source_to", "u8"), ("stag", "u4"), ("source_stag", "u4"),
-        ("msn", "u4"), ("segments", "i4"), ("side", "u1"), ("opcode", "u1"), ("whole", "u1"), ("answered", "u1"),
+        ("connection", "i8"), ("slot", "i4"), ("size", "i8"), ("to", "u8"), ("source_to", "u8"), ("stag", "u4"),
+        ("source_stag", "u4"), ("msn", "u4"), ("segments", "i4"), ("side", "u1"), ("opcode", "u1"), ("whole", "u1"),
+        ("answered", "u1"),
     ]
 )  # fmt: skip
 EVENT = np.dtype(
     [
-        ("t_ps", "i8"), ("packet", "i8"), ("connection", "i8"), ("slot", "i4"), ("position", "i8"), ("fpdu", "i8"), ("about", "i8"),
-        ("value", "u8"), ("expected", "u8"), ("rule", "i2"), ("side", "u1"),
+        ("t_ps", "i8"), ("packet", "i8"), ("connection", "i8"), ("slot", "i4"), ("position", "i8"), ("fpdu", "i8"),
+        ("about", "i8"), ("value", "u8"), ("expected", "u8"), ("rule", "i2"), ("side", "u1"),
     ]
 )  # fmt: skip
 FRAGMENT = np.dtype([("next", "i8"), ("offset", "i8"), ("length", "i8")])
 
 # Counts in `State.counts`
-FPDUS_OUT, OPERATIONS_OUT, EVENTS_OUT, NUMBER, FREE_HOLD, FREE_READ, FRAGMENTS, FRAGMENT_B, CLOSED_OUT = range(9)
+(
+    FPDUS_OUT,
+    OPERATIONS_OUT,
+    EVENTS_OUT,
+    NUMBER,
+    FREE_HOLD,
+    FREE_READ,
+    FRAGMENTS,
+    FRAGMENT_B,
+    CLOSED_OUT,
+) = range(9)
 
 _ROOM = 1 << 16
 KEPT_FPDUS = 1 << 13  # those that came last, in which what a Terminate is about is looked for
 ROOM_FOR_ONE = 1 << 13
-"""Rows that a step can make at most, of each kind: what a hold has of the smallest FPDUs. A step begins where they fit."""
+"""Rows that a step can make at most, of each kind: what a hold has of the smallest FPDUs. A step begins where
+they fit."""
 
 Records = npt.NDArray[Any]
 

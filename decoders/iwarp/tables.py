@@ -38,8 +38,8 @@ def fpdu_schema() -> pa.Schema:
     ``source``: the connection, sender first. ``kind``: the opcode. ``t_ps`` and ``packet_begin``: of its first octet,
     ``t_end_ps`` and ``packet`` of its last. ``number``: from 1, over the whole capture. ``position``: of its first
     octet in the stream of its side, a marker right before it counted with it; 0 is the first octet after SYN.
-    ``length_B``: ULPDU_Length. ``verdict`` on the CRC: good, bad, off (none is in force), cut (the capture does not have
-    all octets); ``reason``: why it is likely bad, and ``flipped_bit`` the bit counted from ``position``, bit 0 the
+    ``length_B``: ULPDU_Length. ``verdict`` on the CRC: good, bad, off (none is in force), cut (the capture does not
+    have all octets); ``reason``: why it is likely bad, and ``flipped_bit`` the bit counted from ``position``, bit 0 the
     lowest of the first octet, -1 where it was not one. Untagged segments have ``queue``, ``msn``, ``mo`` and the
     ``invalidated`` STag, tagged ones ``stag`` and ``to``; null where the segment is of the other sort, or its header
     is not there. ``payload``: where it was asked for.
@@ -101,7 +101,8 @@ def operation_schema() -> pa.Schema:
     ``t_end_ps``: last octet, of a Read that of its response, so that ``latency_ps`` is their difference;
     ``t_answer_ps``: first octet of the response, null where there is none. ``size_B``: payload; of a Read that of its
     response. ``stag``, ``to``: of the tagged buffer that is written, of a Read its sink; of a Send the STag that it
-    invalidates. ``whole``: false for a response whose request the capture does not have, and for a request without its response.
+    invalidates. ``whole``: false for a response whose request the capture does not have, and for a request without its
+    response.
     """
     return columns.event_schema(
         {
@@ -154,7 +155,9 @@ def event_table(rows: Rows, connections: Connections) -> pa.Table:
     """Return events as a table."""
     rule = rows["rule"]
     clauses = tuple(each.clause for each in RULES)
-    answers = tuple("" if each.terminate is None else "{}.{}.{:02x}".format(*each.terminate) for each in RULES)
+    answers = tuple(
+        "" if each.terminate is None else "{}.{}.{:02x}".format(*each.terminate) for each in RULES
+    )
     filled = {
         "source": _sources(rows, connections),
         "kind": names(_SEVERITY[rule], ("error", "warning", "note"), checked=False),
@@ -165,7 +168,12 @@ def event_table(rows: Rows, connections: Connections) -> pa.Table:
         "clause": names(rule, clauses, checked=False),
         "terminate": names(rule, answers, checked=False),
         "text": pa.array(
-            [event_words(int(row["rule"]), int(row["value"]), int(row["expected"]), int(row["about"])) for row in rows],
+            [
+                event_words(
+                    int(row["rule"]), int(row["value"]), int(row["expected"]), int(row["about"])
+                )
+                for row in rows
+            ],
             pa.string(),
         ),
     }
@@ -198,9 +206,7 @@ def connection_table(
     rows: Rows, private: npt.NDArray[np.uint8], connections: Connections, end_ps: int
 ) -> pa.Table:
     """Return connections as a table; ``private``: a row of private data for each, of the Request and of the Reply."""
-    made = [
-        _connection(row, private[place], connections, end_ps) for place, row in enumerate(rows)
-    ]
+    made = [_connection(row, private[place], connections, end_ps) for place, row in enumerate(rows)]
     return pa.Table.from_pylist(made, schema=connection_schema())
 
 
@@ -272,7 +278,9 @@ def _some(values: npt.NDArray[Any], there: npt.NDArray[np.bool_]) -> pa.Array:
     """Return numbers, null where they are not there."""
     mask = pa.py_buffer(np.packbits(there, bitorder="little"))
     made = whole(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(made.type, len(made), [mask, made.buffers()[1]], offset=made.offset)
+    return pa.Array.from_buffers(
+        made.type, len(made), [mask, made.buffers()[1]], offset=made.offset
+    )
 
 
 def _sources(rows: Rows, connections: Connections) -> pa.Array:
@@ -287,7 +295,9 @@ def _sources(rows: Rows, connections: Connections) -> pa.Array:
         f"{_end(connections, place // 2, place % 2)}>{_end(connections, place // 2, 1 - place % 2)}"
         for place in places.tolist()
     ]
-    return pa.DictionaryArray.from_arrays(whole(codes[index]), pa.array(texts, pa.string()), safe=False)
+    return pa.DictionaryArray.from_arrays(
+        whole(codes[index]), pa.array(texts, pa.string()), safe=False
+    )
 
 
 def _end(connections: Connections, slot: int, side: int) -> str:
@@ -308,5 +318,3 @@ def _payload(rows: Rows, kernel: State | None) -> pa.Array:
     return pa.Array.from_buffers(
         pa.binary(), len(rows), [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
     )
-
-

@@ -39,7 +39,9 @@ def terminate_words(layer: int, etype: int, code: int) -> str:
     """Return what a Terminate says."""
     if (layer, etype) == (0, 0):
         return "RDMAP: local catastrophic"
-    what = _TERMINATES.get((layer, etype, code), f"type {etype}, code {code:#04x}, which no RFC has")
+    what = _TERMINATES.get(
+        (layer, etype, code), f"type {etype}, code {code:#04x}, which no RFC has"
+    )
     return f"{_LAYERS.get(layer, f'layer {layer}')}: {what}"
 
 
@@ -68,7 +70,11 @@ def connection_words(row: Any, private: Sequence[bytes]) -> str:
     who = ("the initiator", "the responder")
     marked = [who[1 - i] for i in (1, 0) if flags[i] & _MARKERS]
     markers = f"{' and '.join(marked)} must insert markers" if marked else "no markers"
-    crc = "CRC in force both ways" if (flags[0] | flags[1]) & _CRC else "no CRC: its field says nothing"
+    crc = (
+        "CRC in force both ways"
+        if (flags[0] | flags[1]) & _CRC
+        else "no CRC: its field says nothing"
+    )
     return f"{'; '.join(parts)}. So {markers}, {crc}"
 
 
@@ -142,4 +148,6 @@ def _fpdu_texts(row: Mapping[str, Any], who: str) -> Texts:
     }[row["verdict"]]  # fmt: skip
     markers = f", {row['markers']} markers" if row["markers"] else ""
     normal = f"{row['kind']}{place} {row['payload_B']} B{last}"
-    return Texts(str(row["kind"]), normal, f"{who} FPDU {row['number']}: {normal}{markers}{verdict}")
+    return Texts(
+        str(row["kind"]), normal, f"{who} FPDU {row['number']}: {normal}{markers}{verdict}"
+    )
