@@ -72,7 +72,7 @@ def crc32c_more(crc, buffer, at, size):  # type: ignore[no-untyped-def]
 def swapped(value):  # type: ignore[no-untyped-def]
     """Return the four octets in the other order."""
     v = np.uint32(value)
-    return (
+    return np.uint32(
         (v >> np.uint32(24))
         | ((v >> np.uint32(8)) & np.uint32(0xFF00))
         | ((v << np.uint32(8)) & np.uint32(0xFF0000))

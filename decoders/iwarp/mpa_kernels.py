@@ -217,6 +217,7 @@ def judge(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     if verdict == BAD:
         connection.bad[side] += 1
         event(s, connection, half, side, _CRC, np.uint64(crc), np.uint64(half.crc), packet, t_ps)
+        s.events[s.counts[2] - 1].detail = (flip + 1) << 8 | reason
     if half.marker_bad >= 0 and trusted and not half.missing:
         points, expected = np.uint64(half.marker_bad), np.uint64(half.marker_expected)
         event(s, connection, half, side, _MARKER, points, expected, packet, t_ps)

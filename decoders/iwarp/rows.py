@@ -55,6 +55,7 @@ def event(s, connection, half, side, rule, value, expected, packet, t_ps):  # ty
     row.position = half.begin
     row.fpdu = s.counts[3] if half.total > 0 else np.int64(-1)
     row.about = -1
+    row.detail = 0
     row.rule = rule
     row.value = value
     row.expected = expected

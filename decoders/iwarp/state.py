@@ -40,14 +40,15 @@ CONNECTION = np.dtype(
     [
         ("number", "i8"), ("slot", "i4"), ("t_ps", "i8"), ("packet", "i8"), ("rows", "i8", 2), ("bad", "i8", 2),
         ("octets", "i8", 2), ("request_t_ps", "i8"), ("reply_t_ps", "i8"), ("request_packet", "i8"),
-        ("reply_packet", "i8"), ("frame_flags", "u1", 2), ("revision", "i2", 2), ("ird", "i4", 2), ("ord", "i4", 2),
-        ("model", "u2", 2), ("crc", "i1"), ("initiator", "i1"), ("started", "u1"), ("rejected", "u1"),
-        ("followed", "u1"), ("midstream", "u1"), ("events", "i8"), ("version", "i1"),
+        ("reply_packet", "i8"), ("frame_flags", "u1", 2), ("revision", "i2", 2), ("private_B", "i4", 2),
+        ("ird", "i4", 2), ("ord", "i4", 2), ("model", "u2", 2), ("crc", "i1"), ("initiator", "i1"),
+        ("started", "u1"), ("rejected", "u1"), ("followed", "u1"), ("midstream", "u1"), ("gap_B", "i8", 2),
+        ("events", "i8"), ("version", "i1"),
     ]
 )  # fmt: skip
 """``crc``: 1 in force, 0 not, -1 not known. ``model``: control flags A B C D of the enhanced data, as bits 3 to 0.
-Fields of two: of the Request and the Reply where they are of frames, of the sides else. ``version`` of DDP and RDMAP, -1
-where it is not known."""
+Fields of two: of the Request and the Reply where they are of frames, of the sides else. ``version``: of DDP and RDMAP,
+-1 where it is not known."""
 HALF = np.dtype(
     [
         ("mode", "u1"), ("markers", "i1"), ("known", "u1"), ("terminated", "u1"), ("missing", "u1"),
@@ -57,7 +58,7 @@ HALF = np.dtype(
         ("t_ps", "i8"), ("packet", "i8"), ("last_ps", "i8"), ("last_packet", "i8"), ("reads_first", "i4"),
         ("reads_last", "i4"), ("reads", "i4"), ("searched", "i8"), ("skipped", "i8"), ("fragment_first", "i8"),
         ("fragment_last", "i8"), ("suspect", "u1"), ("ended", "u1"), ("reads_known", "u1"), ("replay", "i8"),
-        ("early", "u1"), ("differs_at", "i8"), ("differs_packet", "i8"), ("differs_ps", "i8"),
+        ("early", "u1"), ("differs_at", "i8"), ("differs_B", "i8"), ("differs_packet", "i8"), ("differs_ps", "i8"),
     ]
 )  # fmt: skip
 """The FPDU that is passing, and where its half stands. ``got``: its octets so far without markers. ``known``: all since
@@ -83,10 +84,10 @@ READ = np.dtype(
 FPDU = np.dtype(
     [
         ("t_ps", "i8"), ("t_begin_ps", "i8"), ("packet", "i8"), ("packet_begin", "i8"), ("number", "i8"),
-        ("connection", "i8"), ("slot", "i4"), ("position", "i8"), ("to", "u8"), ("length", "i4"), ("stag", "u4"),
-        ("queue", "u4"), ("msn", "u4"), ("mo", "u4"), ("crc", "u4"), ("crc_expected", "u4"), ("flip", "i4"),
-        ("invalidates", "u4"), ("fragment", "i8"), ("markers", "i2"), ("side", "u1"), ("control", "u1"),
-        ("rdmap", "u1"), ("verdict", "u1"), ("reason", "u1"), ("read", "u1"),
+        ("connection", "i8"), ("slot", "i4"), ("position", "i8"), ("to", "u8"), ("length", "i4"),
+        ("payload_B", "i4"), ("stag", "u4"), ("queue", "u4"), ("msn", "u4"), ("mo", "u4"), ("crc", "u4"),
+        ("crc_expected", "u4"), ("flip", "i4"), ("invalidates", "u4"), ("fragment", "i8"), ("markers", "i2"),
+        ("side", "u1"), ("control", "u1"), ("rdmap", "u1"), ("verdict", "u1"), ("reason", "u1"), ("read", "u1"),
     ]
 )  # fmt: skip
 """``read``: how far the header is there: 0 its length alone, 1 all of it."""
@@ -101,7 +102,7 @@ OPERATION = np.dtype(
 EVENT = np.dtype(
     [
         ("t_ps", "i8"), ("packet", "i8"), ("connection", "i8"), ("slot", "i4"), ("position", "i8"), ("fpdu", "i8"),
-        ("about", "i8"), ("value", "u8"), ("expected", "u8"), ("rule", "i2"), ("side", "u1"),
+        ("about", "i8"), ("detail", "i8"), ("value", "u8"), ("expected", "u8"), ("rule", "i2"), ("side", "u1"),
     ]
 )  # fmt: skip
 FRAGMENT = np.dtype([("next", "i8"), ("offset", "i8"), ("length", "i8")])

@@ -26,6 +26,7 @@ _OPERATIONS = (*OPCODES[:1], "Read", *OPCODES[2:10], "Atomic", *OPCODES[11:])
 _READ, _ATOMIC = 1, 10
 _UNREAD = len(OPCODES)
 _SEVERITY = np.array([("error", "warning", "note").index(rule.severity) for rule in RULES])
+_EVENT_NUMBERS = ("rule", "value", "expected", "about", "detail")
 _RULE_NAMES = (*(rule.name for rule in RULES), "")
 
 
@@ -168,12 +169,7 @@ def event_table(rows: Rows, connections: Connections) -> pa.Table:
         "clause": names(rule, clauses, checked=False),
         "terminate": names(rule, answers, checked=False),
         "text": pa.array(
-            [
-                event_words(
-                    int(row["rule"]), int(row["value"]), int(row["expected"]), int(row["about"])
-                )
-                for row in rows
-            ],
+            [event_words(*(int(row[name]) for name in _EVENT_NUMBERS)) for row in rows],
             pa.string(),
         ),
     }

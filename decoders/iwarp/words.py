@@ -11,7 +11,9 @@ from typing import Any
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.contract import Texts
 from freezeframe.decoders.iwarp.rules import RULE_OF, RULES
+from freezeframe.decoders.iwarp.state import REASONS
 
+_CRC_RULE = RULE_OF["mpa-crc"]
 _TERMINATED = RULE_OF["terminated"]
 _LAYERS = {0: "RDMAP", 1: "DDP", 2: "MPA"}
 _TERMINATES = {
@@ -45,8 +47,14 @@ def terminate_words(layer: int, etype: int, code: int) -> str:
     return f"{_LAYERS.get(layer, f'layer {layer}')}: {what}"
 
 
-def event_words(rule: int, value: int, expected: int, about: int) -> str:
-    """Return an event as a sentence."""
+def event_words(rule: int, value: int, expected: int, about: int, detail: int) -> str:
+    """Return an event as a sentence; ``detail``: of a wrong CRC its likely reason, and a flipped bit."""
+    if rule == _CRC_RULE and detail:
+        reason, bit = detail & 0xFF, (detail >> 8) - 1
+        where = f" (bit {bit % 8} of octet {bit // 8})" if bit >= 0 else ""
+        return (
+            f"{RULES[rule].text.format(value=value, expected=expected)}: {REASONS[reason]}{where}"
+        )
     if rule == _TERMINATED:
         cause = f", about FPDU {about} of the other side" if about >= 0 else ""
         return f"Terminate: {terminate_words(value, expected >> 8, expected & 0xFF)}{cause}"
