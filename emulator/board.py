@@ -124,7 +124,7 @@ def _build(hooks: Path, verilog: list[Path], program: list[Path], folder: Path) 
             "verilator", "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "fast", "--x-initial", "fast",
             "--noassert", "-Wno-fatal", "--top-module", TOP, "--Mdir", str(work / "build"), "-o", TOP,
             "-CFLAGS", f"-std=c++17 -O3 -march=native -I{hooks / _BOARD} -I{hooks / _SIMULATION}",
-            "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O1",
+            "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O0",
             *(str(path) for path in verilog if path.stem.startswith("ff_")),
             *(str(path) for path in program),
         ]  # fmt: skip

@@ -22,7 +22,7 @@ for item in $found; do
         echo "Installing the locked dependencies into $venv (once; a minute or two)"
         "${item#*=}" -m venv "$venv"
         for lock in run dev; do
-            "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "lock/$lock.txt"
+            "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r "lock/$lock.txt"
         done
         touch "$venv/.ready"
     fi
