@@ -24,8 +24,10 @@ for item in $found; do
         for lock in run dev; do
             "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r "lock/$lock.txt"
         done
+        # Decoders, targets and analyses are found by the entry points of what is installed.
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation -e .
         touch "$venv/.ready"
     fi
     echo "Python $version:"
-    PYTHONPATH=src "$venv/bin/python" -m pytest -q -n 2 --dist loadfile -o cache_dir="$venv/.pytest_cache" --quick tests
+    "$venv/bin/python" -m pytest -q -n 2 --dist loadfile -o cache_dir="$venv/.pytest_cache" --quick tests
 done
