@@ -15,14 +15,13 @@ class Completion(NamedTuple):
     """Something that has ended.
 
     Attributes:
-        kind: ``send``, ``write``, ``read``, ``receive``, ``atomic``: posted work; ``written``: the peer wrote
+        kind: ``send``, ``write``, ``read``, ``receive``: posted work; ``written``: the peer wrote
             (`QueuePair.tell_writes`); ``closed``: the connection has ended, nothing more comes from it.
         id: as given with the work.
         length: octets.
         error: why it did not succeed; None where it did.
         opcode: of the message of a ``receive``.
         stag: that the message has invalidated (``receive``), or that was written to (``written``).
-        value: what an atomic operation found.
         source: the queue pair.
     """
 
@@ -32,7 +31,6 @@ class Completion(NamedTuple):
     error: IwarpError | None
     opcode: int
     stag: int
-    value: int
     source: Any
 
 

@@ -6,64 +6,75 @@ Source: RFC 5041, 4 and 5.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from freezeframe.emulator.iwarp import ddp_kernels as kernels
+from freezeframe.emulator.iwarp.ddp_kernels import (
+    ADDRESS,
+    DEPTH,
+    ENDED,
+    HEADER_B,
+    LENGTH_OUT,
+    MULPDU,
+    READ_HEAD,
+    READ_TAIL,
+    RECEIVE_HEAD,
+    RECEIVE_TAIL,
+    SENT,
+)
 from freezeframe.emulator.iwarp.layout import TAGGED_B, UNTAGGED_B, Cause
 from freezeframe.emulator.iwarp.mpa import MpaStream
 from freezeframe.emulator.iwarp.mpa_receive import CONTROL, HEAD, LENGTH
-from freezeframe.emulator.iwarp.mpa_send import Words
+from freezeframe.emulator.iwarp.mpa_send import HEADS_B, Words
 
 _TAGGED = struct.Struct(">BBIQ")
 _UNTAGGED = struct.Struct(">BBIIII")
-
-
-class Event(NamedTuple):
-    """A message that has arrived whole. ``row``: which receive or read it ends, counted from the first."""
-
-    opcode: int
-    length: int
-    row: int
-    invalidates: int
-    stag: int
-    to: int
 
 
 class DdpStream:
     """One connection's messages, in both directions.
 
     One thread at a time sends, one receives; the two know nothing of each other.
+
+    Attributes:
+        go_on: sends on with the message that was begun; given flags of sendmsg (`ddp_kernels.send_some`).
+        receive: receives until something is to be told (`ddp_kernels.receive`).
+        events: rows of what it tells, so many as ``state[EVENTS]`` says.
     """
 
     def __init__(self, mpa: MpaStream, regions: Words, domain: int, version: int) -> None:
         self.mpa = mpa
-        self._regions = regions
-        self._out = np.zeros(kernels.OUT_WORDS, np.int64)
-        self._out[kernels.MULPDU] = mpa.mulpdu_B
-        self._template = bytearray(UNTAGGED_B)
-        self._template_array = np.frombuffer(self._template, np.uint8)
+        self._out = mpa.out_upper
+        self._out[MULPDU] = mpa.mulpdu_B
+        self._heads = mpa.heads
         self._msn = [1, 1, 1, 1]
-        self._ddp = np.zeros(kernels.DDP_WORDS, np.int64)
+        self._ddp = mpa.in_upper
         self._ddp[kernels.MSN : kernels.MSN + 4] = 1
         self._ddp[kernels.OPEN : kernels.OPEN + 4] = -1
         self._ddp[kernels.VERSION], self._ddp[kernels.DOMAIN] = version, domain
-        self._receives = np.zeros((kernels.DEPTH, kernels.ROW_COLUMNS), np.int64)
-        self._reads = np.zeros((kernels.DEPTH, kernels.ROW_COLUMNS), np.int64)
+        rows = np.zeros((2 * DEPTH, kernels.ROW_COLUMNS), np.int64)
+        self._receive_rows, self._read_rows = rows[:DEPTH].data, rows[DEPTH:].data
         self._events = np.zeros((kernels.MOST_EVENTS, kernels.EVENT_COLUMNS), np.int64)
         # numpy's own indexing of one word takes three times as long.
         self.state = self._ddp.data
-        self._receive_rows, self._read_rows = self._receives.data, self._reads.data
+        self.events = self._events.data
         self._out_words = self._out.data
         self._version = version
+        heads = np.frombuffer(mpa.heads, np.uint8)
+        self.go_on: Callable[[int], int] = partial(kernels.send_some, mpa.out_words, heads)
+        self.receive: Callable[[], int] = partial(
+            kernels.receive, mpa.in_words, mpa.memory, regions, rows, self._events
+        )
 
     # Sending.
 
     def begin_tagged(self, opcode: int, stag: int, to: int, address: int, length: int) -> None:
         """Set the message that `go_on` sends: ``length`` octets at ``address`` to ``to`` of ``stag``."""
         version = self._version
-        _TAGGED.pack_into(self._template, 0, 0x80 | version, version << 6 | opcode, stag, to)
+        _TAGGED.pack_into(self._heads, HEADS_B, 0x80 | version, version << 6 | opcode, stag, to)
         self._begin(TAGGED_B, address, length)
 
     def begin_untagged(
@@ -73,51 +84,26 @@ class DdpStream:
         version, msn = self._version, self._msn[queue]
         self._msn[queue] = (msn + 1) & 0xFFFFFFFF
         _UNTAGGED.pack_into(
-            self._template, 0, version, version << 6 | opcode, invalidates, queue, msn, 0
+            self._heads, HEADS_B, version, version << 6 | opcode, invalidates, queue, msn, 0
         )
         self._begin(UNTAGGED_B, address, length)
 
     def _begin(self, header_B: int, address: int, length: int) -> None:
         out = self._out_words
-        if length > out[kernels.MULPDU]:
-            out[kernels.MULPDU] = self.mpa.look()
-        out[kernels.ADDRESS], out[kernels.LENGTH_OUT], out[kernels.HEADER_B] = (
+        if length > out[MULPDU]:
+            out[MULPDU] = self.mpa.look()
+        out[ADDRESS], out[LENGTH_OUT], out[HEADER_B] = (
             address,
             length,
             header_B,
         )
-        out[kernels.SENT] = out[kernels.ENDED] = 0
-
-    def go_on(self, flags: int) -> int:
-        """Send on; return DONE, AGAIN or BROKEN (`ddp_kernels.send_some`). ``flags``: of sendmsg."""
-        mpa = self.mpa
-        return int(
-            kernels.send_some(
-                self._out, self._template_array, mpa.tx, mpa.out_iov, mpa.heads, mpa.out_message,
-                flags,
-            )
-        )  # fmt: skip
+        out[SENT] = out[ENDED] = 0
 
     def abandon(self) -> None:
         """Cut no further segments of the message that is being sent."""
-        self._out_words[kernels.ENDED] = 1
+        self._out_words[ENDED] = 1
 
     # Receiving.
-
-    def receive(self) -> int:
-        """Receive until something is to be told; see `ddp_kernels.receive`."""
-        mpa = self.mpa
-        return int(
-            kernels.receive(
-                self._ddp, mpa.rx, mpa.memory, mpa.in_iov, mpa.in_message, self._regions,
-                self._receives, self._reads, self._events,
-            )
-        )  # fmt: skip
-
-    def events(self) -> list[Event]:
-        """Return the messages that have arrived whole."""
-        count = self.state[kernels.EVENTS]
-        return [Event(*row) for row in self._events[:count].tolist()] if count else []
 
     def control(self) -> tuple[int, int, bytes]:
         """Return opcode, queue and payload of the message of queue 1, 2 or 3 that has arrived."""
@@ -149,25 +135,25 @@ class DdpStream:
 
     @property
     def receives_posted(self) -> int:
-        return self.state[kernels.RECEIVE_TAIL] - self.state[kernels.RECEIVE_HEAD]
+        return self.state[RECEIVE_TAIL] - self.state[RECEIVE_HEAD]
 
     def post_receive(self, address: int, length: int) -> int:
         """Give memory to the next untagged message; return its row, counted from 0."""
-        tail = self.state[kernels.RECEIVE_TAIL]
-        row = tail % kernels.DEPTH
+        tail = self.state[RECEIVE_TAIL]
+        row = tail % DEPTH
         self._receive_rows[row, 0], self._receive_rows[row, 1] = address, length
-        self.state[kernels.RECEIVE_TAIL] = tail + 1  # last: from now on the kernel looks at it
+        self.state[RECEIVE_TAIL] = tail + 1  # last: from now on the kernel looks at it
         return tail
 
     @property
     def reads_open(self) -> int:
-        return self.state[kernels.READ_TAIL] - self.state[kernels.READ_HEAD]
+        return self.state[READ_TAIL] - self.state[READ_HEAD]
 
     def expect_response(self, stag: int, to: int, address: int, length: int) -> int:
         """Expect a Read Response, after those expected before; return its row, counted from 0."""
-        tail = self.state[kernels.READ_TAIL]
-        rows, row = self._read_rows, tail % kernels.DEPTH
+        tail = self.state[READ_TAIL]
+        rows, row = self._read_rows, tail % DEPTH
         rows[row, 0], rows[row, 1], rows[row, 2] = address, length, stag
         rows[row, 3] = to - (to >> 63 << 64)  # the same 64 bits, with a sign
-        self.state[kernels.READ_TAIL] = tail + 1
+        self.state[READ_TAIL] = tail + 1
         return tail

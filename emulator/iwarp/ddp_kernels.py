@@ -37,7 +37,11 @@ from freezeframe.emulator.iwarp.mpa_send import (
     BROKEN,
     CURSOR,
     DONE,
+    HEADS_B,
     LEFT,
+    MESSAGE,
+    PIECES,
+    UPPER,
     Octets,
     Words,
     flush,
@@ -47,13 +51,11 @@ from freezeframe.emulator.iwarp.mpa_send import (
 
 # Words of `out`, of the message that is being sent.
 ADDRESS, LENGTH_OUT, SENT, ENDED, MULPDU, HEADER_B = range(6)
-OUT_WORDS = 8
 
 # Words of `ddp`. Four of MSN, MO and OPEN, one a queue; OPEN is the opcode of a message begun, or -1.
 MSN, MO, OPEN = 0, 4, 8
 (VERSION, DOMAIN, RECEIVE_HEAD, RECEIVE_TAIL, READ_HEAD, READ_TAIL, READ_DONE, PENDING, EVENTS, WRITES, WRITES_TELL,
  RTR, CONTROL_LENGTH, OCTETS, FIRST_TELL) = range(12, 27)  # fmt: skip
-DDP_WORDS = 32
 
 # Columns of the tables: registered memory, posted receives, reads that wait for their response, what happened.
 (REGION_ADDRESS, REGION_LENGTH, REGION_RIGHTS, REGION_STAG, REGION_BASE, REGION_DOMAIN) = range(6)
@@ -82,16 +84,17 @@ def cause(layer: int, etype: int, code: int) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def send_some(
-    out: Words, template: Octets, tx: Words, iov: Words, heads: Octets, message: Words, flags: int
-) -> Any:
+def send_some(words: Words, heads: Octets, flags: int) -> Any:
     """Go on with the message in ``out``: as many segments as there are, as far as the socket takes them.
 
-    Args:
-        template: the DDP header of its first segment, without L; 14 octets, or 18.
+    The DDP header of its first segment, without L, stands behind the heads: 14 octets, or 18.
+
     Returns:
         as `mpa_send.flush`; DONE once all of it is with the socket.
     """
+    tx, out = words[:UPPER], words[UPPER:MESSAGE]
+    message, iov = words[MESSAGE:PIECES], words[PIECES:]
+    template = heads[HEADS_B:]
     header_B = out[HEADER_B]
     place = 6 if header_B == TAGGED_B else 14  # of the offset that grows: TO has 8 octets, MO 4
     size = 8 if header_B == TAGGED_B else 4
@@ -277,7 +280,7 @@ def _deliver(ddp, rx, memory, events):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def receive(ddp, rx, memory, iov, message, regions, receives, reads, events):  # type: ignore[no-untyped-def]
+def receive(words, memory, regions, rows, events):  # type: ignore[no-untyped-def]
     """Receive and place segments until something is to be told.
 
     It waits for octets only while there is nothing to tell; then it tells what has happened once the socket is drained.
@@ -289,6 +292,9 @@ def receive(ddp, rx, memory, iov, message, regions, receives, reads, events):  #
         CLOSED, BROKEN: the same, and then the connection ended; ``INSIDE`` or staged octets mean inside an FPDU.
         SILENT: the same, and then the peer fell silent inside an FPDU. IDLE: nothing came in the time of the socket.
     """
+    rx, ddp = words[: mpa.UPPER], words[mpa.UPPER : mpa.MESSAGE]
+    message, iov = words[mpa.MESSAGE : mpa.PIECES], words[mpa.PIECES :]
+    receives, reads = rows[:DEPTH], rows[DEPTH:]
     ddp[EVENTS] = 0
     status = mpa.READY
     while True:

@@ -55,11 +55,13 @@ class Region:
         return bool(_TABLE.rows[self._row, kernels.REGION_STAG] == self.stag)
 
     def place(self, offset: int, length: int) -> int:
-        """Return the address of octets of the region.
+        """Return the address of octets of the region, no more than a message has.
 
         Raises:
-            InputError: they are not all in it.
+            InputError: they are not all in it, or too many.
         """
+        if length >= 1 << 32:
+            raise InputError(f"a message of {length:,} octets; it must have fewer than 2^32")
         if offset < 0 or length < 0 or offset + length > self.length:
             raise InputError(
                 f"octets {offset} to {offset + length} of a region of {self.length}: "

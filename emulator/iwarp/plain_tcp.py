@@ -40,14 +40,16 @@ class _Receiver(threading.Thread):
 
     def __init__(self, connected: socket.socket, size: int, count: int, *, told: bool) -> None:
         super().__init__(name="plain receive", daemon=True)
-        self._connected, self._count, self._told = connected, count, told
-        self._memory = memoryview(bytearray(size))
+        self._connected, self._size, self._count, self._told = connected, size, count, told
+        self._memory = _ring(size)
         self._queue: queue.SimpleQueue[memoryview] = queue.SimpleQueue()
         self.start()
 
     def run(self) -> None:
+        size, slots = self._size, len(self._memory) // max(self._size, 1)
         for number in range(self._count):
-            got = _exactly(self._connected, self._memory)
+            at = number % slots * size
+            got = _exactly(self._connected, self._memory[at : at + size])
             if self._told or not got or number + 1 == self._count:
                 self._queue.put(got)
             if not got:
@@ -92,8 +94,8 @@ class Client:
         whole = size + len(before) + len(after)
         self._connected.sendall(_ASK.pack(b"STRM", whole, count))
         receiver = _Receiver(self._connected, len(_DONE), 1, told=True)
-        slots = max((1 << 20) // max(size, 1), 1)
-        memory = memoryview(bytearray(slots * size))
+        memory = _ring(size)
+        slots = len(memory) // max(size, 1)
         start = time.perf_counter_ns()
         for number in range(count):
             at = number % slots * size
@@ -109,6 +111,11 @@ class Client:
 
     def close(self) -> None:
         self._connected.close()
+
+
+def _ring(size: int) -> memoryview:
+    """Return room for messages of a size, as much as `service.Client` has: one alone would stay in the cache."""
+    return memoryview(bytearray(max((1 << 20) // max(size, 1), 1) * size))
 
 
 def _exactly(connected: socket.socket, memory: memoryview) -> memoryview:

@@ -20,8 +20,15 @@ import numpy as np
 from freezeframe.emulator.iwarp import ddp_kernels as kernels
 from freezeframe.emulator.iwarp import mpa_receive
 from freezeframe.emulator.iwarp.completion import Completion, CompletionQueue
-from freezeframe.emulator.iwarp.ddp import DdpStream, Event
-from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_READ
+from freezeframe.emulator.iwarp.ddp import DdpStream
+from freezeframe.emulator.iwarp.ddp_kernels import (
+    EVENT_INVALIDATES,
+    EVENT_LENGTH,
+    EVENT_OPCODE,
+    EVENT_STAG,
+    EVENTS,
+    REMOTE_READ,
+)
 from freezeframe.emulator.iwarp.errors import (
     BreachError,
     IwarpError,
@@ -50,7 +57,10 @@ _STALLED = -1
 _DRAIN_S = 2.0
 _LOOK_S = 0.002
 _REMOTE = {"stag": 0, "bounds": 1, "rights": 2, "domain": 3, "wrap": 4}
-_INVALIDATING = (Opcode.SEND_INVALIDATE, Opcode.SEND_SOLICITED_INVALIDATE)
+# As plain numbers: comparing with members of an enumeration takes longer than all else that is done with a message.
+_READ_RESPONSE, _WRITE = int(Opcode.READ_RESPONSE), int(Opcode.WRITE)
+_INVALIDATING = {int(Opcode.SEND_INVALIDATE), int(Opcode.SEND_SOLICITED_INVALIDATE)}
+_GOES_ON = {kernels.HAPPENED, kernels.CONTROLLED, kernels.IDLE}
 _UNEXPECTED = Cause(0, 2, 6)
 
 
@@ -87,7 +97,7 @@ class RdmapStream:
     ) -> None:
         self.error: IwarpError | None = None
         self._ddp, self._agreed, self._domain = ddp, agreed, domain
-        self._completions, self._owner = completions, owner
+        self._put, self._owner = completions.put, owner
         self._stall_s = options.stall_s
         self._post_flags = 0 if options.posts_wait else socket.MSG_DONTWAIT
         self._queue: deque[Work] = deque()
@@ -130,7 +140,7 @@ class RdmapStream:
             raise self.error
         self._queue.append(work)
         self._drain(self._post_flags)
-        if self.ended.is_set():
+        if self.error is not None and self.ended.is_set():
             self._flush()
 
     def post_receive(self, id: Any, address: int, length: int, keep: Any) -> bool:
@@ -155,7 +165,7 @@ class RdmapStream:
 
         Who finds another at it may leave: that one looks again once it has let go.
         """
-        while self._pending() and self._lock.acquire(blocking=False):
+        while (self._queue or self._answers or self._current) and self._lock.acquire(False):
             heard = self._heard
             try:
                 status = self._send_queued(flags)
@@ -186,10 +196,13 @@ class RdmapStream:
             if work is None:
                 if self.error is not None or not self._may_send:
                     return _STALLED
-                work = self._next()
-                if work is None:
-                    return _STALLED if self._queue or self._answers else DONE
-                self._current = work
+                queue = self._answers or self._queue
+                if not queue:
+                    return DONE
+                work = queue[0]
+                if work.read is not None and not self._expect(work):
+                    return _STALLED
+                self._current = queue.popleft()
                 if work.queue < 0:
                     ddp.begin_tagged(work.opcode, work.stag, work.to, work.address, work.length)
                 else:
@@ -203,22 +216,20 @@ class RdmapStream:
                 self._fail(PeerGoneError(f"the connection broke: {ddp.mpa.send_error()}"))
                 return _STALLED
             self._current = None
-            if work.opcode == Opcode.READ_RESPONSE:
+            if work.kind:
+                if work.read is None:
+                    self._tell(work.kind, work.id, work.length)
+            elif work.opcode == _READ_RESPONSE:
                 self._reads_answered += 1
-            elif work.kind and work.read is None:
-                self._tell(work.kind, work.id, work.length)
 
-    def _next(self) -> Work | None:
-        queue = self._answers or self._queue
-        if not queue:
-            return None
-        work = queue[0]
-        if work.read is not None:
-            if self._ddp.reads_open >= self._most_reads:
-                return None  # until a response has come
-            self._reads_sent.append(work)
-            self._ddp.expect_response(*work.read)
-        return queue.popleft()
+    def _expect(self, work: Work) -> bool:
+        """Expect the response of a Read Request; return False where too many are under way, until one has come."""
+        assert work.read is not None
+        if self._ddp.reads_open >= self._most_reads:
+            return False
+        self._reads_sent.append(work)
+        self._ddp.expect_response(*work.read)
+        return True
 
     def _ready_message(self, agreed: int) -> Work:
         """Return the message of no length with which an initiator of the peer-to-peer model says that it is ready."""
@@ -245,19 +256,19 @@ class RdmapStream:
     def _receive(self) -> None:
         """The receiving thread: until the connection ends, in whatever way."""
         ddp = self._ddp
+        receive, state, happened = ddp.receive, ddp.state, kernels.HAPPENED
         try:
             while True:
-                status = ddp.receive()
-                for event in ddp.events():
-                    self._event(event)
+                status = receive()
+                for row in range(state[EVENTS]):
+                    self._event(row)
+                if status == happened and self._may_send and self.error is None:
+                    continue  # soon: until the kernel lets go of the interpreter's lock, who waited cannot go on
                 if status == kernels.CONTROLLED:
                     self._control(*ddp.control())
                 if not self._may_send and status != kernels.IDLE:
                     self._first(status)
-                if (
-                    status in (kernels.HAPPENED, kernels.CONTROLLED, kernels.IDLE)
-                    and self.error is None
-                ):
+                if status in _GOES_ON and self.error is None:
                     continue
                 if self.error is None:
                     self._over(status)
@@ -274,22 +285,28 @@ class RdmapStream:
             if status != kernels.BREACH:
                 self._drain()
 
-    def _event(self, event: Event) -> None:
-        if event.opcode == Opcode.READ_RESPONSE:
+    def _event(self, row: int) -> None:
+        """Tell of a message that has arrived whole."""
+        rows = self._ddp.events
+        opcode, length = rows[row, EVENT_OPCODE], rows[row, EVENT_LENGTH]
+        if opcode == _READ_RESPONSE:
             work = self._reads_sent.popleft()
-            self._tell(work.kind, work.id, event.length)
+            self._tell(work.kind, work.id, length)
             self._heard += 1
             self._drain()
             return
-        if event.opcode == Opcode.WRITE:
-            self._tell("written", None, event.length, stag=event.stag)
+        if opcode == _WRITE:
+            self._tell("written", None, length, None, 0, rows[row, EVENT_STAG])
             return
-        stag = event.invalidates if event.opcode in _INVALIDATING else 0
-        if event.opcode in _INVALIDATING and not self._domain.invalidate(stag):
-            self._breach(Cause(0, 1, 9), f"asks to invalidate STag {stag:#010x}, which it may not")
-            return
+        stag = 0
+        if opcode in _INVALIDATING:
+            stag = rows[row, EVENT_INVALIDATES]
+            if not self._domain.invalidate(stag):
+                text = f"asks to invalidate STag {stag:#010x}, which it may not"
+                self._breach(Cause(0, 1, 9), text)
+                return
         id, _ = self._receive_ids.popleft()
-        self._tell("receive", id, event.length, opcode=event.opcode, stag=stag)
+        self._put(Completion("receive", id, length, None, opcode, stag, self._owner))
 
     def _control(self, opcode: int, queue: int, payload: bytes) -> None:
         if queue == TERMINATE_QUEUE:
@@ -394,11 +411,11 @@ class RdmapStream:
         self._flush()
         with self._posting:
             while self._receive_ids:
-                self._tell("receive", self._receive_ids.popleft()[0], 0, error=self.error)
+                self._tell("receive", self._receive_ids.popleft()[0], 0, self.error)
         while self._reads_sent:
             work = self._reads_sent.popleft()
-            self._tell(work.kind, work.id, 0, error=self.error)
-        self._tell("closed", None, 0, error=None if self._closing else self.error)
+            self._tell(work.kind, work.id, 0, self.error)
+        self._tell("closed", None, 0, None if self._closing else self.error)
         if self._stopped:  # with a reset now, our Terminate could be lost
             self._ddp.mpa.drain(min(_DRAIN_S, self._stall_s))
             self._ddp.mpa.abort()
@@ -411,7 +428,7 @@ class RdmapStream:
             left.append(self._queue.popleft())
         for work in left:
             if work.kind:
-                self._tell(work.kind, work.id, 0, error=self.error)
+                self._tell(work.kind, work.id, 0, self.error)
 
     def close(self, limit_s: float) -> None:
         """Send what is queued, then FIN; wait for the peer's, and for both threads.
@@ -441,14 +458,8 @@ class RdmapStream:
             raise PeerSilentError(f"the peer has not closed its side within {limit_s:g} s")
 
     def _tell(
-        self,
-        kind: str,
-        id: Any,
-        length: int,
-        *,
-        error: IwarpError | None = None,
-        opcode: int = 0,
+        self, kind: str, id: Any, length: int, error: IwarpError | None = None, opcode: int = 0,
         stag: int = 0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if kind:
-            self._completions.put(Completion(kind, id, length, error, opcode, stag, 0, self._owner))
+            self._put(Completion(kind, id, length, error, opcode, stag, self._owner))

@@ -10,7 +10,7 @@ import typer
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import ForceOption, JsonOption, argument, option
 
-PaperArgument = Annotated[str, argument("PAPER", "Whose numbers: forth.")]
+PaperArgument = Annotated[str, argument("PAPER", "Whose numbers: forth, or iwarp.")]
 OutputOption = Annotated[
     Path | None,
     option("--output", "DIR", "Keep the captures here; without it they are deleted.", short="-o"),
@@ -33,11 +33,15 @@ def run(
     The card runs in a process of its own, once for each experiment; each recording is frozen, pulled
     over UDP and measured by an analysis from the capture. What does not come out is said.
 
+    'iwarp' needs no card: our stack and bare TCP speak over loopback in turns, and the ratios of the two
+    stand beside the paper's. Rows with a hardware peer say that there is none.
+
     \b
     Examples:
       freezeframe reproduce forth
       freezeframe reproduce forth -o captures
       freezeframe reproduce forth --json
+      freezeframe reproduce iwarp
     """
     from freezeframe.gui.cli.work.reproduce import reproduce
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.gui.cli.work import reproduction_iwarp
 from freezeframe.gui.cli.work.reproduction import Measured, Quantity, judge
 from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
 from tests.gui.cli import Outcome, run_inside
@@ -133,7 +134,7 @@ def test_another_paper_is_refused() -> None:
     done = run_inside("reproduce", "sci")
     assert (done.code, done.err) == (
         2,
-        "freezeframe: there is no paper 'sci' to reproduce; there is forth\n",
+        "freezeframe: there is no paper 'sci' to reproduce; there are forth and iwarp\n",
     )
 
 
@@ -152,3 +153,24 @@ def test_a_file_in_the_place_of_the_captures_is_refused(tmp_path: Path) -> None:
     done = run_inside("reproduce", "forth", "-o", str(tmp_path / "out"))
     assert done.code == 2
     assert "is a file; -o names the directory for the captures" in done.err
+
+
+def test_the_iwarp_papers_ratios_stand_beside_ours_and_rows_of_hardware_say_that_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reproduction_iwarp, "_ROUNDS", 2)
+    monkeypatch.setattr(reproduction_iwarp, "_STREAM_B", 1 << 18)
+    monkeypatch.setattr(reproduction_iwarp, "_MOST_MESSAGES", 50)
+    done = run_inside("reproduce", "iwarp", "--json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    ratios = {row["quantity"]: row for row in document["ratios"]}
+    assert ratios["latency-64k-on"]["paper"] == 1401.9 / 624.5
+    hardware = [row for row in ratios.values() if row["remark"] == "no hardware peer here"]
+    assert len(hardware) == 9 and all(row["ours"] is None for row in hardware)
+    measured = [row for row in ratios.values() if not row["remark"]]
+    assert all(row["ours"] > 0 for row in measured)
+    times = document["median_ns"]["ping-4"]
+    assert set(times) == {"CRC off", "CRC on", "TCP sendall"} and min(times.values()) > 0
+    refused = run_inside("reproduce", "iwarp", "-o", "captures")
+    assert refused.code == 2 and "no captures to keep" in refused.err

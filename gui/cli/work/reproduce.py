@@ -20,6 +20,7 @@ from freezeframe.gui.cli.work.reproduction import (
     run_experiment,
 )
 from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
+from freezeframe.gui.cli.work.reproduction_iwarp import reproduce_iwarp
 from freezeframe.gui.places import is_capture, refuse_evidence
 from freezeframe.gui.text import plural, printable
 
@@ -30,8 +31,12 @@ def reproduce(paper: str, output: Path | None, *, force: bool, json: bool) -> bo
     Raises:
         InputError: there is no such paper, or the captures cannot be written there.
     """
+    if paper == "iwarp":
+        if output is not None:
+            raise InputError("-o: iwarp is measured live, there are no captures to keep")
+        return reproduce_iwarp(json=json)
     if paper != "forth":
-        raise InputError(f"there is no paper {paper!r} to reproduce; there is forth")
+        raise InputError(f"there is no paper {paper!r} to reproduce; there are forth and iwarp")
     if output is not None:
         _check_place(output, EXPERIMENTS, force)
     started = time.monotonic()
