@@ -20,12 +20,25 @@ from freezeframe.decoders.iwarp.state import (
     new_state,
 )
 from freezeframe.decoders.iwarp.tables import (
+    Sources,
+    connection_schema,
     connection_table,
+    event_schema,
     event_table,
+    fpdu_schema,
     fpdu_table,
+    operation_schema,
     operation_table,
 )
 from freezeframe.decoders.net.tcp_streams import Connections, TcpStreams
+
+_KINDS = {
+    "iwarp.events": event_schema,
+    "iwarp.operations": operation_schema,
+    "iwarp.fpdus": fpdu_schema,
+    "iwarp.connections": connection_schema,
+}
+_WAITING_BLOCKS, _BUSY_B = 8, 1 << 20
 
 
 class IwarpState:
@@ -37,64 +50,92 @@ class IwarpState:
         self.fpdus = options.flag("fpdus")
         self.kernel = new_state(payload=self.payload)
         self.kept = 0  # rows of FPDUs that were handed on already
+        self.sources = Sources()
+        self.waited = 0  # blocks whose rows were not handed on yet
+        self.empty = {kind: schema().empty_table() for kind, schema in _KINDS.items()}
 
 
 def decode_iwarp(
     piece: PacketBlock, options: OptionValues, state: IwarpState, last: bool
 ) -> dict[str, pa.Table]:
-    """Decode a block of packets; connections come when they end."""
+    """Decode a block of packets; connections come when they end.
+
+    Rows of a few large blocks may come together: a table has a cost of its own.
+    """
     pieces = state.streams.feed(piece, last)
     columns = Pieces(*(getattr(pieces, name) for name in Pieces._fields))
-    tables: dict[str, list[pa.Table]] = {
-        "iwarp.events": [],
-        "iwarp.operations": [],
-        "iwarp.fpdus": [],
-        "iwarp.connections": [],
-    }
-    end_ps = int(piece.t_ps[-1]) if len(piece) else 0
+    tables: dict[str, list[pa.Table]] = {kind: [] for kind in _KINDS}
+    end_ps = max(0, int(piece.t_ps[-1])) if len(piece) else 0
     at, inside = 0, 0
-    while True:
+    while at < len(pieces):
         at, inside = take_pieces(
             state.kernel, columns, pieces.buffer, np.int64(at), np.int64(inside)
         )
-        _harvest(state, pieces.connections, max(end_ps, 0), tables)
-        if at == len(pieces):
-            break
-    return {kind: pa.concat_tables(parts) for kind, parts in tables.items()}
+        if at < len(pieces):
+            _harvest(state, pieces.connections, end_ps, tables)
+    if last or not _may_wait(state, piece):
+        _harvest(state, pieces.connections, end_ps, tables)
+    return {
+        kind: pa.concat_tables(parts) if parts else state.empty[kind]
+        for kind, parts in tables.items()
+    }
+
+
+def _may_wait(state: IwarpState, piece: PacketBlock) -> bool:
+    """Return whether the rows so far can wait for more: not of a trickle, nor of connections whose slots get free."""
+    counts = state.kernel[0]["counts"]
+    waits = (
+        state.waited < _WAITING_BLOCKS
+        and not state.payload
+        and not counts[CLOSED_OUT]
+        and not counts[EVENTS_OUT]
+        and int(piece.length.sum()) >= _BUSY_B
+    )
+    state.waited = state.waited + 1 if waits else 0
+    return waits
 
 
 def _harvest(
     state: IwarpState, connections: Connections, end_ps: int, tables: dict[str, list[pa.Table]]
 ) -> None:
     """Make tables of the rows so far, and room for more."""
-    kernel, counts = state.kernel, state.kernel.counts
-    fpdus = kernel.fpdus[state.kept : counts[FPDUS_OUT]]
+    kernel = state.kernel[0]
+    counts = kernel["counts"]
+    fpdus = kernel["fpdus"][state.kept : counts[FPDUS_OUT]]
     tables["iwarp.fpdus"].append(
         fpdu_table(
-            fpdus if state.fpdus else fpdus[:0], connections, kernel if state.payload else None
+            fpdus if state.fpdus else fpdus[:0],
+            connections,
+            state.sources,
+            kernel if state.payload else None,
         )
     )
     tables["iwarp.operations"].append(
-        operation_table(kernel.operations[: counts[OPERATIONS_OUT]], connections)
+        operation_table(kernel["operations"][: counts[OPERATIONS_OUT]], connections, state.sources)
     )
-    tables["iwarp.events"].append(event_table(kernel.events[: counts[EVENTS_OUT]], connections))
-    closed = kernel.closed[: counts[CLOSED_OUT]]
-    tables["iwarp.connections"].append(
-        connection_table(closed, kernel.closed_private, connections, end_ps)
+    tables["iwarp.events"].append(
+        event_table(kernel["events"][: counts[EVENTS_OUT]], connections, state.sources)
     )
+    closed = kernel["closed"][: counts[CLOSED_OUT]]
+    if len(closed):
+        tables["iwarp.connections"].append(
+            connection_table(closed, kernel["closed_private"], connections, end_ps)
+        )
     counts[[OPERATIONS_OUT, EVENTS_OUT, CLOSED_OUT]] = 0
     # The newest FPDUs stay: a Terminate says which of them it is about.
-    kept = min(int(counts[FPDUS_OUT]), KEPT_FPDUS)
-    kernel.fpdus[:kept] = kernel.fpdus[counts[FPDUS_OUT] - kept : counts[FPDUS_OUT]].copy()
-    counts[FPDUS_OUT] = state.kept = kept
+    state.kept = count = int(counts[FPDUS_OUT])
+    if count > 2 * KEPT_FPDUS:
+        kernel["fpdus"][:KEPT_FPDUS] = kernel["fpdus"][count - KEPT_FPDUS : count]
+        counts[FPDUS_OUT] = state.kept = KEPT_FPDUS
     if state.payload:
         _move_payload(state)
 
 
 def _move_payload(state: IwarpState) -> None:
     """Keep the payload of FPDUs that are not whole, and forget that of the others."""
-    kernel, counts = state.kernel, state.kernel.counts
-    halves = kernel.halves
+    kernel = state.kernel[0]
+    counts = kernel["counts"]
+    halves = kernel["halves"]
     open_ones = np.flatnonzero(halves["fragment_first"] >= 0)
     kept_rows, kept_bytes = [], []
     n = offset = 0
@@ -102,8 +143,8 @@ def _move_payload(state: IwarpState) -> None:
         fragment = int(halves["fragment_first"][number])
         parts = []
         while fragment >= 0:
-            row = kernel.fragments[fragment]
-            parts.append(kernel.payload[row["offset"] : row["offset"] + row["length"]])
+            row = kernel["fragments"][fragment]
+            parts.append(kernel["payload"][row["offset"] : row["offset"] + row["length"]])
             fragment = int(row["next"])
         whole = np.concatenate(parts)
         kept_bytes.append(whole)
@@ -111,7 +152,7 @@ def _move_payload(state: IwarpState) -> None:
         halves["fragment_first"][number] = halves["fragment_last"][number] = n
         n, offset = n + 1, offset + len(whole)
     for place, row in enumerate(kept_rows):
-        kernel.fragments[place] = row
+        kernel["fragments"][place] = row
     if kept_bytes:
-        kernel.payload[:offset] = np.concatenate(kept_bytes)
+        kernel["payload"][:offset] = np.concatenate(kept_bytes)
     counts[FRAGMENTS], counts[FRAGMENT_B] = n, offset

@@ -153,7 +153,7 @@ def _take_run(s, half, number, octets, at, take):  # type: ignore[no-untyped-def
     tail = 2 + half.size
     for i in range(max(got, tail), got + take):
         s.tails[number, i - tail] = octets[at + i - got]
-    if s.fragments.size > 1 and got + take > 2:
+    if s.keeps_payload and got + take > 2:
         # What of it is payload: the header's length shows in its third octet.
         header_B = 2 + (TAGGED_B if s.heads[number, 2] & _TAGGED else UNTAGGED_B)
         begin, end = max(got, header_B), min(got + take, tail)

@@ -27,12 +27,13 @@ _U0 = np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
-def take_pieces(s, pieces, buffer, begin, inside):  # type: ignore[no-untyped-def]
+def take_pieces(state, pieces, buffer, begin, inside):  # type: ignore[no-untyped-def]
     """Take pieces from number ``begin`` on, of that one what is after ``inside`` octets; return where to go on.
 
     Returns:
         The piece and the octets of it that were taken, where the rows might not fit; else the number of pieces.
     """
+    s = state[0]
     hold = np.int64(-1)  # what is taken again, from its octet `again` on, of which half
     part, again, again_side = np.int64(0), np.int64(0), np.int64(0)
     for i in range(begin, pieces.kind.size):

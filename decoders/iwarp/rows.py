@@ -25,8 +25,8 @@ def is_full(s):  # type: ignore[no-untyped-def]
         or s.counts[1] + 2 * MOST_OUTSTANDING > s.operations.size
         or s.counts[2] + ROOM_FOR_ONE > s.events.size
         or s.counts[8] + 1 > s.closed.size
-        or (s.fragments.size > 1 and s.counts[6] + ROOM_FOR_ONE > s.fragments.size)
-        or (s.payload.size > 1 and s.counts[7] + 2 * HOLD_B > s.payload.size)
+        or (s.keeps_payload and s.counts[6] + ROOM_FOR_ONE > s.fragments.size)
+        or (s.keeps_payload and s.counts[7] + 2 * HOLD_B > s.payload.size)
     )
 
 

@@ -17,6 +17,7 @@ from freezeframe.decoders.net.tcp_state import MOST_CONNECTIONS
 SLOTS = MOST_CONNECTIONS + MOST_PACKETS  # those closed in a block keep theirs until its end
 LANES = 6  # queues 0 to 3, then:
 WRITES, RESPONSES = 4, 5
+TAIL_B = 8
 HEAD_B = 96  # of an FPDU without markers: the longest header, of a Terminate or an atomic request, ends at 74
 MOST_FPDU_B = 2 + 65_535 + 3 + 4 + 4 * 131
 HOLD_B = 2 * MOST_FPDU_B
@@ -107,7 +108,7 @@ EVENT = np.dtype(
 )  # fmt: skip
 FRAGMENT = np.dtype([("next", "i8"), ("offset", "i8"), ("length", "i8")])
 
-# Counts in `State.counts`
+# Counts in `counts`
 (
     FPDUS_OUT,
     OPERATIONS_OUT,
@@ -118,9 +119,10 @@ FRAGMENT = np.dtype([("next", "i8"), ("offset", "i8"), ("length", "i8")])
     FRAGMENTS,
     FRAGMENT_B,
     CLOSED_OUT,
-) = range(9)
+    COUNTS,
+) = range(10)
 
-_ROOM = 1 << 16
+_ROOM, _CLOSED_ROOM, PAYLOAD_B = 1 << 16, 1 << 13, 1 << 25
 KEPT_FPDUS = 1 << 13  # those that came last, in which what a Terminate is about is looked for
 ROOM_FOR_ONE = 1 << 13
 """Rows that a step can make at most, of each kind: what a hold has of the smallest FPDUs. A step begins where
@@ -129,28 +131,23 @@ they fit."""
 Records = npt.NDArray[Any]
 
 
-class State(NamedTuple):
-    """All arrays of the kernels; `counts` says how much of each output is used."""
+_HALVES = 2 * SLOTS
+STATE = np.dtype(
+    [
+        ("connections", CONNECTION, SLOTS), ("halves", HALF, _HALVES), ("messages", MESSAGE, _HALVES * LANES),
+        ("reads", READ, MOST_READS), ("heads", "u1", (_HALVES, HEAD_B)), ("tails", "u1", (_HALVES, TAIL_B)),
+        ("private", "u1", (SLOTS, 2 * MOST_PRIVATE_B)), ("holds", "u1", (MOST_HOLDS, HOLD_B)),
+        ("hold_size", "i8", MOST_HOLDS), ("hold_next", "i8", MOST_HOLDS),
+        ("hold_parts", "i8", (MOST_HOLDS, HOLD_PARTS, 3)), ("fpdus", FPDU, _ROOM + KEPT_FPDUS),
+        ("operations", OPERATION, 2 * _ROOM), ("events", EVENT, _ROOM), ("closed", CONNECTION, _CLOSED_ROOM),
+        ("closed_private", "u1", (_CLOSED_ROOM, 2 * MOST_PRIVATE_B)), ("fragments", FRAGMENT, 2 * _ROOM),
+        ("payload", "u1", PAYLOAD_B), ("counts", "i8", COUNTS), ("keeps_payload", "u1"),
+    ]
+)  # fmt: skip
+"""All that the kernels know, in one record: one pointer to hand on, where a tuple of arrays costs a microsecond a call.
 
-    connections: Records
-    halves: Records
-    messages: Records
-    reads: Records
-    heads: npt.NDArray[np.uint8]
-    tails: npt.NDArray[np.uint8]
-    holds: npt.NDArray[np.uint8]
-    hold_size: npt.NDArray[np.int64]
-    hold_next: npt.NDArray[np.int32]
-    hold_parts: npt.NDArray[np.int64]
-    fpdus: Records
-    operations: Records
-    events: Records
-    fragments: Records
-    payload: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.int64]
-    private: npt.NDArray[np.uint8]
-    closed: Records
-    closed_private: npt.NDArray[np.uint8]
+``counts`` says how much of each output is used. What was never used is never touched.
+"""
 
 
 class Pieces(NamedTuple):
@@ -168,35 +165,15 @@ class Pieces(NamedTuple):
     t_ps: npt.NDArray[np.int64]
 
 
-def new_state(*, payload: bool) -> State:
-    """Return a state of nothing."""
-    halves = 2 * SLOTS
-    half_records = np.zeros(halves, HALF)
+def new_state(*, payload: bool) -> Records:
+    """Return a state of nothing, ``(1,)`` of `STATE`."""
+    state = np.zeros(1, STATE)
+    record = state[0]
+    record["hold_next"][:-1] = np.arange(1, MOST_HOLDS)
+    record["hold_next"][-1] = -1
+    record["reads"]["next"][:-1] = np.arange(1, MOST_READS)
+    record["reads"]["next"][-1] = -1
+    record["keeps_payload"] = payload
     if payload:
-        half_records["fragment_first"] = -1
-    holds, reads = np.zeros(MOST_HOLDS, np.int32), np.zeros(MOST_READS, READ)
-    holds[:] = np.arange(1, MOST_HOLDS + 1)
-    holds[-1] = -1
-    reads["next"] = np.arange(1, MOST_READS + 1)
-    reads["next"][-1] = -1
-    return State(
-        connections=np.zeros(SLOTS, CONNECTION),
-        halves=half_records,
-        messages=np.zeros(halves * LANES, MESSAGE),
-        reads=reads,
-        heads=np.zeros((halves, HEAD_B), np.uint8),
-        tails=np.zeros((halves, 8), np.uint8),
-        holds=np.empty((MOST_HOLDS, HOLD_B), np.uint8),
-        hold_size=np.zeros(MOST_HOLDS, np.int64),
-        hold_next=holds,
-        hold_parts=np.empty((MOST_HOLDS, HOLD_PARTS, 3), np.int64),
-        fpdus=np.zeros(_ROOM + KEPT_FPDUS, FPDU),
-        operations=np.zeros(2 * _ROOM, OPERATION),
-        events=np.zeros(_ROOM, EVENT),
-        fragments=np.zeros(2 * _ROOM if payload else 1, FRAGMENT),
-        payload=np.zeros(1 << 25 if payload else 1, np.uint8),
-        counts=np.zeros(9, np.int64),
-        private=np.zeros((SLOTS, 2 * MOST_PRIVATE_B), np.uint8),
-        closed=np.zeros(_ROOM, CONNECTION),
-        closed_private=np.empty((_ROOM, 2 * MOST_PRIVATE_B), np.uint8),
-    )
+        record["halves"]["fragment_first"] = -1
+    return state

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,10 @@ from freezeframe.decoders import columns
 from freezeframe.decoders.columns import name_type, names, whole
 from freezeframe.decoders.iwarp.payload_kernels import payload_offsets, put_payload
 from freezeframe.decoders.iwarp.rules import RULES
-from freezeframe.decoders.iwarp.state import CUT, REASONS, SLOTS, VERDICTS, State
+from freezeframe.decoders.iwarp.state import CUT, REASONS, SLOTS, VERDICTS
 from freezeframe.decoders.iwarp.words import connection_words, event_words
+from freezeframe.decoders.net.addresses import end_text, ip_text
+from freezeframe.decoders.net.tcp_state import PORTS
 from freezeframe.decoders.net.tcp_streams import Connections
 
 OPCODES = (
@@ -58,7 +59,7 @@ def fpdu_schema() -> pa.Schema:
     )  # fmt: skip
 
 
-def fpdu_table(rows: Rows, connections: Connections, kernel: State | None) -> pa.Table:
+def fpdu_table(rows: Rows, connections: Connections, sources: Sources, kernel: Any) -> pa.Table:
     """Return FPDUs as a table; ``kernel`` holds their payload, where it is wanted."""
     control, rdmap, read = rows["control"], rows["rdmap"], rows["read"] > 0
     tagged = control & 0x80 != 0
@@ -68,7 +69,7 @@ def fpdu_table(rows: Rows, connections: Connections, kernel: State | None) -> pa
     cut = rows["verdict"] == CUT
     filled = {
         "t_ps": _numbers(rows["t_begin_ps"]),
-        "source": _sources(rows, connections),
+        "source": sources.column(rows, connections),
         "kind": names(opcode, (*OPCODES, "FPDU"), checked=False),
         "t_end_ps": _numbers(rows["t_ps"]),
         "error": names(bad, REASONS, checked=False),
@@ -115,12 +116,12 @@ def operation_schema() -> pa.Schema:
     )  # fmt: skip
 
 
-def operation_table(rows: Rows, connections: Connections) -> pa.Table:
+def operation_table(rows: Rows, connections: Connections, sources: Sources) -> pa.Table:
     """Return operations as a table."""
     asked = (rows["opcode"] == _READ) | (rows["opcode"] == _ATOMIC)
     names_stag = (rows["stag"] != 0) | (rows["opcode"] == 0) | (rows["opcode"] == _READ)
     filled = {
-        "source": _sources(rows, connections),
+        "source": sources.column(rows, connections),
         "kind": names(rows["opcode"], _OPERATIONS, checked=False),
         "error": columns.one_name("", len(rows)),
         "size_B": _numbers(rows["size"]),
@@ -152,7 +153,7 @@ def event_schema() -> pa.Schema:
     )  # fmt: skip
 
 
-def event_table(rows: Rows, connections: Connections) -> pa.Table:
+def event_table(rows: Rows, connections: Connections, sources: Sources) -> pa.Table:
     """Return events as a table."""
     rule = rows["rule"]
     clauses = tuple(each.clause for each in RULES)
@@ -160,7 +161,7 @@ def event_table(rows: Rows, connections: Connections) -> pa.Table:
         "" if each.terminate is None else "{}.{}.{:02x}".format(*each.terminate) for each in RULES
     )
     filled = {
-        "source": _sources(rows, connections),
+        "source": sources.column(rows, connections),
         "kind": names(_SEVERITY[rule], ("error", "warning", "note"), checked=False),
         "t_end_ps": _numbers(rows["t_ps"]),
         "error": names(rule, _RULE_NAMES, checked=False),
@@ -279,38 +280,43 @@ def _some(values: npt.NDArray[Any], there: npt.NDArray[np.bool_]) -> pa.Array:
     )
 
 
-def _sources(rows: Rows, connections: Connections) -> pa.Array:
-    """Return who sends to whom, for each row."""
-    index = 2 * rows["slot"].astype(np.int64) + rows["side"]
-    used = np.zeros(2 * SLOTS, np.bool_)
-    used[index] = True
-    places = np.flatnonzero(used)
-    codes = np.zeros(2 * SLOTS, np.int32)
-    codes[places] = np.arange(len(places))
-    texts = [
-        f"{_end(connections, place // 2, place % 2)}>{_end(connections, place // 2, 1 - place % 2)}"
-        for place in places.tolist()
-    ]
-    return pa.DictionaryArray.from_arrays(
-        whole(codes[index]), pa.array(texts, pa.string()), safe=False
-    )
+class Sources:
+    """Who sends to whom, as a column: connections are few, rows many."""
+
+    def __init__(self) -> None:
+        self._used = np.zeros(2 * SLOTS, np.bool_)
+        self._codes = np.zeros(2 * SLOTS, np.int32)
+
+    def column(self, rows: Rows, connections: Connections) -> pa.Array:
+        """Return the sender and the receiver of each row."""
+        index = 2 * rows["slot"].astype(np.int64) + rows["side"]
+        self._used[index] = True
+        places = np.flatnonzero(self._used)
+        self._used[places] = False
+        self._codes[places] = np.arange(len(places))
+        texts = [
+            f"{_end(connections, place // 2, place % 2)}>{_end(connections, place // 2, 1 - place % 2)}"
+            for place in places.tolist()
+        ]
+        return pa.DictionaryArray.from_arrays(
+            whole(self._codes[index]), pa.array(texts, pa.string()), safe=False
+        )
 
 
 def _end(connections: Connections, slot: int, side: int) -> str:
     """Return one end as people write it, ``10.0.0.1:7174`` or ``[fe80::1]:7174``."""
-    high, low = (int(half[slot]) & (1 << 64) - 1 for half in connections.address(side))
-    port = int(connections.port(side)[slot])
-    if int(connections.ip_version[slot]) == 4:
-        return f"{ipaddress.IPv4Address(high)}:{port}"
-    return f"[{ipaddress.IPv6Address(high << 64 | low)}]:{port}"
+    high, low = (int(half[slot]) for half in connections.address(side))
+    ports = int(connections.connection[slot, PORTS])
+    address = ip_text(int(connections.ip_version[slot]), high, low)
+    return end_text(address, ports & 0xFFFF if side else ports >> 16)
 
 
-def _payload(rows: Rows, kernel: State | None) -> pa.Array:
+def _payload(rows: Rows, kernel: Any) -> pa.Array:
     if kernel is None:
         return pa.nulls(len(rows), pa.binary())
-    offsets = payload_offsets(rows, kernel.fragments)
+    offsets = payload_offsets(rows, kernel["fragments"])
     data = np.empty(int(offsets[-1]), np.uint8)
-    put_payload(rows, kernel.fragments, kernel.payload, offsets, data)
+    put_payload(rows, kernel["fragments"], kernel["payload"], offsets, data)
     return pa.Array.from_buffers(
         pa.binary(), len(rows), [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
     )
