@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import signal
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import numpy as np
 
@@ -43,16 +45,41 @@ def packet_blocks(
         InputError, TargetError: as `open_source`.
     """
     with open_source(source, progress) as opened:
-        try:
-            for block in opened:
-                yield block, False
-        except KeyboardInterrupt:
-            if not is_live(source):
-                raise
+        for block in _until_interrupted(opened) if is_live(source) else opened:
+            yield block, False
         yield _empty(opened.packets + 1), True
         if note is not None:
             for line in opened.notes:
                 note(line)
+
+
+def _until_interrupted(blocks: Iterable[PacketBlock]) -> Iterator[PacketBlock]:
+    """Yield blocks until SIGINT: at once while the next is waited for, else behind what is being done with this one."""
+    waits = asked = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        if waits:
+            raise KeyboardInterrupt
+
+    if current_thread() is not main_thread():
+        yield from blocks
+        return
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        source = iter(blocks)
+        while not asked:
+            waits = True
+            block = next(source, None)
+            waits = False
+            if block is None:
+                return
+            yield block
+    except KeyboardInterrupt:
+        return
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _empty(first: int) -> PacketBlock:

@@ -39,13 +39,32 @@ _IPV4, _IPV6 = 0x0800, 0x86DD
 
 @njit(cache=True, nogil=True)
 def words_sum(buffer, at, size):  # type: ignore[no-untyped-def]
-    """Return the sum of big-endian words of 16 bits, not folded; an odd byte is padded with zero."""
-    total = np.int64(0)
-    for place in range(0, size - 1, 2):
-        total += big_2(buffer, at + place)
-    if size & 1:
-        total += byte(buffer, at + size - 1) << 8
+    """Return the sum of big-endian words of 16 bits, not folded; an odd byte is padded with zero.
+
+    Eight bytes at a time, least significant first: the sum of swapped words is the swapped sum (RFC 1071, 2 B).
+    """
+    end, swapped = at + size, np.int64(0)
+    while at + 8 <= end:
+        swapped += _little_4(buffer, at) + _little_4(buffer, at + 4)
+        at += 8
+    swapped = folded(swapped)
+    total = swapped >> 8 | (swapped & 0xFF) << 8
+    while at + 2 <= end:
+        total += big_2(buffer, at)
+        at += 2
+    if at < end:
+        total += byte(buffer, at) << 8
     return total
+
+
+@njit(cache=True, nogil=True)
+def _little_4(buffer, at):  # type: ignore[no-untyped-def]
+    return (
+        byte(buffer, at)
+        | byte(buffer, at + 1) << 8
+        | byte(buffer, at + 2) << 16
+        | byte(buffer, at + 3) << 24
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -61,12 +80,7 @@ def crc32_at(buffer, at, size):  # type: ignore[no-untyped-def]
     """Return the CRC-32/ISO-HDLC of bytes that begin anywhere."""
     crc, end = _START, at + size
     while at + 8 <= end:
-        first = np.uint32(
-            crc
-            ^ np.uint32(
-                byte(buffer, at) | byte(buffer, at + 1) << 8 | byte(buffer, at + 2) << 16 | byte(buffer, at + 3) << 24
-            )
-        )  # fmt: skip
+        first = np.uint32(crc ^ np.uint32(_little_4(buffer, at)))
         crc = (
             T32[7, first & 0xFF] ^ T32[6, first >> 8 & 0xFF] ^ T32[5, first >> 16 & 0xFF] ^ T32[4, first >> 24]
             ^ T32[3, byte(buffer, at + 4)] ^ T32[2, byte(buffer, at + 5)]
@@ -111,22 +125,19 @@ def _transport_sum(buffer, at, l3, l4, end, version, protocol):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def check_packets(buffer, offset, length, wire_B, linktype, fcs_B, headers, out):  # type: ignore[no-untyped-def]
+def check_packets(buffer, offset, captured, length, wire_B, linktype, fcs_B, headers, out):  # type: ignore[no-untyped-def]
     """Write the columns of `MORE_COLUMNS`, ``(10, n)`` that hold -1.
 
     Args:
-        length: captured bytes, without the check sequence where that is there.
-        wire_B: with it.
+        captured, length: captured bytes, and those without the check sequence where that is there.
+        wire_B: bytes on the wire, with the check sequence.
         fcs_B: bytes of check sequence on the wire, below 1 where that is not known.
         headers: what `parse_headers` wrote.
     """
     for i in range(offset.size):
         at, size = offset[i], length[i]
-        if fcs_B[i] == 4 and size + 4 == wire_B[i]:
-            a = at + size
-            out[FCS, i] = (
-                byte(buffer, a) | byte(buffer, a + 1) << 8 | byte(buffer, a + 2) << 16 | byte(buffer, a + 3) << 24
-            )  # fmt: skip
+        if captured[i] - size == 4:
+            out[FCS, i] = _little_4(buffer, at + size)
             out[FCS_OK, i] = crc32_at(buffer, at, size) == out[FCS, i]
         if linktype[i] in (SLL, SLL2) and size >= 16:
             kind = big_2(buffer, at) if linktype[i] == SLL else byte(buffer, at + 10)

@@ -93,8 +93,8 @@ def decode_packets(
     headers.parse_headers(block.buffer, block.offset, own_B, block.linktype, head)
     more = np.full((len(checks.MORE_COLUMNS), count), -1, np.int64)
     checks.check_packets(
-        block.buffer, block.offset, own_B, block.wire_B, block.linktype, fcs_B, head, more
-    )
+        block.buffer, block.offset, block.length, own_B, block.wire_B, block.linktype, fcs_B, head, more
+    )  # fmt: skip
     of = dict(zip(headers.COLUMNS, head, strict=True)) | dict(
         zip(checks.MORE_COLUMNS, more, strict=True)
     )
