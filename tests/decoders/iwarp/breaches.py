@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.decoders.iwarp import octets as o
-from tests.decoders.iwarp.make import captured, endpoints, interleaved, packed, packing_of
+from tests.decoders.iwarp.make import OCTETS_B, captured, endpoints, interleaved, packed, packing_of
 from tests.decoders.iwarp.packets import ACK, Capture, Packet
 from tests.decoders.iwarp.talk import UNLIMITED, Talk, draw
 from tests.decoders.iwarp.truth import Breach, Truth
@@ -120,7 +120,9 @@ def _mpa_key(talk: Talk) -> Breach:
         at = talk.rng.randrange(12, 16)
         return key[:at] + bytes([key[at] ^ 1 << talk.rng.randrange(8)]) + key[at + 1 :]
 
-    if talk.rng.random() < 0.3:
+    if (
+        not talk.senders[talk.first].data and talk.rng.random() < 0.3
+    ):  # else nobody can tell that it was to be one
         return _in_frame(talk, talk.first, talk.request(key=spoilt(o.REQUEST_KEY)))
     talk.request()
     return _in_frame(talk, 1 - talk.first, talk.reply(key=spoilt(o.REPLY_KEY)))
@@ -459,7 +461,7 @@ def _ddp_message_length(talk: Talk) -> Breach:
         talk.write(side)
     side = talk.rng.randrange(2)
     first, second = _some(talk), _some(talk)
-    at = (1 << 32) - len(first) - talk.rng.randint(0, len(second))
+    at = (1 << 32) - len(first) - talk.rng.randint(1, len(second))
     msn = talk.rng.randrange(1 << 32)
     talk.emit(side, _send_segment(talk, side, first, last=False, mo=at, msn=msn))
     return _at(
@@ -686,7 +688,7 @@ def _rdmap_after_terminate(talk: Talk) -> Breach:
 
 def _differs(packets: list[Packet], number: int, rng: random.Random) -> Packet:
     """Put a retransmission with other octets behind one of the packets; return it."""
-    choices = [n for n, p in enumerate(packets) if p.connection == number and p.data]
+    choices = [n for n, p in enumerate(packets) if p.connection == number and len(p.data) > 1]
     at = rng.choice(choices)
     first = packets[at]
     octets = bytearray(first.data)
@@ -710,7 +712,12 @@ def break_stream(name: str, seed: int) -> tuple[Capture, Truth]:
             ending = None
         else:
             talk, ending = _broken(name, rng, truth, number)
-        total = sum(len(sender.data) for sender in talk.senders)
+        # A single octet sent again is a keep-alive, whatever it is.
+        total = (
+            OCTETS_B + 1
+            if name == "tcp-retransmit-differs"
+            else sum(len(s.data) for s in talk.senders)
+        )
         flows.append(
             packed(talk, packing_of(rng, total, calm=name == "tcp-retransmit-differs"), rng, ending)
         )

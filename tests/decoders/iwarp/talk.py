@@ -477,12 +477,13 @@ class Talk:
         self.exchange(self.shape.messages)
         if self.rng.random() < 0.9:
             self.settle()
-        if self.shape.ending == "terminate" and any(self.may_send):
-            side = self.rng.choice([s for s in (0, 1) if self.may_send[s]])
+        may_end = [s for s in (0, 1) if self.may_send[s] and not self.over[s]]
+        if self.shape.ending == "terminate" and may_end:
+            side = self.rng.choice(may_end)
             if self.rng.random() < 0.3:
                 self.half(side)
             self.say_terminate(side, o.terminate(0, 0, self.rng.randrange(256)))
-            if self.may_send[1 - side] and self.rng.random() < 0.5:
+            if self.may_send[1 - side] and not self.over[1 - side] and self.rng.random() < 0.5:
                 self.send(1 - side)
 
     def half(self, side: int) -> None:
