@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from freezeframe.capture.code import code
+from freezeframe.gui.cli.iwarp_conform import conform
 from freezeframe.gui.cli.iwarp_options import (
     CountOption,
     CrcOption,
@@ -41,6 +42,7 @@ Examples:
   freezeframe iwarp listen 127.0.0.1:4791
   freezeframe iwarp ping 127.0.0.1:4791
   freezeframe iwarp stream 127.0.0.1:4791 --markers
+  freezeframe iwarp conform 127.0.0.1:4791
 """
 
 
@@ -240,4 +242,5 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "ping": ping,
     "stream": stream,
     "proxy": proxy,
+    "conform": conform,
 }

@@ -224,6 +224,8 @@ def _not_placed(trial: Trial) -> str:
     outcome = link.refusal()
     link.socket.close()
     fresh = trial.open()
+    if trial.lent(64).stag != region.stag:
+        raise UnclearError("it lends other memory to each connection")
     came = read_back(fresh, trial.lent(64), region.length - 32, 32)
     if came != before:
         raise FailedError(f"octets of a refused Write were placed ({outcome})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import struct
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from freezeframe.emulator.iwarp.conform.requirement import (
     UnclearError,
 )
 from freezeframe.emulator.iwarp.errors import IwarpError, StartupError
+from freezeframe.emulator.iwarp.service import Hello
 from freezeframe.emulator.iwarp.startup import Enhanced, StartupFrame
 
 
@@ -34,7 +34,7 @@ class Subject:
         host, port: where it listens; with `server`, which is ours, it connects.
         limit_s: for an answer. quiet_s: how long nothing must come for it to count as silence. patience_s: for the
             peer's own time limits.
-        region: memory that it lends, if any; `advertised`: the MPA frame's private data says which (see `region_of`).
+        region: memory that it lends, if any; without it that which its private data tells, as of `freezeframe iwarp`.
         receive_B: octets of the buffers that it has for Sends; 0: it awaits none.
     """
 
@@ -45,18 +45,12 @@ class Subject:
     quiet_s: float = 0.3
     patience_s: float = 15.0
     region: Region | None = None
-    advertised: bool = False
     receive_B: int = 0
 
     @property
     def role(self) -> str:
         """The peer's role in MPA."""
         return INITIATOR if self.server else RESPONDER
-
-
-def region_of(private_data: bytes) -> Region | None:
-    """Return the region that private data lends: STag, tagged offset, length, of 4, 8 and 4 octets."""
-    return Region(*struct.unpack_from(">IQI", private_data)) if len(private_data) >= 16 else None
 
 
 @dataclass(slots=True)
@@ -144,8 +138,9 @@ class Trial:
             link.send_frame(ours)
             ours_crc = ours.crc
         self.region = self.subject.region
-        if self.subject.advertised:
-            self.region = region_of(theirs.private_data) or self.region
+        hello = Hello.of(theirs.private_data)
+        if self.region is None and hello is not None:
+            self.region = Region(hello.stag, 0, hello.length)
         link.version = 1 if theirs.revision else 0
         link.negotiated(markers_out=theirs.markers, markers_in=markers, crc=theirs.crc or ours_crc)
         if self.subject.role == INITIATOR:
@@ -161,7 +156,7 @@ class Trial:
             UnclearError: it lends none, or a smaller one.
         """
         if self.region is None:
-            raise UnclearError("no memory of the peer is known: give --region, or --advertised")
+            raise UnclearError("no memory of the peer is known: give --region")
         if self.region.length < least_B:
             raise UnclearError(f"its region has {self.region.length} octets; {least_B} are needed")
         return self.region

@@ -173,9 +173,28 @@ def _stands(row: dict[str, Any], breach: Breach, source: str, truth: Truth) -> b
     if row["source"] != source:
         return False
     if breach.rule == "mpa-initiator-early":  # known by its first octets
-        return 0 <= breach.position - row["position"] <= 4
+        return bool(0 <= breach.position - row["position"] <= 4)
     if breach.fpdu is not None and truth.connections[breach.connection].syn_seen:
         return bool(row["packet"] == breach.packet)
-    return bool(
-        row["position"] == breach.position - truth.connections[breach.connection].start[breach.side]
-    )
+    start = truth.connections[breach.connection].start[breach.side]
+    return bool(row["position"] == breach.position - start)
+
+
+def strays(tables: Tables, truth: Truth) -> list[str]:
+    """Return the FPDUs with a verdict on all of their octets that were never sent: none, whatever was lost."""
+    names = ("tagged", "last", "opcode", "length_B", "stag", "to", "queue", "msn", "mo", "payload")
+    sent: Counter[tuple[Any, ...]] = Counter()
+    for fpdu in truth.fpdus:
+        row = expected_fpdu(fpdu, truth)
+        sent[source_of(truth, fpdu.connection, fpdu.side), *(row[name] for name in names)] += 1
+    found: Counter[tuple[Any, ...]] = Counter()
+    for row in tables["fpdus"]:
+        if row["verdict"] != "cut":
+            found[row["source"], *(row[name] for name in names)] += 1
+    return [f"never sent: {key!r:.120}" for key in found - sent]
+
+
+def found_whole(tables: Tables, truth: Truth) -> tuple[int, int]:
+    """Return how many FPDUs the decoder has whole, and how many the capture has."""
+    whole = sum(fpdu.packet > 0 for fpdu in truth.fpdus)
+    return sum(row["verdict"] != "cut" for row in tables["fpdus"]), whole

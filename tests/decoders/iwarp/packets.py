@@ -186,7 +186,8 @@ def acknowledge(
     for packet in packets:
         side = packet.side
         other = 1 - side
-        if packet.flags & (SYN | FIN | RST) or rng.random() < 0.7:
+        # Data may answer what came before, and then acknowledges it; a bare ACK may be late.
+        if packet.flags & (SYN | FIN | RST) or packet.data or rng.random() < 0.7:
             told[side] = upto[other]
         packet.ack = told[side]
         out.append(packet)

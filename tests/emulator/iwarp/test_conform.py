@@ -72,6 +72,12 @@ def test_numbers_are_given_once_and_say_the_layer() -> None:
     assert {n // 100 for n in numbers} == set(results.LAYERS)
 
 
+def test_every_requirement_stands_in_the_docs_as_it_is() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "iwarp-conform.md").read_text("utf-8")
+    for r in REQUIREMENTS:
+        assert f"| {r.number} | {r.text} | {r.clause} | {r.done} | {r.role} | {r.needs} |" in page
+
+
 def test_a_peer_that_is_not_there_is_inconclusive() -> None:
     (verdict,) = collect(Subject("127.0.0.1", 1, limit_s=0.2), [101]).verdicts
     assert verdict.outcome == "inconclusive"

@@ -1,0 +1,168 @@
+"""The iWARP decoder on generated streams: legal ones, one breach each, and captures that lost packets."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freezeframe.decoders.iwarp.rules import RULES
+from tests.decoders.iwarp.breaches import NAMES, break_stream
+from tests.decoders.iwarp.bulk import write_bulk
+from tests.decoders.iwarp.compare import (
+    breach_differences,
+    breaches_found,
+    decode,
+    decode_file,
+    found_whole,
+    fpdu_differences,
+    operation_differences,
+    strays,
+)
+from tests.decoders.iwarp.make import make_stream
+from tests.decoders.iwarp.packets import Capture, Packing
+from tests.decoders.iwarp.truth import complete
+from tests.gui.cli import run_inside
+
+
+def _legal(seed: int, path: Path, **fixed: Any) -> None:
+    """See that a legal capture is decoded whole, and nothing is found in it."""
+    capture, truth = make_stream(seed, **fixed)
+    tables = decode(capture, path)
+    assert [row["text"] for row in breaches_found(tables)] == []
+    assert fpdu_differences(tables, truth) == []
+    assert operation_differences(tables, truth) == []
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_legal_capture_is_decoded_field_by_field_and_nothing_is_found(
+    seed: int, tmp_path: Path
+) -> None:
+    _legal(seed, tmp_path / "x.pcap")
+
+
+@pytest.mark.parametrize("how", ["aligned", "several", "straddle", "octets"])
+@pytest.mark.parametrize("markers", [(False, False), (True, False), (False, True), (True, True)])
+def test_fpdus_are_found_in_every_packing_with_markers_in_either_direction(
+    how: str, markers: tuple[bool, bool], tmp_path: Path
+) -> None:
+    fixed: dict[str, Any] = {
+        "messages": 6 if how == "octets" else 20,
+        "mulpdu_B": 700,
+        "largest_B": 1500,
+    }
+    fixed |= {"revision": 1, "reject": False, "wants_markers": markers}
+    _legal(3, tmp_path / "x.pcap", connections=1, packing=Packing(how, 1448, 0.05, 0.05), **fixed)
+
+
+def test_the_longest_ulpdu_is_decoded(tmp_path: Path) -> None:
+    fixed: dict[str, Any] = {
+        "mulpdu_B": 64_768,
+        "largest_B": 200_000,
+        "messages": 30,
+        "reject": False,
+    }
+    _legal(5, tmp_path / "x.pcap", connections=1, **fixed)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_breach_is_found_where_it_stands_by_its_name_and_no_other(
+    name: str, tmp_path: Path
+) -> None:
+    for seed in range(3):
+        capture, truth = break_stream(name, seed)
+        assert breach_differences(decode(capture, tmp_path / "x.pcap"), truth) == [], seed
+
+
+def test_an_event_says_clause_severity_and_the_terminate_of_a_receiver(tmp_path: Path) -> None:
+    capture, _ = break_stream("ddp-queue", 1)
+    (event,) = breaches_found(decode(capture, tmp_path / "x.pcap"))
+    rule = next(rule for rule in RULES if rule.name == "ddp-queue")
+    assert (event["kind"], event["clause"], event["terminate"]) == ("error", rule.clause, "1.2.01")
+
+
+LONG: dict[str, Any] = {
+    "connections": 1, "reject": False, "messages": 60, "largest_B": 3000, "mulpdu_B": 1430, "revision": 1,
+    "streaming_B": (0, 0), "ending": "close", "wants_crc": (True, True), "calm": True,
+}  # fmt: skip
+
+
+def _late(seed: int, capture: Capture) -> Capture:
+    """Return the capture without its beginning."""
+    return capture.without(range(1, random.Random(seed).randint(4, len(capture.packets) // 2)))
+
+
+def _lossy(seed: int, capture: Capture) -> Capture:
+    """Return the capture without three of its packets."""
+    return capture.without(random.Random(seed).sample(range(6, len(capture.packets)), 3))
+
+
+def _cut(seed: int, capture: Capture) -> Capture:
+    """Return the capture with packets cut to 160 octets."""
+    return replace(capture, snap=160 + seed)
+
+
+DAMAGE = {"late": _late, "lossy": _lossy, "cut": _cut}
+
+
+@pytest.mark.parametrize("markers", [False, True])
+@pytest.mark.parametrize("how", ["late", "lossy"])
+def test_fpdus_are_found_again_behind_what_a_capture_has_not(
+    how: str, markers: bool, tmp_path: Path
+) -> None:
+    found = there = 0
+    for seed in range(8):
+        capture, truth = make_stream(seed, wants_markers=(markers, markers), **LONG)
+        capture = DAMAGE[how](seed, capture)
+        complete(capture, truth)
+        tables = decode(capture, tmp_path / "x.pcap")
+        assert strays(tables, truth) == [], seed
+        counts = found_whole(tables, truth)
+        found, there = found + counts[0], there + counts[1]
+    assert found >= 0.9 * there
+
+
+@pytest.mark.parametrize("markers", [False, True])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "late",
+        pytest.param(
+            "lossy",
+            marks=pytest.mark.xfail(reason="a Response comes before its Request is given up"),
+        ),
+        pytest.param(
+            "cut",
+            marks=pytest.mark.xfail(reason="a Reply that is cut, and markers around what is cut"),
+        ),
+    ],
+)
+def test_nothing_is_found_in_a_legal_capture_that_lost_packets(
+    how: str, markers: bool, tmp_path: Path
+) -> None:
+    for seed in range(8):
+        capture, truth = make_stream(seed, wants_markers=(markers, markers), **LONG)
+        tables = decode(DAMAGE[how](seed, capture), tmp_path / "x.pcap")
+        assert [row["text"] for row in breaches_found(tables)] == [], seed
+        assert strays(tables, truth) == [], seed
+
+
+def test_twenty_thousand_fpdus_pass_without_a_finding(tmp_path: Path) -> None:
+    for seed in range(2):
+        made, payload_B = write_bulk(tmp_path / "x.pcap", 20_000, seed, chunk=400)
+        tables = decode_file(tmp_path / "x.pcap", payload=False)
+        assert tables["events"].num_rows == 0
+        assert tables["fpdus"].num_rows == made
+        assert sum(tables["fpdus"]["payload_B"].to_pylist()) == payload_B
+
+
+def test_the_command_line_prints_a_breach(tmp_path: Path) -> None:
+    capture, _ = break_stream("rdmap-opcode", 1)
+    path = tmp_path / "x.pcap"
+    path.write_bytes(capture.pcap())
+    outcome = run_inside("decode", str(path), "-d", "iwarp")
+    assert outcome.code in (0, 1)
+    assert "rdmap-opcode" in outcome.out or "is reserved" in outcome.out
