@@ -244,17 +244,20 @@ def _again(state, out, s, position, length, packet, t_ps):  # type: ignore[no-un
 def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  # type: ignore[no-untyped-def]
     """Put a segment in its place: hand it on, hold it, or compare it with what was there before."""
     side = state.side
-    if position < side[s, NEXT]:
+    if position < 0:  # before the first byte that was seen: there is no place for it
+        before = min(length, -position)
+        position += before
+        at += before
+        length -= before
+        size = max(np.int64(0), size - before)
+    if length > 0 and position < side[s, NEXT]:
         old = min(length, side[s, NEXT] - position)
         # The byte of a keep-alive stands for nothing.
         if length > 1 or position < side[s, NEXT] - 1:
             owner = 2 * state.connection[s >> 1, NUMBER] + (s & 1)
             _again(state, out, s, position, old, packet, t_ps)
-            before = max(np.int64(0), -position)  # of the first byte that was seen
             both = min(size, old)
-            if before < both and differs_from_past(
-                state.past, state.past_key, owner, position + before, buffer, at + before, both - before
-            ):  # fmt: skip
+            if differs_from_past(state.past, state.past_key, owner, position, buffer, at, both):
                 side[s, DIFFERENT] += 1
                 _put(state, out, DIFFERS, s, position, at, both, packet, t_ps, 0)
         position += old
@@ -263,8 +266,13 @@ def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  
         size = max(np.int64(0), size - old)
     if length == 0:
         return
-    if position == side[s, NEXT] and side[s, FIRST_HELD] < 0:
+    first = side[s, FIRST_HELD]
+    if position == side[s, NEXT] and (
+        first < 0 or position + length <= state.held[first, POSITION]
+    ):
         _deliver(state, out, buffer, s, at, size, length, packet, t_ps)
+        if first >= 0:
+            _release(state, out, buffer, s)
         return
     while state.now[FREE_PAGES] < pages_for(size) + _SPLITS and state.now[HOLES_BEGIN] >= 0:
         _give_up(state, out, buffer, state.now[HOLES_BEGIN], packet, t_ps)
@@ -336,13 +344,15 @@ def _segment(state, out, buffer, s, at, size, length, flags, seq, ack, wire_B, p
         seq = (seq + 1) % _WRAP
         if not side[s, STATE] & SYN_SEEN:
             side[s, STATE] |= BASED | SYN_SEEN
-            side[s, BASE], side[s, SYN_PS] = seq, t_ps
+            side[s, BASE], side[s, SYN_PS], side[s, ACKED] = seq, t_ps, 0
             _put(state, out, SYN, s, 0, 0, 0, packet, t_ps, 0)
     elif (
         not side[s, STATE] & (SYN_SEEN | HAS_DATA)
         and side[s, FIRST_HELD] < 0
         and not flags & RST_FLAG
     ):
+        if side[s, BASE] != seq:  # what was acknowledged is counted from elsewhere
+            side[s, ACKED] = 0
         side[s, STATE] |= BASED
         side[s, BASE] = seq  # no byte was seen before
     if flags & ACK_FLAG and side[s ^ 1, STATE] & BASED:

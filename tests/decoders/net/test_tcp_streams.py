@@ -240,6 +240,26 @@ def test_the_same_ports_with_another_syn_are_another_connection() -> None:
     ]
 
 
+def test_what_lies_before_the_first_byte_that_was_seen_has_no_place() -> None:
+    assert followed(sent(10, b"cd"), sent(8, b"ab"), sent(8, b"abcdef"))[:-1] == [
+        ("data", 0, 0, 0, b"cd", 1),
+        ("data", 0, 0, 2, b"ef", 3),
+    ]
+
+
+def test_an_acknowledgement_before_the_first_byte_is_no_gap() -> None:
+    assert followed(sent(0), answered(0, ack=500), sent(500, b"ab"), answered(0, ack=502))[:-1] == [
+        ("data", 0, 0, 0, b"ab", 3),
+    ]
+
+
+def test_what_was_acknowledged_and_never_seen_is_a_gap_at_the_end() -> None:
+    assert followed(sent(0, b"ab"), answered(0, ack=12))[:-1] == [
+        ("data", 0, 0, 0, b"ab", 1),
+        ("gap", 0, 0, 2, 10, LOST, 2),
+    ]
+
+
 def test_both_ends_may_open_at_once() -> None:
     assert followed(
         sent(9, flags=build.SYN),
