@@ -13,17 +13,13 @@ import numpy as np
 
 from freezeframe.emulator.iwarp import ddp_kernels as kernels
 from freezeframe.emulator.iwarp.ddp_kernels import (
-    ADDRESS,
     DEPTH,
     ENDED,
-    HEADER_B,
-    LENGTH_OUT,
     MULPDU,
     READ_HEAD,
     READ_TAIL,
     RECEIVE_HEAD,
     RECEIVE_TAIL,
-    SENT,
 )
 from freezeframe.emulator.iwarp.layout import TAGGED_B, UNTAGGED_B, Cause
 from freezeframe.emulator.iwarp.mpa import MpaStream
@@ -32,6 +28,7 @@ from freezeframe.emulator.iwarp.mpa_send import HEADS_B, Words
 
 _TAGGED = struct.Struct(">BBIQ")
 _UNTAGGED = struct.Struct(">BBIIII")
+_MESSAGE = struct.Struct("@4q")  # the first words of `out`
 
 
 class DdpStream:
@@ -48,7 +45,7 @@ class DdpStream:
     def __init__(self, mpa: MpaStream, regions: Words, domain: int, version: int) -> None:
         self.mpa = mpa
         self._out = mpa.out_upper
-        self._out[MULPDU] = mpa.mulpdu_B
+        self._out[MULPDU] = self._mulpdu_B = mpa.mulpdu_B
         self._heads = mpa.heads
         self._msn = [1, 1, 1, 1]
         self._ddp = mpa.in_upper
@@ -75,7 +72,9 @@ class DdpStream:
         """Set the message that `go_on` sends: ``length`` octets at ``address`` to ``to`` of ``stag``."""
         version = self._version
         _TAGGED.pack_into(self._heads, HEADS_B, 0x80 | version, version << 6 | opcode, stag, to)
-        self._begin(TAGGED_B, address, length)
+        _MESSAGE.pack_into(self._out_words, 0, address, length, 0, 0)
+        if length > self._mulpdu_B:
+            self._look()
 
     def begin_untagged(
         self, opcode: int, queue: int, invalidates: int, address: int, length: int
@@ -86,18 +85,13 @@ class DdpStream:
         _UNTAGGED.pack_into(
             self._heads, HEADS_B, version, version << 6 | opcode, invalidates, queue, msn, 0
         )
-        self._begin(UNTAGGED_B, address, length)
+        _MESSAGE.pack_into(self._out_words, 0, address, length, 0, 0)
+        if length > self._mulpdu_B:
+            self._look()
 
-    def _begin(self, header_B: int, address: int, length: int) -> None:
-        out = self._out_words
-        if length > out[MULPDU]:
-            out[MULPDU] = self.mpa.look()
-        out[ADDRESS], out[LENGTH_OUT], out[HEADER_B] = (
-            address,
-            length,
-            header_B,
-        )
-        out[SENT] = out[ENDED] = 0
+    def _look(self) -> None:
+        """Take TCP's segments as they are by now."""
+        self._mulpdu_B = self._out_words[MULPDU] = self.mpa.look()
 
     def abandon(self) -> None:
         """Cut no further segments of the message that is being sent."""

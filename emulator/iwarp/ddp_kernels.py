@@ -50,7 +50,7 @@ from freezeframe.emulator.iwarp.mpa_send import (
 )
 
 # Words of `out`, of the message that is being sent.
-ADDRESS, LENGTH_OUT, SENT, ENDED, MULPDU, HEADER_B = range(6)
+ADDRESS, LENGTH_OUT, SENT, ENDED, MULPDU = range(5)
 
 # Words of `ddp`. Four of MSN, MO and OPEN, one a queue; OPEN is the opcode of a message begun, or -1.
 MSN, MO, OPEN = 0, 4, 8
@@ -95,7 +95,7 @@ def send_some(words: Words, heads: Octets, flags: int) -> Any:
     tx, out = words[:UPPER], words[UPPER:MESSAGE]
     message, iov = words[MESSAGE:PIECES], words[PIECES:]
     template = heads[HEADS_B:]
-    header_B = out[HEADER_B]
+    header_B = TAGGED_B if template[0] & 0x80 else UNTAGGED_B
     place = 6 if header_B == TAGGED_B else 14  # of the offset that grows: TO has 8 octets, MO 4
     size = 8 if header_B == TAGGED_B else 4
     while True:

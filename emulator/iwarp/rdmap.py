@@ -171,11 +171,13 @@ class RdmapStream:
                 status = self._send_queued(flags)
             finally:
                 self._lock.release()
+            if status == DONE:
+                continue
             if status == AGAIN:
                 if not flags:
                     self._fail(PeerSilentError(f"the peer takes nothing for {self._stall_s:g} s"))
                 self._more.release()
-            if status == AGAIN or (status == _STALLED and heard == self._heard):
+            if status == AGAIN or heard == self._heard:
                 return
 
     def _pending(self) -> bool:

@@ -59,9 +59,18 @@ class Comparison:
     def __init__(self) -> None:
         self._stack = ExitStack()
         try:
-            self._clients = {
-                name: self._client(crc=crc) for name, crc in ((OFF, False), (ON, True))
+            listeners = {
+                OFF: self._stack.enter_context(listener("--no-crc")),
+                ON: self._stack.enter_context(listener()),
             }
+            # Of their own for round trips: whoever wants Writes answered has all of them answered.
+            self._pinging, self._streaming = (
+                {
+                    name: self._client(*where, crc=name == ON, writes_back=back)
+                    for name, where in listeners.items()
+                }
+                for back in (True, False)
+            )
             host, port, pid = self._stack.enter_context(listener("--tcp"))
             self._plain = {
                 name: (plain_tcp.Client(host, port, gather=name == GATHER), pid)
@@ -71,10 +80,10 @@ class Comparison:
             self._stack.close()
             raise
 
-    def _client(self, *, crc: bool) -> tuple[Client, int]:
-        options = () if crc else ("--no-crc",)
-        host, port, pid = self._stack.enter_context(listener(*options))
-        client = Client(host, port, Options(crc=crc), _MEMORY_B, writes_back=True)
+    def _client(
+        self, host: str, port: int, pid: int, *, crc: bool, writes_back: bool
+    ) -> tuple[Client, int]:
+        client = Client(host, port, Options(crc=crc), _MEMORY_B, writes_back=writes_back)
         client.pair.start()
         self._stack.callback(client.pair.mpa.abort)
         return client, pid
@@ -97,12 +106,13 @@ class Comparison:
         def plain(client: plain_tcp.Client) -> float:
             return statistics.median(client.pings(size_B, count)) / 2
 
-        calls = self._calls(iwarp, plain, (OFF, ON, TCP))
+        calls = self._calls(self._pinging, iwarp, plain, (OFF, ON, TCP))
         return _in_turns(calls, rounds, count)
 
     def streams(self, size_B: int, count: int, rounds: int) -> dict[str, list[Measured]]:
         """Measure ``count`` messages one way, by RDMA Writes and of bare TCP: for each round the time of one."""
         calls = self._calls(
+            self._streaming,
             lambda client: client.stream(size_B, count) / count,
             lambda client: client.stream(size_B, count) / count,
             (OFF, ON, TCP, GATHER),
@@ -110,13 +120,13 @@ class Comparison:
         return _in_turns(calls, rounds, count)
 
     def _calls(
-        self, iwarp: Callable[[Client], float], plain: Callable[[plain_tcp.Client], float],
-        names: tuple[str, ...],
+        self, clients: Mapping[str, tuple[Client, int]], iwarp: Callable[[Client], float],
+        plain: Callable[[plain_tcp.Client], float], names: tuple[str, ...],
     ) -> dict[str, tuple[Callable[[], float], int]]:  # fmt: skip
         calls: dict[str, tuple[Callable[[], float], int]] = {}
         for name in names:
-            if name in self._clients:
-                client, pid = self._clients[name]
+            if name in clients:
+                client, pid = clients[name]
                 calls[name] = (lambda client=client: iwarp(client), pid)  # type: ignore[misc]
             else:
                 bare, pid = self._plain[name]

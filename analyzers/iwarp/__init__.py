@@ -1,1 +1,0 @@
-"""What went wrong on iWARP connections: broken rules, the first of each connection before what it drew after it."""
