@@ -15,6 +15,7 @@ from freezeframe.analyzers.card.view import CardsView, run_analysis, view_of
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.explain import Explanation
 from freezeframe.analyzers.explain import explain as explain_recording
+from freezeframe.analyzers.iwarp.explain import PacketExplanation, explain_packets
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.run_diff.compare import RunDiff, TapInRuns, diff_runs
 from freezeframe.analyzers.view import CaptureView
@@ -22,6 +23,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
+from freezeframe.capture.packets.recognise import is_packets
 
 __all__ = ["analyze", "check", "diff", "explain"]
 
@@ -65,19 +67,22 @@ def explain(capture: CardFolder, devices: Sequence[str] | None = None) -> CardEx
 @overload
 def explain(
     capture: Path | str, devices: Sequence[str] | None = None
-) -> Explanation | CardExplanation: ...
+) -> Explanation | CardExplanation | PacketExplanation: ...
 def explain(
     capture: AnyCapture, devices: Sequence[str] | None = None
-) -> Explanation | CardExplanation:
+) -> Explanation | CardExplanation | PacketExplanation:
     """Return what went wrong in a capture, best finding first; no finding for a clean one.
 
     Args:
-        capture: opened or by its path; of the built-in card, or of cards that are described by a file.
+        capture: opened or by its path; of the built-in card, of cards that are described by a file, or a
+            file of packets (pcap, pcapng).
         devices: names of the devices whose recordings may be used; all without. Of cards that are
             described by a file one at a time.
     Raises:
         InputError: the capture cannot be opened, has no such device, or holds several such cards.
     """
+    if isinstance(capture, Path | str) and is_packets(capture):
+        return explain_packets(capture)
     folder = opened(capture)
     if isinstance(folder, CardFolder):
         return explain_card(_one(folder, devices).recording())

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import CaptureArgument, DevicesOption, JsonOption
+from freezeframe.gui.cli.options import DevicesOption, JsonOption, argument
 
+ExplainedArgument = Annotated[
+    Path,
+    argument(
+        "CAPTURE", "Capture folder (NAME.ff), or packets: pcap, pcapng, - for standard input."
+    ),
+]
 _NONE = "none"  # among the candidates: what was seen fits a card without a fault as well
 
 FailOption = Annotated[
@@ -17,7 +26,7 @@ FailOption = Annotated[
 
 
 def run(
-    capture: CaptureArgument,
+    capture: ExplainedArgument,
     device: DevicesOption = None,
     fail_on_findings: FailOption = False,
     json: JsonOption = False,
@@ -33,7 +42,17 @@ def run(
       freezeframe explain fault.ff
       freezeframe explain fault.ff --json
       freezeframe explain fault.ff --device A
+      freezeframe explain lab.pcapng
     """
+    if is_packets(capture):
+        if device:
+            raise InputError(f"--device: is for captures of cards, and {capture} holds packets")
+        from freezeframe.gui.cli.work.packet_explanation import show_packet_explanation
+
+        broken = show_packet_explanation(capture, json=json)
+        if fail_on_findings and broken:
+            raise typer.Exit(EXIT_FINDINGS)
+        return
     from freezeframe.gui.cli.work.captures import card_folder, opened
 
     card = card_folder(capture)

@@ -64,6 +64,7 @@ def run(
       freezeframe export phy.sr --to vcd -o phy.vcd
       freezeframe export sim.fst --to sr --only top.mdc --only top.mdio --cut 1ms..2ms -o phy.sr
       freezeframe export nic.sr -d spi+enc28j60 --to pcapng -o frames.pcapng
+      freezeframe export lab.pcap --to pcapng -o lab-commented.pcapng
       freezeframe export fault.ff --to perfetto -o fault.pftrace
       freezeframe export fault.ff --to parquet -o fault.parquet
     """

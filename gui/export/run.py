@@ -13,11 +13,13 @@ from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.decoders.blame import texts_of
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.decoders.tap.tables import error_text, packet_tables, packet_text
+from freezeframe.gui.export.commented_packets import write_commented
 from freezeframe.gui.export.formats import FORMATS, Format
 from freezeframe.gui.export.material import Material, Wrote
 from freezeframe.gui.export.place import check_output, new_files
@@ -67,6 +69,10 @@ def export_file(
     several = _format(form).several
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
+    if form == "pcapng" and is_packets(path):
+        check_output(place, path, force=force)
+        with new_files([place], force=force) as temporary:
+            return Exported((place,), write_commented(path, temporary[0], specs, progress))
     # Before the work; with several tables `place` itself may be no file of theirs.
     check_output(place, path, force=force or several)
     source_notes: list[str] = []

@@ -1,0 +1,1 @@
+"""What went wrong on iWARP connections: broken rules, the first of each connection before what it drew after it."""
