@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from freezeframe.emulator.iwarp.conform.link import CAME, SENT, Record
-from freezeframe.emulator.iwarp.conform.requirement import FAIL, INCONCLUSIVE, PASS, Verdict
+from freezeframe.emulator.iwarp.conform.outcome import FAIL, INCONCLUSIVE, PASS
+from freezeframe.emulator.iwarp.conform.requirement import Verdict
 from freezeframe.emulator.iwarp.conform.results import LAYERS, layer
 from freezeframe.emulator.iwarp.conform.suite import Results
 from freezeframe.gui.report.html import Html, element, join, page, table

@@ -8,12 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from freezeframe.emulator.iwarp.conform.link import Link, say
-from freezeframe.emulator.iwarp.conform.requirement import (
-    INITIATOR,
-    FailedError,
-    UnclearError,
-    requirement,
-)
+from freezeframe.emulator.iwarp.conform.outcome import INITIATOR, FailedError, UnclearError
+from freezeframe.emulator.iwarp.conform.requirement import requirement
 from freezeframe.emulator.iwarp.conform.responder_startup import closes
 from freezeframe.emulator.iwarp.conform.trial import Trial
 from freezeframe.emulator.iwarp.layout import Opcode, Segment

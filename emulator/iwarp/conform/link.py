@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from freezeframe.emulator.iwarp.conform.requirement import FailedError, UnclearError
+from freezeframe.emulator.iwarp.conform.outcome import FailedError, UnclearError
 from freezeframe.emulator.iwarp.errors import PeerGoneError, PeerSilentError
 from freezeframe.emulator.iwarp.fpdu import Fpdu
 from freezeframe.emulator.iwarp.layout import (

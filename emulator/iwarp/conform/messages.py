@@ -5,11 +5,8 @@ from __future__ import annotations
 import struct
 
 from freezeframe.emulator.iwarp.conform.link import Link, Outcome
-from freezeframe.emulator.iwarp.conform.requirement import (
-    FailedError,
-    UnclearError,
-    requirement,
-)
+from freezeframe.emulator.iwarp.conform.outcome import FailedError, UnclearError
+from freezeframe.emulator.iwarp.conform.requirement import requirement
 from freezeframe.emulator.iwarp.conform.segments import NOWHERE, pattern, read_back
 from freezeframe.emulator.iwarp.conform.trial import Trial
 from freezeframe.emulator.iwarp.errors import PeerGoneError

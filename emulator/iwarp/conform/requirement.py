@@ -6,19 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from freezeframe.emulator.iwarp.conform.outcome import ANY
+
 if TYPE_CHECKING:
     from freezeframe.emulator.iwarp.conform.trial import Trial
-
-PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
-ANY, RESPONDER, INITIATOR = "any", "responder", "initiator"
-
-
-class FailedError(Exception):
-    """The peer broke the requirement; the text says how."""
-
-
-class UnclearError(Exception):
-    """It could not be found out; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,8 @@ import struct
 import time
 
 from freezeframe.emulator.iwarp.conform.link import Link, say
-from freezeframe.emulator.iwarp.conform.requirement import (
-    RESPONDER,
-    FailedError,
-    UnclearError,
-    requirement,
-)
+from freezeframe.emulator.iwarp.conform.outcome import RESPONDER, FailedError, UnclearError
+from freezeframe.emulator.iwarp.conform.requirement import requirement
 from freezeframe.emulator.iwarp.conform.trial import Trial
 from freezeframe.emulator.iwarp.layout import Opcode, Segment
 from freezeframe.emulator.iwarp.startup import (

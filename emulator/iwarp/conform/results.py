@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree
 
-from freezeframe.emulator.iwarp.conform.requirement import FAIL, INCONCLUSIVE, PASS, Verdict
+from freezeframe.emulator.iwarp.conform.outcome import FAIL, INCONCLUSIVE, PASS
+from freezeframe.emulator.iwarp.conform.requirement import Verdict
 from freezeframe.emulator.iwarp.conform.suite import Results
 
 LAYERS = {1: "startup", 2: "MPA", 3: "DDP", 4: "RDMAP"}

@@ -5,11 +5,8 @@ from __future__ import annotations
 import hashlib
 
 from freezeframe.emulator.iwarp.conform.link import Link
-from freezeframe.emulator.iwarp.conform.requirement import (
-    FailedError,
-    UnclearError,
-    requirement,
-)
+from freezeframe.emulator.iwarp.conform.outcome import FailedError, UnclearError
+from freezeframe.emulator.iwarp.conform.requirement import requirement
 from freezeframe.emulator.iwarp.conform.trial import Region, Trial
 from freezeframe.emulator.iwarp.layout import READ_QUEUE, Opcode, ReadRequest, Segment
 

@@ -15,17 +15,15 @@ from freezeframe.emulator.iwarp.conform import (
     segments,
 )
 from freezeframe.emulator.iwarp.conform.link import Record
-from freezeframe.emulator.iwarp.conform.requirement import (
+from freezeframe.emulator.iwarp.conform.outcome import (
     ANY,
     FAIL,
     INCONCLUSIVE,
     PASS,
-    REQUIREMENTS,
     FailedError,
-    Requirement,
     UnclearError,
-    Verdict,
 )
+from freezeframe.emulator.iwarp.conform.requirement import REQUIREMENTS, Requirement, Verdict
 from freezeframe.emulator.iwarp.conform.trial import Subject, Trial
 from freezeframe.emulator.iwarp.errors import IwarpError
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from freezeframe.emulator.iwarp.conform.link import Link, Record
-from freezeframe.emulator.iwarp.conform.requirement import (
+from freezeframe.emulator.iwarp.conform.outcome import (
     INITIATOR,
     RESPONDER,
     FailedError,

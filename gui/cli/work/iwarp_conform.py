@@ -11,13 +11,8 @@ import typer
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.listen import listen_address
 from freezeframe.emulator.iwarp.conform.evidence import write_evidence
-from freezeframe.emulator.iwarp.conform.requirement import (
-    FAIL,
-    INCONCLUSIVE,
-    PASS,
-    REQUIREMENTS,
-    Verdict,
-)
+from freezeframe.emulator.iwarp.conform.outcome import FAIL, INCONCLUSIVE, PASS
+from freezeframe.emulator.iwarp.conform.requirement import REQUIREMENTS, Verdict
 from freezeframe.emulator.iwarp.conform.results import document, junit
 from freezeframe.emulator.iwarp.conform.suite import collect
 from freezeframe.emulator.iwarp.conform.trial import Region, Subject

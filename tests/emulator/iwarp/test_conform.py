@@ -11,14 +11,8 @@ import pytest
 
 from freezeframe.emulator.iwarp.conform import results
 from freezeframe.emulator.iwarp.conform.evidence import write_evidence
-from freezeframe.emulator.iwarp.conform.requirement import (
-    ANY,
-    INITIATOR,
-    PASS,
-    REQUIREMENTS,
-    RESPONDER,
-    Requirement,
-)
+from freezeframe.emulator.iwarp.conform.outcome import ANY, INITIATOR, PASS, RESPONDER
+from freezeframe.emulator.iwarp.conform.requirement import REQUIREMENTS, Requirement
 from freezeframe.emulator.iwarp.conform.suite import Results, collect, judge
 from freezeframe.emulator.iwarp.conform.trial import Subject
 from freezeframe.emulator.iwarp.mpa import Options
