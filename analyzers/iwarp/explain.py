@@ -77,6 +77,11 @@ class PacketFinding:
     answer: Answer | None = None
 
     @property
+    def diagnosis(self) -> str:
+        """The name of the rule that was broken first, as findings on cards have theirs."""
+        return self.first.rule
+
+    @property
     def answer_text(self) -> str:
         """Return how the peer answered, and whether as the RFC asks."""
         asked = self.first.terminate

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import freezeframe as ff
-from freezeframe.analyzers.card.explain import explain_card
+from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.finding import text_hash
 from freezeframe.capture.card.reading import parse_card, read_card
@@ -162,7 +162,9 @@ def test_python_does_the_same(capture: Path) -> None:
 
 def test_the_crc_that_stands_and_that_of_the_bytes_are_the_evidence(capture: Path) -> None:
     good = zlib.crc32(_frame(_BAD)[:-4])
-    (finding,) = ff.explain(capture).findings
+    explanation = ff.explain(capture)
+    assert isinstance(explanation, CardExplanation)
+    (finding,) = explanation.findings
     told = finding.evidence[0]
     assert told.text == (
         f"For: its CRC is wrong; FCS {good ^ 1:#010x}, its bytes give {good:#010x}"
