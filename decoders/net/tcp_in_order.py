@@ -1,6 +1,7 @@
 """The segments of most captures: next in the stream of a connection that is known, and handed on where they lie.
 
-A loop of its own, because what else can happen to a segment needs so much code that it would be twice as slow.
+A loop of its own, called as such, because what else can happen to a segment needs so much code that, compiled into
+one, the loop is half as fast.
 
 Source: RFC 9293, 3.1 (header).
 """
@@ -109,18 +110,19 @@ def acknowledge(side, s, ack, packet, t_ps):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def follow_in_order(  # type: ignore[no-untyped-def]
-    connection, side, table, past, past_key, now, out, buffer, offset, captured, wire_B, times, linktype, first, begin
+    connection, side, table, past, past_key, now, out, buffer, offset, captured, wire_B, times, linktype, first, begin,
+    end,
 ):  # fmt: skip
-    """Follow packets from ``begin`` on; return which is the first that needs more than this."""
-    for i in range(begin, offset.size):
+    """Follow packets of ``[begin, end)``; return which is the first that needs more than this."""
+    for i in range(begin, end):
         at, size = offset[i], captured[i]
-        version, l3, l4, data, end = segment_at(buffer, at, size, wire_B[i], linktype[i])
+        version, l3, l4, data, stop = segment_at(buffer, at, size, wire_B[i], linktype[i])
         if data < 0:
             if l4 == FRAGMENT:
                 return i
             continue
-        a, length = at + l4, end - data
-        if byte(buffer, a + 13) & (SYN_FLAG | RST_FLAG | FIN_FLAG) or end > size:
+        a, length = at + l4, stop - data
+        if byte(buffer, a + 13) & (SYN_FLAG | RST_FLAG | FIN_FLAG) or stop > size:
             return i
         ports, seq = big_4(buffer, a), big_4(buffer, a + 4)
         src, src_low, dst, dst_low = addresses_at(buffer, at + l3, version)
@@ -154,4 +156,4 @@ def follow_in_order(  # type: ignore[no-untyped-def]
             side[s, NEXT] = position + length
         if byte(buffer, a + 13) & ACK_FLAG and side[o, STATE] & BASED:
             acknowledge(side, o, big_4(buffer, a + 8), first + i, times[i])
-    return offset.size
+    return max(begin, end)

@@ -103,6 +103,7 @@ _WRAP = 1 << 32
 _OLDEST_AGAIN = 1 << 30  # the largest window: what is older is ahead, by a gap of more than 2 GB
 # What came after its acknowledgement may only have been captured late: packets of several queues change places.
 _PATIENCE_PACKETS, _PATIENCE_PS = 256, 10_000_000_000
+RUN = 256  # packets, before the loop for those in order has its turn again
 _SPLITS = 64  # pages beyond its own that a segment may need, as it fills holes between held ones
 
 
@@ -426,21 +427,22 @@ def _slow(state, out, buffer, at, size, wire_B, t_ps, linktype, packet):  # type
 
 
 @njit(cache=True, nogil=True)
-def follow(state, out, buffer, offset, captured, wire_B, times, linktype, first, last):  # type: ignore[no-untyped-def]
-    """Follow the TCP packets of a block; `State` and rows of ``out`` are changed."""
-    i = 0
-    while True:
-        i = follow_in_order(
-            state.connection, state.side, state.table, state.past, state.past_key, state.now, out,
-            buffer, offset, captured, wire_B, times, linktype, first, i,
-        )  # fmt: skip
-        if i == offset.size:
-            break
+def follow(state, out, buffer, offset, captured, wire_B, times, linktype, first, begin):  # type: ignore[no-untyped-def]
+    """Follow some packets from ``begin`` on, of any kind; return where it stopped. Rows of ``out`` are written."""
+    end, i = min(begin + RUN, offset.size), begin
+    while i < end:
         _slow(
             state, out, buffer, offset[i], captured[i], wire_B[i], times[i], linktype[i], first + i
         )
-        i += 1
-    if last:
-        packet, t_ps = np.int64(first + i - 1), times[i - 1] if i else np.int64(0)
-        while state.now[LIVE]:
-            _close(state, out, buffer, least_recent(state), AT_END, packet, t_ps)
+        i = follow_in_order(
+            state.connection, state.side, state.table, state.past, state.past_key, state.now, out,
+            buffer, offset, captured, wire_B, times, linktype, first, i + 1, end,
+        )  # fmt: skip
+    return i
+
+
+@njit(cache=True, nogil=True)
+def close_all(state, out, buffer, packet, t_ps):  # type: ignore[no-untyped-def]
+    """Close all connections, the least recently used first."""
+    while state.now[LIVE]:
+        _close(state, out, buffer, least_recent(state), AT_END, packet, t_ps)

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from freezeframe.capture.packets.block import MOST_PACKETS, PacketBlock
 from freezeframe.decoders.net import tcp_state as place
 from freezeframe.decoders.net.tcp_connections import free_closed
-from freezeframe.decoders.net.tcp_kernels import follow
+from freezeframe.decoders.net.tcp_in_order import follow_in_order
+from freezeframe.decoders.net.tcp_kernels import close_all, follow
 from freezeframe.decoders.net.tcp_state import (
     AGAIN,
     AT_END,
@@ -135,6 +136,7 @@ class TcpStreams:
         self._state = new_state()
         self._state.now[place.SAY_AGAIN] = retransmissions
         self._out = np.empty((place.PIECE_ROWS, 1 << 12), np.int64)
+        self._t_ps = 0  # of the packet before
         self._connections = Connections(self._state.connection, self._state.side)
 
     @property
@@ -167,10 +169,21 @@ class TcpStreams:
         if self._out.shape[1] < most:
             self._out = np.empty((place.PIECE_ROWS, most), np.int64)
         now[place.PIECES] = 0
-        follow(
-            state, self._out, buffer, block.offset, block.length, block.wire_B, block.t_ps, block.linktype,
-            block.first, last,
+        packets = (
+            self._out, buffer, block.offset, block.length, block.wire_B, block.t_ps, block.linktype, block.first
         )  # fmt: skip
+        at = 0
+        while at < count:
+            at = follow_in_order(
+                state.connection, state.side, state.table, state.past, state.past_key, now, *packets, at, count
+            )  # fmt: skip
+            if at < count:
+                at = follow(state, *packets, at)
+        if last:
+            t_ps = int(block.t_ps[-1]) if count else self._t_ps
+            close_all(state, self._out, buffer, block.first + count - 1, t_ps)
+        if count:
+            self._t_ps = int(block.t_ps[-1])
         if now[place.OVERFLOW]:
             raise RuntimeError(f"{now[place.OVERFLOW]} pieces of TCP streams more than expected")
         out = self._out[:, : now[place.PIECES]]
