@@ -123,6 +123,10 @@ class DdpStream:
     def first_came(self) -> None:
         self.state[kernels.FIRST_TELL] = self.state[kernels.RTR] = 0
 
+    def tolerate(self, layer: int, etype: int, code: int) -> None:
+        """Pass over segments with this error in silence (`quirks`)."""
+        self.state[kernels.TOLERATED] = int(kernels.cause(layer, etype, code))
+
     def tell_writes(self) -> None:
         """Tell of RDMA Writes too."""
         self.state[kernels.WRITES_TELL] = 1

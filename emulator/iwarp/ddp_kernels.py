@@ -55,7 +55,7 @@ ADDRESS, LENGTH_OUT, SENT, ENDED, MULPDU = range(5)
 # Words of `ddp`. Four of MSN, MO and OPEN, one a queue; OPEN is the opcode of a message begun, or -1.
 MSN, MO, OPEN = 0, 4, 8
 (VERSION, DOMAIN, RECEIVE_HEAD, RECEIVE_TAIL, READ_HEAD, READ_TAIL, READ_DONE, PENDING, EVENTS, WRITES, WRITES_TELL,
- RTR, CONTROL_LENGTH, OCTETS, FIRST_TELL) = range(12, 27)  # fmt: skip
+ RTR, CONTROL_LENGTH, OCTETS, FIRST_TELL, TOLERATED) = range(12, 28)  # fmt: skip
 
 # Columns of the tables: registered memory, posted receives, reads that wait for their response, what happened.
 (REGION_ADDRESS, REGION_LENGTH, REGION_RIGHTS, REGION_STAG, REGION_BASE, REGION_DOMAIN) = range(6)
@@ -312,9 +312,11 @@ def receive(words, memory, regions, rows, events):  # type: ignore[no-untyped-de
             status = mpa.verdict(rx, memory)
             if status != mpa.READY:
                 ddp[PENDING] = cause(2, 0, 2 if status == mpa.CRC_WRONG else 3)
-            if ddp[PENDING]:
+            told = 0
+            if not ddp[PENDING]:
+                told = _deliver(ddp, rx, memory, events)
+            elif ddp[PENDING] != ddp[TOLERATED]:
                 return BREACH
-            told = _deliver(ddp, rx, memory, events)
             ddp[EVENTS] += told == 1
             if told == 2:
                 return CONTROLLED

@@ -5,6 +5,7 @@ Source: RFC 5044, 7; RFC 6581 (enhanced connection setup); RFC 5044, appendix C 
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import socket
@@ -21,7 +22,9 @@ from freezeframe.emulator.iwarp.errors import (
     StartupError,
 )
 from freezeframe.emulator.iwarp.faults import Order
+from freezeframe.emulator.iwarp.quirks import NONE, Quirks
 from freezeframe.emulator.iwarp.startup import (
+    HEADER_B,
     READ,
     SEND,
     ULP_NEGOTIATES,
@@ -50,6 +53,7 @@ class Options:
         startup_s: limit for the whole of the other's MPA frame. stall_s: limit for an FPDU to go on, either way.
         mulpdu_B: the longest ULPDU to send; 0: what fits a TCP segment.
         faults, seed: rules to break in what this end sends (`faults`); what they leave to chance follows from the seed.
+        quirks: what this end does wrong as a receiver (`quirks`); none but to test who tests it.
         posts_wait: posting waits while the socket is full, for ``stall_s`` at most; False where that is not wanted, as
             in asyncio.
     """
@@ -68,6 +72,7 @@ class Options:
     posts_wait: bool = True
     faults: tuple[Order, ...] = ()
     seed: int = 1
+    quirks: Quirks = NONE
 
     @property
     def enhanced(self) -> Enhanced | None:
@@ -118,11 +123,57 @@ def initiate(connected: socket.socket, options: Options) -> Negotiated:
         options.enhanced,
     )  # fmt: skip
     _send_frame(connected, sent, options.startup_s)
-    came = read_frame(connected, options.startup_s)
-    if not came.is_reply:
-        raise StartupError("the Request is answered by a Request", "mpa-two-requests")
-    if came.reject:
+    came = _taken(connected, options)
+    if came is not None and came.reject:
         raise RejectedError(f"rejected: private data {came.private_data!r}", came.private_data)
+    try:
+        if came is not None:
+            return _agree(sent, came, options)
+    except StartupError as error:
+        if error.rule not in options.quirks.accepts:
+            raise
+    return Negotiated(
+        True, False, options.markers, True, options.revision, options.ird, options.ord, 0, b""
+    )  # fmt: skip
+
+
+def _taken(
+    connected: socket.socket, options: Options, *, is_reply: bool = True
+) -> StartupFrame | None:
+    """Return the peer's MPA frame, which must be a Reply, or a Request; None for a wrong one that a quirk accepts.
+
+    Errors as of `initiate` and `respond`.
+    """
+    quirks, at_once = options.quirks, HEADER_B
+    if "frame-at-once" in quirks:
+        connected.settimeout(options.startup_s)
+        with contextlib.suppress(OSError):  # told below
+            at_once = len(connected.recv(1 << 16, socket.MSG_PEEK))
+    try:
+        came = read_frame(connected, options.startup_s)
+        if came.is_reply and not is_reply:
+            raise StartupError("a Reply without a Request", "mpa-two-replies")
+        if is_reply and not came.is_reply:
+            raise StartupError("the Request is answered by a Request", "mpa-two-requests")
+    except StartupError as error:
+        if error.rule not in quirks.accepts:
+            raise
+        return None
+    if (
+        ("few-private-octets" in quirks and len(came.private_data) > 100)
+        or ("reserved-bits" in quirks and came.reserved)
+        or at_once < HEADER_B
+    ):
+        raise StartupError("a frame that this end is set up to refuse")
+    return came
+
+
+def _agree(sent: StartupFrame, came: StartupFrame, options: Options) -> Negotiated:
+    """Return what a Request and its Reply come to.
+
+    Raises:
+        StartupError: the Reply does not fit the Request.
+    """
     if came.revision != options.revision:
         raise StartupError(
             f"revision {came.revision} in the Reply, {options.revision} in the Request",
@@ -164,10 +215,10 @@ def respond(connected: socket.socket, options: Options, *, reject: bool = False)
         StartupError: what came is no Request that can be served.
         PeerGoneError, PeerSilentError: it did not come.
     """
-    came = read_frame(connected, options.startup_s)
-    if came.is_reply:
-        raise StartupError("a Reply without a Request", "mpa-two-replies")
-    if came.revision > options.revision:
+    came = _taken(connected, options, is_reply=False) or StartupFrame(False)
+    if "no-reply" in options.quirks:
+        raise StartupError("a Request that this end is set up not to answer")
+    if came.revision > options.revision and "mpa-revision" not in options.quirks.accepts:
         raise StartupError(
             f"revision {came.revision} is asked for, {options.revision} is the highest served",
             "mpa-revision",
@@ -216,15 +267,17 @@ class MpaStream:
         for name in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             connected.setsockopt(socket.SOL_SOCKET, name, limit)
         self._looks = 0 if options.mulpdu_B else _LOOKS
-        self._markers_out = agreed.markers_out
+        quirks = options.quirks
+        markers = (agreed.markers_out or "always-markers" in quirks) and "no-markers" not in quirks
+        self._markers_out = markers
         self.mulpdu_B = options.mulpdu_B
         self.look()
         # One array a kernel where it can be: each costs a tenth of a microsecond a call.
         self.out_words = np.zeros(mpa_send.WORDS, np.int64)
         self.tx = self.out_words[: mpa_send.TX_WORDS]
         self.tx[mpa_send.FD] = connected.fileno()
-        self.tx[mpa_send.MARKERS] = agreed.markers_out
-        self.tx[mpa_send.CRC] = agreed.crc
+        self.tx[mpa_send.MARKERS] = markers
+        self.tx[mpa_send.CRC] = agreed.crc and "no-crc-sent" not in quirks
         self.out_upper = self.out_words[mpa_send.UPPER : mpa_send.MESSAGE]
         self.heads = bytearray(mpa_send.HEADS_B + mpa_send.TEMPLATE_B)
         self.in_words = np.zeros(mpa_receive.WORDS, np.int64)
@@ -232,7 +285,7 @@ class MpaStream:
         self.in_upper = self.in_words[mpa_receive.UPPER : mpa_receive.MESSAGE]
         self.rx[mpa_receive.FD] = connected.fileno()
         self.rx[mpa_receive.MARKERS] = agreed.markers_in
-        self.rx[mpa_receive.CRC] = agreed.crc
+        self.rx[mpa_receive.CRC] = agreed.crc and "no-crc-checked" not in quirks
         self.memory = np.zeros(mpa_receive.MEMORY_B, np.uint8)
 
     def look(self) -> int:

@@ -114,6 +114,9 @@ class RdmapStream:
         self._closing = self._stopped = False
         self._most_reads = min(agreed.ord, kernels.DEPTH)
         self.ended = threading.Event()
+        self._quirks = options.quirks
+        if options.quirks.tolerates:
+            ddp.tolerate(*options.quirks.tolerates)
         if not agreed.initiator:
             ddp.expect_first(agreed.rtr)
         elif agreed.rtr:
@@ -318,7 +321,14 @@ class RdmapStream:
         else:
             self._breach(_UNEXPECTED, f"opcode {opcode} is not served")
 
+    def _closing_late(self) -> None:
+        """Hold the connection open much longer than anybody waits (`quirks`)."""
+        time.sleep(2 * self._stall_s)
+
     def _terminated(self, payload: bytes) -> None:
+        if "terminate-answered" in self._quirks:
+            self._breach(_UNEXPECTED, "ended it")
+            return
         try:
             cause = terminate_cause(payload)
         except ValueError as error:
@@ -374,6 +384,9 @@ class RdmapStream:
             )
         elif status != mpa_receive.CLOSED:
             self._fail(PeerGoneError(f"the connection broke: {mpa.receive_error()}"))
+        elif "open-after-fin" in self._quirks:
+            self._closing_late()
+            self._fail(PeerGoneError("the peer has closed the connection"))
         elif mpa.inside:
             self._fail(PeerGoneError("the connection ended inside an FPDU", inside=True))
         else:
@@ -381,18 +394,27 @@ class RdmapStream:
 
     def _breach(self, cause: Cause, text: str, read_request: bytes = b"") -> None:
         """Answer what the peer did wrong: a Terminate goes out, and nothing after it."""
+        quirks = self._quirks
+        if cause == quirks.tolerates:
+            return
         layer, etype, code = cause
         said = f"layer {layer}, type {etype}, code {code:#04x}"
-        header, length = (b"", 0) if layer == 2 else self._ddp.header()
+        silent = layer == 2 or "terminate-without-header" in quirks
+        header, length = (b"", 0) if silent else self._ddp.header()
+        if "terminate-without-read" in quirks:
+            read_request = b""
         self._stopped = True
         payload = np.frombuffer(terminate_payload(cause, header, read_request, length), np.uint8)
         with self._lock:
             self._ddp.abandon()  # the segment that is under way is ended, its message is not
-            if self._current is None or self._ddp.go_on(0) == DONE:
+            told = "no-terminate" not in quirks
+            if told and (self._current is None or self._ddp.go_on(0) == DONE):
                 self._ddp.begin_untagged(
                     Opcode.TERMINATE, TERMINATE_QUEUE, 0, int(payload.ctypes.data), len(payload)
                 )
                 self._ddp.go_on(0)
+            if "open-after-terminate" in quirks:
+                self._closing_late()
             self._ddp.mpa.end_output()
         self.error = BreachError(f"the peer {text or 'broke a rule'}: Terminate, {said}", cause)
 

@@ -46,9 +46,11 @@ def _first(link: Link) -> Segment:
     """Return the peer's first segment.
 
     Raises:
-        UnclearError: none comes.
+        FailedError: it ends the connection. UnclearError: nothing comes.
     """
     outcome = link.hear(link.limit_s, lambda _: True)
+    if outcome.kind in ("closed", "reset", "cut"):
+        raise FailedError(f"its first FPDU was awaited: {outcome}")
     if outcome.segment is None:
         raise UnclearError(f"its first FPDU was awaited: {outcome}")
     return outcome.segment
@@ -192,7 +194,9 @@ def _two_requests(trial: Trial) -> str:
     INITIATOR,
 )
 def _reserved(trial: Trial) -> str:
-    return trial.open(reserved=0x0F).alive()
+    link, _, _ = _answered(trial, reserved=0x0F)
+    _first(link)
+    return link.alive()
 
 
 @requirement(

@@ -391,9 +391,7 @@ def _revision_0(trial: Trial) -> str:
 def _no_rtr(trial: Trial) -> str:
     link, _, _ = _enhanced(trial, Enhanced(4, 4, True, WRITE))
     link.ask_nothing()
-    outcome = link.response()
-    if outcome.kind == "response":
-        raise FailedError("answered, as if it were agreed")
+    outcome = link.refusal()
     if outcome.kind == "silent":
         raise UnclearError("silence")
     if outcome.cause not in (None, (2, 0, 7)):

@@ -16,7 +16,7 @@ from freezeframe.emulator.iwarp.conform.requirement import REQUIREMENTS, Require
 from freezeframe.emulator.iwarp.conform.suite import Results, collect, judge
 from freezeframe.emulator.iwarp.conform.trial import Subject
 from freezeframe.emulator.iwarp.mpa import Options
-from tests.emulator.iwarp.ends import two_ends
+from tests.emulator.iwarp.ends import let_compile
 from tests.emulator.iwarp.subject import initiator, responder
 
 INITIATING = Options(startup_s=0.3, stall_s=2.0, markers=True, peer_to_peer=True)
@@ -24,12 +24,7 @@ INITIATING = Options(startup_s=0.3, stall_s=2.0, markers=True, peer_to_peer=True
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
-    """Let a message pass, so that no peer waits for kernels to be compiled."""
-    with two_ends() as (a, b):
-        a.pair.post_send(a.region, 0, 4)
-        b.completions.wait()
-        a.pair.post_read(a.region, 0, 4, stag=b.region.stag, to=0)
-        a.completions.wait(), a.completions.wait()
+    let_compile()
 
 
 def _of(*roles: str) -> list[Requirement]:

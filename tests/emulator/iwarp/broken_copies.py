@@ -1,0 +1,120 @@
+"""Copies of our stack, each broken in one way, and the requirements that must find it out.
+
+A copy is broken as a receiver by a quirk, as a sender by a fault, or by its setting. Its number must fail;
+the others may fail or be inconclusive, for they follow from the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from freezeframe.emulator.iwarp.faults import Order
+from freezeframe.emulator.iwarp.mpa import Options
+from freezeframe.emulator.iwarp.quirks import Quirks
+from tests.emulator.iwarp.subject import PATIENT
+
+CALLING = replace(PATIENT, peer_to_peer=True)
+Copies = dict[int, tuple[Options, tuple[int, ...]]]
+
+
+def _named(name: str, *follow: int, of: Options = PATIENT) -> tuple[Options, tuple[int, ...]]:
+    return replace(of, quirks=Quirks(frozenset([name]))), follow
+
+
+def _accepts(rule: str, *follow: int, of: Options = PATIENT) -> tuple[Options, tuple[int, ...]]:
+    return replace(of, quirks=Quirks(accepts=frozenset([rule]))), follow
+
+
+def _tolerates(layer: int, etype: int, code: int, *follow: int) -> tuple[Options, tuple[int, ...]]:
+    return replace(PATIENT, quirks=Quirks(tolerates=(layer, etype, code))), follow
+
+
+def _fault(
+    name: str, *follow: int, message: int = 1, of: Options = PATIENT
+) -> tuple[Options, tuple[int, ...]]:
+    return replace(of, faults=(Order(name, message),)), follow
+
+
+_STUCK = replace(PATIENT, startup_s=60.0)
+_TERMINATES = (416, 417, 418, 419, 420, 423)
+
+_ENHANCED = (117, 118, 119, 120, 123, 124, 125, 126)
+_FPDUS = (104, 105, *_ENHANCED, *range(201, 214), *range(301, 319), *range(401, 424))
+"""Whatever takes a Reply, or reads FPDUs of the peer."""
+
+RESPONDERS: Copies = {
+    101: _named("no-reply", *range(102, 127), *_FPDUS),
+    102: _fault("mpa-revision", 122),
+    104: _named("few-private-octets"),
+    105: _named("reserved-bits"),
+    106: _named("frame-at-once"),
+    107: _accepts("mpa-key"),
+    108: _fault("mpa-responder-first"),
+    109: _accepts("mpa-revision"),
+    110: _accepts("mpa-private-data-length"),
+    111: _accepts("mpa-two-replies"),
+    112: (_STUCK, (113,)),
+    113: (_STUCK, (112,)),
+    114: (replace(PATIENT, crc=False), (206,)),
+    116: _fault("mpa-enhanced-mismatch", 115, *_ENHANCED),
+    117: _fault("mpa-ord-over-ird"),
+    118: _fault("mpa-model-mismatch", 119),
+    119: _fault("mpa-rtr-not-offered"),
+    121: _accepts("mpa-enhanced-short"),
+    123: _tolerates(2, 0, 7),
+    201: _named("no-crc-sent", 202, 203, 204),
+    202: _named("no-markers"),
+    203: _named("always-markers", *_FPDUS),
+    204: _fault("mpa-pad"),
+    205: _named("no-crc-checked", 206),
+    206: _named("no-crc-checked", 205),
+    301: _tolerates(1, 2, 6),
+    302: _tolerates(1, 1, 4),
+    303: _tolerates(1, 2, 1, *_TERMINATES),
+    304: _tolerates(1, 2, 3, 316),
+    305: _tolerates(1, 2, 4, 317),
+    306: _tolerates(1, 2, 5, 318),
+    308: _tolerates(1, 1, 0),
+    310: _tolerates(1, 1, 1, 311, 313),
+    311: _tolerates(1, 1, 1, 310, 313),
+    312: _tolerates(1, 1, 3),
+    316: _tolerates(1, 2, 3, 304),
+    317: _tolerates(1, 2, 4, 305),
+    318: _tolerates(1, 2, 5, 306),
+    401: _tolerates(0, 2, 5),
+    402: _tolerates(0, 2, 6, 411, 412, 413, 414),
+    404: _fault("rdmap-response-to", 313, 314, 409),
+    406: _tolerates(0, 1, 0, 418),
+    407: _tolerates(0, 1, 1),
+    408: _tolerates(0, 1, 4),
+    409: _fault("rdmap-response-length", 313, 314, 404),
+    410: _tolerates(0, 2, 0xFF),
+    411: _tolerates(0, 2, 6, 402, 412, 413, 414),
+    412: _tolerates(0, 2, 6, 402, 411, 413, 414),
+    413: _tolerates(0, 2, 6, 402, 411, 412, 414),
+    414: _tolerates(0, 2, 6, 402, 411, 412, 413),
+    415: _tolerates(0, 1, 9),
+    417: _named("terminate-without-header", 418),
+    418: _named("terminate-without-read"),
+    420: _named("open-after-terminate"),
+    421: _named("terminate-answered"),
+    422: _named("open-after-fin", 212),
+    423: _named("no-terminate"),
+}
+
+INITIATORS: Copies = {
+    151: _fault("mpa-revision", 159, 160, 161, 166, of=CALLING),
+    153: _fault("mpa-initiator-early", *range(154, 159), *range(162, 167), 202, of=CALLING),
+    155: _accepts("mpa-key", of=CALLING),
+    156: _accepts("mpa-revision", of=CALLING),
+    157: _accepts("mpa-private-data-length", of=CALLING),
+    158: _accepts("mpa-two-requests", of=CALLING),
+    159: _named("reserved-bits", of=CALLING),
+    160: _named("frame-at-once", of=CALLING),
+    161: _named("few-private-octets", of=CALLING),
+    162: (replace(CALLING, startup_s=60.0), ()),
+    163: _accepts("mpa-ord-over-ird", of=CALLING),
+    164: _accepts("mpa-model-mismatch", of=CALLING),
+    165: _accepts("mpa-enhanced-mismatch", of=CALLING),
+    166: _fault("mpa-rtr-missing", of=CALLING),
+}
