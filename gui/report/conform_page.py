@@ -40,7 +40,7 @@ def _verdicts(verdicts: list[Verdict]) -> Html:
         (
             str(v.requirement.number),
             v.outcome,
-            join(v.requirement.text, element("br"), element("small", v.requirement.done)),
+            join(v.requirement.text, element("div", v.requirement.done, css="note")),
             v.requirement.clause,
             v.seen,
         )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from freezeframe.emulator.iwarp.conform.requirement import FAIL
+from freezeframe.emulator.iwarp.conform.outcome import FAIL
 from freezeframe.emulator.iwarp.conform.suite import chosen, judge
 from tests.decoders.iwarp.breaches import NAMES, break_stream
 from tests.decoders.iwarp.bulk import write_bulk

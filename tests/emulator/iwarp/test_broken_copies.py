@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from freezeframe.emulator.iwarp.conform.requirement import FAIL, REQUIREMENTS
+from freezeframe.emulator.iwarp.conform.outcome import FAIL
+from freezeframe.emulator.iwarp.conform.requirement import REQUIREMENTS
 from freezeframe.emulator.iwarp.conform.suite import judge
 from freezeframe.emulator.iwarp.quirks import QUIRKS, Quirks
 from tests.emulator.iwarp.broken_copies import INITIATORS, RESPONDERS
