@@ -44,14 +44,14 @@ def fpdu_schema() -> pa.Schema:
     have all octets); ``reason``: why it is likely bad, and ``flipped_bit`` the bit counted from ``position``, bit 0 the
     lowest of the first octet, -1 where it was not one. Untagged segments have ``queue``, ``msn``, ``mo`` and the
     ``invalidated`` STag, tagged ones ``stag`` and ``to``; null where the segment is of the other sort, or its header
-    is not there. ``payload``: where it was asked for.
+    is not there. ``to`` is a bit pattern. ``payload``: where it was asked for.
     """
     return columns.event_schema(
         {
             "number": pa.int64(), "connection": pa.int64(), "side": pa.uint8(), "packet_begin": pa.int64(),
             "packet": pa.int64(), "position": pa.int64(), "length_B": pa.int32(), "payload_B": pa.int32(),
             "markers": pa.int16(), "tagged": pa.bool_(), "last": pa.bool_(), "ddp_version": pa.uint8(),
-            "rdmap_version": pa.uint8(), "opcode": pa.uint8(), "stag": pa.uint32(), "to": pa.uint64(),
+            "rdmap_version": pa.uint8(), "opcode": pa.uint8(), "stag": pa.uint32(), "to": pa.int64(),
             "invalidated": pa.uint32(), "queue": pa.uint32(), "msn": pa.uint32(), "mo": pa.uint32(), "crc": pa.uint32(),
             "crc_expected": pa.uint32(), "verdict": name_type(), "reason": name_type(), "flipped_bit": pa.int32(),
             "payload": pa.binary(),
@@ -81,7 +81,7 @@ def fpdu_table(rows: Rows, connections: Connections, sources: Sources, kernel: A
         "rdmap_version": _numbers(rdmap >> 6),
         "opcode": _numbers(rdmap & 15),
         "stag": _some(rows["stag"], tagged_there),
-        "to": _some(rows["to"], tagged_there),
+        "to": _some(_pattern(rows["to"]), tagged_there),
         "invalidated": _some(rows["invalidates"], untagged_there),
         "queue": _some(rows["queue"], untagged_there),
         "msn": _some(rows["msn"], untagged_there),
@@ -109,8 +109,8 @@ def operation_schema() -> pa.Schema:
     return columns.event_schema(
         {
             "connection": pa.int64(), "side": pa.uint8(), "packet": pa.int64(), "packet_end": pa.int64(),
-            "size_B": pa.int64(), "segments": pa.int32(), "msn": pa.uint32(), "stag": pa.uint32(), "to": pa.uint64(),
-            "source_stag": pa.uint32(), "source_to": pa.uint64(), "t_answer_ps": pa.int64(), "latency_ps": pa.int64(),
+            "size_B": pa.int64(), "segments": pa.int32(), "msn": pa.uint32(), "stag": pa.uint32(), "to": pa.int64(),
+            "source_stag": pa.uint32(), "source_to": pa.int64(), "t_answer_ps": pa.int64(), "latency_ps": pa.int64(),
             "whole": pa.bool_(),
         }
     )  # fmt: skip
@@ -126,10 +126,10 @@ def operation_table(rows: Rows, connections: Connections, sources: Sources) -> p
         "error": columns.one_name("", len(rows)),
         "size_B": _numbers(rows["size"]),
         "stag": _some(rows["stag"], names_stag),
-        "to": _some(rows["to"], (rows["opcode"] == 0) | (rows["opcode"] == _READ)),
+        "to": _some(_pattern(rows["to"]), (rows["opcode"] == 0) | (rows["opcode"] == _READ)),
         "msn": _some(rows["msn"], (rows["opcode"] != 0) & (rows["opcode"] != 2)),
         "source_stag": _some(rows["source_stag"], asked),
-        "source_to": _some(rows["source_to"], asked),
+        "source_to": _some(_pattern(rows["source_to"]), asked),
         "t_answer_ps": _some(rows["t_answer_ps"], rows["answered"] > 0),
         "latency_ps": _numbers(rows["t_end_ps"] - rows["t_ps"]),
         "whole": _bools(rows["whole"] > 0),
@@ -142,12 +142,13 @@ def event_schema() -> pa.Schema:
 
     ``kind``: error (a MUST is broken), warning, note (no breach). ``error``: the name of the rule, of notes too.
     ``fpdu``: number of the FPDU, null outside; ``about``: of a Terminate, the FPDU of the other side that it is about.
-    ``clause``: where the rule stands. ``terminate``: what a receiver by the RFC sends, layer.type.code.
+    ``value``, ``expected``: the numbers of ``text``, as bit patterns. ``clause``: where the rule stands. ``terminate``:
+    what a receiver by the RFC sends, layer.type.code.
     """
     return columns.event_schema(
         {
             "connection": pa.int64(), "side": pa.uint8(), "packet": pa.int64(), "position": pa.int64(),
-            "fpdu": pa.int64(), "about": pa.int64(), "value": pa.uint64(), "expected": pa.uint64(),
+            "fpdu": pa.int64(), "about": pa.int64(), "value": pa.int64(), "expected": pa.int64(),
             "clause": name_type(), "terminate": name_type(), "text": pa.string(),
         }
     )  # fmt: skip
@@ -167,6 +168,8 @@ def event_table(rows: Rows, connections: Connections, sources: Sources) -> pa.Ta
         "error": names(rule, _RULE_NAMES, checked=False),
         "fpdu": _some(rows["fpdu"], rows["fpdu"] >= 0),
         "about": _some(rows["about"], rows["about"] >= 0),
+        "value": _numbers(_pattern(rows["value"])),
+        "expected": _numbers(_pattern(rows["expected"])),
         "clause": names(rule, clauses, checked=False),
         "terminate": names(rule, answers, checked=False),
         "text": pa.array(
@@ -265,6 +268,11 @@ def _table(schema: pa.Schema, filled: dict[str, pa.Array], rows: Rows) -> pa.Tab
 
 def _numbers(values: npt.NDArray[Any]) -> pa.Array:
     return whole(np.ascontiguousarray(values))
+
+
+def _pattern(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return 64-bit words as bit patterns of int64, as all tables keep them."""
+    return np.ascontiguousarray(values).view(np.int64)
 
 
 def _bools(values: npt.NDArray[np.bool_]) -> pa.Array:

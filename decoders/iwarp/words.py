@@ -33,6 +33,7 @@ _TERMINATES = {
 }  # fmt: skip
 _ENHANCED, _REJECT, _MARKERS, _CRC, _RESERVED = 0x10, 0x20, 0x80, 0x40, 0x0F
 _ANY_DEPTH = 0x3FFF
+_WORD = (1 << 64) - 1
 _LAST_REVISION = 2
 _RTR = ((4, "a zero-length Send"), (2, "a zero-length Write"), (1, "a zero-length Read"))
 
@@ -134,7 +135,9 @@ def iwarp_texts(row: Mapping[str, Any]) -> Texts:
     if "text" in row:
         return Texts(f"#{row['connection']}", str(row["text"]), f"{who}: {row['text']}")
     if "latency_ps" in row:
-        where = f" STag {row['stag']:#010x} TO {row['to']:#x}" if row["to"] is not None else ""
+        where = (
+            f" STag {row['stag']:#010x} TO {row['to'] & _WORD:#x}" if row["to"] is not None else ""
+        )
         normal = f"{row['kind']} {row['size_B']} B{where}"
         took = format_ps(row["latency_ps"])
         segments = "1 segment" if row["segments"] == 1 else f"{row['segments']} segments"
@@ -144,7 +147,7 @@ def iwarp_texts(row: Mapping[str, Any]) -> Texts:
 
 def _fpdu_texts(row: Mapping[str, Any], who: str) -> Texts:
     if row["stag"] is not None:
-        place = f" STag {row['stag']:#010x} TO {row['to']:#x}"
+        place = f" STag {row['stag']:#010x} TO {row['to'] & _WORD:#x}"
     elif row["queue"] is not None:
         place = f" queue {row['queue']} MSN {row['msn']} MO {row['mo']}"
     else:

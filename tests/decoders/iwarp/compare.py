@@ -79,7 +79,7 @@ def expected_fpdu(fpdu: Fpdu, truth: Truth) -> dict[str, Any]:
         "rdmap_version": fpdu.ulpdu[1] >> 6,
         "opcode": fpdu.opcode,
         "stag": fpdu.stag if tagged else None,
-        "to": fpdu.to if tagged else None,
+        "to": fpdu.to - (fpdu.to >> 63 << 64) if tagged else None,  # bit patterns of int64
         "invalidated": None if tagged else fpdu.stag,
         "queue": None if tagged else fpdu.queue,
         "msn": None if tagged else fpdu.msn,
