@@ -54,6 +54,8 @@ def take_pieces(state, pieces, buffer, begin, inside):  # type: ignore[no-untype
                 pieces.packet[i],
                 pieces.t_ps[i],
             )
+        if kind == DATA and pieces.aux[i]:  # requests may come after their responses
+            s.halves[2 * slot + 1 - side].reads_known = 0
         left = pieces.length[i] - inside if kind in (DATA, GAP) else np.int64(0)
         noted = inside > 0 or kind == DATA
         inside = np.int64(0)

@@ -138,6 +138,10 @@ def follow_in_order(  # type: ignore[no-untyped-def]
             or side[s, ACKED] > position + length or side[o, ACKED] > side[o, NEXT]
         ):  # fmt: skip
             return i
+        if byte(buffer, a + 13) & ACK_FLAG and side[o, STATE] & BASED:
+            missed = (big_4(buffer, a + 8) - side[o, BASE] - side[o, NEXT]) & _WRAP
+            if 0 < missed <= _WRAP >> 1:
+                return i
         connection[c, LAST_USED] = first + i
         now[TCP_PACKETS] += 1
         side[s, LAST_PS] = times[i]

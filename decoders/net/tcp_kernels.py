@@ -143,7 +143,8 @@ def _deliver(state, out, buffer, s, at, size, length, packet, t_ps):  # type: ig
     position = side[s, NEXT]
     side[s, STATE] |= HAS_DATA
     if size > 0:
-        _put(state, out, DATA, s, position, at, size, packet, t_ps, 0)
+        behind = side[s ^ 1, ACKED] > side[s ^ 1, NEXT] or side[s ^ 1, FIRST_HELD] >= 0
+        _put(state, out, DATA, s, position, at, size, packet, t_ps, np.int64(behind))
         owner = 2 * state.connection[s >> 1, NUMBER] + (s & 1)
         remember(state.past, state.past_key, owner, position, buffer, at, size)
         side[s, NEXT] = position + size

@@ -102,7 +102,8 @@ class StreamPieces:
         offset: of the bytes in the buffer, of DATA and DIFFERS.
         length: in bytes.
         packet, t_ps: that brought it.
-        aux: of GAP: LOST or CUT (by the snap length); of CLOSED: AT_END, LEAST_RECENT, or REPLACED by a new
+        aux: of DATA: 1 where bytes of the other side that were sent before are not there (yet); of GAP: LOST or CUT
+            (by the snap length); of CLOSED: AT_END, LEAST_RECENT, or REPLACED by a new
             connection between the same ports.
     """
 

@@ -192,7 +192,7 @@ def test_a_type_checker_knows_what_each_name_gives_and_nothing_is_any(tmp_path: 
         "CaptureFolder | CardFolder | SampleFolder",
         "Trace | dict[str, DataFrame]",
         "dict[str, DataFrame]",
-        "list[Finding]",
+        "list[Finding] | list[PacketFinding]",
         "AnalysisResult",
         "dict[str, AnalysisResult]",
         "list[Checked] | list[LawVerdict]",

@@ -130,10 +130,7 @@ def test_fpdus_are_found_again_behind_what_a_capture_has_not(
     "how",
     [
         "late",
-        pytest.param(
-            "lossy",
-            marks=pytest.mark.xfail(reason="a Response comes before its Request is given up"),
-        ),
+        "lossy",
         pytest.param(
             "cut",
             marks=pytest.mark.xfail(reason="a Reply that is cut, and markers around what is cut"),
