@@ -271,6 +271,8 @@ def _layout(trial: Trial) -> str:
         raise FailedError(f"queue, MSN, MO, L are {place}")
     if len(told.payload) < 4:
         raise FailedError(f"{len(told.payload)} octets")
+    if told.payload[0] >> 4 > 2:
+        raise FailedError(f"layer {told.payload[0] >> 4}: there are 0, 1 and 2")
     flags = told.payload[2]
     if flags & 0x1F or told.payload[3]:
         raise FailedError(f"reserved bits {flags & 0x1F:#x} {told.payload[3]:#x}")
