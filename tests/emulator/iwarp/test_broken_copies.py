@@ -29,7 +29,7 @@ def test_a_broken_responder_fails(number: int) -> None:
     with responder(options) as subject:
         for other in set(BESIDE["responder"]) - {number, *follow}:
             assert judge(BY_NUMBER[other], subject)[0].outcome != FAIL, other
-        subject.patience_s = subject.limit_s = 0.4  # what a broken one does not do is not awaited long
+        subject.patience_s = subject.limit_s = 0.4  # for what it does not do
         assert judge(BY_NUMBER[number], subject)[0].outcome == FAIL
 
 
