@@ -206,6 +206,15 @@ def judge(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     elif crc != half.crc:
         verdict = BAD
         reason, flip = _reason(half, crc, half.total - 4 + MARKER_B * half.markers_in)
+    if half.guessed and verdict == BAD:  # there are markers after all, or no chain
+        half.guessed = 0
+        half.markers = -1
+        half.mode = SEARCH
+        half.skipped = half.total
+        untrusted(s, slot, side)
+        return False
+    if half.guessed and verdict == GOOD and half.total > MARKER_STEP_B + MARKER_B:
+        half.guessed = 0
     # After a wrong sum only what cannot have been hit is trusted.
     trusted = verdict != BAD or reason in (FLIPPED_IN_CRC, SWAPPED, WITHOUT_MARKERS, ZERO)
     if reason == FLIPPED and flip >= 8 * (MARKER_B * half.markers_in + HEAD_B):

@@ -62,6 +62,7 @@ def _open_half(s, number, from_syn):  # type: ignore[no-untyped-def]
     half.suspect = 0
     half.ended = 0
     half.early = 0
+    half.guessed = 0
     half.differs_B = 0
     begin_fpdu(half)
     for lane in range(LANES):

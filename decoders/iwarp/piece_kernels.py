@@ -224,4 +224,11 @@ def _lose(s, slot, side, size):  # type: ignore[no-untyped-def]
     begin_fpdu(half)
     if half.mode == STARTUP:
         s.connections[slot].midstream = 1
+        peer = s.halves[2 * slot + 1 - side]
+        if peer.mode == AWAITS_REPLY:  # the Reply may be among what is lost
+            peer.mode = SEARCH
+            peer.known = 0
+            peer.early = 0
+            peer.searched = 0
+            untrusted(s, slot, 1 - side)
     half.mode = SEARCH

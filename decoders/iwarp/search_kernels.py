@@ -24,7 +24,7 @@ _LONGEST_ULPDU = 64_768
 _CHAIN_WITHOUT_SUMS = 3
 _GIVE_UP_B = 1 << 20
 _RESYNCHRONIZED = rule_number("resynchronized")
-FOUND, NOT_FOUND, MORE = 1, 0, 2
+FOUND, NOT_FOUND, MORE, GUESSED = 1, 0, 2, 3
 
 
 @njit(cache=True, nogil=True)
@@ -85,7 +85,8 @@ def find_chain(octets, size, markers, phase, summed, version, flush):  # type: i
         summed: 0 where no sum is in force.
         flush: no more octets come, so what is there must do.
     Returns:
-        FOUND, NOT_FOUND or MORE; the place, a marker right before the header counted with it; markers; a marker's
+        FOUND, NOT_FOUND, MORE, or GUESSED: found, and that there are no markers is not proven; the place, a marker
+        right before the header counted with it; markers; a marker's
         place or -1.
     """
     none = np.int64(-1)
@@ -115,8 +116,8 @@ def find_chain(octets, size, markers, phase, summed, version, flush):  # type: i
                 wait = wait or verdict == MORE
         if markers != 1:
             verdict, found = _follow(octets, at, size, markers, summed, version, flush)
-            if verdict == FOUND:
-                return FOUND, np.int64(at), 1 if found >= 0 else 0, found
+            if verdict in (FOUND, GUESSED):
+                return verdict, np.int64(at), 1 if found >= 0 else 0, found
             wait = wait or verdict == MORE
     return (MORE if wait and not flush else NOT_FOUND), none, 0, none
 
@@ -160,12 +161,12 @@ def _follow(octets, at, size, markers, summed, version, flush):  # type: ignore[
         if place + 20 > size or not plausible(octets, place, size, version):
             if place + 20 > size:
                 sure = flush and count > 0 and (summed != 0 or count >= _CHAIN_WITHOUT_SUMS)
-                return (FOUND if sure else MORE), np.int64(-1)
+                return (GUESSED if sure else MORE), np.int64(-1)
             return NOT_FOUND, np.int64(-1)
         total = _length(octets, place, np.int64(-1))
         if place + total > size:
             sure = flush and count > 0 and summed != 0
-            return (FOUND if sure else MORE), np.int64(-1)
+            return (GUESSED if sure else MORE), np.int64(-1)
         if summed != 0 and not _is_right(octets, place, total, False):
             if count and markers < 0:
                 marker = _marker_in(octets, place, size)
@@ -234,26 +235,29 @@ def search(s, slot, side, flush):  # type: ignore[no-untyped-def]
     phase = np.int64(-1)
     if half.markers > 0 and half.start >= 0:
         phase = (half.start - half.position) & 511
+    unknown = half.markers < 0 or half.guessed
+    known = np.int64(-1) if unknown else np.int64(half.markers)
     verdict, place, markers, marker = find_chain(
         octets,
         there,
-        np.int64(half.markers),
+        known,
         phase,
         np.int64(connection.crc),
         np.int64(connection.version),
         flush,
     )
-    if verdict != FOUND:
+    if verdict not in (FOUND, GUESSED):
         half.searched = there + 1 if verdict == MORE else 2 * there
         return
     half.skipped += place
-    half.markers = markers
     if markers and half.start < 0:
         half.start = ((half.position + marker) & (MARKER_STEP_B - 1)) - MARKER_STEP_B
     half.position += place
     half.mode = FPDUS
     half.marker_got = 0
     half.suspect = 0
+    half.guessed = unknown and verdict == GUESSED
+    half.markers = markers
     begin_fpdu(half)
     if half.skipped > 0:
         event(

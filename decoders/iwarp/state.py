@@ -59,7 +59,8 @@ HALF = np.dtype(
         ("t_ps", "i8"), ("packet", "i8"), ("last_ps", "i8"), ("last_packet", "i8"), ("reads_first", "i4"),
         ("reads_last", "i4"), ("reads", "i4"), ("searched", "i8"), ("skipped", "i8"), ("fragment_first", "i8"),
         ("fragment_last", "i8"), ("suspect", "u1"), ("ended", "u1"), ("reads_known", "u1"), ("replay", "i8"),
-        ("early", "u1"), ("differs_at", "i8"), ("differs_B", "i8"), ("differs_packet", "i8"), ("differs_ps", "i8"),
+        ("early", "u1"), ("guessed", "u1"), ("differs_at", "i8"), ("differs_B", "i8"), ("differs_packet", "i8"),
+        ("differs_ps", "i8"),
     ]
 )  # fmt: skip
 """The FPDU that is passing, and where its half stands. ``got``: its octets so far without markers. ``known``: all since

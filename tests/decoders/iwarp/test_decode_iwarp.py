@@ -133,7 +133,9 @@ def test_fpdus_are_found_again_behind_what_a_capture_has_not(
         "lossy",
         pytest.param(
             "cut",
-            marks=pytest.mark.xfail(reason="a Reply that is cut, and markers around what is cut"),
+            marks=pytest.mark.xfail(
+                reason="a start that is cut, so that nobody knows whether sums are in force"
+            ),
         ),
     ],
 )
