@@ -107,7 +107,8 @@ class CompletionQueue:
                 os.close(end)
 
     def _taken(self) -> None:
-        assert self._pipe is not None
+        if self._pipe is None:
+            return
         try:
             os.read(self._pipe[0], 1 << 16)
         except BlockingIOError:

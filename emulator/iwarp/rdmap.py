@@ -229,7 +229,8 @@ class RdmapStream:
 
     def _expect(self, work: Work) -> bool:
         """Expect the response of a Read Request; return False where too many are under way, until one has come."""
-        assert work.read is not None
+        if work.read is None:
+            raise RuntimeError("work that is no Read expects no response")
         if self._ddp.reads_open >= self._most_reads:
             return False
         self._reads_sent.append(work)

@@ -125,7 +125,8 @@ class Client:
     def ping(self, size: int, *, write: bool) -> int:
         """Send ``size`` octets and have them sent back; return the nanoseconds until they were here again."""
         if write:
-            assert self.theirs is not None
+            if self.theirs is None:
+                raise RuntimeError("the peer has not said which memory it lends")
             start = time.perf_counter_ns()
             self.pair.post_write(self.region, 0, size, stag=self.theirs.stag, to=0)
             self.wait("written")
@@ -138,7 +139,8 @@ class Client:
 
     def stream(self, size: int, count: int, *, read: bool = False) -> int:
         """Write (or read) ``size`` octets ``count`` times, and have the end confirmed; return the nanoseconds."""
-        assert self.theirs is not None
+        if self.theirs is None:
+            raise RuntimeError("the peer has not said which memory it lends")
         slots = max(min(self.region.length, self.theirs.length) // max(size, 1), 1)
         stag, region = self.theirs.stag, self.region
         start = time.perf_counter_ns()

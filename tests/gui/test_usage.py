@@ -38,7 +38,7 @@ PULL = ("pull", "emu:", "-o", "/no/such/x.ff")
         ),
         (("emulate", "--speed", "fast"), "emulate: --speed: 'fast' is not a number from 0"),
         (("pull", "emu:"), "pull: -o/--output is missing"),
-        (("explain",), "explain: CAPTURE.ff is missing"),
+        (("explain",), "explain: CAPTURE is missing"),
         (("pull", "emu:", "--forc"), "pull: no such option: --forc; did you mean --force?"),
         (("explain", "a", "b"), "explain: got unexpected extra argument(s) (b)"),
     ],

@@ -317,7 +317,8 @@ def _rtr(trial: Trial) -> str:
             link.socket.close()
             link, request = _asked(trial)
         ours = trial.fit(request).enhanced
-        assert ours is not None
+        if ours is None:
+            raise UnclearError("nothing of enhanced data fits its Request")
         link.send_frame(replace(trial.fit(request), enhanced=replace(ours, rtr=bit)))
         link.negotiated(markers_out=request.markers, markers_in=False, crc=True)
         segment = _first(link)

@@ -28,7 +28,6 @@ from freezeframe.emulator.iwarp.conform.trial import Subject, Trial
 from freezeframe.emulator.iwarp.errors import IwarpError
 
 _ENTERED = (responder_startup, initiator_startup, fpdus, segments, messages)
-assert all(_ENTERED)
 
 
 @dataclass(slots=True)
