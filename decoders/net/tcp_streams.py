@@ -45,8 +45,6 @@ Bytes = npt.NDArray[np.uint8]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
-_NO_PACKETS = np.empty(0, np.int64)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Connections:

@@ -35,16 +35,6 @@ class Opcode(IntEnum):
     ATOMIC_RESPONSE = 11
 
 
-TAGGED_OPCODES = (Opcode.WRITE, Opcode.READ_RESPONSE)
-QUEUES = {
-    Opcode.READ_REQUEST: READ_QUEUE,
-    Opcode.ATOMIC_REQUEST: READ_QUEUE,
-    Opcode.TERMINATE: TERMINATE_QUEUE,
-    Opcode.ATOMIC_RESPONSE: ATOMIC_QUEUE,
-}
-"""Queue of an untagged message; of those that are not named, `SEND_QUEUE`."""
-
-
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A DDP segment: a ULPDU of MPA. A tagged one has ``stag`` and ``to``, the other ``queue``, ``msn``, ``mo`` and

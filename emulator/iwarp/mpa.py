@@ -302,11 +302,6 @@ class MpaStream:
         rx = self.rx
         return bool(rx[mpa_receive.INSIDE] or rx[mpa_receive.STAGED] < rx[mpa_receive.STAGE_END])
 
-    @property
-    def cut_out(self) -> bool:
-        """Whether a part of an FPDU has been sent, and not the rest."""
-        return bool(self.tx[mpa_send.LEFT])
-
     def send_error(self) -> str:
         return os.strerror(int(self.tx[mpa_send.ERRNO]))
 

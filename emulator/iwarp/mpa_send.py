@@ -23,7 +23,6 @@ Octets = npt.NDArray[np.uint8]
 
 MOST_PIECES = 1024  # IOV_MAX
 HEADS_B = 1 << 15
-MESSAGE_WORDS = 8  # struct msghdr, and a word for errno
 
 # Words of `tx`.
 FD, POSITION, MARKERS, CRC, FIRST, LEFT, CURSOR, ERRNO, CALLS, FLAGS, HEADER, SUM = range(12)

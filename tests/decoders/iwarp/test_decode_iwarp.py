@@ -134,7 +134,8 @@ def test_fpdus_are_found_again_behind_what_a_capture_has_not(
         pytest.param(
             "cut",
             marks=pytest.mark.xfail(
-                reason="a start that is cut, so that nobody knows whether sums are in force"
+                reason="a start that is cut, so that nobody knows whether sums are in force",
+                strict=True,
             ),
         ),
     ],
