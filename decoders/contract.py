@@ -43,7 +43,9 @@ class Texts(NamedTuple):
 class Channel:
     """A signal that a decoder of edges needs; the probe of the same name unless the user says.
 
-    ``aliases`` are other names that its probe goes by, where none has the channel's own.
+    ``aliases`` are other names that people give to it: those of its probe, where none has the
+    channel's own, and of the channel itself in a spec. Case, marks (``CS#``) and the decoder's name
+    in front (``SPI_CS``) need none (`channel_names`).
     """
 
     id: str
@@ -58,7 +60,11 @@ class Channel:
 @dataclass(frozen=True, slots=True)
 class Option:
     """A setting. Its type is that of ``default``; ``minimum`` and ``maximum`` are allowed
-    values."""
+    values.
+
+    ``aliases`` are other names of it, such as sigrok's. ``bits`` are names that others have for single
+    bits of a number, the lowest last: sigrok says ``cpol`` and ``cpha`` for a mode.
+    """
 
     id: str
     default: OptionValue
@@ -67,6 +73,8 @@ class Option:
     minimum: float | None = None
     maximum: float | None = None
     unit: str = ""
+    aliases: tuple[str, ...] = ()
+    bits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_id("option", self.id)
@@ -77,6 +85,11 @@ class Option:
         problem = self._problem(self.default)
         if problem:
             raise ValueError(f"option {self.id}: default {self.default!r} {problem}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be called in a spec, its own name first."""
+        return (self.id, *self.aliases, *self.bits)
 
     @property
     def type_name(self) -> str:
@@ -151,21 +164,19 @@ class OptionValues(Mapping[str, OptionValue]):
     """The values of all options of one decoder, checked; those not given have their defaults."""
 
     def __init__(self, options: tuple[Option, ...], given: Mapping[str, OptionValue | str]) -> None:
-        """Take ``given`` by option id; a text is parsed, anything else is checked.
+        """Take ``given`` by option id or another name; a text is parsed, anything else is checked.
 
         Raises:
-            InputError: an id is unknown or a value is not allowed.
+            InputError: a name is unknown, a value is not allowed, or an option is given twice.
         """
-        known = {option.id: option for option in options}
+        known = {name for option in options for name in option.names}
         for name in given:
             if name not in known:
-                raise InputError(f"unknown option {name}; there is: {', '.join(known) or 'none'}")
-        self._values: dict[str, OptionValue] = {}
-        for option in options:
-            value = given.get(option.id, option.default)
-            self._values[option.id] = (
-                option.parse(value) if isinstance(value, str) else option.check(value)
-            )
+                there = ", ".join(option.id for option in options)
+                raise InputError(f"unknown option {name}; there is: {there or 'none'}")
+        self._values: dict[str, OptionValue] = {
+            option.id: _value_of(option, given) for option in options
+        }
 
     def __getitem__(self, name: str) -> OptionValue:
         return self._values[name]
@@ -200,6 +211,30 @@ class OptionValues(Mapping[str, OptionValue]):
         if type(value) is not wanted:
             raise TypeError(f"option {name} is {type(value).__name__}, not {wanted.__name__}")
         return value
+
+
+def _value_of(option: Option, given: Mapping[str, OptionValue | str]) -> OptionValue:
+    """Return the value of one option, whatever it is called.
+
+    Raises:
+        InputError: it is not allowed, or given twice.
+    """
+    used = [name for name in option.names if name in given]
+    if not used:
+        return option.default
+    whole = [name for name in used if name not in option.bits]
+    if len(whole) > 1 or (whole and len(used) > 1):
+        raise InputError(f"option {option.id} is given twice, as {' and '.join(used)}")
+    if whole:
+        value = given[whole[0]]
+        return option.parse(value) if isinstance(value, str) else option.check(value)
+    number = int(option.default)
+    for place, name in enumerate(reversed(option.bits)):
+        if name in given:
+            if str(given[name]).strip() not in ("0", "1"):
+                raise InputError(f"option {name}={given[name]}: a bit of {option.id}; 0 or 1")
+            number = number & ~(1 << place) | int(given[name]) << place
+    return option.check(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +320,8 @@ class Decoder:
             raise ValueError(f"decoder {self.id}: takes samples but consumes {self.consumes!r}")
         if self.sigrok and self.consumes != EDGES:
             raise ValueError(f"decoder {self.id}: {self.sigrok} but consumes {self.consumes!r}")
-        ids = [channel.id for channel in self.channels] + [option.id for option in self.options]
+        ids = [channel.id for channel in self.channels]
+        ids += [name for option in self.options for name in option.names]
         kinds = [output.kind for output in self.produces]
         for names, what in ((ids, "channel or option"), (kinds, "output")):
             twice = sorted({name for name in names if names.count(name) > 1})

@@ -28,10 +28,15 @@ PARALLEL = Decoder(
     decode_samples=code("freezeframe.decoders.bus.parallel_code:decode_parallel"),
     new_state=code("freezeframe.decoders.bus.parallel_code:ParallelState"),
     channels=(
-        Channel("clk", "clock; without it every change of a data line counts", optional=True),
+        Channel(
+            "clk",
+            "clock; without it every change of a data line counts",
+            optional=True,
+            aliases=("clock", "pclk", "dclk", "strobe", "wr"),
+        ),
         Channel("enable", "the clock counts only while this is active", optional=True),
         *(
-            Channel(f"d{bit}", f"data line {bit}", optional=True, aliases=(f"d[{bit}]",))
+            Channel(f"d{bit}", f"data line {bit}", optional=True, aliases=(f"data{bit}",))
             for bit in range(_MAX_LINES)
         ),
     ),

@@ -13,7 +13,7 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.contract import Decoder, OptionValue
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded, StackRun
-from freezeframe.decoders.spec import match_channels, parse_spec
+from freezeframe.decoders.spec import match_channels, parse_spec, spec_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,14 @@ def spec_text(
     wanted = tuple(probes.get(channel.id) for channel in decoder.channels)
     settings = []
     if by_name != wanted:
-        settings = [f"{channel}={_escaped(probe)}" for channel, probe in probes.items()]
-    settings += [f"{name}={_shown(value)}" for name, value in options.items()]
+        settings = [f"{channel}={spec_value(probe)}" for channel, probe in probes.items()]
+        # Nor does one take a probe by its name that the signal speaks against.
+        settings += [
+            f"{channel.id}="
+            for channel, by, meant in zip(decoder.channels, by_name, wanted, strict=True)
+            if meant is None and by is not None and by not in probes.values()
+        ]
+    settings += [f"{name}={spec_value(value)}" for name, value in options.items()]
     return f"{decoder.id}:{','.join(settings)}" if settings else decoder.id
 
 
@@ -89,11 +95,3 @@ def try_spec(spec: str, edges: Edges, registry: Registry) -> Trial:
         good += len(table) - errors
         bad += errors
     return Trial(tables, good, bad)
-
-
-def _escaped(text: str) -> str:
-    return "".join(f"\\{char}" if char in "\\+:,=" else char for char in text)
-
-
-def _shown(value: OptionValue) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

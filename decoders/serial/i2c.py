@@ -28,7 +28,7 @@ I2C = Decoder(
     decode=code("freezeframe.decoders.serial.i2c_code:decode_i2c"),
     decode_samples=code("freezeframe.decoders.serial.i2c_code:decode_i2c"),
     new_state=code("freezeframe.decoders.serial.i2c_code:I2cState"),
-    channels=(Channel("scl", "clock"), Channel("sda", "data")),
+    channels=(Channel("scl", "clock", aliases=("twck",)), Channel("sda", "data", aliases=("twd",))),
     options=(
         Option(
             "address_bits",

@@ -29,7 +29,7 @@ JTAG = Decoder(
     decode_samples=code("freezeframe.decoders.serial.jtag_code:decode_jtag"),
     new_state=code("freezeframe.decoders.serial.jtag_code:JtagState"),
     channels=(
-        Channel("tck", "clock"),
+        Channel("tck", "clock", aliases=("tclk",)),
         Channel("tms", "mode select"),
         Channel("tdi", "data to the chain", optional=True),
         Channel("tdo", "data from the chain", optional=True),

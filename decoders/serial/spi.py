@@ -8,6 +8,27 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Output
 
+
+def _select_names(number: str) -> tuple[str, ...]:
+    """Return what the chip select of a chip is called; the first may be 0 or without a number."""
+    stems = (
+        "ncs",
+        "csn",
+        "csb",
+        "ss",
+        "nss",
+        "ssn",
+        "ssel",
+        "ce",
+        "nce",
+        "cen",
+        "sel",
+        "chipselect",
+    )
+    names = tuple(f"{stem}{number}" for stem in stems)
+    return names if number else (*names, *(f"{stem}0" for stem in ("cs", "ncs", "ss", "nss", "ce")))
+
+
 SPI = Decoder(
     id="spi",
     name="SPI",
@@ -29,23 +50,54 @@ SPI = Decoder(
     decode_samples=code("freezeframe.decoders.serial.spi_code:decode_spi"),
     new_state=code("freezeframe.decoders.serial.spi_code:SpiState"),
     channels=(
-        Channel("clk", "clock"),
-        Channel("miso", "data from the chip", optional=True),
-        Channel("mosi", "data to the chip", optional=True),
-        Channel("cs", "chip select", optional=True),
-        Channel("cs1", "chip select of a second chip", optional=True),
-        Channel("cs2", "chip select of a third chip", optional=True),
-        Channel("cs3", "chip select of a fourth chip", optional=True),
+        Channel("clk", "clock", aliases=("sck", "sclk", "clock", "sclock", "spiclk")),
+        Channel(
+            "miso",
+            "data from the chip",
+            optional=True,
+            aliases=("sdo", "so", "do", "dout", "somi", "cipo"),
+        ),
+        Channel(
+            "mosi",
+            "data to the chip",
+            optional=True,
+            aliases=("sdi", "si", "di", "din", "simo", "copi", "sdio"),
+        ),
+        Channel("cs", "chip select", optional=True, aliases=_select_names("")),
+        Channel("cs1", "chip select of a second chip", optional=True, aliases=_select_names("1")),
+        Channel("cs2", "chip select of a third chip", optional=True, aliases=_select_names("2")),
+        Channel("cs3", "chip select of a fourth chip", optional=True, aliases=_select_names("3")),
     ),
     options=(
-        Option("mode", 0, "clock polarity * 2 + clock phase", choices=(0, 1, 2, 3)),
-        Option("word_bits", 8, "size of a word", minimum=4, maximum=32, unit="bits"),
-        Option("order", "msb-first", "bit that comes first", choices=("msb-first", "lsb-first")),
+        Option(
+            "mode",
+            0,
+            "clock polarity * 2 + clock phase",
+            choices=(0, 1, 2, 3),
+            bits=("cpol", "cpha"),
+        ),
+        Option(
+            "word_bits",
+            8,
+            "size of a word",
+            minimum=4,
+            maximum=32,
+            unit="bits",
+            aliases=("wordsize",),
+        ),
+        Option(
+            "order",
+            "msb-first",
+            "bit that comes first",
+            choices=("msb-first", "lsb-first"),
+            aliases=("bitorder",),
+        ),
         Option(
             "select",
             "active-low",
             "level of the chip selects that selects",
             choices=("active-low", "active-high"),
+            aliases=("cs_polarity",),
         ),
         Option(
             "gap_us",

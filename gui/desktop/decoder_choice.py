@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from freezeframe.capture.errors import FreezeframeError, InputError
+from freezeframe.decoders.channel_names import called
 from freezeframe.decoders.contract import EDGES, Decoder, OptionValue
 from freezeframe.decoders.registry import Registry
-from freezeframe.decoders.spec import match_channels, parse_spec
+from freezeframe.decoders.spec import match_channels, parse_spec, spec_value
 
 
 def offered(registry: Registry, specs: Sequence[str]) -> list[Decoder]:
@@ -48,8 +49,7 @@ def proposed_probes(decoder: Decoder, probes: Sequence[str]) -> dict[str, str]:
     """Return the probe for each channel that a name gives away; others are left out."""
     found = {}
     for channel in decoder.channels:
-        names = [channel.id.lower(), *(alias.lower() for alias in channel.aliases)]
-        same = [probe for name in names for probe in probes if probe.lower() == name]
+        same = called(decoder, channel, probes)
         if same:
             found[channel.id] = same[0]
     return found
@@ -62,10 +62,10 @@ def written_spec(
     base: str = "",
 ) -> str:
     """Return the spec of a choice; options at their defaults are left out."""
-    said = [f"{channel}={_escaped(probe)}" for channel, probe in probes.items() if probe]
+    said = [f"{channel}={spec_value(probe)}" for channel, probe in probes.items() if probe]
     defaults = {option.id: option.default for option in decoder.options}
     said += [
-        f"{name}={_shown(value)}" for name, value in options.items() if value != defaults[name]
+        f"{name}={spec_value(value)}" for name, value in options.items() if value != defaults[name]
     ]
     own = f"{decoder.id}:{','.join(said)}" if said else decoder.id
     return f"{base}+{own}" if base else own
@@ -85,13 +85,3 @@ def checked_spec(spec: str, registry: Registry, probes: Sequence[str]) -> str:
         )
     match_channels(first.decoder, first.probes, probes)
     return spec
-
-
-def _escaped(text: str) -> str:
-    return "".join(f"\\{char}" if char in "\\+:,=" else char for char in text)
-
-
-def _shown(value: OptionValue) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return _escaped(str(value))

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.contract import (
@@ -22,7 +24,7 @@ from freezeframe.decoders.contract import (
     Output,
 )
 from freezeframe.decoders.registry import BrokenDecoder, Registry, load_decoders
-from freezeframe.decoders.spec import match_channels, parse_spec
+from freezeframe.decoders.spec import match_channels, parse_spec, spec_value
 from tests.processes import run_program
 
 
@@ -169,6 +171,21 @@ def test_a_backslash_lets_a_probe_have_any_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("spec", "probe"),
+    [
+        ("bus:d=D+", "D+"),
+        ("bus:d=D+,baud=300", "D+"),
+        ("bus:d=D++parts", "D+"),
+        ("bus:d=top:d", "top:d"),
+        ("bus:d=a=b", "a=b"),
+        ("bus:d=C+D", "C+D"),
+    ],
+)
+def test_most_names_need_no_backslash(spec: str, probe: str) -> None:
+    assert parse_spec(spec, REGISTRY).steps[0].probes == {"d": probe}
+
+
+@pytest.mark.parametrize(
     ("spec", "says"),
     [
         ("", "a decoder's name is missing"),
@@ -177,8 +194,9 @@ def test_a_backslash_lets_a_probe_have_any_name() -> None:
         ("bus:", "'' is not option=value or channel=PROBE"),
         ("bus:baud", "'baud' is not option=value"),
         ("bus:=1", "'=1' is not option=value"),
-        ("bus:baud=1=2", "'baud=1=2' is not option=value"),
-        ("bus:baud=1:d=2", "more than one ':' after bus"),
+        ("bus:baud=1=2", "option baud=1=2: not a whole number"),
+        ("bus:d=a,b", r"'b' is not option=value .*; a comma inside a name is written \\,"),
+        ("bus:d=D+x", r"there is no decoder 'x'.*; if \+x is the end of a name, write \\\+x"),
         ("bus:baud=1,baud=2", "baud is given twice"),
         ("bus:x=1", "bus has no option or channel x; options: baud, .*; channels: clk, d"),
         ("parts:x=1", "parts has no option or channel x; options: none; channels: none"),
@@ -222,10 +240,78 @@ def test_an_optional_channel_takes_no_probe_that_another_channel_was_given(
     assert match_channels(declare("x", channels=line), given, probes) == found
 
 
-def test_a_probe_given_to_two_optional_channels_is_told() -> None:
-    line = Channel("rx", "", optional=True), Channel("tx", "", optional=True)
-    with pytest.raises(InputError, match="channels rx and tx both stand on probe a"):
-        match_channels(declare("x", channels=line), {"rx": "a", "tx": "A"}, ["a"])
+def test_a_probe_given_to_each_of_two_channels_stands_for_both() -> None:
+    line = Channel("rx", ""), Channel("tx", "")
+    assert match_channels(declare("x", channels=line), {"rx": "a", "tx": "A"}, ["a"]) == ("a", "a")
+
+
+def test_an_optional_channel_that_is_given_nothing_has_no_probe() -> None:
+    bus = declare("x", channels=(Channel("a", ""), Channel("b", "", optional=True)))
+    assert match_channels(bus, {"b": ""}, ["a", "b"]) == ("a", None)
+
+
+@pytest.mark.parametrize(
+    ("probe", "is_it"),
+    [
+        *((name, True) for name in ("CS#", "nCS", "/CS", "BUS_CS", "CS_N", "Sel", "bus cs")),
+        *((name, False) for name in ("CS1", "MYCS", "CS+", "C", "n")),
+    ],
+)
+def test_a_channel_is_known_by_the_names_that_people_give_it(probe: str, is_it: bool) -> None:
+    channels = Channel("cs", "", optional=True, aliases=("ncs", "csn", "sel")), Channel("d", "")
+    chosen = match_channels(declare("bus", channels=channels), {}, [probe, "d"])
+    assert chosen == (probe if is_it else None, "d")
+
+
+def test_numbers_of_a_name_stay_apart() -> None:
+    lines = tuple(Channel(f"d{n}", "", optional=True) for n in (1, 10))
+    bus = declare("x", channels=lines)
+    assert match_channels(bus, {}, ["D[1]", "D[10]"]) == ("D[1]", "D[10]")
+    assert match_channels(bus, {}, ["D1[0]", "D_1"]) == ("D_1", None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ("bus:baudrate=300", {"baud": 300}),
+        ("bus:cpol=1", {"phase": 2}),
+        ("bus:cpha=1,cpol=1", {"phase": 3}),
+    ],
+)
+def test_an_option_has_the_names_that_others_give_it(spec: str, options: dict[str, int]) -> None:
+    bus = declare(
+        "bus",
+        options=(
+            Option("baud", 9600, "", aliases=("baudrate",)),
+            Option("phase", 0, "", choices=(0, 1, 2, 3), bits=("cpol", "cpha")),
+        ),
+    )
+    (step,) = parse_spec(spec, Registry({"bus": bus})).steps
+    assert options.items() <= dict(step.options).items()
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("baud=1,baudrate=2", "option baud is given twice, as baud and baudrate"),
+        ("phase=1,cpol=1", "option phase is given twice, as phase and cpol"),
+        ("cpol=2", "option cpol=2: a bit of phase; 0 or 1"),
+    ],
+)
+def test_an_option_under_two_names_is_refused(setting: str, says: str) -> None:
+    options = (
+        Option("baud", 9600, "", aliases=("baudrate",)),
+        Option("phase", 0, "", choices=(0, 1, 2, 3), bits=("cpol", "cpha")),
+    )
+    with pytest.raises(InputError, match=says):
+        parse_spec(f"bus:{setting}", Registry({"bus": declare("bus", options=options)}))
+
+
+@given(st.text("ab1+,:=\\# D-", min_size=1), st.sampled_from(["", "+parts", ",baud=300"]))
+def test_any_name_that_is_written_into_a_spec_is_read_again(name: str, after: str) -> None:
+    stack = parse_spec(f"bus:d={spec_value(name)}{after}", REGISTRY)
+    assert stack.steps[0].probes == {"d": name}
+    assert stack.name == ("bus+parts" if after == "+parts" else "bus")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,12 @@ def _document(decoder: Decoder) -> dict[str, Any]:
         ],
         "sigrok": decoder.sigrok,
         "channels": [
-            {"id": channel.id, "doc": channel.doc, "optional": channel.optional}
+            {
+                "id": channel.id,
+                "doc": channel.doc,
+                "optional": channel.optional,
+                "aliases": list(channel.aliases),
+            }
             for channel in decoder.channels
         ],
         "options": [
@@ -71,6 +76,7 @@ def _document(decoder: Decoder) -> dict[str, Any]:
                 "maximum": option.maximum,
                 "unit": option.unit,
                 "doc": option.doc,
+                "aliases": list(option.names[1:]),
             }
             for option in decoder.options
         ],
@@ -99,7 +105,8 @@ def _text(decoder: Decoder) -> str:
     for run in _runs(decoder.channels):
         optional = " (optional)" if run[0].optional else ""
         doc = run[0].doc if run[0].doc == run[-1].doc else f"{run[0].doc} .. {run[-1].doc}"
-        lines.append(f"    channel {_ids(run)}{optional}  {doc}")
+        also = _also(run[0].aliases) if len(run) == 1 else ""
+        lines.append(f"    channel {_ids(run)}{optional}  {doc}{also}")
     lines += [f"    option {_option_text(option)}" for option in decoder.options]
     return "\n".join(printable(line) for line in lines)
 
@@ -140,7 +147,11 @@ def _option_text(option: Option) -> str:
     if isinstance(default, bool):
         default = "yes" if default else "no"
     unit = f" {option.unit}" if option.unit else ""
-    return f"{option.id}={default}{unit}  {option.doc} ({option.allowed})"
+    return f"{option.id}={default}{unit}  {option.doc} ({option.allowed}){_also(option.names[1:])}"
+
+
+def _also(names: Sequence[str]) -> str:
+    return f"; also {', '.join(names)}" if names else ""
 
 
 def _broken_text(broken: BrokenDecoder) -> str:
