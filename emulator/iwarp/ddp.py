@@ -5,7 +5,6 @@ Source: RFC 5041, 4 and 5.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from functools import partial
 
@@ -20,15 +19,13 @@ from freezeframe.emulator.iwarp.ddp_kernels import (
     READ_TAIL,
     RECEIVE_HEAD,
     RECEIVE_TAIL,
+    TAGGED,
+    VERSION_OUT,
 )
 from freezeframe.emulator.iwarp.layout import TAGGED_B, UNTAGGED_B, Cause
 from freezeframe.emulator.iwarp.mpa import MpaStream
 from freezeframe.emulator.iwarp.mpa_receive import CONTROL, HEAD, LENGTH
-from freezeframe.emulator.iwarp.mpa_send import HEADS_B, Words
-
-_TAGGED = struct.Struct(">BBIQ")
-_UNTAGGED = struct.Struct(">BBIIII")
-_MESSAGE = struct.Struct("@4q")  # the first words of `out`
+from freezeframe.emulator.iwarp.mpa_send import Words
 
 
 class DdpStream:
@@ -46,7 +43,7 @@ class DdpStream:
         self.mpa = mpa
         self._out = mpa.out_upper
         self._out[MULPDU] = self._mulpdu_B = mpa.mulpdu_B
-        self._heads = mpa.heads
+        self._out[VERSION_OUT] = version
         self._msn = [1, 1, 1, 1]
         self._ddp = mpa.in_upper
         self._ddp[kernels.MSN : kernels.MSN + 4] = 1
@@ -59,39 +56,31 @@ class DdpStream:
         self.state = self._ddp.data
         self.events = self._events.data
         self._out_words = self._out.data
-        self._version = version
-        heads = np.frombuffer(mpa.heads, np.uint8)
-        self.go_on: Callable[[int], int] = partial(kernels.send_some, mpa.out_words, heads)
+        self._send_message = partial(kernels.send_message, mpa.out_words, mpa.heads)
+        self.go_on: Callable[[int], int] = partial(kernels.send_some, mpa.out_words, mpa.heads)
         self.receive: Callable[[], int] = partial(
             kernels.receive, mpa.in_words, mpa.memory, regions, rows, self._events
         )
 
     # Sending.
 
-    def begin_tagged(self, opcode: int, stag: int, to: int, address: int, length: int) -> None:
-        """Set the message that `go_on` sends: ``length`` octets at ``address`` to ``to`` of ``stag``."""
-        version = self._version
-        _TAGGED.pack_into(self._heads, HEADS_B, 0x80 | version, version << 6 | opcode, stag, to)
-        _MESSAGE.pack_into(self._out_words, 0, address, length, 0, 0)
-        if length > self._mulpdu_B:
-            self._look()
+    def send(
+        self, opcode: int, queue: int, stag: int, to: int, address: int, length: int, flags: int
+    ) -> int:
+        """Send ``length`` octets at ``address`` as a message, as far as the socket takes them; `go_on` sends the rest.
 
-    def begin_untagged(
-        self, opcode: int, queue: int, invalidates: int, address: int, length: int
-    ) -> None:
-        """Set the message that `go_on` sends: ``length`` octets at ``address`` to the next buffer of ``queue``."""
-        version, msn = self._version, self._msn[queue]
-        self._msn[queue] = (msn + 1) & 0xFFFFFFFF
-        _UNTAGGED.pack_into(
-            self._heads, HEADS_B, version, version << 6 | opcode, invalidates, queue, msn, 0
-        )
-        _MESSAGE.pack_into(self._out_words, 0, address, length, 0, 0)
-        if length > self._mulpdu_B:
-            self._look()
-
-    def _look(self) -> None:
-        """Take TCP's segments as they are by now."""
-        self._mulpdu_B = self._out_words[MULPDU] = self.mpa.look()
+        Args:
+            queue: `TAGGED`, to ``to`` of ``stag``; or an untagged message to its next buffer, invalidating ``stag``.
+            flags: of sendmsg.
+        """
+        if queue != TAGGED:
+            to = self._msn[queue]
+            self._msn[queue] = (to + 1) & 0xFFFFFFFF
+        elif to >> 63:
+            to -= 1 << 64  # the same 64 bits, with a sign
+        if length > self._mulpdu_B and self.mpa.looks:
+            self._mulpdu_B = self._out_words[MULPDU] = self.mpa.look()
+        return self._send_message(flags, opcode, queue, stag, to, address, length)  # type: ignore[no-any-return]
 
     def abandon(self) -> None:
         """Cut no further segments of the message that is being sent."""

@@ -37,7 +37,6 @@ from freezeframe.emulator.iwarp.mpa_send import (
     BROKEN,
     CURSOR,
     DONE,
-    HEADS_B,
     LEFT,
     MESSAGE,
     PIECES,
@@ -50,7 +49,9 @@ from freezeframe.emulator.iwarp.mpa_send import (
 )
 
 # Words of `out`, of the message that is being sent.
-ADDRESS, LENGTH_OUT, SENT, ENDED, MULPDU = range(5)
+ADDRESS, LENGTH_OUT, SENT, ENDED, OPCODE, QUEUE, STAG, TO, MULPDU, VERSION_OUT = range(10)
+TAGGED = -1
+"""``QUEUE`` of a tagged message; ``TO`` is the MSN of the others, ``STAG`` what they invalidate."""
 
 # Words of `ddp`. Four of MSN, MO and OPEN, one a queue; OPEN is the opcode of a message begun, or -1.
 MSN, MO, OPEN = 0, 4, 8
@@ -84,20 +85,33 @@ def cause(layer: int, etype: int, code: int) -> Any:
 
 
 @njit(nogil=True, cache=True)
+def _put_number(heads: Octets, at: int, size: int, value: int) -> None:
+    for place in range(size):
+        heads[at + place] = (value >> (8 * (size - 1 - place))) & 0xFF
+
+
+@njit(nogil=True, cache=True)
+def send_message(  # type: ignore[no-untyped-def]
+    words, heads, flags, opcode, queue, stag, to, address, length
+):
+    """Set the message in ``out``, and `send_some` of it."""
+    out = words[UPPER:MESSAGE]
+    out[ADDRESS], out[LENGTH_OUT], out[SENT], out[ENDED] = address, length, 0, 0
+    out[OPCODE], out[QUEUE], out[STAG], out[TO] = opcode, queue, stag, to
+    return send_some(words, heads, flags)
+
+
+@njit(nogil=True, cache=True)
 def send_some(words: Words, heads: Octets, flags: int) -> Any:
     """Go on with the message in ``out``: as many segments as there are, as far as the socket takes them.
-
-    The DDP header of its first segment, without L, stands behind the heads: 14 octets, or 18.
 
     Returns:
         as `mpa_send.flush`; DONE once all of it is with the socket.
     """
     tx, out = words[:UPPER], words[UPPER:MESSAGE]
     message, iov = words[MESSAGE:PIECES], words[PIECES:]
-    template = heads[HEADS_B:]
-    header_B = TAGGED_B if template[0] & 0x80 else UNTAGGED_B
-    place = 6 if header_B == TAGGED_B else 14  # of the offset that grows: TO has 8 octets, MO 4
-    size = 8 if header_B == TAGGED_B else 4
+    tagged, version = out[QUEUE] == TAGGED, out[VERSION_OUT]
+    header_B = TAGGED_B if tagged else UNTAGGED_B
     while True:
         if tx[LEFT] > 0:
             status = flush(tx, iov, message, flags)
@@ -109,13 +123,14 @@ def send_some(words: Words, heads: Octets, flags: int) -> Any:
         while not out[ENDED] and has_room(tx, min(most, out[LENGTH_OUT] - out[SENT])):
             piece = min(most, out[LENGTH_OUT] - out[SENT])
             at = tx[CURSOR] + 2
-            for i in range(header_B):
-                heads[at + i] = template[i]
-            carry = out[SENT]
-            for i in range(place + size - 1, place - 1, -1):
-                total = np.int64(template[i]) + (carry & 0xFF)
-                heads[at + i] = total & 0xFF
-                carry = (carry >> 8) + (total >> 8)
+            heads[at], heads[at + 1] = tagged << 7 | version, version << 6 | out[OPCODE]
+            _put_number(heads, at + 2, 4, out[STAG])
+            if tagged:
+                _put_number(heads, at + 6, 8, out[TO] + out[SENT])
+            else:
+                _put_number(heads, at + 6, 4, out[QUEUE])
+                _put_number(heads, at + 10, 4, out[TO])
+                _put_number(heads, at + 14, 4, out[SENT])
             if out[SENT] + piece == out[LENGTH_OUT]:
                 heads[at] |= 0x40
                 out[ENDED] = 1

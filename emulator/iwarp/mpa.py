@@ -266,7 +266,7 @@ class MpaStream:
         limit = struct.pack("@ll", whole, int((options.stall_s - whole) * 1e6))
         for name in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             connected.setsockopt(socket.SOL_SOCKET, name, limit)
-        self._looks = 0 if options.mulpdu_B else _LOOKS
+        self.looks = 0 if options.mulpdu_B else _LOOKS
         quirks = options.quirks
         markers = (agreed.markers_out or "always-markers" in quirks) and "no-markers" not in quirks
         self._markers_out = markers
@@ -279,7 +279,7 @@ class MpaStream:
         self.tx[mpa_send.MARKERS] = markers
         self.tx[mpa_send.CRC] = agreed.crc and "no-crc-sent" not in quirks
         self.out_upper = self.out_words[mpa_send.UPPER : mpa_send.MESSAGE]
-        self.heads = bytearray(mpa_send.HEADS_B + mpa_send.TEMPLATE_B)
+        self.heads = np.zeros(mpa_send.HEADS_B, np.uint8)
         self.in_words = np.zeros(mpa_receive.WORDS, np.int64)
         self.rx = self.in_words[: mpa_receive.RX_WORDS]
         self.in_upper = self.in_words[mpa_receive.UPPER : mpa_receive.MESSAGE]
@@ -290,8 +290,8 @@ class MpaStream:
 
     def look(self) -> int:
         """Return the longest ULPDU that fits a TCP segment now; segments become longer while the window opens."""
-        if self._looks:
-            self._looks -= 1
+        if self.looks:
+            self.looks -= 1
             emss_B = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
             self.mulpdu_B = mulpdu(emss_B, markers=self._markers_out)
         return self.mulpdu_B

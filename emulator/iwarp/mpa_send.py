@@ -28,10 +28,8 @@ HEADS_B = 1 << 15
 FD, POSITION, MARKERS, CRC, FIRST, LEFT, CURSOR, ERRNO, CALLS, FLAGS, HEADER, SUM = range(12)
 TX_WORDS = 16
 # Places in the array of words: `tx`, words of the layer above, struct msghdr, the pieces.
-UPPER, MESSAGE, PIECES = 16, 24, 32
+UPPER, MESSAGE, PIECES = 16, 32, 40
 WORDS = PIECES + 2 * MOST_PIECES
-TEMPLATE_B = 32
-"""After ``HEADS_B`` of the heads: what the layer above copies its headers from."""
 
 DONE, AGAIN, BROKEN = range(3)
 

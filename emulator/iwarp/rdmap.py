@@ -58,7 +58,8 @@ _DRAIN_S = 2.0
 _LOOK_S = 0.002
 _REMOTE = {"stag": 0, "bounds": 1, "rights": 2, "domain": 3, "wrap": 4}
 # As plain numbers: comparing with members of an enumeration takes longer than all else that is done with a message.
-_READ_RESPONSE, _WRITE = int(Opcode.READ_RESPONSE), int(Opcode.WRITE)
+_WRITE, _SEND, _READ_REQUEST = int(Opcode.WRITE), int(Opcode.SEND), int(Opcode.READ_REQUEST)
+_READ_RESPONSE, _TERMINATE = int(Opcode.READ_RESPONSE), int(Opcode.TERMINATE)
 _INVALIDATING = {int(Opcode.SEND_INVALIDATE), int(Opcode.SEND_SOLICITED_INVALIDATE)}
 _GOES_ON = {kernels.HAPPENED, kernels.CONTROLLED, kernels.IDLE}
 _UNEXPECTED = Cause(0, 2, 6)
@@ -79,7 +80,7 @@ class Work(NamedTuple):
     keep: Any
     stag: int = 0
     to: int = 0
-    queue: int = -1  # of an untagged message
+    queue: int = kernels.TAGGED  # or that of an untagged message
     read: tuple[int, int, int, int] | None = None
 
 
@@ -198,7 +199,9 @@ class RdmapStream:
             work = self._current
             if self._stopped:
                 return _STALLED
-            if work is None:
+            if work is not None:
+                status = ddp.go_on(flags)
+            else:
                 if self.error is not None or not self._may_send:
                     return _STALLED
                 queue = self._answers or self._queue
@@ -208,13 +211,8 @@ class RdmapStream:
                 if work.read is not None and not self._expect(work):
                     return _STALLED
                 self._current = queue.popleft()
-                if work.queue < 0:
-                    ddp.begin_tagged(work.opcode, work.stag, work.to, work.address, work.length)
-                else:
-                    ddp.begin_untagged(
-                        work.opcode, work.queue, work.stag, work.address, work.length
-                    )
-            status = ddp.go_on(flags)
+                _, _, opcode, address, length, _, stag, to, number, _ = work
+                status = ddp.send(opcode, number, stag, to, address, length, flags)
             if status == AGAIN:
                 return AGAIN
             if status != DONE:
@@ -240,9 +238,9 @@ class RdmapStream:
     def _ready_message(self, agreed: int) -> Work:
         """Return the message of no length with which an initiator of the peer-to-peer model says that it is ready."""
         if agreed & WRITE:
-            return Work("", None, Opcode.WRITE, 0, 0, None)
+            return Work("", None, _WRITE, 0, 0, None)
         if agreed & SEND:
-            return Work("", None, Opcode.SEND, 0, 0, None, queue=SEND_QUEUE)
+            return Work("", None, _SEND, 0, 0, None, queue=SEND_QUEUE)
         return self.read_request("", None, 0, 0, 0, 0, 0, 0, None)
 
     def read_request(
@@ -253,7 +251,7 @@ class RdmapStream:
         payload = ReadRequest(stag, to, length, source_stag, source_to).to_bytes()
         octets = np.frombuffer(payload, np.uint8)
         return Work(
-            kind, id, Opcode.READ_REQUEST, int(octets.ctypes.data), READ_REQUEST_B, (octets, keep),
+            kind, id, _READ_REQUEST, int(octets.ctypes.data), READ_REQUEST_B, (octets, keep),
             queue=READ_QUEUE, read=(stag, to, address, length),
         )  # fmt: skip
 
@@ -367,7 +365,7 @@ class RdmapStream:
             return
         self._reads_asked += 1
         self._answers.append(
-            Work("", None, Opcode.READ_RESPONSE, address, request.size, self._domain,
+            Work("", None, _READ_RESPONSE, address, request.size, self._domain,
                  request.sink_stag, request.sink_to)
         )  # fmt: skip
         self._drain()
@@ -410,10 +408,8 @@ class RdmapStream:
             self._ddp.abandon()  # the segment that is under way is ended, its message is not
             told = "no-terminate" not in quirks
             if told and (self._current is None or self._ddp.go_on(0) == DONE):
-                self._ddp.begin_untagged(
-                    Opcode.TERMINATE, TERMINATE_QUEUE, 0, int(payload.ctypes.data), len(payload)
-                )
-                self._ddp.go_on(0)
+                place = int(payload.ctypes.data)
+                self._ddp.send(_TERMINATE, TERMINATE_QUEUE, 0, 0, place, len(payload), 0)
             if "open-after-terminate" in quirks:
                 self._closing_late()
             self._ddp.mpa.end_output()

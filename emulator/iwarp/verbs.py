@@ -18,6 +18,7 @@ from typing import Any
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.iwarp.completion import CompletionQueue
 from freezeframe.emulator.iwarp.ddp import DdpStream
+from freezeframe.emulator.iwarp.ddp_kernels import TAGGED
 from freezeframe.emulator.iwarp.errors import IwarpError, PeerGoneError, PeerSilentError
 from freezeframe.emulator.iwarp.layout import SEND_QUEUE, Opcode
 from freezeframe.emulator.iwarp.memory import ProtectionDomain, Region
@@ -117,7 +118,7 @@ class QueuePair:
         self, region: Region, offset: int = 0, *, id: Any = None, solicited: bool = False
     ) -> None:
         """Send eight octets of a region as immediate data. Errors as above."""
-        address, opcode = region.place(offset, IMMEDIATE_B), Opcode.IMMEDIATE + solicited
+        address, opcode = region.place(offset, IMMEDIATE_B), int(Opcode.IMMEDIATE) + solicited
         self._rdmap.post(Work("send", id, opcode, address, IMMEDIATE_B, region, 0, 0, SEND_QUEUE))
 
     def post_write(
@@ -265,7 +266,7 @@ def load_kernels() -> None:
             DdpStream(MpaStream(end, agreed, Options()), ProtectionDomain.table(), 0, 1)
             for end in (near, far)
         ]
-        ends[0].begin_tagged(Opcode.WRITE, 0, 0, 0, 0)
+        ends[0].send(_WRITE, TAGGED, 0, 0, 0, 0, 0)
         ends[0].go_on(0)
         near.shutdown(socket.SHUT_WR)
         ends[1].receive()
