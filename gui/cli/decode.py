@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from freezeframe.capture.errors import InputError
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, option
 from freezeframe.gui.cli.reading import (
@@ -17,6 +18,7 @@ from freezeframe.gui.cli.reading import (
     Reading,
     SamplesOption,
     ThresholdOption,
+    WhereOption,
     refuse_missing,
 )
 
@@ -42,6 +44,7 @@ def run(
     channel: ChannelOption = None,
     threshold: ThresholdOption = None,
     cut: CutOption = None,
+    where: WhereOption = None,
     plugin: PluginOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -58,6 +61,7 @@ def run(
       freezeframe decode phy.sr -d mdio
       freezeframe decode phy.sr -d mdio:clause=45,mdc=D0,mdio=D1 --json
       freezeframe decode phy.sr -d mdio -o events.parquet
+      freezeframe decode phy.sr -d mdio --where 'reg == 1 and t_ps > 2ms'
       freezeframe decode fault.ff -d trace -o trace.parquet
       freezeframe decode sim.vcd -d mdio --channel mdc=top.phy.clk --cut 1ms..2ms
       freezeframe decode raw.bin -d uart:rx=0 --format binary:channels=8,rate=1000000
@@ -66,11 +70,15 @@ def run(
       freezeframe decode netdev:eth0 -d ethernet
     """
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
+    if where is not None and not decoder:
+        raise InputError("--where chooses among the rows of decoders; name one with -d")
     if is_packets(file):
         if decoder:
             from freezeframe.gui.cli.work.packets import decode_packets
 
-            decode_packets(file, decoder, reading, output, plugin or (), force=force, json=json)
+            decode_packets(
+                file, decoder, reading, output, plugin or (), where, force=force, json=json
+            )
         else:
             from freezeframe.gui.cli.work.packet_overview import show_packets
 
@@ -89,7 +97,7 @@ def run(
     if decoder:
         from freezeframe.gui.cli.work.decode import decode
 
-        decode(file, decoder, reading, output, plugin or (), force=force, json=json)
+        decode(file, decoder, reading, output, plugin or (), where, force=force, json=json)
     else:
         from freezeframe.gui.cli.work.propose import propose
 

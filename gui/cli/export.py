@@ -15,10 +15,13 @@ from freezeframe.gui.cli.reading import (
     Reading,
     SamplesOption,
     ThresholdOption,
+    WhereOption,
     refuse_missing,
 )
 
-ToOption = Annotated[str, option("--to", "FORMAT", "vcd, sr, pcapng, csv, parquet or perfetto.")]
+ToOption = Annotated[
+    str, option("--to", "FORMAT", "vcd, sr, pcapng, csv, parquet, stimulus or perfetto.")
+]
 OutputOption = Annotated[
     Path,
     option("--output", "OUT", "The file; csv and parquet write one for each table.", short="-o"),
@@ -51,6 +54,7 @@ def run(
     channel: ChannelOption = None,
     threshold: ThresholdOption = None,
     cut: CutOption = None,
+    where: WhereOption = None,
     plugin: PluginOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -67,11 +71,22 @@ def run(
       freezeframe export lab.pcap --to pcapng -o lab-commented.pcapng
       freezeframe export fault.ff --to perfetto -o fault.pftrace
       freezeframe export fault.ff --to parquet -o fault.parquet
+      freezeframe export phy.sr --to stimulus --cut 0ms..2ms -o phy_stimulus.py
+      freezeframe export phy.sr -d mdio --where 'op == write' --to csv -o writes.csv
     """
     refuse_missing(file)
     from freezeframe.gui.cli.work.export import export
 
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
     export(
-        file, to, output, decoder or (), only or (), reading, plugin or (), force=force, json=json
+        file,
+        to,
+        output,
+        decoder or (),
+        only or (),
+        reading,
+        plugin or (),
+        where,
+        force=force,
+        json=json,
     )

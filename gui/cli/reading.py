@@ -77,6 +77,14 @@ CutOption = Annotated[
         "Only this time of the capture, for instance 1.5ms..2ms; times then begin at 0.",
     ),
 ]
+WhereOption = Annotated[
+    str | None,
+    option(
+        "--where",
+        "EXPR",
+        "Only rows that match, in the language of the desktop's Find line: 'kind == error and t_ps > 1ms'.",
+    ),
+]
 
 
 def refuse_missing(*paths: Path) -> None:

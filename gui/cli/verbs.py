@@ -72,6 +72,7 @@ VERBS: tuple[Verb, ...] = (
         "import_files",
     ),
     Verb("export", "Write a capture or its events for another tool.", _CAPTURE),
+    Verb("expect", "Hold decoded rows against a file of expectations.", _CAPTURE),
     Verb("decoders", "List the decoders with their channels and options.", _CAPTURE),
 )
 

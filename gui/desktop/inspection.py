@@ -21,9 +21,9 @@ from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layout import Layout
 from freezeframe.capture.registers.layouts import Kind, PacketFlag, PacketType
 from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.query.evaluate import OPAQUE
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.encode import header_crc, tail_word
-from freezeframe.gui.desktop.query.evaluate import OPAQUE
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 
 _MASK = (1 << 64) - 1

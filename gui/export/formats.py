@@ -29,6 +29,7 @@ _SR = code("freezeframe.gui.export.sr:write_session")
 _PCAPNG = code("freezeframe.gui.export.pcapng:write_pcapng")
 _CSV = code("freezeframe.gui.export.tables:write_csv")
 _PARQUET = code("freezeframe.gui.export.tables:write_parquet")
+_STIMULUS = code("freezeframe.gui.export.stimulus:write_stimulus")
 _PERFETTO = code("freezeframe.gui.export.perfetto:write_perfetto")
 
 FORMATS: dict[str, Format] = {
@@ -39,6 +40,7 @@ FORMATS: dict[str, Format] = {
         Format("pcapng", "packets, for Wireshark", _PCAPNG),
         Format("csv", "tables or edges, for spreadsheets", _CSV, several=True),
         Format("parquet", "tables or edges, with types", _PARQUET, several=True),
+        Format("stimulus", "samples or one table, to drive a design in cocotb", _STIMULUS),
         Format("perfetto", "slices and counters, for ui.perfetto.dev", _PERFETTO),
     )
 }

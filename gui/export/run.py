@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.open import is_samples
@@ -25,6 +26,7 @@ from freezeframe.gui.export.material import Material, Wrote
 from freezeframe.gui.export.place import check_output, new_files
 from freezeframe.gui.export.tables import file_names
 
+_SELECTION = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
 _MOST_CHANNELS = 64  # bits of the value of an edge
 
 
@@ -49,6 +51,7 @@ def export_file(
     registry: Registry | None = None,
     choice: SourceChoice | None = None,
     only: Sequence[str] = (),
+    where: str | None = None,
 ) -> Exported:
     """Export a capture folder (``NAME.ff``) or a capture of any format that `capture.files` reads.
 
@@ -61,6 +64,7 @@ def export_file(
         max_samples, samplerate_hz, progress, registry: as for `decode_file`.
         choice: format, channel names, thresholds and cut, where the file does not say.
         only: of samples, these channels and buses.
+        where: of tables, the rows that this expression matches.
     Raises:
         InputError: the source, a spec or the place cannot be used, or there is nothing to export
             in that format. Nothing is written then.
@@ -70,6 +74,8 @@ def export_file(
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
     if form == "pcapng" and is_packets(path):
+        if where is not None:
+            raise InputError(f"{path}: --where chooses among rows; packets are exported whole")
         check_output(place, path, force=force)
         with new_files([place], force=force) as temporary:
             return Exported((place,), write_commented(path, temporary[0], specs, progress))
@@ -78,9 +84,13 @@ def export_file(
     source_notes: list[str] = []
     given = replace(choice or SourceChoice(), note=source_notes.append)
     wish = _Wish(given, only, max_samples, samplerate_hz, progress)
-    exported = write_material(
-        _material(path, form, specs, wish, registry), form, place, force=force
-    )
+    material = _material(path, form, specs, wish, registry)
+    if where is not None:
+        if material.edges is not None:
+            raise InputError(f"{path}: --where chooses among rows of tables; name a decoder by -d")
+        selection = _SELECTION(where, source_notes.append)
+        material = replace(material, tables=selection.rows(material.tables))
+    exported = write_material(material, form, place, force=force)
     exported.wrote.notes[:0] = source_notes
     return exported
 

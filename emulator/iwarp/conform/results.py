@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from typing import Any
-from xml.etree import ElementTree
 
+from freezeframe.capture.junit import Case, junit_xml
 from freezeframe.emulator.iwarp.conform.outcome import FAIL, INCONCLUSIVE, PASS
 from freezeframe.emulator.iwarp.conform.requirement import Verdict
 from freezeframe.emulator.iwarp.conform.suite import Results
@@ -45,33 +45,17 @@ def document(results: Results, peer: str, role: str) -> dict[str, Any]:
 
 def junit(results: Results, peer: str) -> bytes:
     """Return the verdicts as JUnit XML; what is inconclusive is skipped there."""
-    total_s = sum(verdict.duration_s for verdict in results.verdicts)
-    suite = ElementTree.Element(
-        "testsuite",
-        name=f"iwarp conform {peer}",
-        tests=str(len(results.verdicts)),
-        failures=str(results.count(FAIL)),
-        skipped=str(results.count(INCONCLUSIVE)),
-        errors="0",
-        time=f"{total_s:.3f}",
-    )
-    for verdict in results.verdicts:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname=f"iwarp.{layer(verdict)}",
-            name=verdict.requirement.name,
-            time=f"{verdict.duration_s:.3f}",
+    kinds = {PASS: "passed", FAIL: "failure", INCONCLUSIVE: "skipped"}
+    cases = [
+        Case(
+            f"iwarp.{layer(verdict)}",
+            verdict.requirement.name,
+            kinds[verdict.outcome],
+            verdict.seen,
+            f"{verdict.requirement.clause}: {verdict.requirement.done}",
+            verdict.seen,
+            verdict.duration_s,
         )
-        if verdict.outcome != PASS:
-            kind = "failure" if verdict.outcome == FAIL else "skipped"
-            told = ElementTree.SubElement(case, kind, message=_plain(verdict.seen))
-            told.text = f"{verdict.requirement.clause}: {verdict.requirement.done}"
-        ElementTree.SubElement(case, "system-out").text = _plain(verdict.seen)
-    ElementTree.indent(suite)
-    return bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
-
-
-def _plain(text: str) -> str:
-    """Return text without what XML 1.0 cannot hold."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+        for verdict in results.verdicts
+    ]
+    return junit_xml(f"iwarp conform {peer}", cases)

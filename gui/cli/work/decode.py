@@ -31,6 +31,8 @@ from freezeframe.gui.text import plural, printable
 
 _STILL_CHANNELS = code("freezeframe.decoders.guess.still:still_channels")  # only where nothing came
 
+_SELECTION = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
+
 
 def decode(
     file: Path,
@@ -38,11 +40,12 @@ def decode(
     reading: Reading,
     output: Path | None,
     plugins: Sequence[Path],
+    where: str | None = None,
     *,
     force: bool,
     json: bool,
 ) -> None:
-    """Print or write the events.
+    """Print or write the events, of which ``where`` chooses the rows.
 
     Raises:
         InputError: the file cannot be read, or an option does not fit it.
@@ -55,6 +58,7 @@ def decode(
     if output is not None:
         check_place(output, file, specs, force=force, registry=registry)
     decode_lean()
+    selection = None if where is None else _SELECTION(where, notes.append)
     with compile_notice(), progress_bar("decode", "read") as update:
         decoded = decode_file(
             file,
@@ -65,6 +69,9 @@ def decode(
             registry=registry,
             source=source,
         )
+    hints = _hints(decoded, registry)
+    if selection is not None:
+        decoded = selection.rows(decoded)
     print_notes(notes)
     if output is not None:
         paths = save_all(decoded, output, file, force=force)
@@ -75,8 +82,11 @@ def decode(
             print(f"{printable(path)}: {printable(name)}, {plural(len(table), 'row')}")
     else:
         print_text(decoded, registry)
-    print_notes(_hints(decoded, registry))
+    print_notes(hints)
     if not any(len(table) for _, table in decoded):
+        if selection is not None:
+            print(f"0 rows match {printable(str(where))}", file=sys.stderr)
+            return
         settings = ReadSettings(rate_hz, reading.max_samples)
         still = _still(file, source, settings, specs, registry)
         print(

@@ -33,6 +33,7 @@ from freezeframe.gui.text import plural, printable
 
 _TableWriter = code("freezeframe.capture.parquet:TableWriter")  # what only prints needs no Parquet
 _joined = code("freezeframe.capture.parquet:joined")
+_Selection = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
 _LIKE_PS = 10**12  # times in seconds: how late the last is, nobody knows yet
 _ROW_GROUP, _HELD_B = 1 << 16, 1 << 24
 
@@ -49,11 +50,12 @@ def decode_packets(
     reading: Reading,
     output: Path | None,
     plugins: Sequence[Path],
+    where: str | None = None,
     *,
     force: bool,
     json: bool,
 ) -> None:
-    """Print or write the rows of all decoders while the packets are read.
+    """Print or write the rows of all decoders, or those ``where`` chooses, while the packets are read.
 
     Raises:
         InputError: the source cannot be read, or an option does not fit it.
@@ -68,6 +70,7 @@ def decode_packets(
     decode_lean(keep_memory=False)  # its buffers are used again
     runs = [StackRun(stack) for stack in stacks]
     notes: list[str] = []
+    selection = None if where is None else _Selection(where, notes.append)
     quiet = output is not None or not sys.stdout.isatty()
     rows: dict[str, int] = {}
     try:
@@ -85,6 +88,8 @@ def decode_packets(
             for block, last in packet_blocks(source, progress, notes.append):
                 tables = [table for run in runs for table in run.step(block, last=last)]
                 tables = with_different_names(tables)
+                if selection is not None:
+                    tables = selection.rows(tables)
                 for name, table in tables:
                     rows[name] = rows.get(name, 0) + len(table)
                 for sink in sinks:
@@ -97,6 +102,9 @@ def decode_packets(
         for path, name in zip(places_of(output, list(rows)), rows, strict=True):
             print(f"{printable(path)}: {printable(name)}, {plural(rows[name], 'row')}")
     if not any(rows.values()):
+        if where is not None:
+            print(f"0 rows match {printable(where)}", file=sys.stderr)
+            return
         print("0 events: nothing that these decoders know is in the packets", file=sys.stderr)
 
 

@@ -10,9 +10,9 @@ import pandas as pd
 from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QWidget
 
+from freezeframe.decoders.query import ExpressionError, matching, parse
 from freezeframe.gui.desktop.panels.table_model import FrameModel
 from freezeframe.gui.desktop.progress import Progress
-from freezeframe.gui.desktop.query import ExpressionError, matching, parse
 from freezeframe.gui.desktop.sources.opened import Opened, Place, Table
 from freezeframe.gui.desktop.widgets import (
     ExpressionEdit,

@@ -13,7 +13,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from freezeframe.gui.desktop.query import matching
+from freezeframe.decoders.query import matching
 from freezeframe.gui.desktop.sources.opened import Place
 from freezeframe.gui.desktop.window import MainWindow
 from tests.gui.desktop.conftest import MakeWindow, click, press, settle, type_text, wait_loaded

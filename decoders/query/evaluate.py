@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 import pandas.api.types as kinds
 
-from freezeframe.gui.desktop.query.parse import (
+from freezeframe.decoders.query.parse import (
     And,
     Comparison,
     ExpressionError,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freezeframe.gui.desktop.query import ExpressionError, matching, parse
+from freezeframe.decoders.query import ExpressionError, matching, parse
 
 TABLE = pd.DataFrame(
     {

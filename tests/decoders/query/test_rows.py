@@ -1,0 +1,65 @@
+"""Rows of Arrow tables chosen by an expression: what a whole frame would give, from the named columns alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from freezeframe.capture.errors import InputError
+from freezeframe.decoders.query import Selection, matching, matching_rows
+from freezeframe.decoders.stack_run import Decoded
+
+WORDS = pa.table(
+    {
+        "t_ps": pa.array([0, 10, 2**53 + 1], pa.int64()),
+        "kind": pa.array(["data", "error", "data"]).dictionary_encode(),
+        "data": pa.array([1, None, 2**53 + 1], pa.int64()),
+        "ok": pa.array([True, None, False]),
+        "raw": pa.array([b"\x01", b"", None], pa.binary()),
+    }
+)
+FRAMES = pa.table({"t_ps": pa.array([5], pa.int64()), "length_B": pa.array([64], pa.int32())})
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("data == 9007199254740993", [2]),  # 2^53 + 1, though another row has none: no float stands between
+        ("data == null", [1]),
+        ("ok", [0]),
+        ("not ok", [1, 2]),
+        ("kind = error or t_ps > 1us", [1, 2]),
+        ("DATA = 1", [0]),  # small and capital letters of a column are equal
+        ("error", [1]),  # any column
+        ("raw ~ 01", [0]),
+    ],
+)  # fmt: skip
+def test_an_arrow_table_is_matched_as_its_frame_would_be(
+    expression: str, expected: list[int]
+) -> None:
+    assert np.flatnonzero(matching_rows(WORDS, expression)).tolist() == expected
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    whole = WORDS.to_pandas(types_mapper=nullable.get)
+    assert matching(whole, expression).tolist() == matching_rows(WORDS, expression).tolist()
+
+
+def test_tables_without_a_named_column_are_left_out_and_that_is_said_once() -> None:
+    notes: list[str] = []
+    selection = Selection("length_B > 60", notes.append)
+    tables = [Decoded("a.words", WORDS), Decoded("a.frames", FRAMES)]
+    for _ in range(2):
+        assert [(name, len(table)) for name, table in selection.rows(tables)] == [("a.frames", 1)]
+    (note,) = notes
+    assert note.startswith("a.words is left out: character 1: there is no column 'length_B'")
+
+
+def test_a_column_that_no_table_has_is_refused() -> None:
+    with pytest.raises(InputError, match=r"lenth_B.*a\.frames: .*did you mean length_B\?"):
+        Selection("lenth_B > 60", print).rows([Decoded("a.frames", FRAMES)])
+
+
+def test_no_rows_keep_their_columns() -> None:
+    ((_, table),) = Selection("kind == none", print).rows([Decoded("a", WORDS)])
+    assert (len(table), table.schema) == (0, WORDS.schema)
