@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,10 +80,10 @@ class Selection:
                 errors[name] = error
             self._fits[name] = name not in errors
         if len(errors) == len(tables):
-            said = "; ".join(f"{name}: {error}" for name, error in list(errors.items())[:3])
+            said = "; ".join(f"{name}: {why}" for name, why in list(errors.items())[:3])
             raise InputError(f"{self._expression}: {said}")
-        for name, error in errors.items():
-            self._note(f"{name} is left out: {error}")
+        for name, why in errors.items():
+            self._note(f"{name} is left out: {why}")
 
 
 def _frame(table: pa.Table, names: Sequence[str]) -> pd.DataFrame:
@@ -112,9 +113,8 @@ def _comparisons(node: Node) -> Iterator[Comparison]:
         yield node
 
 
-def _series(column: pa.ChunkedArray) -> pd.Series:
+def _series(column: pa.ChunkedArray) -> pd.Series[Any]:
     """Return a column for pandas; an integer or a truth is never made a float because another row has none."""
-    if column.null_count:
-        series: pd.Series = column.to_pandas(types_mapper=_INTEGERS.get)
-        return series
-    return column.to_pandas()
+    mapper = _INTEGERS.get if column.null_count else None
+    series: pd.Series[Any] = column.to_pandas(types_mapper=mapper)
+    return series
