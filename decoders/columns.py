@@ -167,3 +167,14 @@ def numbers(chunk: pa.Array) -> npt.NDArray[Any]:
     """
     data = np.frombuffer(chunk.buffers()[1], dtype=str(chunk.type))
     return data[chunk.offset : chunk.offset + len(chunk)]
+
+
+def byte_strings(
+    data: npt.NDArray[np.uint8], first: npt.NDArray[np.int64], count: npt.NDArray[np.int64]
+) -> pa.Array:
+    """Return a column of octets: of each row ``data[first : first + count]``; rows may share octets."""
+    ends = np.zeros(len(first) + 1, dtype=np.int32)
+    np.cumsum(count, out=ends[1:])
+    at = np.arange(ends[-1]) + np.repeat(first - ends[:-1], count)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(data[at])]
+    return pa.Array.from_buffers(pa.binary(), len(first), buffers)

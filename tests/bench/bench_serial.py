@@ -31,7 +31,7 @@ from freezeframe.decoders.serial.uart import UART
 from tests.bench.common import BenchResult, main, median_s
 from tests.processes import run_program
 
-_RATE_HZ = 100_000_000
+RATE_HZ = 100_000_000
 _SAMPLES = 100_000_000
 _CUT_SAMPLES = 2_000_000  # a long time for sigrok-cli: its start is a few percent
 _PIECE_B = 1 << 22  # of a file, as the readers hand them on; 33 lines are 5 B a sample there
@@ -39,7 +39,7 @@ _REPEATS = 3
 
 
 @dataclass(frozen=True)
-class _Case:
+class Case:
     """A bus, both readers of it, and how each says its values."""
 
     name: str
@@ -61,11 +61,12 @@ def run() -> list[BenchResult]:
     results = _wide_bus()
     with tempfile.TemporaryDirectory(prefix="ff-bench-") as folder:
         for case in _CASES:
-            results += _measure(case, Path(folder))
+            results += measure(case, Path(folder))
     return results
 
 
-def _measure(case: _Case, folder: Path) -> list[BenchResult]:
+def measure(case: Case, folder: Path) -> list[BenchResult]:
+    """Compare the values of both readers, then their rates."""
     cut = case.bus(_CUT_SAMPLES)
     path = folder / "cut.sr"
     write_sr(cut, path)
@@ -90,6 +91,8 @@ def _measure(case: _Case, folder: Path) -> list[BenchResult]:
     if case.asked_rate is not None:
         name = f"{case.name}, the same as a rate"
         results.append(_row(name, found, sigrok_rate, against, case.asked_rate, asked_of="value"))
+    if case.decoder.decode_samples is None:
+        return results
     found = rate(straight=False)
     return [*results, _row(f"{case.name}, over edges", found, sigrok_rate, against)]
 
@@ -100,7 +103,7 @@ def _wide_bus() -> list[BenchResult]:
     With its clock it has 33 lines: 5 B a sample, as they stand in an .sr file and come out of the
     reader, and in the next machine word.
     """
-    case = _Case("", PARALLEL, partial(_parallel_bus, 32), "", "", "", _parallel_values)
+    case = Case("", PARALLEL, partial(_parallel_bus, 32), "", "", "", _parallel_values)
     cut = case.bus(_CUT_SAMPLES)
     one = _samples(cut)
     put = [f"{value:02x}" for value in (cut.value[1::2] >> np.uint64(1)).tolist()][:-1]
@@ -142,7 +145,7 @@ def _row(
 
 
 def _decode(
-    case: _Case, samples: npt.NDArray[np.unsignedinteger[Any]], bus: Edges, *, straight: bool
+    case: Case, samples: npt.NDArray[np.unsignedinteger[Any]], bus: Edges, *, straight: bool
 ) -> tuple[dict[str, Any], float]:
     """Decode samples piece by piece, straight or by way of edges; return the tables of a short
     capture and the CPU seconds."""
@@ -155,10 +158,10 @@ def _decode(
     places = [channel.id.upper() for channel in decoder.channels]
     bus_names = [name.upper() for name in bus.channels]
     bits = [bus_names.index(name) if name in bus_names else -1 for name in places]
-    if decoder is UART:
+    if len(bus.channels) == 1:
         bits = [0]
     names = tuple(bus.channels[bit] if bit >= 0 else "" for bit in bits)
-    whole = Samples(samples, names, tuple(bits), _RATE_HZ, 0)
+    whole = Samples(samples, names, tuple(bits), RATE_HZ, 0)
     made: list[dict[str, Any]] = []
     size = _PIECE_B // -(-len(bus.channels) // 8)
     start = time.process_time()
@@ -199,7 +202,7 @@ def _spi_bus(samples: int) -> Edges:
     count = samples // 32_000
     words = rng.integers(0, 256, (count, 2, 1000))
     sent = [spi_encode.SpiTransfer(mosi, miso) for mosi, miso in words]
-    return spi_encode.encode_transfers(sent, samplerate_hz=_RATE_HZ, half_period_samples=2)
+    return spi_encode.encode_transfers(sent, samplerate_hz=RATE_HZ, half_period_samples=2)
 
 
 def _spi_values(tables: dict[str, Any]) -> list[str]:
@@ -210,7 +213,7 @@ def _uart_bus(samples: int) -> Edges:
     """Characters without a pause between them."""
     characters = random.Random(4).randbytes(samples // 160)
     return uart_encode.encode_characters(
-        characters, samplerate_hz=_RATE_HZ, baud=_RATE_HZ // 16, idle_bits=0
+        characters, samplerate_hz=RATE_HZ, baud=RATE_HZ // 16, idle_bits=0
     )
 
 
@@ -225,7 +228,7 @@ def _i2c_bus(samples: int) -> Edges:
         i2c_encode.I2cTransfer(rng.randrange(8, 0x70), False, rng.randbytes(64))
         for _ in range(samples // (65 * 9 * 16))
     ]
-    return i2c_encode.encode_transfers(sent, samplerate_hz=_RATE_HZ, quarter_samples=4)
+    return i2c_encode.encode_transfers(sent, samplerate_hz=RATE_HZ, quarter_samples=4)
 
 
 def _i2c_values(tables: dict[str, Any]) -> list[str]:
@@ -244,7 +247,7 @@ def _jtag_bus(samples: int) -> Edges:
         jtag_encode.JtagScan(rng.random() < 0.3, 64, rng.getrandbits(64), rng.getrandbits(64))
         for _ in range(samples // (70 * 4))
     ]
-    return jtag_encode.encode_scans(sent, samplerate_hz=_RATE_HZ, half_period_samples=2)
+    return jtag_encode.encode_scans(sent, samplerate_hz=RATE_HZ, half_period_samples=2)
 
 
 def _jtag_values(tables: dict[str, Any]) -> list[str]:
@@ -259,7 +262,7 @@ def _parallel_bus(lines: int, samples: int) -> Edges:
     data = rng.integers(0, 1 << lines, samples // 4, dtype=np.uint64) << np.uint64(1)
     value = np.stack([data, data | np.uint64(1)], axis=1).reshape(-1)
     names = ("CLK", *(f"D{line}" for line in range(lines)))
-    return Edges(np.arange(len(value)) * 2, value, names, _RATE_HZ, 0, 2 * len(value))
+    return Edges(np.arange(len(value)) * 2, value, names, RATE_HZ, 0, 2 * len(value))
 
 
 def _parallel_values(tables: dict[str, Any]) -> list[str]:
@@ -267,8 +270,8 @@ def _parallel_values(tables: dict[str, Any]) -> list[str]:
     return [f"{value:02x}" for value in tables["parallel.items"]["value"].to_pylist()[:-1]]
 
 
-_CASES: Sequence[_Case] = (
-    _Case(
+_CASES: Sequence[Case] = (
+    Case(
         "SPI, clock at a quarter of the sample rate",
         SPI,
         _spi_bus,
@@ -279,19 +282,19 @@ _CASES: Sequence[_Case] = (
         1000.0,
         asked_rate=1000.0,
     ),
-    _Case(
+    Case(
         "UART, saturated, 16 samples a bit",
         UART,
         _uart_bus,
-        f"uart:rx=TX:baudrate={_RATE_HZ // 16}:format=hex",
+        f"uart:rx=TX:baudrate={RATE_HZ // 16}:format=hex",
         "uart=rx-data",
         "uart=rx-warnings",
         _uart_values,
         300.0,
         asked_rate=1000.0,
-        options={"baud": _RATE_HZ // 16},
+        options={"baud": RATE_HZ // 16},
     ),
-    _Case(
+    Case(
         "I2C, 16 samples a bit",
         I2C,
         _i2c_bus,
@@ -301,7 +304,7 @@ _CASES: Sequence[_Case] = (
         _i2c_values,
         300.0,
     ),
-    _Case(
+    Case(
         "JTAG, clock at a quarter of the sample rate",
         JTAG,
         _jtag_bus,
@@ -311,7 +314,7 @@ _CASES: Sequence[_Case] = (
         _jtag_values,
         300.0,
     ),
-    _Case(
+    Case(
         "8-bit parallel, clock at a quarter of the sample rate",
         PARALLEL,
         partial(_parallel_bus, 8),
