@@ -13,6 +13,7 @@ import pyarrow as pa
 from freezeframe.decoders.column_kernels import turned
 
 _LEAST_ZEROS = 1 << 16
+_IN_SAMPLES = {b"freezeframe.t_ps": b"samples"}  # metadata of a table; a Parquet file keeps it
 _WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
@@ -178,3 +179,13 @@ def byte_strings(
     at = np.arange(ends[-1]) + np.repeat(first - ends[:-1], count)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(data[at])]
     return pa.Array.from_buffers(pa.binary(), len(first), buffers)
+
+
+def table_in_samples(table: pa.Table) -> pa.Table:
+    """Return a table that says that its times are numbers of samples, as of a capture without sample rate."""
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), **_IN_SAMPLES})
+
+
+def is_in_samples(table: pa.Table) -> bool:
+    """Return whether the times of a table are numbers of samples."""
+    return _IN_SAMPLES.items() <= (table.schema.metadata or {}).items()

@@ -21,9 +21,10 @@ from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings
 from freezeframe.capture.packets.recognise import is_live, is_packets
+from freezeframe.decoders.columns import table_in_samples
 from freezeframe.decoders.contract import CAPTURE, EDGES, PACKETS
 from freezeframe.decoders.registry import Registry, load_decoders, shortened
-from freezeframe.decoders.spec import Stack, match_channels, parse_spec
+from freezeframe.decoders.spec import Stack, Step, match_channels, parse_spec
 from freezeframe.decoders.stack_run import Decoded, StackRun
 
 __all__ = ["Decoded", "StackRun", "decode_file"]
@@ -57,7 +58,9 @@ def decode_file(
         registry: the decoders; by default all that are installed.
         source: format, channel names, thresholds and cut, where the file does not say.
     Returns:
-        The tables in the order of ``specs``; names are made different with ``#2``, ``#3``.
+        The tables in the order of ``specs``; names are made different with ``#2``, ``#3``. Of a
+        capture without sample rate, ``t_ps`` is a number of samples, and the table says so
+        (`columns.is_in_samples`).
     Raises:
         InputError: the file or a spec cannot be used, or they do not fit each other; also its
             subclasses CaptureFormatError and CaptureVersionError.
@@ -75,6 +78,7 @@ def decode_file(
     is_folder = file.is_dir() and not is_samples(file)
     check_fit(file, CAPTURE if is_folder else EDGES, stacks, known)
     runs = [StackRun(stack) for stack in stacks]
+    in_samples = False
     try:
         if is_folder:
             folder = _open_folder(file)
@@ -84,11 +88,14 @@ def decode_file(
             settings = ReadSettings(
                 samplerate_hz=samplerate_hz, max_samples=max_samples, progress=progress
             )
-            _decode_samples(file, stacks, runs, source or SourceChoice(), settings)
+            in_samples = not _decode_samples(file, stacks, runs, source or SourceChoice(), settings)
     finally:
         for run in runs:
             run.close()
-    return with_different_names([decoded for run in runs for decoded in run.tables()])
+    tables = [decoded for run in runs for decoded in run.tables()]
+    if in_samples:
+        tables = [Decoded(name, table_in_samples(table)) for name, table in tables]
+    return with_different_names(tables)
 
 
 def _decode_packets(
@@ -130,9 +137,9 @@ def _decode_samples(
     runs: Sequence[StackRun],
     choice: SourceChoice,
     settings: ReadSettings,
-) -> None:
+) -> bool:
     """Read the file once and feed all runs with it; workers run beside each other, and while the
-    next piece is read."""
+    next piece is read. Returns whether it has a sample rate."""
     workers = [run for run in runs if run.in_worker]
     if any(run.takes_samples for run in workers) and settings.max_samples is None:
         # A worker goes through all samples, also where the file holds only changes.
@@ -171,6 +178,7 @@ def _decode_samples(
             for run in workers:  # else the pool would wait until they are through
                 run.stop()
             raise
+    return source.header.samplerate_hz is not None
 
 
 def _probes(stack: Stack, header: CaptureHeader) -> tuple[str | None, ...]:
@@ -181,13 +189,18 @@ def _probes(stack: Stack, header: CaptureHeader) -> tuple[str | None, ...]:
     """
     step = stack.steps[0]
     try:
-        return match_channels(step.decoder, step.probes, header.channels)
+        return match_channels(step.decoder, step_probes(step, header), header.channels)
     except InputError as error:
         refused = list(header.refused.items())[:3]
         if not refused:
             raise
         why = "; ".join(f"{name} cannot be read: {reason}" for name, reason in refused)
         raise InputError(f"{error}; {why}") from None
+
+
+def step_probes(step: Step, header: CaptureHeader) -> dict[str, str]:
+    """Return what the user said of a step's channels, with the names that the capture shows."""
+    return {channel: header.channel_of(probe) for channel, probe in step.probes.items()}
 
 
 def _gathered(

@@ -1,6 +1,9 @@
 """Kernel that reads the value changes of a VCD file, byte by byte, wherever the bytes are cut.
 
-Source: IEEE 1364-2005 clause 18.2 (four-state VCD), 18.2.3.4 table 18-5 (left-extension).
+VHDL's simulators write the nine values of std_ulogic: L and H are 0 and 1, U, W and - are x.
+
+Source: IEEE 1364-2005 clause 18.2 (four-state VCD), 18.2.3.4 table 18-5 (left-extension); IEEE
+1164-1993 (std_ulogic).
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ VCD_STATE = np.dtype(
         ("digits", "i8"),  # of the time, vector, identifier or keyword being read
         ("acc", "u8"),  # value being read
         ("unknown", "u8"),  # its bits that are neither 0 nor 1
-        ("leftmost", "i8"),  # 0, 1 or 2 (1 is filled up with 0), 2 x, 3 z
+        ("leftmost", "i8"),  # its first digit: 0, 1 (both are filled up with 0), 2 x, 3 z
         ("key", "u8"),  # identifier being read, or the last letters of a keyword
         ("length", "i8"),
         ("ignored", "i8"),  # the value is of a kind that is not read
@@ -49,13 +52,19 @@ VCD_ERRORS = {
     4: "an identifier is longer than 8 characters",
     5: "a value is for an identifier that is not declared",
     6: "a value has {detail} bits, more than its variable",
-    7: "byte {detail:#04x} in a vector; 0, 1, x and z can stand there",
+    7: "byte {detail:#04x} in a vector; 0, 1, x, z, u, w, l, h and - can stand there",
     8: "byte {detail:#04x} in a real number",
     9: "a real number for a variable of bits, or bits for a real one",
 }
 
 _COMMENT_KEY = np.uint64(int.from_bytes(b"$comment"))
 _END_KEY = np.uint64(int.from_bytes(b"$end"))
+
+# What a byte of a value is: 0, 1, 2 for x, 3 for z, as ``leftmost``; 9 for none.
+_NO_BIT = 9
+_KIND = np.full(256, _NO_BIT, dtype=np.uint8)
+for _letters, _kind in ((b"0Ll", 0), (b"1Hh", 1), (b"xXuUwW-", 2), (b"zZ", 3)):
+    _KIND[list(_letters)] = _kind
 
 
 @njit(cache=True, nogil=True)
@@ -106,18 +115,15 @@ def read_changes(
             if c == 35:  # '#'
                 s.mode = _TIME
                 s.number = 0
-            elif c in (48, 49):
+            elif _KIND[c] != _NO_BIT:
                 s.mode = _ID
-                s.acc = np.uint64(c - 48)
-                s.leftmost = 1
+                s.leftmost = _KIND[c]
                 s.digits = 1
-            elif c in (120, 88, 122, 90):
-                s.mode = _ID
-                z = c in (122, 90)
-                s.acc = levels[1] if z else levels[0]
-                s.unknown = one
-                s.leftmost = 3 if z else 2
-                s.digits = 1
+                if s.leftmost < 2:
+                    s.acc = np.uint64(s.leftmost)
+                else:
+                    s.acc = levels[s.leftmost - 2]
+                    s.unknown = one
             elif c in (98, 66):  # 'b'
                 s.mode = _VECTOR
             elif c in (114, 82):  # 'r'
@@ -164,16 +170,13 @@ def read_changes(
                 s.mode = _GAP
                 continue
             unknown = np.uint64(0)
-            if c in (48, 49):
-                bit = np.uint64(c - 48)
-                kind = 1
-            elif c in (120, 88):
-                bit, unknown, kind = levels[0], one, 2
-            elif c in (122, 90):
-                bit, unknown, kind = levels[1], one, 3
-            else:
+            kind = _KIND[c]
+            if kind == _NO_BIT:
                 s.detail = c
                 return count, 7, at
+            bit = np.uint64(kind)
+            if kind >= 2:
+                bit, unknown = levels[kind - 2], one
             if s.digits == 0:
                 s.leftmost = kind
             s.digits += 1

@@ -103,14 +103,22 @@ class SourceChoice:
         settings = replace(settings, layout=layout, thresholds=volts, note=self.note)
         header = read_header(path, settings, format)
         for name in thresholds:
-            if name and name not in header.channels:
+            own = header.channel_of(name)
+            if name and own not in header.channels:
                 raise InputError(
                     f"threshold for {name}: no such channel; there is {listed(header.channels)}"
                 )
-            if name not in header.analog if name else not header.analog:
+            if own not in header.analog if name else not header.analog:
                 what = f"{name} is not analog" if name else "no channel in it is analog"
                 raise InputError(
                     f"{path}: {what}, so there is nothing for --threshold to do; leave it out"
                 )
+        for line in header.understood:
+            self.say(f"{path}: {line}")
+        if header.samplerate_hz is None:
+            self.say(
+                f"{path}: there is no sample rate: times are numbers of samples; --samplerate gives "
+                "them a unit"
+            )
         header, meant = renamed(header, self.channels)
         return OpenSource(header, path, format, settings, meant, self.cut_ps)

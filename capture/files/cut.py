@@ -8,12 +8,18 @@ from dataclasses import replace
 import numpy as np
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.edges import PS_PER_S, Edges
+from freezeframe.capture.files.edges import NO_RATE, PS_PER_S, Edges
 from freezeframe.capture.time_text import plain_time
 
 
 def ps_to_sample(t_ps: int, samplerate_hz: int) -> int:
-    """Return the first sample at or after a time."""
+    """Return the first sample at or after a time.
+
+    Raises:
+        InputError: there is no sample rate.
+    """
+    if samplerate_hz == NO_RATE:
+        raise InputError("a time in a capture without sample rate; give it with --samplerate")
     return -(-t_ps * samplerate_hz // PS_PER_S)
 
 

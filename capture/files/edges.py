@@ -19,6 +19,7 @@ from freezeframe.capture.files.units import UnitReader
 
 PS_PER_S = 10**12
 MAX_SAMPLERATE_HZ = PS_PER_S  # one sample a picosecond, the resolution of t_ps
+NO_RATE = 0  # the rate of a capture that has none: its times are numbers of samples
 PLANE_CHANNELS = 64  # of a plane of values
 _PS_PER_US = 10**6
 _MAX_INT64 = 2**63 - 1
@@ -42,6 +43,7 @@ class Edges:
     ``high`` is the same: bit i = ``channels[64 + i]``; None where none of them is there. The first
     piece of a capture begins with the value at sample 0; a later piece holds changes only. The
     piece covers the samples ``[begin_sample, end_sample)``, also those after its last change.
+    ``samplerate_hz`` is `NO_RATE` where the capture has none.
     ``buses`` says which channels belong together.
     """
 
@@ -249,7 +251,7 @@ def join(pieces: Sequence[Edges]) -> Edges:
 def samples_to_ps(
     sample: npt.NDArray[np.int64], samplerate_hz: int, *, latest: int | None = None
 ) -> npt.NDArray[np.int64]:
-    """Return the time of each sample in whole picoseconds, rounded down.
+    """Return the time of each sample in whole picoseconds, rounded down; with `NO_RATE` its number.
 
     Args:
         sample: ``(n,)`` int64, not negative.
@@ -258,6 +260,8 @@ def samples_to_ps(
         ValueError: the sample rate is not 1 Hz..1 THz, or a time is beyond int64 (106 days).
     """
     _check_samplerate(samplerate_hz)
+    if samplerate_hz == NO_RATE:
+        return sample.astype(np.int64)
     common = gcd(PS_PER_S, samplerate_hz)
     span_ps, samples = PS_PER_S // common, samplerate_hz // common
     # The usual case, in one product and one division by a constant.
@@ -278,16 +282,23 @@ def samples_to_ps(
     return np.asarray(seconds * PS_PER_S + us * _PS_PER_US + ps, dtype=np.int64)
 
 
+def sample_to_ps(sample: int, samplerate_hz: int) -> int:
+    """Return the time of one sample as `samples_to_ps` does, of any size and without a check."""
+    return sample if samplerate_hz == NO_RATE else sample * PS_PER_S // samplerate_hz
+
+
 def sample_span_ps(samplerate_hz: int, latest: int) -> int:
     """Return how many picoseconds a sample is, where times are whole products up to sample ``latest``.
 
     Returns:
         0 where it is no whole number, or a time is beyond int64: then `samples_to_ps` is to be asked.
     """
+    if samplerate_hz == NO_RATE:
+        return 1
     span_ps, rest = divmod(PS_PER_S, samplerate_hz)
     return span_ps if not rest and latest <= _MAX_INT64 // span_ps else 0
 
 
 def _check_samplerate(samplerate_hz: int) -> None:
-    if not 1 <= samplerate_hz <= MAX_SAMPLERATE_HZ:
+    if samplerate_hz != NO_RATE and not 1 <= samplerate_hz <= MAX_SAMPLERATE_HZ:
         raise ValueError(f"sample rate {samplerate_hz} Hz; 1..{MAX_SAMPLERATE_HZ} are possible")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.errors import FreezeframeError, InputError
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.as_given import named_as_given
 from freezeframe.capture.files.cut import cut
 from freezeframe.capture.files.edge_table import write_edge_table
 from freezeframe.capture.files.edges import PLANE_CHANNELS, Edges, join
@@ -89,7 +89,7 @@ def import_captures(
         given = {
             str(folder / inside): str(f.path) for f, (inside, _) in zip(files, stored, strict=True)
         }
-        with _named_as_given(given, settings) as named:
+        with named_as_given(given, settings) as named:
             pieces = recipe_of(folder, copy.sources, named).read(header.channels)
             pieces = pieces if cut_ps is None else cut(pieces, *cut_ps)
             write_edge_table(counted.passing(pieces), table, source=place.stem, digest=copy.digest)
@@ -115,26 +115,6 @@ def import_captures(
     )
     placements = tuple(source.placement for source in sources if source.placement is not None)
     return Imported(header, counted.end_sample, counted.edges, placements)
-
-
-@contextmanager
-def _named_as_given(given: Mapping[str, str], settings: ReadSettings) -> Iterator[ReadSettings]:
-    """Let errors and notes about a copy, which is gone afterwards, name the file that was given.
-
-    Args:
-        given: by the path of the copy.
-    """
-
-    def named(text: str) -> str:
-        for copy, path in given.items():
-            text = text.replace(copy, path)
-        return text
-
-    note = settings.note
-    try:
-        yield settings if note is None else replace(settings, note=lambda text: note(named(text)))
-    except FreezeframeError as error:
-        raise type(error)(named(str(error))) from error
 
 
 class _Counted:

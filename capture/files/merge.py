@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.changes import ChangeMerger
-from freezeframe.capture.files.edges import PS_PER_S, Edges
+from freezeframe.capture.files.edges import NO_RATE, PS_PER_S, Edges
 from freezeframe.capture.time_text import plain_time
 
 _NEVER = np.iinfo(np.int64).max
@@ -65,6 +65,8 @@ def merge(
             "each with a name of its own"
         )
     rate_hz = here.samplerate_hz
+    if NO_RATE in (rate_hz, there.samplerate_hz):
+        raise InputError("merge: a capture without sample rate; give it with --samplerate")
     slope = Fraction(rate_hz, there.samplerate_hz) * (1 + alignment.drift_ppm / 10**6)
     right.place(Fraction(alignment.offset_ps * rate_hz, PS_PER_S), slope)
     start = int(_placed(np.zeros(1, dtype=np.int64), right.begin, slope)[0])
@@ -130,6 +132,8 @@ def estimate(first: Edges, second: Edges, channel: str, other: str | None = None
     """
     ours, our_levels = _changes(first, channel)
     theirs, their_levels = _changes(second, other or channel)
+    if NO_RATE in (first.samplerate_hz, second.samplerate_hz):
+        raise InputError("merge: a capture without sample rate; give it with --samplerate")
     sampled = PS_PER_S // first.samplerate_hz, PS_PER_S // second.samplerate_hz
     # The time stamps of a table may be coarser than the sample rate that it is read with.
     stamped = _step_ps(ours, sampled[0]), _step_ps(theirs, sampled[1])

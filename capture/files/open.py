@@ -6,6 +6,7 @@ Raw binary has no mark of its own and is read only when the format is given.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -13,9 +14,11 @@ from typing import Protocol, runtime_checkable
 
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.as_given import named_as_given
 from freezeframe.capture.files.edges import Edges
-from freezeframe.capture.files.fst_sections import HEADER_MARK
+from freezeframe.capture.files.fst_sections import HEADER_MARK, PACKED_MARK
 from freezeframe.capture.files.marks import GHW_MARK, SALEAE_MARK, ZIP_MARK
+from freezeframe.capture.files.packed import is_packed, unpacked
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.source import (
     NO_SETTINGS,
@@ -51,7 +54,13 @@ _FOLDERS: Mapping[str, Callable[[Path], object]] = {  # and what says whether a 
     "waveform": code("freezeframe.capture.files.waveform:is_waveform"),
     "saleae": code("freezeframe.capture.files.saleae:channel_files"),
 }
-_MARKS = {ZIP_MARK: "sr", SALEAE_MARK: "saleae", GHW_MARK: "ghw", HEADER_MARK: "fst"}
+_MARKS = {
+    ZIP_MARK: "sr",
+    SALEAE_MARK: "saleae",
+    GHW_MARK: "ghw",
+    HEADER_MARK: "fst",
+    PACKED_MARK: "fst",
+}
 _is_litescope: Callable[[Path], bool] = code("freezeframe.capture.files.litescope:is_dump")
 _BY_NAME = {".sr": "sr", ".vcd": "vcd", ".fst": "fst", ".csv": "csv", ".tsv": "csv"}
 
@@ -88,6 +97,10 @@ def find_format(path: str | Path) -> str:
         InputError: it cannot be read, or is of no format that is known.
     """
     place = Path(path)
+    if not place.is_dir() and is_packed(path):
+        place = unpacked(path)
+        with named_as_given({str(place): str(path)}, NO_SETTINGS):
+            return find_format(place)
     if place.is_dir():
         for name, recognises in _FOLDERS.items():
             if recognises(place):
@@ -124,7 +137,8 @@ def read_header(
         InputError: it cannot be read, or the format is not known; also its subclasses
             CaptureFormatError and CaptureVersionError, where it is damaged.
     """
-    return _reader(path, format).read_header(path, settings)
+    with _plain(path, format, settings) as (place, told):
+        return _reader(place, format).read_header(place, told)
 
 
 def read_edges(
@@ -139,7 +153,8 @@ def read_edges(
         InputError: as `read_header`, or a channel cannot be read. Damage in the values is found
             when they are reached, so take no result before the last piece.
     """
-    return _reader(path, format).read_edges(path, probes, settings)
+    with _plain(path, format, settings) as (place, told):
+        yield from _reader(place, format).read_edges(place, probes, told)
 
 
 def read_samples(
@@ -155,10 +170,32 @@ def read_samples(
     Raises:
         InputError: as `read_edges`.
     """
-    reader = _reader(path, format)
-    if not isinstance(reader, _SampledFormat):
-        return None
-    return reader.read_samples(path, probes, settings)
+    with _plain(path, format, settings) as (place, told):
+        reader = _reader(place, format)
+        if not isinstance(reader, _SampledFormat):
+            return None
+        pieces = reader.read_samples(place, probes, told)
+    return pieces if pieces is None or place == Path(path) else _named(pieces, path, place)
+
+
+@contextmanager
+def _plain(
+    path: str | Path, format: str | None, settings: ReadSettings
+) -> Iterator[tuple[str | Path, ReadSettings]]:
+    """Give the file that is read, unpacked where it is packed; errors name the one that was given."""
+    if Path(path).is_dir() or not is_packed(path, format):
+        yield path, settings
+        return
+    place = unpacked(path)
+    with named_as_given({str(place): str(path)}, settings) as told:
+        yield place, told
+
+
+def _named(
+    pieces: Iterator[Samples | Edges], path: str | Path, place: str | Path
+) -> Iterator[Samples | Edges]:
+    with named_as_given({str(place): str(path)}, NO_SETTINGS):
+        yield from pieces
 
 
 def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader, dict[str, str]]:
@@ -175,6 +212,7 @@ def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader,
         new, equals, old = (part.strip() for part in text.partition("="))
         if not equals or not new or not old:
             raise InputError(f"--channel {text!r}: not NEW=CHANNEL")
+        old = header.channel_of(old)
         if old in header.channels:
             channel_of = {new: old}
         elif old in buses:
@@ -189,7 +227,8 @@ def renamed(header: CaptureHeader, names: Sequence[str]) -> tuple[CaptureHeader,
     kept = [name for name in header.channels if name not in set(meant.values())]
     channels = (*meant, *kept)
     analog = tuple(name for name in channels if meant.get(name, name) in header.analog)
-    return replace(header, channels=channels, analog=analog), meant
+    aliases = {**header.aliases, **{old: new for new, old in meant.items()}}
+    return replace(header, channels=channels, analog=analog, aliases=aliases), meant
 
 
 def _reader(path: str | Path, format: str | None) -> _Format:

@@ -6,7 +6,8 @@ Source: sigrok wiki, File format:Sigrok/v2, and captures written since 0.1.0.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,9 +26,10 @@ class SrHeader(NamedTuple):
     """What a session file says of itself.
 
     ``channels[i]`` is bit ``bits[i]`` of a sample; probes without a name were not captured and are
-    left out. ``samplerate_hz`` is None where the file has none. ``members`` hold the samples, in
-    order; ``declared_samples`` is what their sizes promise. ``analog`` are the channels that are
-    voltages, with the members that hold them.
+    left out, and of several with one name each has its number too (``NC#7``). ``samplerate_hz`` is
+    None where the file has none. ``members`` hold the samples, in order; ``declared_samples`` is
+    what their sizes promise. ``analog`` are the channels that are voltages, with the members that
+    hold them.
     """
 
     version: str
@@ -97,7 +99,7 @@ def header_of(members: ZipMembers) -> SrHeader:
         raise CaptureFormatError(
             f"{path}: metadata: unitsize {unitsize_B}; 1 to {_MAX_UNITSIZE_B} B a sample are read"
         )
-    channels, bits = _probes(path, values, unitsize_B) if logic else ((), ())
+    probes = _probes(path, values, unitsize_B) if logic else {}
     rate = values.get("samplerate", "")
     chunks = _chunks(members, values["capturefile"]) if logic else ()
     declared_B = sum(members.declared_B(name) for name in chunks)
@@ -107,21 +109,19 @@ def header_of(members: ZipMembers) -> SrHeader:
     except InputError as error:
         raise CaptureFormatError(f"{path}: metadata: {error}; give --samplerate") from None
     analog = _analog(members, values)
-    twice = sorted(set(analog) & set(channels))
-    if twice:
-        raise CaptureFormatError(
-            f"{path}: metadata: a logic and an analog channel are named {twice[0]!r}; "
-            "give each its own name"
-        )
+    names = _numbered(
+        path, [*probes, *analog], [*probes.values(), *(n for n, _ in analog.values())]
+    )
+    channels, voltages = names[: len(probes)], names[len(probes) :]
     return SrHeader(
         version=version,
         samplerate_hz=samplerate_hz,
         unitsize_B=unitsize_B,
-        channels=channels,
-        bits=bits,
+        channels=tuple(channels),
+        bits=tuple(number - 1 for number in probes),
         members=chunks,
         declared_samples=declared_B // unitsize_B,
-        analog=analog,
+        analog={name: chunks for name, (_, chunks) in zip(voltages, analog.values(), strict=True)},
     )
 
 
@@ -170,56 +170,59 @@ def _device(path: Path, text: str) -> dict[str, str]:
 def _number(path: Path, values: dict[str, str], key: str) -> int:
     text = values.get(key, "")
     if not re.fullmatch(r"\d{1,9}", text):
-        raise CaptureFormatError(f"{path}: metadata: {key} is {text!r}, not a number")
+        why = "missing" if not text else f"{text[:40]!r}, not a number up to 999999999"
+        raise CaptureFormatError(f"{path}: metadata: {key} is {why}")
     return int(text)
 
 
-def _probes(
-    path: Path, values: dict[str, str], unitsize_B: int
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def _probes(path: Path, values: dict[str, str], unitsize_B: int) -> dict[int, str]:
+    """Return the names of the captured probes by their number from 1: probe n is bit n - 1.
+
+    ``total probes`` is what the device has; what was not enabled has no name, and no bit.
+    """
     room = 8 * unitsize_B
-    keys = sorted((key for key in values if re.fullmatch(r"probe\d+", key)), key=_index)
-    total = _number(path, values, "total probes") if "total probes" in values else len(keys)
+    keys = sorted((key for key in values if re.fullmatch(r"probe\d{1,9}", key)), key=_index)
     numbers = [_index(key) for key in keys]
-    highest = max(numbers, default=0)
-    if max(total, highest) > room:
-        raise CaptureFormatError(
-            f"{path}: metadata: {max(total, highest)} probes do not fit the {room} bits of "
-            f"unitsize {unitsize_B}"
-        )
     if 0 in numbers or len(set(numbers)) < len(numbers):
         raise CaptureFormatError(f"{path}: metadata: probes are numbered from 1, each once")
+    if keys and numbers[-1] > room:
+        raise CaptureFormatError(
+            f"{path}: metadata: {keys[-1]}={values[keys[-1]][:40]} is not in the {room} bits of "
+            f"unitsize {unitsize_B}"
+        )
     if not keys:
+        total = _number(path, values, "total probes") if "total probes" in values else 0
         if not total:
             raise CaptureFormatError(f"{path}: metadata: there is no probe")
         # Nothing is named: sigrok shows such probes under their numbers from 0.
-        return tuple(str(bit) for bit in range(total)), tuple(range(total))
-    names = [values[key] for key in keys]
-    for key, name in zip(keys, names, strict=True):
-        if not name:
-            raise CaptureFormatError(f"{path}: metadata: {key} has no name")
-        if names.count(name) > 1:
-            raise CaptureFormatError(
-                f"{path}: metadata: {names.count(name)} probes are named {name!r}; "
-                "give each its own name"
-            )
-    return tuple(names), tuple(number - 1 for number in numbers)
+        return {bit + 1: str(bit) for bit in range(min(total, room))}
+    return {number: values[key] or key for number, key in zip(numbers, keys, strict=True)}
 
 
-def _analog(members: ZipMembers, values: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the analog channels with their chunks in order; none where it was not captured."""
-    chunks_of: dict[str, tuple[str, ...]] = {}
+def _analog(members: ZipMembers, values: dict[str, str]) -> dict[int, tuple[str, tuple[str, ...]]]:
+    """Return the analog channels by number: name and chunks in order, none where it was not captured."""
+    chunks_of: dict[int, tuple[str, tuple[str, ...]]] = {}
     for key in sorted((k for k in values if re.fullmatch(r"analog\d{1,9}", k)), key=_index):
-        name = values[key]
-        if not name or name in chunks_of:
-            raise CaptureFormatError(
-                f"{members.path}: metadata: {key} is named {name!r}; give each channel its own name"
-            )
         device = values.get("capturefile", "logic-1").rpartition("-")[2]
         stem = f"analog-{device}-{_index(key)}"
         there = any(each.startswith(f"{stem}-") for each in members.names)
-        chunks_of[name] = _chunks(members, stem) if there else ()
+        chunks_of[_index(key)] = (values[key] or key, _chunks(members, stem) if there else ())
     return chunks_of
+
+
+def _numbered(path: Path, numbers: Sequence[int], names: Sequence[str]) -> list[str]:
+    """Give channels of one name their numbers too: ``NC#7``, ``NC#8``; none of them is ``NC``."""
+    count = Counter(names)
+    made = [
+        f"{name}#{number}" if count[name] > 1 else name
+        for number, name in zip(numbers, names, strict=True)
+    ]
+    for name, times in Counter(made).items():
+        if times > 1:
+            raise CaptureFormatError(
+                f"{path}: metadata: {times} channels are named {name!r}; give each its own name"
+            )
+    return made
 
 
 def _chunks(members: ZipMembers, capturefile: str) -> tuple[str, ...]:

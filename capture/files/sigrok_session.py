@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files import sigrok_analog, sigrok_sr
-from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.edges import NO_RATE, Edges
 from freezeframe.capture.files.merge import Alignment, merge
 from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, check_probes
@@ -50,16 +49,13 @@ def _with_analog(
     """Yield logic and thresholded channels, each read for itself and laid over the others."""
     whole = read_header(path, settings)
     chosen = check_probes(path, whole, probes)
-    if whole.samplerate_hz is None:
-        raise CaptureFormatError(
-            f"{path}: metadata: there is no sample rate; give it with --samplerate, for "
-            "example --samplerate 12MHz"
-        )
     header = sigrok_sr.read_header(path)
     most = settings.max_samples or sigrok_sr.DEFAULT_MAX_SAMPLES
     logic = [name for name in chosen if name in header.channels]
     streams = [
-        sigrok_analog.read_analog(path, header, name, whole.samplerate_hz, settings, most)
+        sigrok_analog.read_analog(
+            path, header, name, whole.samplerate_hz or NO_RATE, settings, most
+        )
         for name in chosen
         if name in header.analog
     ]

@@ -17,7 +17,7 @@ import numpy as np
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files._zip_members import ZipMembers
-from freezeframe.capture.files.edges import EdgeReducer, Edges
+from freezeframe.capture.files.edges import NO_RATE, EdgeReducer, Edges
 from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.sigrok_header import (
     SrHeader,
@@ -113,12 +113,7 @@ def read_pieces(
     """
     with ZipMembers(path) as members:
         header = header_of(members)
-        rate_hz = samplerate_hz or header.samplerate_hz
-        if rate_hz is None:
-            raise CaptureFormatError(
-                f"{path}: metadata: there is no sample rate; give it with --samplerate, "
-                "for example --samplerate 12MHz"
-            )
+        rate_hz = samplerate_hz or header.samplerate_hz or NO_RATE
         _check_max(path, header.declared_samples, max_samples)
         channels = tuple(probes) if probes is not None else header.channels
         missing = [name for name in channels if name not in header.channels]

@@ -73,9 +73,10 @@ def _metadata(edges: Edges) -> str:
     if len(set(edges.channels)) < len(edges.channels):
         raise ValueError(f"channel names are not different: {', '.join(edges.channels)}")
     probes = "".join(f"probe{bit}={name}\n" for bit, name in enumerate(edges.channels, start=1))
+    rate = f"samplerate={edges.samplerate_hz} Hz\n" if edges.samplerate_hz else ""
     return (
         "[global]\nsigrok version=0.5.2\n\n[device 1]\ncapturefile=logic-1\n"
-        f"total probes={len(edges.channels)}\nsamplerate={edges.samplerate_hz} Hz\n"
+        f"total probes={len(edges.channels)}\n{rate}"
         f"total analog=0\n{probes}unitsize={_unitsize_B(edges)}\n"
     )
 

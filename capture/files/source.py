@@ -26,7 +26,8 @@ class CaptureHeader:
     neither the file nor the settings have one. ``refused`` says of the other signals in the file
     why they cannot be read. ``spans_time`` is true where the file holds changes with their times,
     so that the number of samples costs nothing. ``analog`` are the channels that a threshold of the
-    settings makes of voltages.
+    settings makes of voltages. ``aliases`` are further names of channels and buses, as the whole
+    hierarchical ones; ``understood`` are lines about what was taken from the file's own words.
     """
 
     format: str
@@ -36,6 +37,27 @@ class CaptureHeader:
     refused: Mapping[str, str] = field(default_factory=dict)
     spans_time: bool = False
     analog: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    understood: tuple[str, ...] = ()
+
+    def channel_of(self, name: str) -> str:
+        """Return the channel or bus that a name means; the name itself where it is no alias."""
+        for _ in range(3):  # a whole name, of a channel that the user has renamed
+            base, bracket, index = name.rpartition("[")
+            if name in self.aliases and name not in self.channels:
+                name = self.aliases[name]
+            elif bracket and base in self.aliases and name not in self.channels:
+                name = f"{self.aliases[base]}[{index}"
+            else:
+                break
+        return name
+
+    def reason(self, name: str) -> str:
+        """Return why a signal cannot be read, by its whole name or the last part; "" where it can."""
+        if name in self.channels or name in self.refused:
+            return self.refused.get(name, "")
+        last = [why for full, why in self.refused.items() if full.rpartition(".")[2] == name]
+        return last[0] if last else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +186,44 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
+def named_signals(path: object, signals: Sequence[Signal]) -> list[tuple[str, Signal]]:
+    """Return each signal with the name that it is shown under; different signals have different ones.
+
+    Of several that the file calls alike, each has its number too: ``top.x#1``, ``top.x#2``.
+
+    Raises:
+        CaptureFormatError: a bit of a bus has the name of another channel.
+    """
+    names = short_names(signals)
+    owners: dict[tuple[str, int | None], list[str]] = {}
+    for name, signal in zip(names, signals, strict=True):
+        keys = owners.setdefault((name, signal.low), [])
+        if signal.key not in keys:
+            keys.append(signal.key)
+    named = []
+    owner: dict[str, tuple[str, int]] = {}
+    for name, signal in zip(names, signals, strict=True):
+        keys = owners[name, signal.low]
+        shown = f"{name}#{keys.index(signal.key) + 1}" if len(keys) > 1 else name
+        named.append((shown, signal))
+        for bit, channel in enumerate(bit_names(signal, shown)):
+            if owner.setdefault(channel, (signal.key, bit)) != (signal.key, bit):
+                raise CaptureFormatError(
+                    f"{path}: two variables are named {channel}; which is meant cannot be known"
+                )
+    return named
+
+
+def aliases_of(named: Sequence[tuple[str, Signal]]) -> dict[str, str]:
+    """Return the whole names of signals that are shown under another."""
+    return {signal.name: name for name, signal in named if signal.name != name}
+
+
+def channels_of(named: Sequence[tuple[str, Signal]]) -> tuple[str, ...]:
+    """Return all channels, a bus bit by bit, each once."""
+    return tuple(dict.fromkeys(bit for name, signal in named for bit in bit_names(signal, name)))
+
+
 def short_names(signals: Sequence[Signal]) -> list[str]:
     """Return the last part of each dotted name where only one signal of the file has it.
 
@@ -195,16 +255,16 @@ def tick_rate(tick_fs: int) -> tuple[int, int, int]:
 
 
 def check_probes(path: object, header: CaptureHeader, probes: Sequence[str] | None) -> list[str]:
-    """Return the channels to read: those asked for, or all.
+    """Return the channels to read, by their own names: those asked for, or all.
 
     Raises:
         InputError: a channel is not in the file, cannot be read, or there are more than 64.
         CaptureFormatError: the file has no channel at all.
     """
-    chosen = list(header.channels if probes is None else probes)
+    chosen = list(header.channels if probes is None else map(header.channel_of, probes))
     for name in chosen:
-        if name in header.refused:
-            raise InputError(f"{path}: channel {name} cannot be read: {header.refused[name]}")
+        if why := header.reason(name):
+            raise InputError(f"{path}: channel {name} cannot be read: {why}")
         if name not in header.channels:
             raise InputError(f"{path}: no channel {name}; there is {listed(header.channels)}")
     if not header.channels:

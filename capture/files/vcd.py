@@ -1,10 +1,11 @@
 """Read Value Change Dump files (``.vcd``) as edges, in memory that does not depend on their length.
 
 A tick of the file is a sample wherever a second has a whole number of them. A vector is a bus of
-the channels ``NAME[0]`` and so on. x and z are read as 0 unless the settings say else, and counted. A real
-variable is a channel where it has a threshold.
+the channels ``NAME[0]`` and so on. x and z are read as 0 unless the settings say else, and counted; of
+VHDL's nine values L and H are 0 and 1, and U, W and - are x. A real variable is a channel where it has
+a threshold.
 
-Source: IEEE 1364-2005 clause 18.2 (four-state VCD).
+Source: IEEE 1364-2005 clause 18.2 (four-state VCD); IEEE 1164-1993 (the values of std_ulogic).
 """
 
 from __future__ import annotations
@@ -21,20 +22,22 @@ import numpy.typing as npt
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files._vcd_kernels import VCD_ERRORS, VCD_STATE, read_changes
 from freezeframe.capture.files.changes import ChangeMerger
-from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.edges import NO_RATE, PS_PER_S, Edges
 from freezeframe.capture.files.source import (
     MAX_SIGNAL_BITS,
     NO_SETTINGS,
     CaptureHeader,
     ReadSettings,
     Signal,
+    aliases_of,
     bit_names,
     buses_of,
+    channels_of,
     check_channels,
     check_probes,
     check_samples,
+    named_signals,
     open_file,
-    short_names,
     tick_rate,
 )
 from freezeframe.capture.files.threshold import Threshold
@@ -90,12 +93,7 @@ def read_edges(
     with open_file(path) as file:
         dump = _dump(path, file, settings)
         chosen = check_probes(path, dump.header, probes)
-        rate_hz = dump.header.samplerate_hz
-        if rate_hz is None:
-            raise CaptureFormatError(
-                f"{path}: there is no $timescale; give what a tick is with --samplerate, for "
-                "example --samplerate 1GHz"
-            )
+        rate_hz = dump.header.samplerate_hz or NO_RATE
         yield from _body(path, file, dump, chosen, rate_hz, levels, settings)
 
 
@@ -143,7 +141,7 @@ def _body(
             )
         at_B += len(data)
         end = max(int(now["time"]), 0) * times // over
-        if end // rate_hz >= _LAST_S or int(now["time"]) * times >= 1 << 63:
+        if end // (rate_hz or PS_PER_S) >= _LAST_S or int(now["time"]) * times >= 1 << 63:
             raise CaptureFormatError(
                 f"{path}: byte {at_B:#x}: time {int(now['time'])} is later than {_LAST_S} s, the "
                 "last time that picoseconds can hold"
@@ -291,27 +289,20 @@ def _dump(path: str | Path, file: IO[bytes], settings: ReadSettings) -> _Dump:
                 else:
                     signals.append(signal)
     check_channels(path, signals)
-    named = list(zip(short_names(signals), signals, strict=True))
-    owner: dict[str, tuple[str, int]] = {}
-    for name, signal in named:
-        for bit, channel in enumerate(bit_names(signal, name)):
-            if owner.setdefault(channel, (signal.key, bit)) != (signal.key, bit):
-                raise CaptureFormatError(
-                    f"{path}: two variables are named {channel}; which is meant cannot be known"
-                )
-    channels = tuple(owner)
+    named = named_signals(path, signals)
     rate_hz = settings.samplerate_hz
     if rate_hz is None and tick_fs is not None:
         rate_hz = tick_rate(tick_fs)[0]
     once = {name: (name, signal) for name, signal in named}
     header = CaptureHeader(
         "vcd",
-        channels,
+        channels_of(named),
         rate_hz,
         buses_of(list(once.values())),
         refused,
         spans_time=True,
         analog=tuple(name for name, signal in named if signal.key in reals),
+        aliases=aliases_of(named),
     )
     return _Dump(end + len(b"$end"), header, tick_fs, tuple(named), widths, frozenset(reals))
 

@@ -61,7 +61,8 @@ class Line:
 
     @property
     def clock_hz(self) -> float:
-        """The frequency of a line whose pulses are nearly all of one length, else 0."""
+        """The frequency of a line whose pulses are nearly all of one length, else 0; of a sample rate
+        that is not known, per sample."""
         widths = self.widths
         if len(widths) < 15:
             return 0.0
@@ -72,7 +73,7 @@ class Line:
             int((np.abs(part - middle) <= max(1.0, _NEAR * middle)).sum())
             for part, middle in zip((highs, lows), middles, strict=True)
         )
-        return self.samplerate_hz / sum(middles) if near >= _REGULAR * len(widths) else 0.0
+        return (self.samplerate_hz or 1) / sum(middles) if near >= _REGULAR * len(widths) else 0.0
 
 
 def sampled(pieces: Iterable[Edges]) -> tuple[Edges, bool]:

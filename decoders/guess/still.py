@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from freezeframe.capture.files.choice import OpenSource
 from freezeframe.decoders.guess.lines import lines_of, sampled
 from freezeframe.decoders.registry import Registry
+from freezeframe.decoders.run import step_probes
 from freezeframe.decoders.spec import match_channels, parse_spec
 
 _MOST_CHANNELS = 64
@@ -23,7 +24,7 @@ def still_channels(source: OpenSource, specs: Sequence[str], registry: Registry)
     used: set[str | None] = set()
     for spec in specs:
         step = parse_spec(spec, registry).steps[0]
-        used |= set(match_channels(step.decoder, step.probes, there))
+        used |= set(match_channels(step.decoder, step_probes(step, source.header), there))
     names = sorted(there, key=lambda name: name not in used)[:_MOST_CHANNELS]
     edges, whole = sampled(source.read(names))
     lines = lines_of(edges, names)

@@ -25,7 +25,7 @@ def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Candidate]:
         # The first pulse has the level after the first change; start bits are what is not idle.
         start_first = line.first == line.idle
         bits = bit_times(line.widths[:_MOST_EDGES], start_first, line.samplerate_hz)
-        if not bits or line.clock_hz:
+        if not bits or line.clock_hz or not line.samplerate_hz:
             continue
         probes = {"rx": line.name}
         tried = [_best_frame(evidence, decoder, probes, line, bit) for bit in bits]

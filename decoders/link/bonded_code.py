@@ -278,7 +278,7 @@ def _word_table(words: _Words, edges: Edges) -> pa.Table:
             "t_ps": samples_to_ps(sample, edges.samplerate_hz),
             "source": one_name(_source(edges), count),
             "kind": names(words.kind, WORD_KINDS),
-            "t_unc_ps": np.full(count, -(-PS_PER_S // edges.samplerate_hz)),
+            "t_unc_ps": np.full(count, -(-PS_PER_S // (edges.samplerate_hz or PS_PER_S))),
             "error": names(words.error, WORD_ERRORS),
             "first": words.first,
             "data": words.data.view(np.int64),

@@ -99,6 +99,11 @@ class Lane:
 
     def _with_period(self, edges: Edges, last: bool) -> Edges | None:
         """Set the bit period and return what was held until now, or None where it is not known yet."""
+        if self._bitrate and not edges.samplerate_hz:
+            raise InputError(
+                f"decoder {self._decoder}: option bitrate={self._bitrate}: the capture has no sample "
+                "rate; give it with --samplerate"
+            )
         if self._bitrate:
             self._set_period(edges.samplerate_hz / self._bitrate, edges.samplerate_hz)
             return edges

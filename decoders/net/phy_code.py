@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.edges import PS_PER_S, Edges
+from freezeframe.capture.files.edges import Edges, sample_to_ps
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, Clocks, clocking
 from freezeframe.decoders.columns import event_schema, name_type
@@ -435,13 +435,13 @@ _ERROR_TEXTS = {
 
 
 def _to_ps(sample: int, piece: Edges | Samples) -> int:
-    return sample * PS_PER_S // piece.samplerate_hz
+    return sample_to_ps(sample, piece.samplerate_hz)
 
 
 def _speed_mbps(row: np.void, samplerate_hz: int) -> int:
     """Return the measured speed: one of the three that there are when it is near."""
     span = int(row["end_sample"]) - int(row["sample"])
-    if span <= 0 or row["symbols"] == 0:
+    if span <= 0 or row["symbols"] == 0 or not samplerate_hz:
         return -1
     rate_bps = 4 * int(row["width"]) * int(row["symbols"]) * samplerate_hz // span
     for speed in _SPEEDS:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from freezeframe.capture.files.edges import PS_PER_S
+from freezeframe.capture.files.edges import sample_to_ps
 from freezeframe.decoders.columns import event_schema, name_type
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.parts.i2c_memory import (
@@ -156,7 +156,7 @@ class Module:
     ) -> list[dict[str, Any]]:
         raw = self._memory.get(field.page, field.address, field.length_B) or b""
         reading: Reading = field.meaning(raw, self._memory)
-        t_ps, t_end_ps = (place * PS_PER_S // access.samplerate_hz for place in places)
+        t_ps, t_end_ps = (sample_to_ps(place, access.samplerate_hz) for place in places)
         row = {
             "t_ps": t_ps,
             "source": self.source,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from freezeframe.capture.files.edges import PS_PER_S
+from freezeframe.capture.files.edges import sample_to_ps
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.columns import event_schema, name_type
 from freezeframe.decoders.contract import OptionValues, Texts
@@ -195,4 +195,4 @@ def _value(op: str, address: int, data: bytes) -> int:
 def _ends_ps(transfer: Mapping[str, Any], table: pa.Table) -> list[int]:
     """Return the time of the end of each byte."""
     ends = table.column("word_end_sample")[transfer["row"]].as_py()
-    return [sample * PS_PER_S // transfer["samplerate_hz"] for sample in ends]
+    return [sample_to_ps(sample, transfer["samplerate_hz"]) for sample in ends]

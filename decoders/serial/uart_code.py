@@ -96,6 +96,8 @@ class UartState:
         whole = join(self.held)
         self.held = []
         # No second try: where it began would depend on where pieces end.
+        if not edges.samplerate_hz:
+            raise InputError(_NO_RATE)
         rates = [bit.baud for bit in meter.bit_times(edges.samplerate_hz)]
         if len(rates) > 1:
             looked_at = _until(whole, meter.last_change)
@@ -246,8 +248,15 @@ _ERROR_TEXTS = {
     "no-baud": "no bit time of 3 samples or more fits the pulses of this line; say baud=, or invert=yes",
 }
 
+_NO_RATE = (
+    "decoder uart: the capture has no sample rate, and bits are told by their time; give it with "
+    "--samplerate, for example --samplerate 12MHz"
+)
+
 
 def _settings(samplerate_hz: int, options: OptionValues, baud: int) -> np.void:
+    if not samplerate_hz:
+        raise InputError(_NO_RATE)
     if samplerate_hz < MIN_SAMPLES_A_BIT * baud:
         raise InputError(
             f"decoder uart: option baud={baud}: {samplerate_hz} samples a second are "

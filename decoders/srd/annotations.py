@@ -74,7 +74,7 @@ def decode(described: SrdDescription, piece: Edges, state: _Stream, last: bool) 
     for name, members in reversed(described.rows):
         for member in members:
             kind_of[member] = kinds.index(name)
-    latest = (2**63 // PS_PER_S - 1) * piece.samplerate_hz
+    latest = (2**63 // PS_PER_S - 1) * (piece.samplerate_hz or 1)
 
     def t_ps(sample: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         # A decoder may say -1, or a sample that no time fits.

@@ -198,11 +198,12 @@ class Session:
             below = instance
         if below is None:  # srd_session_start without an instance crashes
             raise ValueError("a stack of no decoder")
-        rate = c_void_p(library.glib.g_variant_new_uint64(c_uint64(samplerate_hz)))
-        _check(
-            self._lib.srd_session_metadata_set(self._session, _CONF_SAMPLERATE, rate),
-            "setting the sample rate",
-        )
+        if samplerate_hz:  # decoders that need one say so themselves
+            rate = c_void_p(library.glib.g_variant_new_uint64(c_uint64(samplerate_hz)))
+            _check(
+                self._lib.srd_session_metadata_set(self._session, _CONF_SAMPLERATE, rate),
+                "setting the sample rate",
+            )
         _check(self._lib.srd_session_start(self._session), "starting the decoders")
 
     def send(self, begin_sample: int, end_sample: int, address: int) -> int:

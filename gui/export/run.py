@@ -202,9 +202,9 @@ def _chosen(path: Path, header: CaptureHeader, only: Sequence[str]) -> tuple[str
         raise InputError(f"{path}: there is no channel in it that can be read. {why}".rstrip())
     buses = {bus.name: bus.channels for bus in header.buses}
     found: list[str] = []
-    for name in only:
-        if name in header.refused:
-            raise InputError(f"{path}: channel {name} cannot be read: {header.refused[name]}")
+    for name in map(header.channel_of, only):
+        if why := header.reason(name):
+            raise InputError(f"{path}: channel {name} cannot be read: {why}")
         if name not in there and name not in buses:
             raise InputError(
                 f"{path}: --only {name}: there is no such channel; there is "

@@ -63,6 +63,10 @@ def session(**more: object) -> Callable[[Path], object]:
     return lambda path: write_session(path, [b"\0\1" * 50], metadata(["rx"], **more))  # type: ignore[arg-type] # as named
 
 
+def nine_probes(path: Path) -> None:
+    write_session(path, [b"\0\1"], metadata([f"p{number}" for number in range(9)]))
+
+
 def duplicate(path: Path) -> None:
     write_session(path, [b"\0\1"], metadata(["rx", "rx"]))
 
@@ -101,14 +105,14 @@ CASES: dict[str, tuple[str, Callable[[Path], object], tuple[str, ...], str]] = {
     ),
     "member that lies about its size": ("a.sr", lying_size, UART, "logic-1-1: "),
     "unit size too small": (
-        *("a.sr", session(unitsize=1, total=9), UART, "9 probes do not fit the 8 bits"),
+        *("a.sr", nine_probes, UART, "probe9=p8 is not in the 8 bits of unitsize 1"),
     ),
     "unit size that cannot be": ("a.sr", session(unitsize=4_000_000), UART, "unitsize 4000000; 1"),
     "no sample rate": ("a.sr", session(rate=None), UART, "give it with --samplerate"),
     "chunk cut in a sample": ("a.sr", cut_chunk, UART, "end with 1 B of a sample of 2 B"),
     "archive cut": ("a.sr", cut_archive, UART, "it was cut short, copy it again"),
     "chunk missing": ("a.sr", lost_chunk, UART, "logic-1-2 is missing"),
-    "duplicate names in a session": ("a.sr", duplicate, UART, "2 probes are named 'rx'"),
+    "duplicate names in a session": ("a.sr", duplicate, UART, "rx#1, rx#2"),
     "duplicate names in a table": ("a.csv", text("rx,rx\n0,1\n"), UART, "2 columns are named 'rx'"),
     "variable of four gigabits": (
         "a.vcd",

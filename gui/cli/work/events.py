@@ -13,7 +13,7 @@ import pyarrow.types as kinds
 
 from freezeframe.capture.time_text import times_like
 from freezeframe.decoders.blame import texts_of
-from freezeframe.decoders.columns import numbers
+from freezeframe.decoders.columns import is_in_samples, numbers
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded
 from freezeframe.gui.text import plural, printable
@@ -40,6 +40,8 @@ def print_text(
         text_of = words or texts_by_name(name, registry)
         # The unit of the latest time for all, so that the column can be read downwards.
         time_of = times_like(max(int(numbers(chunk).max()) for chunk in _chunks(table, "t_ps")))
+        if is_in_samples(table):
+            time_of = "sample {}".format
         print_rows(table, text_of, time_of, sources=len(names_in(table, "source")) > 1)
 
 

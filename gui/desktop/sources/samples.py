@@ -64,7 +64,7 @@ def load_samples(
         opened.remarks.append(
             f"{left} further channels are not shown; {MOST_CHANNELS} are possible"
         )
-    opened.facts["sample rate"] = f"{edges.samplerate_hz:,} Hz"
+    opened.facts["sample rate"] = f"{edges.samplerate_hz:,} Hz" if edges.samplerate_hz else "none"
     opened.facts["samples"] = f"{edges.end_sample:,}"
     opened.facts["changes"] = f"{len(edges):,}"
     opened.absorb(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.files import fst, vcd
+from freezeframe.capture.files import fst, vcd, wave_worker
 from freezeframe.capture.files.edges import Edges, join
+from freezeframe.capture.files.open import find_format
 from freezeframe.capture.files.source import ReadSettings
 from tests.capture.files.test_vcd import pairs, random_dump
 
@@ -127,22 +128,78 @@ def test_sixty_gigabytes_of_nothing_are_refused_at_once(tmp_path: Path) -> None:
         fst.read_header(packed)
 
 
-def test_a_file_that_is_packed_as_a_whole_says_so(tmp_path: Path) -> None:
+def test_a_file_that_is_packed_as_a_whole_gives_the_same(tmp_path: Path) -> None:
+    plain, packed = convert(tmp_path, random_dump(2, 30))
+    want = pairs(read(packed))
+    subprocess.run(["vcd2fst", "-c", plain, packed], check=True, capture_output=True)
+    assert packed.read_bytes()[:1] == b"\xfe"
+    assert find_format(packed) == "fst"
+    assert pairs(read(packed)) == want
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data[:-9], "packed as a whole, of [0-9]+ B by its own word and [0-9]+ B"),
+        (lambda data: data[:9] + (99).to_bytes(8, "big") + data[17:], "to more than the 99 B"),
+        (
+            lambda data: data[:9] + (1 << 40).to_bytes(8, "big") + data[17:],
+            "and says 1099511627776",
+        ),
+        (lambda data: data[:40] + b"\0" * 9 + data[49:], "cannot be unpacked|byte 0x"),
+    ],
+)
+def test_a_packed_file_that_lies_or_is_cut_is_refused(
+    tmp_path: Path, change: Callable[[bytes], bytes], message: str
+) -> None:
     plain, packed = convert(tmp_path, random_dump(2, 30))
     subprocess.run(["vcd2fst", "-c", plain, packed], check=True, capture_output=True)
-    with pytest.raises(
-        CaptureFormatError, match=r"packed as a whole; make a \.vcd of it with fst2vcd"
-    ):
-        fst.read_header(packed)
+    packed.write_bytes(change(packed.read_bytes()))
+    with pytest.raises(CaptureFormatError, match=message) as error:
+        read(packed)
+    assert str(error.value).startswith(str(packed))
 
 
-def test_a_reader_that_is_closed_early_leaves_no_thread(tmp_path: Path) -> None:
-    _, packed = convert(tmp_path, random_dump(3, 60_000))
-    before = threading.active_count()
+def test_a_reader_that_is_closed_early_leaves_no_process(tmp_path: Path) -> None:
+    _, packed = convert(tmp_path, random_dump(3, 200_000))
     pieces = fst.read_edges(packed)
     next(pieces)
+    assert children()
     pieces.close()  # type: ignore[attr-defined] # a generator
-    assert threading.active_count() == before
+    assert not children()
+
+
+def children() -> list[str]:
+    """Return the processes that this one has started and that still are there."""
+    of_threads = Path("/proc/self/task").glob("*/children")
+    return [pid for text in of_threads for pid in text.read_text().split()]
+
+
+DEATHS = {
+    "os.kill(os.getpid(), signal.SIGXCPU)": "nothing came of it in 120 s of the processor",
+    "os.abort()": "its reader was ended by SIGABRT; the file is damaged",
+    "print('memory allocation of 9 bytes failed', file=sys.stderr); os.abort()": (
+        "more than 448 MiB of memory were asked for"
+    ),
+    "resource.setrlimit(resource.RLIMIT_DATA, (1 << 20, 1 << 20)); b'x' * (1 << 24)": (
+        "more than 448 MiB of memory were asked for"
+    ),
+    "sys.exit('no such thing')": "no such thing; the file is damaged",
+}
+
+
+@pytest.mark.parametrize("act", DEATHS)
+def test_the_end_of_the_reading_process_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    _, packed = convert(tmp_path, random_dump(3, 50))
+    child = tmp_path / "child.py"
+    child.write_text(f"import os, resource, signal, sys\n{act}\n")
+    monkeypatch.setattr(wave_worker, "_CHILD", child)
+    with pytest.raises(CaptureFormatError, match=DEATHS[act]) as error:
+        fst.read_header(packed)
+    assert str(error.value).startswith(str(packed))
+    assert "\n" not in str(error.value)
 
 
 def test_limits_hold(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
-from freezeframe.capture.files.edges import Edges, join
+from freezeframe.capture.files.edges import NO_RATE, Edges, join
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import (
     parse_samplerate,
@@ -175,12 +175,30 @@ def test_a_sample_rate_that_is_none_is_refused(text: str, says: str) -> None:
         parse_samplerate(text)
 
 
-def test_a_missing_sample_rate_can_be_given(tmp_path: Path) -> None:
-    path = write_session(tmp_path / "a.sr", [b"\0\1"], metadata(["A"], rate=None))
+def test_without_a_sample_rate_times_are_numbers_of_samples(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "a.sr", [b"\0\1\1\0"], metadata(["A"], rate=None))
     assert read_header(path).samplerate_hz is None
-    with pytest.raises(CaptureFormatError, match="no sample rate; give it with --samplerate"):
-        read(path)
+    assert read(path).samplerate_hz == NO_RATE
+    assert read(path).t_ps().tolist() == [0, 1, 3]
     assert read(path, samplerate_hz=5).samplerate_hz == 5
+
+
+def test_probes_that_the_device_had_and_that_were_not_enabled_take_no_bit(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "a.sr", [b"\0\2"], metadata(["SCL", "SDA"], total=32))
+    assert read_header(path).channels == ("SCL", "SDA")
+    assert read(path).value.tolist() == [0, 2]
+
+
+def test_of_probes_that_nothing_names_there_are_as_many_as_bits(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "a.sr", [b"\0\x80"], metadata([], total=16))
+    assert read_header(path).channels == ("0", "1", "2", "3", "4", "5", "6", "7")
+    assert read(path).value.tolist() == [0, 128]
+
+
+def test_probes_of_one_name_have_their_numbers_too(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "a.sr", [b"\0\4"], metadata(["NC", "CLK", "NC", ""]))
+    assert read_header(path).channels == ("NC#1", "CLK", "NC#3", "probe4")
+    assert read(path, probes=["NC#3", "CLK"]).value.tolist() == [0, 1]
 
 
 def no_zip(path: Path) -> None:
@@ -305,7 +323,7 @@ DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
     (
         "unitsize missing",
         with_metadata(metadata(["A"]).replace("unitsize=1", "")),
-        "unitsize is '', not a number",
+        "unitsize is missing",
     ),
     (
         "unitsize a word",
@@ -320,15 +338,18 @@ DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
     (
         "more probes than bits",
         with_metadata(metadata([f"P{i}" for i in range(9)])),
-        "9 probes do not fit the 8 bits of unitsize 1",
+        "probe9=P8 is not in the 8 bits of unitsize 1",
     ),
     (
-        "more total probes than bits",
-        with_metadata(metadata(["A"], total=17, unitsize=2)),
-        "17 probes do not fit the 16 bits of unitsize 2",
+        "a name that is another's with its number",
+        with_metadata(metadata(["A", "A", "A#2"])),
+        "2 channels are named 'A#2'",
     ),
-    ("equal names", with_metadata(metadata(["A", "B", "A"])), "2 probes are named 'A'"),
-    ("a probe without name", with_metadata(metadata(["A", ""])), "probe2 has no name"),
+    (
+        "a unitsize that no number is",
+        with_metadata(metadata(["A"], unitsize=10**12)),
+        "unitsize is '1000000000000', not a number up to 999999999",
+    ),
     (
         "probe 0",
         with_metadata(metadata(["A"]).replace("probe1", "probe0")),

@@ -11,7 +11,8 @@ import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files import vcd
-from freezeframe.capture.files.edges import Edges, join
+from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.files.edges import NO_RATE, Edges, join
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.vcd import read_edges, read_header
 
@@ -72,6 +73,46 @@ def test_two_signals_with_one_name_keep_their_scopes(tmp_path: Path) -> None:
     header = read_header(write(tmp_path / "a.vcd", text))
     assert header.channels[0] == "top.clk"
     assert "top.sub.clk" in header.channels
+
+
+def test_of_two_variables_with_one_whole_name_each_has_its_number(tmp_path: Path) -> None:
+    text = HEAD.replace("$scope module sub", "$var wire 1 & clk $end $scope module sub")
+    path = write(tmp_path / "a.vcd", text + "#0\n0!\n1&\n")
+    assert {"top.clk#1", "top.clk#2"} < set(read_header(path).channels)
+    assert pairs(read(path, ["top.clk#2", "top.clk#1"])) == [(0, 1)]
+
+
+@pytest.mark.parametrize("name", ["clk", "top.clk", "top.sub.clk"])
+def test_a_signal_is_found_by_all_of_its_whole_names(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "a.vcd", HEAD + "#0\n0!\n#5\n1!\n")
+    assert pairs(read(path, [name])) == [(0, 0), (5, 1)]
+    opened = SourceChoice(channels=[f"c={name}", "d=top.data"]).open(path, ReadSettings())
+    assert opened.header.channels[:5] == ("c", "d0", "d1", "d2", "d3")
+    assert opened.header.channel_of(name) == "c"
+    assert pairs(join(list(opened.read(["c"])))) == [(0, 0), (5, 1)]
+
+
+def test_a_bit_of_a_bus_is_found_by_its_whole_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.vcd", HEAD + '#0\nb0100 "\n')
+    assert pairs(read(path, ["top.data[5]", "top.data[6]"])) == [(0, 0b10)]
+
+
+def test_the_nine_values_of_vhdl_are_read_and_those_without_a_level_counted(tmp_path: Path) -> None:
+    body = '#0\nU!\nbUX01 "\n#1\nH!\n#2\nL!\nbHLWZ "\n#3\n1!\nb-1LH "\n#4\nW!\n#5\n-!\n'
+    path = write(tmp_path / "a.vcd", HEAD + body)
+    notes: list[str] = []
+    names = ["clk", "data[4]", "data[5]", "data[6]", "data[7]"]
+    found = read(path, names, note=notes.append)
+    assert pairs(found) == [(0, 0b00010), (1, 0b00011), (2, 0b10000), (3, 0b01011), (4, 0b01010)]
+    assert notes == [f"{path}: 6 values with x or z are read as x=0, z=0"]
+    ones = read(path, names, layout={"x": "1", "z": "1"})
+    assert pairs(ones)[0] == (0, 0b11011)
+
+
+def test_without_a_timescale_times_are_ticks(tmp_path: Path) -> None:
+    text = HEAD.replace("$timescale 10 ns $end", "") + "#0\n0!\n#7\n1!\n"
+    found = read(write(tmp_path / "a.vcd", text), ["clk"])
+    assert (found.samplerate_hz, found.t_ps().tolist()) == (NO_RATE, [0, 7])
 
 
 def test_bits_that_are_declared_one_by_one_are_channels(tmp_path: Path) -> None:
@@ -192,7 +233,6 @@ BAD = {
     "empty": ("", "the file is empty"),
     "no header": ("hello\n" * 9, r"no \$enddefinitions in its 54 B; no VCD file, or cut short"),
     "cut header": (HEAD[:90], r"no \$enddefinitions in its 90 B"),
-    "no timescale": (HEAD.replace("$timescale 10 ns $end", "") + "#0\n0!\n", "give what a tick is"),
     "timescale": (HEAD.replace("10 ns", "10 parsec"), r"timescale '10parsec'; a number with s..fs"),
     "time back": (
         HEAD + "#5\n0!\n#3\n1!\n",
@@ -210,16 +250,16 @@ BAD = {
     "undeclared": (HEAD + "#0\n0!\n1%\n", "a value is for an identifier that is not declared"),
     "id long": (HEAD + "#0\n0" + "!" * 10_000, "an identifier is longer than 8 characters"),
     "too wide": (HEAD + '#0\nb00001 "\n', "a value has 5 bits, more than its variable"),
-    "vector": (HEAD + '#0\nb01012 "\n', "byte 0x32 in a vector; 0, 1, x and z can stand there"),
+    "vector": (HEAD + '#0\nb01012 "\n', "byte 0x32 in a vector; 0, 1, x, z, u, w, l, h and - can"),
     "cut value": (HEAD + "#0\n0!\n#5\nb0101", "the file ends in the middle of a value"),
     "nothing": (HEAD + "#0\n#5\n", "there is no value of clk, data.4., data.5. in it"),
     "declared long": (HEAD.replace("!", "!" * 5000), "an identifier of 5000 characters; 1 to 8"),
     "width text": (HEAD.replace("wire 1 !", "wire one !"), r"\$var 'wire one ! clk' is not: type"),
     "width lies": (HEAD.replace('4 "', '5 "'), r"data\[7:4\] has not the 5 bits it says"),
     "two widths": (HEAD.replace("reg 8 #", "reg 8 !"), "identifier ! is a variable of 8 bits and"),
-    "one name twice": (
-        HEAD.replace("$scope module sub", "$var wire 1 & clk $end $scope module sub"),
-        "two variables are named top.clk",
+    "a bit that is another variable": (
+        HEAD.replace("$scope module sub", "$var wire 1 & data [5] $end $scope module sub"),
+        r"two variables are named data\[5\]",
     ),
 }
 
