@@ -1,4 +1,4 @@
-"""Frames between a MAC and its PHY, as MII and RGMII share them: rows, Ethernet frames, words.
+"""Frames between a MAC and its PHY, as MII, RGMII and RMII share them: rows, Ethernet frames, words.
 
 Source: IEEE 802.3-2018, 4.2.4 (frame reception: alignment and length), table 4-2 (interpacket gap),
 22.2.3 (preamble and delimiter), 22.2.4.4 (carrier events).
@@ -167,14 +167,14 @@ class Side:
     ) -> list[tuple[npt.NDArray[np.void], npt.NDArray[np.uint8]]]:
         """Return the rows that this piece ends, in parts, each with the octets that they point into."""
         parts = [
-            self._frames(self._symbols(clocks), octet_period)
+            self._frames(self._joined(self._symbols(clocks), False), octet_period)
             for clocks in self.clocked.parts(piece, self.clocking)
         ]
         if last:
             end = piece.end_sample
             symbols = np.empty((1, 3), dtype=np.int64)
             count = end_of_clock(end, self.line.places, self.clock, symbols)
-            parts.append(self._frames(symbols[:count], octet_period))
+            parts.append(self._frames(self._joined(symbols[:count], True), octet_period))
             rows = np.zeros(1, dtype=ROW)
             data = self.data
             parts.append((rows[: close(end, self.frame, rows)], data))
@@ -185,16 +185,20 @@ class Side:
         line = self.line
         return symbols[: take_symbols(clocks, line.places, line.take, self.clock, symbols)]
 
+    def _joined(self, symbols: npt.NDArray[np.int64], last: bool) -> npt.NDArray[np.int64]:
+        """Return the symbols of whole clocks; ``last`` is true with the last that come."""
+        return symbols[: pairs(symbols, self.clock)] if self.line.ddr else symbols
+
     def _frames(
         self, symbols: npt.NDArray[np.int64], octet_period: int
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.uint8]]:
         line = self.line
-        count = pairs(symbols, self.clock) if line.ddr else len(symbols)
+        count = len(symbols)
         rows = np.zeros(2 * count + 2, dtype=ROW)
         data = np.empty(len(self.data) + count, dtype=np.uint8)
         data[: len(self.data)] = self.data
         settings = octet_period, int(line.in_band)
-        ended = frames(symbols[:count], int(line.ddr), settings, self.frame, rows, data)
+        ended = frames(symbols, int(line.ddr), settings, self.frame, rows, data)
         self._keep_open(data)
         return rows[:ended], data
 

@@ -1,4 +1,4 @@
-"""MII and RGMII: the same rows from edges, from samples and from a mix of both, however they are cut."""
+"""MII, RGMII and RMII: the same rows from edges, from samples and from a mix of both, however they are cut."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.contract import Decoder
 from freezeframe.decoders.net.mii import MII
 from freezeframe.decoders.net.rgmii import RGMII
-from tests.decoders.net import test_mii, test_rgmii
+from freezeframe.decoders.net.rmii import RMII
+from tests.decoders.net import test_mii, test_rgmii, test_rmii
 from tests.decoders.net.phy_bus import edges_of
 
 RATE_HZ = test_mii.RATE_HZ
@@ -26,13 +27,14 @@ RATE_HZ = test_mii.RATE_HZ
         (MII, {}, test_mii),
         (RGMII, {"clock": "delayed"}, test_rgmii),
         (RGMII, {"clock": "aligned"}, test_rgmii),
+        (RMII, {}, test_rmii),
     ],
-    ids=["mii", "rgmii delayed", "rgmii aligned"],
+    ids=["mii", "rgmii delayed", "rgmii aligned", "rmii"],
 )
 def test_rows_do_not_depend_on_the_form_of_the_pieces(
     decoder: Decoder, options: dict[str, str], drawn: object, seed: int
 ) -> None:
-    levels = drawn.noise(seed)  # type: ignore[attr-defined]  # one of the two modules
+    levels = drawn.noise(seed)  # type: ignore[attr-defined]  # one of the modules
     edges = edges_of(levels, [channel.id.upper() for channel in decoder.channels], RATE_HZ)
     values = decoder.option_values(options)
     whole = decoder.decode(edges, values, decoder.new_state(values), True)
