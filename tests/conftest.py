@@ -13,6 +13,7 @@ from hypothesis import settings
 from tests.time_table import TimeTable
 
 ROOT = Path(__file__).parents[1]
+KERNELS = ROOT / "out" / "checked-kernels"
 
 settings.register_profile("freezeframe", deadline=None, print_blob=True)
 settings.load_profile("freezeframe")
@@ -39,7 +40,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("NUMBA_DISABLE_JIT") != "1":
         # In all tests every kernel has numba's check of every index; users' kernels, without it, stand elsewhere.
         os.environ["NUMBA_BOUNDSCHECK"] = "1"
-        os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "out" / "checked-kernels")
+        os.environ["NUMBA_CACHE_DIR"] = str(KERNELS)
+        if hasattr(config, "workerinput"):  # a worker of pytest-xdist
+            from tests.kernel_locks import lock_kernels  # loads numba
+
+            lock_kernels(KERNELS / "locks")
     config.pluginmanager.register(TimeTable(config.getoption("--times")), "time_table")
     if config.getoption("--quick"):
         from tests.quick import Quick  # loads numba
@@ -49,3 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
         from tests.plain_kernels import PlainKernels
 
         config.pluginmanager.register(PlainKernels(), "plain_kernels")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the files of ``tests/rtl`` between the others: one worker simulates while the other compiles kernels."""
+    files = list(dict.fromkeys(item.path for item in items))
+    simulated = [file for file in files if ROOT / "tests" / "rtl" in file.parents]
+    others = [file for file in files if file not in simulated]
+    place = {file: n / len(part) for part in (simulated, others) for n, file in enumerate(part)}
+    items.sort(key=lambda item: place[item.path])

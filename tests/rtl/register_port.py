@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
+from cocotb.triggers import FallingEdge
 
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
+from tests.rtl.waits import Waits
 
 TAPS = ("tx_enq", "tx_deq", "rx_enq", "rx_deq")
 ARM_KEY = 0x4152
@@ -32,32 +33,25 @@ class RegisterPort:
 
     def __init__(self, dut: Any, clk: Any) -> None:
         self.dut, self.clk = dut, clk
+        self._waits = Waits(30)
         dut.s_req.value = 0
         dut.s_we.value = 0
         dut.s_addr.value = 0
         dut.s_wdata.value = 0
 
     async def access(self, address: int, data: int | None = None) -> tuple[bool, int]:
-        """Return ``(error, data read)`` of one access; no answer within 30 us is a failure."""
+        """Return ``(error, data read)`` of one access; no answer within 60 us is a failure."""
         dut = self.dut
         await FallingEdge(self.clk)
         dut.s_req.value = 1
         dut.s_we.value = int(data is not None)
         dut.s_addr.value = address
         dut.s_wdata.value = data or 0
-        await with_timeout(self._answered(), 30, "us")
+        await self._waits.until(self.clk, dut.s_ack)
         answer = bool(int(dut.s_err.value)), int(dut.s_rdata.value) if data is None else 0
         await FallingEdge(self.clk)
         dut.s_req.value = 0
         return answer
-
-    async def _answered(self) -> None:
-        await RisingEdge(self.clk)
-        while not int(
-            self.dut.s_ack.value
-        ):  # a look a change, not a look a cycle: Python is slower than the device
-            await RisingEdge(self.dut.s_ack)
-            await RisingEdge(self.clk)
 
     async def read(self, name: str | int, *indices: int) -> int:
         """Return a word that can be read."""
