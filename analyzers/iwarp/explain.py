@@ -8,10 +8,12 @@ Source: RFC 5040, 5041, 5044; the rules are those of `freezeframe.decoders.iwarp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.packets.source import packet_blocks
@@ -148,28 +150,49 @@ def explain_packets(
     """
     options = IWARP.option_values({"fpdus": False})
     state = IwarpState(options)
-    gathered = _Gathered()
-    made = PacketExplanation()
-    for block, last in packet_blocks(source, progress, made.notes.append):
-        made.packets += len(block)
-        tables = decode_iwarp(block, options, state, last)
+    explaining = Explaining()
+    notes: list[str] = []
+    for block, last in packet_blocks(source, progress, notes.append):
+        explaining.take(len(block), decode_iwarp(block, options, state, last))
+    return explaining.finish(notes)
+
+
+class Explaining:
+    """An explanation in the making, fed with the tables of the decoder ``iwarp`` block by block."""
+
+    def __init__(self) -> None:
+        self._made = PacketExplanation()
+        self._gathered = _Gathered()
+
+    def take(self, packets: int, tables: Mapping[str, pa.Table]) -> None:
+        """Take the tables of a block of so many packets."""
+        made = self._made
+        made.packets += packets
         for row in tables["iwarp.events"].to_pylist():
-            gathered.take(row)
-        kinds = tables["iwarp.operations"].column("kind").value_counts().to_pylist()
-        for kind in kinds:
-            made.operations[kind["values"]] = (
-                made.operations.get(kind["values"], 0) + kind["counts"]
-            )
+            self._gathered.take(row)
+        for kind in tables["iwarp.operations"].column("kind").value_counts().to_pylist():
+            name = kind["values"]
+            made.operations[name] = made.operations.get(name, 0) + kind["counts"]
         for row in tables["iwarp.connections"].to_pylist():
             _take_connection(made, row)
-    made.findings, made.unlisted = gathered.findings(), gathered.unlisted
-    lost = ", ".join(f"{name} {count:,} times" for name, count in gathered.losses.items())
-    if lost:
-        made.notes.append(
-            f"not all of the streams is in the capture ({lost}): what was broken there cannot be seen, and what "
-            "depends on it is not judged"
-        )
-    return made
+
+    @property
+    def broken(self) -> Set[int]:
+        """Numbers of the connections on which a rule was broken so far."""
+        return self._gathered.connections
+
+    def finish(self, notes: Sequence[str]) -> PacketExplanation:
+        """Return the explanation; ``notes`` are those of the source."""
+        made, gathered = self._made, self._gathered
+        made.findings, made.unlisted = gathered.findings(), gathered.unlisted
+        made.notes += notes
+        lost = ", ".join(f"{name} {count:,} times" for name, count in gathered.losses.items())
+        if lost:
+            made.notes.append(
+                f"not all of the streams is in the capture ({lost}): what was broken there cannot be seen, and what "
+                "depends on it is not judged"
+            )
+        return made
 
 
 def _take_connection(made: PacketExplanation, row: Mapping[str, Any]) -> None:
@@ -200,6 +223,7 @@ class _Gathered:
     def __init__(self) -> None:
         self._broken: dict[tuple[int, int, str], BrokenRule] = {}
         self._answers: dict[int, list[Answer]] = {}
+        self.connections: set[int] = set()
         self.losses: dict[str, int] = {}
         self.unlisted = 0
 
@@ -219,6 +243,7 @@ class _Gathered:
         elif len(self._broken) >= _MOST_FINDINGS:
             self.unlisted += 1
         else:
+            self.connections.add(row["connection"])
             self._broken[key] = BrokenRule(
                 rule, row["source"], row["connection"], row["side"], row["packet"], row["t_ps"],
                 row["position"], row["fpdu"], row["text"],

@@ -45,12 +45,19 @@ def packet_blocks(
         InputError, TargetError: as `open_source`.
     """
     with open_source(source, progress) as opened:
-        for block in _until_interrupted(opened) if is_live(source) else opened:
-            yield block, False
-        yield _empty(opened.packets + 1), True
+        yield from blocks_of(opened, live=is_live(source))
         if note is not None:
             for line in opened.notes:
                 note(line)
+
+
+def blocks_of(
+    opened: PacketFile | LivePackets, *, live: bool = False
+) -> Iterator[tuple[PacketBlock, bool]]:
+    """Yield the blocks of a source that is open, as `packet_blocks`."""
+    for block in _until_interrupted(opened) if live else opened:
+        yield block, False
+    yield _empty(opened.packets + 1), True
 
 
 def _until_interrupted(blocks: Iterable[PacketBlock]) -> Iterator[PacketBlock]:

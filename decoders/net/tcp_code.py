@@ -81,11 +81,12 @@ def event_rows_schema() -> pa.Schema:
 
     ``kind``: ``retransmission``, ``gap``, ``reset``, ``given-up`` for the least recently used of more than 65,536
     connections, ``error`` with the error ``differs`` for a retransmission of other bytes. ``src`` is the end whose
-    stream it is, ``position`` a byte of that stream.
+    stream it is, ``side`` 0 where that end is ``src`` of the connection, ``position`` a byte of that stream.
     """
     return columns.event_schema(
         {
             "connection": pa.int64(),
+            "side": pa.uint8(),
             "packet": pa.int64(),
             **_ends_schema(),
             "position": pa.int64(),
@@ -112,10 +113,11 @@ def decode_tcp(
 ) -> dict[str, pa.Table]:
     """Return the connections that ended with a block, and the events of it."""
     pieces = streams.feed(block, last)
-    return {"tcp.connections": _connections(pieces), "tcp.events": _events(pieces)}
+    return {"tcp.connections": connection_table(pieces), "tcp.events": event_table(pieces)}
 
 
-def _connections(pieces: StreamPieces) -> pa.Table:
+def connection_table(pieces: StreamPieces) -> pa.Table:
+    """Return the connections that ended with these pieces."""
     closed = pieces.kind == CLOSED
     if not closed.any():
         return pa.Table.from_batches([], connection_schema())
@@ -165,7 +167,8 @@ class _Side:
         return self._of.of_side(self._side, column)[self._slot]
 
 
-def _events(pieces: StreamPieces) -> pa.Table:
+def event_table(pieces: StreamPieces) -> pa.Table:
+    """Return what went wrong in these pieces; retransmissions where `TcpStreams` was asked to tell them."""
     kind = np.full(len(pieces), -1, np.int64)
     for place_of, code in enumerate((AGAIN, GAP, RST, DIFFERS, CLOSED)):
         kind[pieces.kind == code] = place_of
@@ -183,6 +186,7 @@ def _events(pieces: StreamPieces) -> pa.Table:
         "kind": columns.names(kind, _KINDS),
         "error": columns.names((kind == _KINDS.index("error")).astype(np.int64), ("", "differs")),
         "connection": pieces.connection[told],
+        "side": pieces.side[told],
         "packet": pieces.packet[told],
         "position": pieces.position[told],
         "length_B": pieces.length[told],

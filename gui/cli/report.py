@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import CaptureArgument, ForceOption, JsonOption
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.packets.recognise import is_packets
+from freezeframe.gui.cli.options import ForceOption, JsonOption, argument
+
+ReportedArgument = Annotated[
+    Path, argument("CAPTURE", "Capture folder (NAME.ff), or a file of packets: pcap, pcapng.")
+]
 
 OutputOption = Annotated[
     Path, typer.Option("-o", "--output", metavar="FILE", help="HTML file to write.")
@@ -19,7 +25,7 @@ NoAnalysesOption = Annotated[
 
 
 def run(
-    capture: CaptureArgument,
+    capture: ReportedArgument,
     output: OutputOption = Path("report.html"),
     no_analyses: NoAnalysesOption = False,
     force: ForceOption = False,
@@ -35,7 +41,17 @@ def run(
     Examples:
       freezeframe report fault.ff -o fault.html
       freezeframe report fault.ff -o short.html --no-analyses
+      freezeframe report lab.pcapng -o lab.html
     """
+    if is_packets(capture):
+        if no_analyses:
+            raise InputError(
+                f"--no-analyses: is for captures of cards, and {capture} holds packets"
+            )
+        from freezeframe.gui.cli.work.report import save_packet_report
+
+        save_packet_report(capture, output, force=force, json=json)
+        return
     from freezeframe.gui.cli.work.captures import opened_any
 
     folder = opened_any(capture)

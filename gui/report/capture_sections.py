@@ -9,6 +9,7 @@ from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES
 from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.page_parts import again_section
 from freezeframe.gui.text import folder_name, shell_path, shell_word
 
 
@@ -166,10 +167,7 @@ def commands_section(capture: CaptureFolder | CardFolder) -> Html:
         lines.append(
             f"freezeframe pull {shell_word(source)} -o {name}   # from the card, while it is frozen"
         )
-    return join(
-        element("h2", "To see it again", id="again"),
-        element("pre", element("code", "\n".join(lines))),
-    )
+    return again_section(lines)
 
 
 def _identity(device: DeviceCapture, entry: dict[str, Any]) -> dict[str, str]:

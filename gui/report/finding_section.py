@@ -17,6 +17,7 @@ from freezeframe.gui.report.comparison import (
     register_text,
 )
 from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.page_parts import fact_list
 
 
 def finding_headline(finding: Finding, freeze: Freeze | None) -> Html:
@@ -118,18 +119,7 @@ def _facts(finding: Finding, freeze: Freeze | None) -> Html:
         facts.append(("Confidence", "not counted yet", "no campaign of this card"))
     if finding.candidates:
         facts.append(("Candidates", ", ".join(finding.candidates), "likeliest first"))
-    return element(
-        "dl",
-        *(
-            element(
-                "div",
-                element("dt", label),
-                element("dd", value, element("small", note) if note else Html("")),
-            )
-            for label, value, note in facts
-        ),
-        css="facts",
-    )
+    return fact_list(facts)
 
 
 def _rows(evidence: Evidence) -> Html:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from freezeframe.analyzers.api import AnyCapture, opened
 from freezeframe.analyzers.card.view import CardsView
 from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.moments import first_freeze, freezes
 from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.report.advice import next_steps
@@ -29,6 +31,7 @@ from freezeframe.gui.report.finding_section import (
     finding_section,
 )
 from freezeframe.gui.report.html import element, page
+from freezeframe.gui.report.packet_write import packet_report
 from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import packets_section, timeline_section
@@ -56,6 +59,7 @@ def report(
     """Write the explanation of a recording as one HTML file that needs nothing else; return its path.
 
     Args:
+        capture: also the path of a file of packets.
         analyses: also throughput, credits, latency and the others.
         overwrite: replace a file that is there.
     Raises:
@@ -63,8 +67,26 @@ def report(
     """
     place = Path(path)
     check_place(place, overwrite)
-    report_capture(opened(capture), place, with_analyses=analyses)
+    if isinstance(capture, Path | str) and is_packets(capture):
+        report_packets(Path(capture), place)
+    else:
+        report_capture(opened(capture), place, with_analyses=analyses)
     return place
+
+
+def report_packets(
+    source: Path, place: Path, progress: Callable[[int, int], None] | None = None
+) -> list[str]:
+    """Write the report of a file of packets, in place of a file that is there; return the rules that were broken.
+
+    Raises:
+        InputError: it cannot be read, or is the file that would be written.
+    """
+    if place.exists() and place.samefile(source):
+        raise InputError(f"{place}: is the capture itself, and is not replaced")
+    text, broken = packet_report(source, progress)
+    _write(place, text)
+    return broken
 
 
 def report_capture(

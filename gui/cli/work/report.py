@@ -6,8 +6,9 @@ from pathlib import Path
 
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
-from freezeframe.gui.cli.output import emit_json
-from freezeframe.gui.report.write import check_place, report_capture
+from freezeframe.gui.cli.compiling import compile_notice
+from freezeframe.gui.cli.output import emit_json, progress_bar
+from freezeframe.gui.report.write import check_place, report_capture, report_packets
 from freezeframe.gui.text import printable
 
 
@@ -26,6 +27,22 @@ def save_report(
     """
     check_place(output, force)
     findings, analyses = report_capture(folder, output, with_analyses=with_analyses)
+    _say(output, findings, analyses, json=json)
+
+
+def save_packet_report(source: Path, output: Path, *, force: bool, json: bool) -> None:
+    """Write the report of a file of packets and print its size.
+
+    Raises:
+        InputError: the packets cannot be read, or no report can be written there.
+    """
+    check_place(output, force)
+    with compile_notice(), progress_bar("report", "B") as update:
+        broken = report_packets(source, output, lambda done, total: update(done, total, ""))
+    _say(output, broken, [], json=json)
+
+
+def _say(output: Path, findings: list[str], analyses: list[str], *, json: bool) -> None:
     size_B = output.stat().st_size
     if json:
         emit_json(
