@@ -40,8 +40,7 @@ class PacketBlock:
     """Packets in the order of the capture, as columns; good until the next block is asked for.
 
     Attributes:
-        buffer: ``(n,)`` uint8, C-contiguous, in which the packets' bytes lie. What lies behind the last packet
-            is spare room, that whoever reads the block may write to.
+        buffer: ``(n,)`` uint8, C-contiguous, in which the packets' bytes lie.
         offset: ``(m,)`` int64: first captured byte of each packet.
         length: ``(m,)`` int64: captured bytes.
         wire_B: ``(m,)`` int64: bytes on the wire, at least ``length``.
@@ -51,6 +50,8 @@ class PacketBlock:
         first: number of the first packet; counted from 1.
         flags: ``(m,)`` int64: pcapng's ``epb_flags``, 0 where there are none; None where the format has none.
         interfaces: those that are known so far.
+        spare: from here on whoever reads the block may write to the buffer; before it may lie what comes next. None:
+            right behind the last packet.
     """
 
     buffer: Bytes
@@ -63,6 +64,7 @@ class PacketBlock:
     first: int
     flags: Int64 | None = None
     interfaces: tuple[Interface, ...] = ()
+    spare: int | None = None
 
     def __len__(self) -> int:
         return len(self.offset)

@@ -182,6 +182,7 @@ class PacketFile:
             self._count + 1,
             out[5] if ng else None,
             tuple(self.interfaces),
+            self._end,
         )
         self._count += count
         return block

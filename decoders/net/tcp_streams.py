@@ -199,7 +199,9 @@ class TcpStreams:
     def _roomy(self, block: PacketBlock) -> Bytes:
         """Return the block's buffer, or a copy with more room behind its packets for held bytes."""
         now = self._state.now
-        used = int((block.offset + block.length).max(initial=0))
+        used = block.spare
+        if used is None:
+            used = int((block.offset + block.length).max(initial=0))
         now[place.SPARE] = used
         room = int(now[place.HELD_TOTAL_B]) + int(block.length.sum())
         if len(block.buffer) - used >= room:

@@ -172,7 +172,7 @@ def connections_section(survey: Survey) -> Html:
         else ""
     )
     heads = [
-        "", "from", "to", "packets", "payload", "throughput", "sent again", "missing", "other bytes", "handshake",
+        "", "from", "packets", "payload", "throughput", "sent again", "missing", "other bytes", "handshake",
         "end",
     ]  # fmt: skip
     if any(each.iwarp for each in shown):
@@ -181,7 +181,7 @@ def connections_section(survey: Survey) -> Html:
         rows = [row[: len(heads)] for row in rows]
     parts = [
         element("h2", "Connections", id="connections"),
-        table(caption, heads, rows, numbers=(0, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13), bad_rows=bad),
+        table(caption, heads, rows, numbers=(0, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12), bad_rows=bad),
     ]
     negotiated = [
         (str(each.number), " and ".join(ends_of(each)), each.iwarp["text"])
@@ -321,7 +321,6 @@ def _connection(each: SeenConnection) -> list[tuple[str, ...]]:
         line: tuple[Any, ...] = (
             str(each.number),
             ends[side],
-            ends[1 - side],
             f"{row[f'packets_{way}']:,}",
             f"{row[f'stream_{way}_B']:,} B",
             f"{rate / 1e6:,.4g} Mbit/s" if rate >= 0 else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freezeframe.capture.packets.block import PacketBlock
+from freezeframe.capture.packets.file import PacketFile
 from freezeframe.decoders.net.tcp_streams import (
     AT_END,
     CLOSED,
@@ -465,3 +467,18 @@ def test_no_bytes_make_it_fail_or_lose_count(seed: int) -> None:
                 assert row[3] == ends_at.get(place, 0)
                 length = len(row[4]) if row[0] == "data" else row[4]  # type: ignore[arg-type]
                 ends_at[place] = row[3] + length  # type: ignore[operator]
+
+
+def test_what_waits_is_not_written_over_packets_that_the_reader_has_still_to_hand_on() -> None:
+    payload = [bytes([k]) * 100 for k in range(1, 61)]
+    packets = [sent(100 * k, data) for k, data in enumerate(payload)]
+    packets[1:59:2], packets[2:60:2] = packets[2:60:2], packets[1:59:2]
+    data = build.pcap([(1000 * k, packet) for k, packet in enumerate(packets)])
+    with PacketFile(io.BytesIO(data), "swapped", len(data), chunk_B=1000) as file:
+        streams, found = TcpStreams(), bytearray()
+        for piece in file:
+            found += b"".join(
+                row[4] for row in rows(streams, piece, last=False) if row[0] == "data"
+            )
+        assert file.notes == []
+    assert bytes(found) == b"".join(payload)
