@@ -218,25 +218,18 @@ def latency_section(survey: Survey) -> Html:
         )
         for each in kept
     ]  # fmt: skip
+    alone = all(each.connection == ALL for each in kept)
     heads = (
-        "connection",
-        "kind",
-        "count",
-        "not whole",
-        "octets",
-        "least",
-        "median",
-        "99 of 100",
-        "most",
-    )
+        "connection", "kind", "count", "not whole", "octets", "least", "median", "99 of 100", "most",
+    )  # fmt: skip
     return join(
         element("h2", "Operations", id="operations"),
         table(
             "From the first octet to the last; of a Read or an atomic from its request to the end of its response. "
             "Median and 99 of 100 within 1.1 %.",
-            heads,
-            rows,
-            numbers=(0, 2, 3, 4, 5, 6, 7, 8),
+            heads[alone:],
+            [row[alone:] for row in rows],
+            numbers=[column - alone for column in (0, 2, 3, 4, 5, 6, 7, 8) if column >= alone],
         ),
     )
 
