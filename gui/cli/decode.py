@@ -31,6 +31,10 @@ OutputOption = Annotated[
         short="-o",
     ),
 ]
+AsOption = Annotated[
+    str | None,
+    option("--as", "NAME", "Stack this decoder on each -d: 'text' for the lines on a UART."),
+]
 
 
 def run(
@@ -44,6 +48,7 @@ def run(
     channel: ChannelOption = None,
     threshold: ThresholdOption = None,
     cut: CutOption = None,
+    as_: AsOption = None,
     where: WhereOption = None,
     plugin: PluginOption = None,
     force: ForceOption = False,
@@ -64,14 +69,18 @@ def run(
       freezeframe decode phy.sr -d mdio --where 'reg == 1 and t_ps > 2ms'
       freezeframe decode fault.ff -d trace -o trace.parquet
       freezeframe decode sim.vcd -d mdio --channel mdc=top.phy.clk --cut 1ms..2ms
+      freezeframe decode console.sr -d uart:baud=115200 --as text
       freezeframe decode raw.bin -d uart:rx=0 --format binary:channels=8,rate=1000000
       freezeframe decode traffic.pcapng -d tcp -o tcp.parquet
       tcpdump -U -w - | freezeframe decode - -d ethernet
       freezeframe decode netdev:eth0 -d ethernet
     """
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
-    if where is not None and not decoder:
-        raise InputError("--where chooses among the rows of decoders; name one with -d")
+    if (where is not None or as_) and not decoder:
+        given = "--where chooses among" if where is not None else "--as takes"
+        raise InputError(f"{given} the rows of decoders; name one with -d")
+    if as_:
+        decoder = [f"{spec}+{as_}" for spec in decoder or ()]
     if is_packets(file):
         if decoder:
             from freezeframe.gui.cli.work.packets import decode_packets
