@@ -1,4 +1,4 @@
-"""Export packets as pcapng, for Wireshark: Ethernet frames, link packets, other packets as bytes.
+"""Export packets as pcapng, for Wireshark: Ethernet frames, buses with a link type, link packets, others as bytes.
 
 An interface for each source. Times are nanoseconds from the beginning of the capture, rounded
 down, so they show as 1970. docs/export.md has the layout of link packets.
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from freezeframe.capture.errors import InputError
@@ -27,6 +28,7 @@ from freezeframe.capture.packets.pcapng_blocks import (
     packet_block,
     section_block,
 )
+from freezeframe.gui.export.link_types import Frames, frames_of
 from freezeframe.gui.export.material import Material, Wrote, rows_by_time, to_ns
 
 LINK_LAYOUT = 1  # first byte of a link packet; another number is another layout
@@ -122,6 +124,9 @@ def _maker(
     if {"first_row", "end_row"} <= columns:
         words = material.table(_beside(name, "packets", "words"))
         return None if words is None else lambda: _link_packets(table, words)
+    frames = frames_of(name)
+    if frames is not None:
+        return lambda: _bus_packets(name, table, frames, material)
     if "data" not in columns or not kinds.is_binary(table.schema.field("data").type):
         return None
     words_of = material.texts(name) if material.texts is not None else None
@@ -157,6 +162,23 @@ def _byte_packets(
         held = _Packet(row["t_ps"], interface, data, flags, text, int(row.get("wire_B") or 0))
     if held is not None:
         yield held
+
+
+def _bus_packets(
+    name: str, table: pa.Table, frames: Frames, material: Material
+) -> Iterator[_Packet]:
+    """Yield the packets of a bus that has a link type; what its rows of kind error say becomes comments."""
+    words_of = material.texts(name) if material.texts is not None else None
+    said: dict[tuple[int, str], list[str]] = {}
+    for row in table.filter(pc.equal(table.column("kind").cast("string"), "error")).to_pylist():
+        said.setdefault((row["t_ps"], str(row["source"])), []).append(f"error: {row['error']}")
+    for made in frames(rows_by_time(table)):
+        row = dict(made.row)
+        about = said.pop((row["t_ps"], str(row["source"])), [])
+        text = words_of(row) if words_of is not None and made.one_row else ""
+        comment = "; ".join([*([text] if text else []), *about])
+        interface = (str(row["source"]), made.linktype, name)
+        yield _Packet(row["t_ps"], interface, made.data, 0, comment)
 
 
 def _about(row: Mapping[str, Any], packet: _Packet) -> bool:
