@@ -141,5 +141,5 @@ def test_tshark_reads_them_with_their_comments(tmp_path: Path) -> None:
     assert tshark(tmp_path / "x.pcapng", *fields) == [
         ["I2C Write", "", "0x50", "", "a012", ""],
         ["CAN", "291", "", "", "aabb", "error: bad-crc"],
-        ["RTACSER", "", "", "2", "4142", ""],
+        ["RTAC Serial", "", "", "0x02", "4142", ""],
     ]
