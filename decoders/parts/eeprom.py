@@ -27,7 +27,12 @@ EEPROM = Decoder(
     decode=code("freezeframe.decoders.parts.eeprom_code:decode_eeprom"),
     new_state=code("freezeframe.decoders.parts.eeprom_code:EepromState"),
     options=(
-        Option("address_bytes", 1, "bytes of a memory address", choices=(1, 2)),
+        Option(
+            "address_bytes",
+            0,
+            "bytes of a memory address; 0 takes as many as the first write has that a read follows without a STOP",
+            choices=(0, 1, 2),
+        ),
         Option(
             "size_b",
             0,

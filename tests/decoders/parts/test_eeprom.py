@@ -28,7 +28,7 @@ REGISTRY = Registry({"i2c": I2C, "eeprom": EEPROM})
 
 
 def decode(table: pa.Table, **options: OptionValue) -> list[Row]:
-    values = EEPROM.option_values(options)
+    values = EEPROM.option_values({"address_bytes": 1} | options)
     rows: list[Row] = decode_eeprom(table, values, EEPROM.new_state(values), True).to_pylist()
     return rows
 
@@ -94,6 +94,40 @@ def test_addresses_of_two_bytes_are_the_upper_byte_first() -> None:
         ("set-address", -1, "", ""),
         ("set-address", -1, "", "short-address"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "width", "shown"),
+    [
+        (["50w 12 34 aa", "50w 12 34 ~", "50r aa"], 2, True),
+        (["50w 12 aa", "50w 12 ~", "50r aa"], 1, True),
+        (
+            ["51w 12 ~", "50r aa", "50w 12 34 ~", "50r aa"],
+            2,
+            True,
+        ),  # a read of another device shows nothing
+        (
+            ["50w 12 aa", "50w 13", "50r bb"],
+            1,
+            False,
+        ),  # with a STOP between, the write may have had data
+        (["20w 12 34 ~", "20r aa", "50w 12 aa"], 1, False),  # no memory
+        (["50w 12 34! ~", "50r aa"], 1, False),
+    ],
+)
+def test_how_many_bytes_an_address_has_is_shown_by_a_read_after_a_repeated_start(
+    texts: list[str], width: int, shown: bool
+) -> None:
+    first, *rows = decode(i2c_transfers(*texts), address_bytes=0)
+    assert (first["kind"], first["length_B"], first["addressed"]) == ("address-bytes", width, shown)
+    assert rows == decode(i2c_transfers(*texts), address_bytes=width)
+    said = "so it was sent before a read" if shown else "nothing shows it; say address_bytes="
+    assert eeprom_texts(first).long == f"addresses of {width} B: {said}"
+
+
+def test_a_size_that_one_byte_cannot_reach_needs_two() -> None:
+    rows = decode(i2c_transfers("50w 12 34 aa"), address_bytes=0, size_b=8192)
+    assert [(row["kind"], row["address"]) for row in rows] == [("operation", 0x1234)]
 
 
 def test_larger_devices_take_address_bits_from_the_device_address() -> None:
@@ -236,7 +270,7 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(seed: int) -> None:
     texts += rng.choices(["50w!", "50w", "50r!", "51w 00 11! 22"], k=10)
     rng.shuffle(texts)
     table = i2c_transfers(*texts)
-    whole = decode(table)
+    whole = decode(table, address_bytes=0)
     assert len(whole) >= 40
     assert all(eeprom_texts(row).long for row in whole)
     values = EEPROM.option_values()
@@ -259,7 +293,9 @@ SAYS = {
 }
 
 
-def assert_equal(path: Path, spec: str = "page_b=16", chip: str = "24aa025uid") -> list[Row]:
+def assert_equal(
+    path: Path, spec: str = "page_b=16,address_bytes=1", chip: str = "24aa025uid"
+) -> list[Row]:
     made = decode_file(path, [f"i2c+eeprom:{spec}"], registry=REGISTRY)
     rows: list[Row] = made[0].table.to_pylist()
     theirs = []
