@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order o
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-iwarp campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
+.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-iwarp fuzz-packets campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -35,6 +35,7 @@ help:
 	@echo "make campaign-cards  each general fault x 20 seeds on cards of 8, 64 and 512 bits, on 60 random cards, and clean runs (five minutes)"
 	@echo "make campaign-foreign  each general fault x 20 seeds in LiteEth and LiteX's FIFOs, 600 clean runs, long ones (an hour)"
 	@echo "make campaign-iwarp  ten million legal FPDUs, 1,000 captures beside tshark, each breach x 20 seeds, broken copies of the stack"
+	@echo "make fuzz-packets   broken captures into the readers of packets, TCP and iWARP; N=20000 of them (ten minutes)"
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
 	@echo "make area           what the recorder costs in LUTs, flip-flops and block RAMs (about ten minutes)"
@@ -127,6 +128,9 @@ campaign-foreign: system $(DEV)
 
 campaign-iwarp: $(DEV)
 	@$(BIN)/python -m tests.campaign.iwarp
+
+fuzz-packets: $(DEV)
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=out/checked-kernels $(BIN)/python -m tests.campaign.fuzz_packets --write --executions $(or $(N),20000)
 
 campaign-oracles: $(DEV)
 	@$(BIN)/python -m tests.campaign.oracles --write

@@ -23,15 +23,15 @@ _U0 = np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
-def end_half(s, slot, side, kind, packet, t_ps):  # type: ignore[no-untyped-def]
-    """End a half by FIN, by RST, or because it is not followed further."""
+def end_half(s, slot, side, kind, own, packet, t_ps):  # type: ignore[no-untyped-def]
+    """End a half by FIN, by RST, or because it is not followed further; ``own``: it is sure to have sent no more."""
     connection, half = s.connections[slot], s.halves[2 * slot + side]
     if half.early and half.mode == AWAITS_REPLY and not half.ended:
         half.begin = half.position
         event(s, connection, half, side, _INITIATOR_EARLY, _U0, _U0, packet, t_ps)
     inside = half.got > 0 or (kind == FIN and half.markers_in + half.marker_got > 0)
     if half.mode == FPDUS and inside and not half.ended:
-        if kind != CLOSED and not half.missing:
+        if kind != CLOSED and own and not half.missing and not half.guessed:
             event(
                 s,
                 connection,

@@ -16,7 +16,7 @@ NOTHING = np.int64(-1)
 
 @njit(cache=True, nogil=True)
 def hold_octets(s, half, buffer, at, size, packet, t_ps):  # type: ignore[no-untyped-def]
-    """Add octets at the end of a half's hold; False where they do not fit, or no hold is free."""
+    """Add octets at the end of a half's hold; False where they or their packets do not fit, or none is free."""
     if half.hold < 0:
         free = s.counts[_FREE]
         if free < 0:
@@ -27,16 +27,15 @@ def hold_octets(s, half, buffer, at, size, packet, t_ps):  # type: ignore[no-unt
         s.hold_next[free] = 0  # while it is used: the number of its parts
     hold = half.hold
     begin = s.hold_size[hold]
-    if begin + size > HOLD_B:
+    parts = s.hold_next[hold]
+    if begin + size > HOLD_B or parts == HOLD_PARTS:
         return False
     s.holds[hold, begin : begin + size] = buffer[at : at + size]
     s.hold_size[hold] = begin + size
-    parts = s.hold_next[hold]
-    if parts < HOLD_PARTS:
-        s.hold_parts[hold, parts, 0] = begin
-        s.hold_parts[hold, parts, 1] = packet
-        s.hold_parts[hold, parts, 2] = t_ps
-        s.hold_next[hold] = parts + 1
+    s.hold_parts[hold, parts, 0] = begin
+    s.hold_parts[hold, parts, 1] = packet
+    s.hold_parts[hold, parts, 2] = t_ps
+    s.hold_next[hold] = parts + 1
     return True
 
 

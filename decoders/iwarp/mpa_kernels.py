@@ -13,6 +13,7 @@ from numba import njit
 
 from freezeframe.decoders.iwarp.crc32c import crc32c_more, flipped_bit, swapped
 from freezeframe.decoders.iwarp.message_kernels import untrusted
+from freezeframe.decoders.iwarp.rdmap_kernels import QUEUE_OF
 from freezeframe.decoders.iwarp.rows import event, fpdu_row, fragment, rule_number
 from freezeframe.decoders.iwarp.state import (
     BAD,
@@ -39,6 +40,7 @@ _MARKER = rule_number("mpa-marker")
 _LENGTH = rule_number("mpa-length")
 _PAD = rule_number("mpa-pad")
 _U0 = np.uint64(0)
+_UNSUMMED = 3  # FPDUs
 _CARRIERS = (
     1,
     7,
@@ -50,6 +52,23 @@ _CARRIERS = (
 def octets_of(ulpdu_B):  # type: ignore[no-untyped-def]
     """Return the octets of an FPDU without its markers."""
     return np.int64(2) + ulpdu_B + ((-(2 + ulpdu_B)) & 3) + 4
+
+
+@njit(cache=True, nogil=True)
+def plausible(octets, at, end, version):  # type: ignore[no-untyped-def]
+    """Tell whether a header of an FPDU may stand here; of one that is not all there, as far as it is."""
+    if end - at < 4:
+        return False
+    control, rdmap = np.int64(octets[at + 2]), np.int64(octets[at + 3])
+    wanted = 1 if version < 0 else version
+    if control & 3 != wanted or rdmap >> 6 != wanted:
+        return False
+    belongs = QUEUE_OF[rdmap & 15]
+    tagged = control & 0x80 != 0
+    if belongs == -2 or (belongs == -1) != tagged:
+        return False
+    size = np.int64(octets[at]) << 8 | np.int64(octets[at + 1])
+    return (14 if tagged else 18) <= size <= _LONGEST_ULPDU
 
 
 @njit(cache=True, nogil=True)
@@ -79,7 +98,7 @@ def take_octets(s, number, octets, at, size, absent, packet, t_ps):  # type: ign
     if absent:
         if half.total == 0:
             return np.int64(0)
-        half.missing = max(half.missing, _missing(half, s.heads[number]))
+        half.missing = half.missing or _missing(half, s.heads[number])
     elif half.got == 0 and half.marker_got == 0 and half.markers_in == 0:
         half.packet = packet
         half.t_ps = t_ps
@@ -133,7 +152,7 @@ def take_octets(s, number, octets, at, size, absent, packet, t_ps):  # type: ign
 
 @njit(cache=True, nogil=True)
 def _missing(half, head):  # type: ignore[no-untyped-def]
-    """Return 2 where the header of an FPDU is there as far as it says anything, else 1."""
+    """Return 2 where the header of an FPDU is there as far as it says anything, else 1; before octets are missed."""
     header_B = 2 + (TAGGED_B if head[2] & _TAGGED else UNTAGGED_B)
     if half.got >= min(HEAD_B, 2 + half.size):
         return 2
@@ -199,14 +218,20 @@ def judge(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     for i in range(3, -1, -1):
         crc = np.uint32(crc << np.uint32(8)) | np.uint32(tail[pad + i])
     verdict, reason, flip = GOOD, NO_REASON, np.int64(-1)
+    if connection.crc < 0 and not half.missing:
+        if crc == half.crc or crc == swapped(half.crc):
+            connection.crc = 1
+        else:  # a wrong sum, or none: several one after the other are none
+            connection.unsummed += 1
+            connection.crc = 0 if connection.unsummed == _UNSUMMED else -1
     if half.missing:
         verdict = CUT
-    elif connection.crc == 0:
+    elif connection.crc == 0 or (connection.crc < 0 and not half.guessed):
         verdict = OFF
     elif crc != half.crc:
         verdict = BAD
         reason, flip = _reason(half, crc, half.total - 4 + MARKER_B * half.markers_in)
-    if half.guessed and verdict == BAD:  # there are markers after all, or no chain
+    if half.guessed and verdict in (BAD, CUT):  # there are markers after all, or no chain
         half.guessed = 0
         half.markers = -1
         half.mode = SEARCH
@@ -216,9 +241,11 @@ def judge(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     if half.guessed and verdict == GOOD and half.total > MARKER_STEP_B + MARKER_B:
         half.guessed = 0
     # After a wrong sum only what cannot have been hit is trusted.
+    known = connection.crc >= 0 or half.missing > 0
     trusted = verdict != BAD or reason in (FLIPPED_IN_CRC, SWAPPED, WITHOUT_MARKERS, ZERO)
     if reason == FLIPPED and flip >= 8 * (MARKER_B * half.markers_in + HEAD_B):
         trusted = True
+    trusted = trusted and known
     header_B = TAGGED_B if head[2] & _TAGGED else UNTAGGED_B
     fpdu_row(s, connection, half, side, head, verdict, reason, flip, crc, packet, t_ps)
     half.count += 1
@@ -231,10 +258,12 @@ def judge(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
         points, expected = np.uint64(half.marker_bad), np.uint64(half.marker_expected)
         event(s, connection, half, side, _MARKER, points, expected, packet, t_ps)
     if not trusted:
+        if not known:
+            half.suspect = 1 - plausible(head, np.int64(0), np.int64(4), connection.version)
         if half.suspect:  # twice in a row: the chain of lengths is lost
             half.mode = SEARCH
             half.known = 0
-        half.suspect = 1 - half.suspect
+        half.suspect = 1 - half.suspect if known else 0
         untrusted(s, slot, side)
         return False
     half.suspect = 0
@@ -276,7 +305,7 @@ def finish_cut(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     number = 2 * slot + side
     half = s.halves[number]
     if half.total > 0:
-        half.missing = max(half.missing, _missing(half, s.heads[number]))
+        half.missing = half.missing or _missing(half, s.heads[number])
         verdict, reason, none = np.int64(CUT), np.int64(NO_REASON), np.int64(-1)
         connection, head = s.connections[slot], s.heads[number]
         fpdu_row(s, connection, half, side, head, verdict, reason, none, np.uint32(0), packet, t_ps)

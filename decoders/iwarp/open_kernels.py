@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu
@@ -11,8 +12,8 @@ _QUEUES = 4
 
 
 @njit(cache=True, nogil=True)
-def open_connection(s, slot, number, from_syn, packet, t_ps):  # type: ignore[no-untyped-def]
-    """Empty the records of a slot."""
+def open_connection(s, slot, number, side, from_syn, packet, t_ps):  # type: ignore[no-untyped-def]
+    """Empty the records of a slot; ``from_syn``: what is known of it is the SYN of ``side``."""
     connection = s.connections[slot]
     connection.number = number
     connection.slot = slot
@@ -26,6 +27,7 @@ def open_connection(s, slot, number, from_syn, packet, t_ps):  # type: ignore[no
     connection.followed = 1
     connection.midstream = 0 if from_syn else 1
     connection.events = 0
+    connection.unsummed = 0
     connection.request_packet = 0
     connection.reply_packet = 0
     for i in range(2):
@@ -39,11 +41,12 @@ def open_connection(s, slot, number, from_syn, packet, t_ps):  # type: ignore[no
         connection.ird[i] = 0
         connection.ord[i] = 0
         connection.model[i] = 0
-        _open_half(s, 2 * slot + i, from_syn)
+        open_half(s, 2 * slot + i, from_syn if i == side else np.int64(0))
 
 
 @njit(cache=True, nogil=True)
-def _open_half(s, number, from_syn):  # type: ignore[no-untyped-def]
+def open_half(s, number, from_syn):  # type: ignore[no-untyped-def]
+    """Empty what is known of a half; from its SYN on all of it is seen."""
     half = s.halves[number]
     half.mode = STARTUP if from_syn else SEARCH
     half.markers = -1
@@ -64,6 +67,8 @@ def _open_half(s, number, from_syn):  # type: ignore[no-untyped-def]
     half.early = 0
     half.guessed = 0
     half.differs_B = 0
+    half.syn = from_syn
+    half.behind = 0
     begin_fpdu(half)
     for lane in range(LANES):
         message = s.messages[number * LANES + lane]

@@ -13,7 +13,7 @@ from freezeframe.decoders.iwarp.end_kernels import end_connection, end_half
 from freezeframe.decoders.iwarp.hold_kernels import give_back, held, hold_octets, release
 from freezeframe.decoders.iwarp.message_kernels import untrusted
 from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu, judge, take_octets
-from freezeframe.decoders.iwarp.open_kernels import open_connection
+from freezeframe.decoders.iwarp.open_kernels import open_connection, open_half
 from freezeframe.decoders.iwarp.rdmap_kernels import take_segment
 from freezeframe.decoders.iwarp.rows import event, is_full, rule_number
 from freezeframe.decoders.iwarp.search_kernels import search, take_searched
@@ -50,12 +50,14 @@ def take_pieces(state, pieces, buffer, begin, inside):  # type: ignore[no-untype
                 s,
                 slot,
                 pieces.connection[i],
+                side,
                 np.int64(kind == SYN),
                 pieces.packet[i],
                 pieces.t_ps[i],
             )
         if kind == DATA and pieces.aux[i]:  # requests may come after their responses
             s.halves[2 * slot + 1 - side].reads_known = 0
+            s.halves[2 * slot + side].behind = 1
         left = pieces.length[i] - inside if kind in (DATA, GAP) else np.int64(0)
         noted = inside > 0 or kind == DATA
         inside = np.int64(0)
@@ -178,9 +180,8 @@ def _note(s, slot, side, kind, why, position, length, packet, t_ps):  # type: ig
     """Take what is no octets: SYN, FIN, RST, the end of following, a retransmission that differs."""
     connection, half = s.connections[slot], s.halves[2 * slot + side]
     if kind == SYN:
-        if half.mode == SEARCH and half.count == 0 and half.position == 0:
-            half.mode = STARTUP
-            half.known = 1
+        if half.count == 0 and half.position == 0 and half.hold < 0:
+            open_half(s, 2 * slot + side, np.int64(1))
     elif kind == DIFFERS:
         if connection.started or half.count > 0:
             begin = half.begin
@@ -193,7 +194,9 @@ def _note(s, slot, side, kind, why, position, length, packet, t_ps):  # type: ig
     else:
         for this in range(2):
             if kind != FIN or this == side:
-                end_half(s, slot, this, kind, packet, t_ps)
+                end_half(
+                    s, slot, this, kind, this == side and (kind == FIN or not why), packet, t_ps
+                )
         if kind == CLOSED:
             end_connection(s, slot, why, packet, t_ps)
 
@@ -202,7 +205,8 @@ def _note(s, slot, side, kind, why, position, length, packet, t_ps):  # type: ig
 def _hold_early(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[no-untyped-def]
     """Hold what an initiator sends before the Reply that says how to read it."""
     half = s.halves[2 * slot + side]
-    half.early = 1  # reported with its first FPDU
+    if s.halves[2 * slot + 1 - side].syn and not half.behind:
+        half.early = 1  # reported with its first FPDU
     if not hold_octets(s, half, octets, at, size, packet, t_ps):
         release(s, half)
         half.mode = SKIP

@@ -131,7 +131,7 @@ def _check_turn(s, slot, side, head, opcode, tagged, packet, t_ps):  # type: ign
         return
     if side != connection.initiator:
         first = s.halves[2 * slot + connection.initiator]
-        if first.count == 0 and first.known:
+        if first.count == 0 and first.known and not half.behind:
             event(s, connection, half, side, _RESPONDER_FIRST, _U0, _U0, packet, t_ps)
         return
     agreed = connection.model[0] & connection.model[1] & 7

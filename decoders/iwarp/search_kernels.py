@@ -13,35 +13,18 @@ from numba import njit
 
 from freezeframe.decoders.iwarp.crc32c import crc32c_more, swapped
 from freezeframe.decoders.iwarp.hold_kernels import drop_front, held, hold_octets, release
-from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu
+from freezeframe.decoders.iwarp.message_kernels import untrusted
+from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu, plausible
 from freezeframe.decoders.iwarp.rdmap_kernels import QUEUE_OF
 from freezeframe.decoders.iwarp.rows import big, event, rule_number
-from freezeframe.decoders.iwarp.startup_kernels import find_frame, frame_size
-from freezeframe.decoders.iwarp.state import FPDUS, HOLD_B, SKIP, STARTUP
+from freezeframe.decoders.iwarp.startup_kernels import LONGEST_FRAME_B, find_frame, frame_size
+from freezeframe.decoders.iwarp.state import AWAITS_REPLY, FPDUS, HOLD_B, HOLD_PARTS, SKIP, STARTUP
 
 MARKER_STEP_B = 512
-_LONGEST_ULPDU = 64_768
 _CHAIN_WITHOUT_SUMS = 3
 _GIVE_UP_B = 1 << 20
 _RESYNCHRONIZED = rule_number("resynchronized")
 FOUND, NOT_FOUND, MORE, GUESSED = 1, 0, 2, 3
-
-
-@njit(cache=True, nogil=True)
-def plausible(octets, at, end, version):  # type: ignore[no-untyped-def]
-    """Tell whether a header of an FPDU may stand here; of one that is not all there, as far as it is."""
-    if end - at < 4:
-        return False
-    control, rdmap = np.int64(octets[at + 2]), np.int64(octets[at + 3])
-    wanted = 1 if version < 0 else version
-    if control & 3 != wanted or rdmap >> 6 != wanted:
-        return False
-    belongs = QUEUE_OF[rdmap & 15]
-    tagged = control & 0x80 != 0
-    if belongs == -2 or (belongs == -1) != tagged:
-        return False
-    size = np.int64(octets[at]) << 8 | np.int64(octets[at + 1])
-    return (14 if tagged else 18) <= size <= _LONGEST_ULPDU
 
 
 @njit(cache=True, nogil=True)
@@ -139,48 +122,48 @@ def _try(octets, at, size, marker, before, summed):  # type: ignore[no-untyped-d
     if at + total > size:
         return MORE
     if summed == 0:
-        return (
-            FOUND
-            if big(octets, marker, 4) & np.uint64(0xFFFC) == np.uint64(marker - at)
-            else NOT_FOUND
-        )
+        return FOUND if big(octets, marker, 4) == np.uint64(marker - at) else NOT_FOUND
     return FOUND if _is_right(octets, at, total, before) else NOT_FOUND
 
 
 @njit(cache=True, nogil=True)
 def _follow(octets, at, size, markers, summed, version, flush):  # type: ignore[no-untyped-def]
     """Follow a chain without markers until it is sure that there are none; return the verdict, and where one came."""
-    place, count = np.int64(at), 0
+    place, count, wanted = np.int64(at), 0, 1 if summed != 0 else _CHAIN_WITHOUT_SUMS
     while True:
+        convinced = count >= wanted
         if place > at and markers < 0 and size - place >= 8 and big(octets, place, 4) == 0:
             return FOUND, place  # a marker between two FPDUs
-        if place - at > MARKER_STEP_B + 4 or (
-            markers == 0 and count >= (1 if summed != 0 else _CHAIN_WITHOUT_SUMS)
-        ):
+        if convinced and (markers == 0 or place - at > MARKER_STEP_B + 4):
             return FOUND, np.int64(-1)
         if place + 20 > size or not plausible(octets, place, size, version):
             if place + 20 > size:
-                sure = flush and count > 0 and (summed != 0 or count >= _CHAIN_WITHOUT_SUMS)
-                return (GUESSED if sure else MORE), np.int64(-1)
+                return (GUESSED if flush and convinced else MORE), np.int64(-1)
             return NOT_FOUND, np.int64(-1)
         total = _length(octets, place, np.int64(-1))
         if place + total > size:
-            sure = flush and count > 0 and summed != 0
-            return (GUESSED if sure else MORE), np.int64(-1)
+            return (GUESSED if flush and convinced else MORE), np.int64(-1)
+        if summed == 0 and not _is_strict(octets, place):
+            return NOT_FOUND, np.int64(-1)
         if summed != 0 and not _is_right(octets, place, total, False):
             if count and markers < 0:
                 marker = _marker_in(octets, place, size)
                 if marker >= 0:
                     return FOUND, marker
             # Without any sum in force only a long chain of lengths convinces.
-            if (
-                not _is_unsummed(octets, place, total)
-                or octets[place + 2] & 0x3C
-                or octets[place + 3] & 0x30
-            ):
+            if not _is_unsummed(octets, place, total) or not _is_strict(octets, place):
                 return NOT_FOUND, np.int64(-1)
+            wanted = _CHAIN_WITHOUT_SUMS
         place += total
         count += 1
+
+
+@njit(cache=True, nogil=True)
+def _is_strict(octets, at):  # type: ignore[no-untyped-def]
+    """Tell whether in a header of 20 octets without a marker also that is right which a receiver need not check."""
+    if octets[at + 2] & 0x3C or octets[at + 3] & 0x30:
+        return False
+    return octets[at + 2] & 0x80 or big(octets, at + 8, 4) == QUEUE_OF[octets[at + 3] & 15]
 
 
 @njit(cache=True, nogil=True)
@@ -199,8 +182,9 @@ def take_searched(s, slot, side, octets, at, size, now, packet, t_ps):  # type: 
     there = held(s, half)
     if there == 0:
         half.searched = 0
-    if there + size > HOLD_B:
-        out = min(there, max(size, np.int64(HOLD_B // 2)))
+    crowded = there > 0 and s.hold_next[half.hold] == HOLD_PARTS
+    if there + size > HOLD_B or crowded:
+        out = min(there, max(size, np.int64(there // 2 if crowded else HOLD_B // 2)))
         drop_front(s, half, out)
         half.skipped += out
         half.searched = 0
@@ -224,7 +208,8 @@ def search(s, slot, side, flush):  # type: ignore[no-untyped-def]
     hold = half.hold
     octets, there = s.holds[hold], s.hold_size[hold]
     packet, t_ps = s.hold_parts[hold, 0, 1], s.hold_parts[hold, 0, 2]
-    if connection.initiator < 0 and half.count == 0:
+    awaited = connection.initiator < 0 or s.halves[2 * slot + 1 - side].mode == AWAITS_REPLY
+    if awaited and half.count == 0:
         place = find_frame(octets, np.int64(0), there)
         whole = frame_size(octets, place, there)
         if whole > 0 and place + whole <= there:
@@ -247,7 +232,9 @@ def search(s, slot, side, flush):  # type: ignore[no-untyped-def]
         flush,
     )
     if verdict not in (FOUND, GUESSED):
-        half.searched = there + 1 if verdict == MORE else 2 * there
+        half.searched = there + there // 8 + 1 if verdict == MORE else 2 * there
+        if awaited and there < LONGEST_FRAME_B:
+            half.searched = there + 1  # a frame may be awaited
         return
     half.skipped += place
     if markers and half.start < 0:
@@ -260,6 +247,8 @@ def search(s, slot, side, flush):  # type: ignore[no-untyped-def]
     half.markers = markers
     begin_fpdu(half)
     if half.skipped > 0:
+        half.known = 0
+        untrusted(s, slot, side)
         event(
             s,
             connection,

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from freezeframe.decoders.iwarp.hold_kernels import drop_front, hold_octets, release
+from freezeframe.decoders.iwarp.message_kernels import untrusted
 from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu
 from freezeframe.decoders.iwarp.rdmap_kernels import ENHANCED, PEER_TO_PEER
 from freezeframe.decoders.iwarp.rows import big, event, rule_number
@@ -22,7 +23,7 @@ from freezeframe.decoders.iwarp.state import (
 )
 
 FRAME_B, ENHANCED_B = 20, 4
-_LONGEST_FRAME_B = FRAME_B + MOST_PRIVATE_B
+LONGEST_FRAME_B = FRAME_B + MOST_PRIVATE_B
 REQUEST, REPLY = 0, 1
 _REQUEST_KEY = np.frombuffer(b"MPA ID Req Frame", np.uint8)
 _REPLY_KEY = np.frombuffer(b"MPA ID Rep Frame", np.uint8)
@@ -110,6 +111,7 @@ def take_frame(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
     if which == REQUEST:
         connection.request_t_ps = t_ps
         connection.request_packet = packet
+        connection.crc = 1 if flags & _CRC else -1
     else:
         connection.reply_t_ps = t_ps
         connection.reply_packet = packet
@@ -152,7 +154,8 @@ def take_frame(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
         connection.initiator = side
         half.mode = AWAITS_REPLY
         return
-    if connection.initiator == side or (connection.initiator < 0 and not connection.midstream):
+    missed = connection.midstream or half.behind or not peer.syn
+    if connection.initiator == side or (connection.initiator < 0 and not missed):
         event(s, connection, half, side, _TWO_REPLIES, _U0, _U0, packet, t_ps)
         half.mode = SKIP
         peer.mode = SKIP
@@ -262,18 +265,20 @@ def _establish(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     connection.crc = 1 if both & _CRC else (0 if seen else -1)
     connection.version = 0 if connection.revision[1] == _RDMAC else 1
     peer.markers = 1 if connection.frame_flags[1] & _MARKERS else 0
+    if not seen:
+        for this in (half, peer):
+            this.mode = SEARCH
+            this.known = 0
+        untrusted(s, slot, 1 - side)
+        return
     peer.replay = 0 if peer.hold >= 0 else -1  # FPDUs that came before this Reply
+    half.markers = 1 if connection.frame_flags[0] & _MARKERS else 0
     for this in (half, peer):
         this.start = this.position
-        this.known = 1 if seen else 0
-        this.reads_known = this.known
+        this.known = 1
+        this.reads_known = 1
         this.mode = FPDUS
         begin_fpdu(this)
-    if seen:
-        half.markers = 1 if connection.frame_flags[0] & _MARKERS else 0
-    else:
-        half.markers = -1
-        half.mode = SEARCH
 
 
 @njit(cache=True, nogil=True)
@@ -307,7 +312,7 @@ def take_start(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
         return size
     half.position += begin - at
     whole = frame_size(octets, begin, end)
-    if whole == 0 or (whole <= _LONGEST_FRAME_B and begin + whole > end):
+    if whole == 0 or (whole <= LONGEST_FRAME_B and begin + whole > end):
         if not hold_octets(s, half, octets, begin, end - begin, packet, t_ps):
             half.mode = SKIP
         return size
@@ -332,7 +337,7 @@ def take_held_start(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def
         drop_front(s, half, place)
         there -= place
     whole = frame_size(octets, np.int64(0), there)
-    if whole == 0 or (whole <= _LONGEST_FRAME_B and whole > there):
+    if whole == 0 or (whole <= LONGEST_FRAME_B and whole > there):
         return
     take_frame(s, slot, side, octets, np.int64(0), whole, packet, t_ps)
     if whole < there:

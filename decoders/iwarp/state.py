@@ -22,7 +22,7 @@ HEAD_B = 96  # of an FPDU without markers: the longest header, of a Terminate or
 MOST_FPDU_B = 2 + 65_535 + 3 + 4 + 4 * 131
 HOLD_B = 2 * MOST_FPDU_B
 MOST_HOLDS = 512
-HOLD_PARTS = 256
+HOLD_PARTS = 1 << 12
 MOST_READS = 1 << 18
 MOST_OUTSTANDING = 1 << 14  # of a half: the most that ORD can say
 MOST_PRIVATE_B = 512
@@ -44,12 +44,12 @@ CONNECTION = np.dtype(
         ("reply_packet", "i8"), ("frame_flags", "u1", 2), ("revision", "i2", 2), ("private_B", "i4", 2),
         ("ird", "i4", 2), ("ord", "i4", 2), ("model", "u2", 2), ("crc", "i1"), ("initiator", "i1"),
         ("started", "u1"), ("rejected", "u1"), ("followed", "u1"), ("midstream", "u1"), ("gap_B", "i8", 2),
-        ("events", "i8"), ("version", "i1"),
+        ("events", "i8"), ("version", "i1"), ("unsummed", "u1"),
     ]
 )  # fmt: skip
 """``crc``: 1 in force, 0 not, -1 not known. ``model``: control flags A B C D of the enhanced data, as bits 3 to 0.
 Fields of two: of the Request and the Reply where they are of frames, of the sides else. ``version``: of DDP and RDMAP,
--1 where it is not known."""
+-1 where it is not known. ``unsummed``: FPDUs with a wrong sum while it is not known whether one is in force."""
 HALF = np.dtype(
     [
         ("mode", "u1"), ("markers", "i1"), ("known", "u1"), ("terminated", "u1"), ("missing", "u1"),
@@ -60,12 +60,13 @@ HALF = np.dtype(
         ("reads_last", "i4"), ("reads", "i4"), ("searched", "i8"), ("skipped", "i8"), ("fragment_first", "i8"),
         ("fragment_last", "i8"), ("suspect", "u1"), ("ended", "u1"), ("reads_known", "u1"), ("replay", "i8"),
         ("early", "u1"), ("guessed", "u1"), ("differs_at", "i8"), ("differs_B", "i8"), ("differs_packet", "i8"),
-        ("differs_ps", "i8"),
+        ("differs_ps", "i8"), ("syn", "u1"), ("behind", "u1"),
     ]
 )  # fmt: skip
 """The FPDU that is passing, and where its half stands. ``got``: its octets so far without markers. ``known``: all since
 the start was seen, so that an unexpected message is a breach; ``suspect``: the FPDU before had a wrong CRC. ``replay``:
-from which octet on its hold is to be taken next, -1 for not."""
+from which octet on its hold is to be taken next, -1 for not. ``syn``: its SYN was seen; ``behind``: it knows octets of
+the other half that came later in the capture, or never."""
 MESSAGE = np.dtype(
     [
         ("open", "u1"), ("opcode", "u1"), ("known", "u1"), ("msn", "u4"), ("msn_next", "u4"), ("msn_other", "u4"),

@@ -40,11 +40,11 @@ def fpdu_schema() -> pa.Schema:
     ``source``: the connection, sender first. ``kind``: the opcode. ``t_ps`` and ``packet_begin``: of its first octet,
     ``t_end_ps`` and ``packet`` of its last. ``number``: from 1, over the whole capture. ``position``: of its first
     octet in the stream of its side, a marker right before it counted with it; 0 is the first octet after SYN.
-    ``length_B``: ULPDU_Length. ``verdict`` on the CRC: good, bad, off (none is in force), cut (the capture does not
-    have all octets); ``reason``: why it is likely bad, and ``flipped_bit`` the bit counted from ``position``, bit 0 the
-    lowest of the first octet, -1 where it was not one. Untagged segments have ``queue``, ``msn``, ``mo`` and the
-    ``invalidated`` STag, tagged ones ``stag`` and ``to``; null where the segment is of the other sort, or its header
-    is not there. ``to`` is a bit pattern. ``payload``: where it was asked for.
+    ``length_B``: ULPDU_Length. ``verdict`` on the CRC: good, bad, off (none is in force, or none that is known to be),
+    cut (the capture does not have all octets); ``reason``: why it is likely bad, and ``flipped_bit`` the bit counted
+    from ``position``, bit 0 the lowest of the first octet, -1 where it was not one. Untagged segments have ``queue``,
+    ``msn``, ``mo`` and the ``invalidated`` STag, tagged ones ``stag`` and ``to``; null where the segment is of the
+    other sort, or its header is not there. ``to`` is a bit pattern. ``payload``: where it was asked for.
     """
     return columns.event_schema(
         {
@@ -267,12 +267,14 @@ def _table(schema: pa.Schema, filled: dict[str, pa.Array], rows: Rows) -> pa.Tab
 
 
 def _numbers(values: npt.NDArray[Any]) -> pa.Array:
-    return whole(np.ascontiguousarray(values))
+    return whole(
+        np.array(values)
+    )  # a copy: the kernels write these rows again, and a single one is contiguous
 
 
 def _pattern(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return 64-bit words as bit patterns of int64, as all tables keep them."""
-    return np.ascontiguousarray(values).view(np.int64)
+    return np.array(values).view(np.int64)
 
 
 def _bools(values: npt.NDArray[np.bool_]) -> pa.Array:
@@ -282,7 +284,7 @@ def _bools(values: npt.NDArray[np.bool_]) -> pa.Array:
 def _some(values: npt.NDArray[Any], there: npt.NDArray[np.bool_]) -> pa.Array:
     """Return numbers, null where they are not there."""
     mask = pa.py_buffer(np.packbits(there, bitorder="little"))
-    made = whole(np.ascontiguousarray(values))
+    made = whole(np.array(values))
     return pa.Array.from_buffers(
         made.type, len(made), [mask, made.buffers()[1]], offset=made.offset
     )

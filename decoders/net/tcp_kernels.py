@@ -103,6 +103,7 @@ _WRAP = 1 << 32
 _OLDEST_AGAIN = 1 << 30  # the largest window: what is older is ahead, by a gap of more than 2 GB
 # What came after its acknowledgement may only have been captured late: packets of several queues change places.
 _PATIENCE_PACKETS, _PATIENCE_PS = 256, 10_000_000_000
+_LARGEST_LOST_B = 1 << 20  # before a RST, whose sequence number may be anything
 RUN = 256  # packets, before the loop for those in order has its turn again
 _SPLITS = 64  # pages beyond its own that a segment may need, as it fills holes between held ones
 
@@ -222,13 +223,25 @@ def _flush(state, out, buffer, s, packet, t_ps):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _position(side, s, seq):  # type: ignore[no-untyped-def]
+    """Return the position in the stream of a sequence number, which is near the next."""
+    ahead = (seq - side[s, BASE] - side[s, NEXT] + _OLDEST_AGAIN) % _WRAP
+    return side[s, NEXT] + ahead - _OLDEST_AGAIN
+
+
+@njit(cache=True, nogil=True)
+def _miss_end(state, out, s, end, packet, t_ps):  # type: ignore[no-untyped-def]
+    """State as lost what a side sent at its end, up to ``end``; one more than was seen may be a FIN that was not."""
+    side = state.side
+    if side[s, STATE] & BASED and side[s, FIN_AT] < 0 and end > side[s, NEXT] + 1:
+        _gap(state, out, s, end - side[s, NEXT], packet, t_ps, LOST)
+
+
+@njit(cache=True, nogil=True)
 def _close(state, out, buffer, c, why, packet, t_ps):  # type: ignore[no-untyped-def]
     for s in range(2 * c, 2 * c + 2):
         _flush(state, out, buffer, s, packet, t_ps)
-        side = state.side
-        # One more than was seen may be a FIN that was not.
-        if side[s, STATE] & BASED and side[s, FIN_AT] < 0 and side[s, ACKED] > side[s, NEXT] + 1:
-            _gap(state, out, s, side[s, ACKED] - side[s, NEXT], packet, t_ps, LOST)
+        _miss_end(state, out, s, state.side[s, ACKED], packet, t_ps)
     _put(state, out, CLOSED, 2 * c, state.side[2 * c, NEXT], 0, 0, packet, t_ps, why)
     remove(state, c)
 
@@ -368,15 +381,17 @@ def _segment(state, out, buffer, s, at, size, length, flags, seq, ack, wire_B, p
     if flags & RST_FLAG:
         _flush(state, out, buffer, s, packet, t_ps)
         _flush(state, out, buffer, s ^ 1, packet, t_ps)
+        reached = _position(side, s, seq) if side[s, STATE] & BASED else np.int64(0)
+        if reached > side[s, NEXT] + _LARGEST_LOST_B or side[s, FIN_AT] >= 0:
+            reached = np.int64(0)
+        _miss_end(state, out, s, max(reached, side[s, ACKED]), packet, t_ps)
+        _miss_end(state, out, s ^ 1, side[s ^ 1, ACKED], packet, t_ps)
         side[s, STATE] |= RESET
         side[s, RESETS] += 1
-        _put(state, out, RST, s, side[s, NEXT], 0, 0, packet, t_ps, 0)
+        unsure = np.int64(reached > side[s, NEXT])
+        _put(state, out, RST, s, side[s, NEXT], 0, 0, packet, t_ps, unsure)
         return
-    position = (
-        side[s, NEXT]
-        + (seq - side[s, BASE] - side[s, NEXT] + _OLDEST_AGAIN) % _WRAP
-        - _OLDEST_AGAIN
-    )
+    position = _position(side, s, seq)
     if length:
         _payload(state, out, buffer, s, position, at, size, length, packet, t_ps)
     if flags & FIN_FLAG:

@@ -101,8 +101,8 @@ class StreamPieces:
         length: in bytes.
         packet, t_ps: that brought it.
         aux: of DATA: 1 where bytes of the other side that were sent before are not there (yet); of GAP: LOST or CUT
-            (by the snap length); of CLOSED: AT_END, LEAST_RECENT, or REPLACED by a new
-            connection between the same ports.
+            (by the snap length); of RST: 1 where a byte before it, or a FIN, is not there; of CLOSED: AT_END,
+            LEAST_RECENT, or REPLACED by a new connection between the same ports.
     """
 
     buffer: Bytes

@@ -17,6 +17,7 @@ from typing import Any
 
 from freezeframe.emulator.iwarp.conform.outcome import FAIL
 from freezeframe.emulator.iwarp.conform.suite import chosen, judge
+from tests.campaign.fuzz_packets import SECTION
 from tests.decoders.iwarp.breaches import NAMES, break_stream
 from tests.decoders.iwarp.bulk import write_bulk
 from tests.decoders.iwarp.compare import (
@@ -24,17 +25,24 @@ from tests.decoders.iwarp.compare import (
     breaches_found,
     decode,
     decode_file,
+    found_whole,
     fpdu_differences,
     operation_differences,
+    source_of,
+    strays,
+    unfounded,
 )
-from tests.decoders.iwarp.make import make_stream
-from tests.decoders.iwarp.tshark import TSHARK, expected_row, read_rows
+from tests.decoders.iwarp.damage import damaged
+from tests.decoders.iwarp.make import make_stream, merged
+from tests.decoders.iwarp.truth import complete
+from tests.decoders.iwarp.tshark import TSHARK, Row, expected_row, read_rows
 from tests.emulator.iwarp.broken_copies import INITIATORS, RESPONDERS
 from tests.emulator.iwarp.subject import initiator, responder
 
 PAGE = Path(__file__).parents[2] / "docs" / "campaign-iwarp.md"
 WHOLE = (10_000_000, 1000, 20)
 PIECE = 500_000  # FPDUs of a file
+BATCH = 100  # captures of a file that tshark reads
 BESIDE = """What tshark 4.0 cannot read, and what the captures beside it therefore do without:
 
 - markers, unless each FPDU stands alone in its segment;
@@ -109,25 +117,45 @@ def beside_tshark(tally: Tally, captures: int, path: Path) -> None:
         tally.add("captures beside tshark", "tshark is not installed")
         return
     wrong = fpdus = 0
-    for seed in range(captures):
-        calm = bool(seed % 2)
-        capture, truth = make_stream(10_000 + seed, calm=calm, for_tshark=True, **_SHARED)
-        capture.linktype = 1
-        lines = fpdu_differences(decode(capture, path), truth)
-        wanted = [expected_row(f, truth.connections[f.connection].ends) for f in truth.fpdus]
-        rows = read_rows(path)
-        if not calm:  # tshark counts an FPDU to the packet that fills the hole
-            wanted, rows = ([replace(row, packet=0) for row in each] for each in (wanted, rows))
-        if Counter(rows) != Counter(wanted):
-            lines.append("tshark reads other FPDUs")
-        wrong += bool(lines)
-        fpdus += len(truth.fpdus)
-        tally.wrong += [f"tshark, seed {seed}: {line}" for line in lines[:2]]
+    for begin in range(0, captures, BATCH):
+        count, lines = _batch_beside_tshark(range(begin, min(begin + BATCH, captures)), path)
+        fpdus += count
+        wrong += len(lines)
+        tally.wrong += lines.values()
     tally.add(
         f"captures without markers ({fpdus:,} FPDUs) where decoder, tshark and truth differ",
         wrong,
         f"0 of {captures:,}",
     )
+
+
+def _batch_beside_tshark(seeds: range, path: Path) -> tuple[int, dict[int, str]]:
+    """Compare the captures of some seeds, as one file: tshark starts once. Return the FPDUs; by seed what differs."""
+    parts, seed_of = [], []
+    for seed in seeds:
+        calm = bool(seed % 2)
+        parts.append(make_stream(10_000 + seed, calm=calm, for_tshark=True, **_SHARED))
+        seed_of += [seed] * len(parts[-1][1].connections)
+    capture, truth = merged(parts)
+    sources = {source_of(truth, n, side): seed for n, seed in enumerate(seed_of) for side in (0, 1)}
+    lines: dict[int, str] = {}
+    for line in fpdu_differences(decode(capture, path), truth):
+        seed = sources[line.split(" ")[0].removesuffix(":")]
+        lines.setdefault(seed, f"tshark, seed {seed}: {line}")
+    wanted: dict[int, Counter[Row]] = {seed: Counter() for seed in seeds}
+    found: dict[int, Counter[Row]] = {seed: Counter() for seed in seeds}
+    for fpdu in truth.fpdus:
+        row = expected_row(fpdu, truth.connections[fpdu.connection].ends)
+        wanted[seed_of[fpdu.connection]][row] += 1
+    for row in read_rows(path):
+        found[seed_of[capture.packets[row.packet - 1].connection]][row] += 1
+    for seed in seeds:
+        if not seed % 2:  # tshark counts an FPDU to the packet that fills the hole
+            for each in (wanted, found):
+                each[seed] = Counter(replace(row, packet=0) for row in each[seed].elements())
+        if wanted[seed] != found[seed]:
+            lines.setdefault(seed, f"tshark, seed {seed}: it reads other FPDUs")
+    return len(truth.fpdus), lines
 
 
 def breaches(tally: Tally, seeds: int, path: Path) -> None:
@@ -141,6 +169,48 @@ def breaches(tally: Tally, seeds: int, path: Path) -> None:
             tally.wrong += [f"{name}, seed {seed}: {line}" for line in lines[:1]]
     figure = f"breaches ({len(NAMES)} rules, {seeds} seeds each) not found where they stand, or other names too"
     tally.add(figure, missed, f"0 of {len(NAMES) * seeds:,}")
+
+
+def losses(tally: Tally, captures: int, seeds: int, path: Path) -> None:
+    """Damage legal captures, then broken ones: nothing is found that is not there, whatever was lost."""
+    wrong = fpdus = whole = found = 0
+    for seed in range(captures):
+        capture, truth = make_stream(20_000 + seed)
+        how, capture = damaged(seed, capture, truth)
+        complete(capture, truth)
+        tables = decode(capture, path)
+        lines = unfounded(tables, truth) + strays(tables, truth)
+        counts = found_whole(tables, truth)
+        found, whole, fpdus = found + counts[0], whole + counts[1], fpdus + len(truth.fpdus)
+        wrong += bool(lines)
+        tally.wrong += [f"legal, seed {seed}, {how}: {line}" for line in lines[:1]]
+    tally.add(
+        "damaged legal captures: with a finding, or an FPDU that was never sent",
+        wrong,
+        f"0 of {captures:,}",
+    )
+    tally.add(
+        f"of {fpdus:,} FPDUs in them, whole in the capture and decoded", f"{found:,} of {whole:,}"
+    )
+    wrong = named = 0
+    for name in NAMES:
+        for seed in range(seeds):
+            capture, truth = break_stream(name, 20_000 + seed)
+            how, capture = damaged(seed * len(NAMES) + NAMES.index(name), capture, truth)
+            complete(capture, truth)
+            if truth.breaches[0].fpdu is None:  # no packet completes it
+                truth.breaches[0].packet = 0
+            tables = decode(capture, path)
+            lines = unfounded(tables, truth)
+            named += any(row["error"] == name for row in tables["events"])
+            wrong += bool(lines)
+            tally.wrong += [f"{name}, seed {seed}, {how}: {line}" for line in lines[:1]]
+    count = len(NAMES) * seeds
+    tally.add(
+        f"damaged captures with a breach (found in {named:,}): at another place, or another name",
+        wrong,
+        f"0 of {count:,}",
+    )
 
 
 def copies(tally: Tally) -> None:
@@ -205,11 +275,13 @@ def main() -> int:
         legal(tally, given.captures, path)
         beside_tshark(tally, given.captures, path)
         breaches(tally, given.seeds, path)
+        losses(tally, given.captures, given.seeds, path)
         copies(tally)
     page = text(tally, time.monotonic() - start)
     print(page)
     if (given.fpdus, given.captures, given.seeds) == WHOLE:
-        PAGE.write_text(page, "utf-8")
+        _, mark, broken = PAGE.read_text("utf-8").partition(SECTION)
+        PAGE.write_text(f"{page}\n{mark}{broken}" if mark else page, "utf-8")
     return int(bool(tally.wrong))
 
 

@@ -180,6 +180,26 @@ def _stands(row: dict[str, Any], breach: Breach, source: str, truth: Truth) -> b
     return bool(row["position"] == breach.position - start)
 
 
+def unfounded(tables: Tables, truth: Truth) -> list[str]:
+    """Return the errors and warnings in a damaged capture that are not its breach, or the breach elsewhere.
+
+    The breach itself may be found or not, and then again behind it; what is never whole has no place to compare.
+    """
+    (breach,) = truth.breaches or [None]
+    out, named = [], False
+    for row in breaches_found(tables):
+        where = f"{row['error']} at {row['source']} {row['position']}, packet {row['packet']}"
+        if breach is None or row["error"] not in (breach.rule, *breach.followers):
+            out.append(where if breach is None else f"{where}, in place of {breach.rule}")
+        elif row["error"] == breach.rule and not named:
+            named = True
+            near = 0 <= breach.position - row["position"] <= 4
+            source = source_of(truth, breach.connection, breach.side)
+            if row["source"] != source or not (near or breach.packet in (0, row["packet"])):
+                out.append(f"{where}; it stands at {breach.position}, packet {breach.packet}")
+    return out
+
+
 def strays(tables: Tables, truth: Truth) -> list[str]:
     """Return the FPDUs with a verdict on all of their octets that were never sent: none, whatever was lost."""
     names = ("tagged", "last", "opcode", "length_B", "stag", "to", "queue", "msn", "mo", "payload")

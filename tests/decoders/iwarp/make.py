@@ -126,3 +126,24 @@ def make_stream(
         total = sum(len(sender.data) for sender in talk.senders)
         flows.append(packed(talk, packing or packing_of(rng, total, calm, for_tshark), rng))
     return captured(interleaved(flows, rng), truth, rng), truth
+
+
+def merged(parts: list[tuple[Capture, Truth]]) -> tuple[Capture, Truth]:
+    """Return captures one after the other as one of Ethernet, all addresses made different; the parts are used up."""
+    whole, said = Capture(), Truth()
+    for capture, truth in parts:
+        shift = len(said.connections)
+        for number, connection in enumerate(truth.connections, shift):
+            ends = connection.ends
+            first = (10 << 24 if ends.ip[0].version == 4 else 0x20010DB8 << 96) + 4 * number
+            ends.ip = tuple(type(ip)(first + host) for host, ip in enumerate(ends.ip, 1))
+        for packet in capture.packets:
+            packet.connection += shift
+            packet.frame = build(packet, truth.connections[packet.connection - shift].ends)
+        for fpdu in truth.fpdus:
+            fpdu.connection += shift
+        whole.packets += capture.packets
+        said.connections += truth.connections
+        said.fpdus += truth.fpdus
+    complete(whole, said)
+    return whole, said

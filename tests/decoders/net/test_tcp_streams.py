@@ -173,6 +173,34 @@ def test_a_reset_gives_up_what_is_missing_on_both_sides() -> None:
     ]
 
 
+def test_the_last_bytes_before_a_reset_that_were_lost_are_a_gap_by_its_sequence_number() -> None:
+    assert followed(sent(0, b"ab"), sent(7, flags=build.RST | build.ACK)) == [
+        ("data", 0, 0, 0, b"ab", 1),
+        ("gap", 0, 0, 2, 5, LOST, 2),
+        ("rst", 0, 0, 7, 2),
+        ("closed", 0, 0, AT_END),
+    ]
+
+
+def test_what_a_reset_acknowledges_and_was_never_seen_is_a_gap_of_the_other_side() -> None:
+    assert followed(
+        sent(0, b"ab"), answered(9, b"x"), answered(10, flags=build.RST | build.ACK, ack=6)
+    )[2:] == [
+        ("gap", 0, 0, 2, 4, LOST, 3),
+        ("rst", 0, 1, 1, 3),
+        ("closed", 0, 0, AT_END),
+    ]
+
+
+def test_a_reset_far_from_the_stream_says_nothing_of_what_was_lost() -> None:
+    assert followed(sent(0, b"ab"), sent(1 << 24, flags=build.RST))[1] == ("rst", 0, 0, 2, 2)
+
+
+def test_one_sequence_number_before_a_reset_may_be_a_fin_and_is_no_gap() -> None:
+    pieces = TcpStreams().feed(block([sent(0, b"ab"), sent(3, flags=build.RST)]), last=True)
+    assert (pieces.kind.tolist(), pieces.aux.tolist()) == ([DATA, RST, CLOSED], [0, 1, AT_END])
+
+
 def test_bytes_beyond_the_snap_length_are_a_gap_of_their_own() -> None:
     assert followed(sent(0, b"abcdef"), sent(6, b"gh"), snap=54 + 2)[:3] == [
         ("data", 0, 0, 0, b"ab", 1),
