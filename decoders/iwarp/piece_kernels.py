@@ -223,16 +223,17 @@ def _lose(s, slot, side, size):  # type: ignore[no-untyped-def]
     half.skipped += there + size
     release(s, half)
     half.known = 0
+    half.syn = 0
     half.marker_got = 0
     untrusted(s, slot, side)
     begin_fpdu(half)
     if half.mode == STARTUP:
         s.connections[slot].midstream = 1
-        peer = s.halves[2 * slot + 1 - side]
-        if peer.mode == AWAITS_REPLY:  # the Reply may be among what is lost
-            peer.mode = SEARCH
-            peer.known = 0
-            peer.early = 0
-            peer.searched = 0
-            untrusted(s, slot, 1 - side)
+    peer = s.halves[2 * slot + 1 - side]
+    if peer.mode == AWAITS_REPLY:  # the Reply may be among what is lost
+        peer.mode = SEARCH
+        peer.known = 0
+        peer.early = 0
+        peer.searched = 0
+        untrusted(s, slot, 1 - side)
     half.mode = SEARCH

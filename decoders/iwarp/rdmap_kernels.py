@@ -309,7 +309,7 @@ def _ask(s, slot, side, head, opcode, packet, t_ps, sound):  # type: ignore[no-u
         read.source_stag = np.uint32(big(head, _PAYLOAD_AT + 8, 4))
         read.source_to = big(head, _PAYLOAD_AT + 12, 8)
     depth = _depth(connection, side)
-    if depth >= 0 and half.reads > depth and half.reads_known and sound:
+    if depth >= 0 and half.reads > depth and half.reads_known and sound and not half.behind:
         event(
             s, connection, half, side, _ORD, np.uint64(half.reads), np.uint64(depth), packet, t_ps
         )
