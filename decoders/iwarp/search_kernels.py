@@ -107,12 +107,13 @@ def find_chain(octets, size, markers, phase, summed, version, flush):  # type: i
 
 @njit(cache=True, nogil=True)
 def _marker_in(octets, at, size):  # type: ignore[no-untyped-def]
-    """Return the place of a marker that points to this header, within the 512 octets after it; -1 for none."""
+    """Return the place of a marker in this FPDU that points to its header, within 512 octets; -1 for none."""
     for distance in range(4, MARKER_STEP_B + 1, 4):
         if at + distance + 4 > size:
             break
         if big(octets, at + distance, 4) == distance:
-            return np.int64(at + distance)
+            inside = distance < _length(octets, at, np.int64(at + distance))
+            return np.int64(at + distance) if inside else np.int64(-1)
     return np.int64(-1)
 
 
@@ -148,8 +149,11 @@ def _follow(octets, at, size, markers, summed, version, flush):  # type: ignore[
         if summed != 0 and not _is_right(octets, place, total, False):
             if count and markers < 0:
                 marker = _marker_in(octets, place, size)
-                if marker >= 0:
-                    return FOUND, marker
+                verdict = (
+                    _try(octets, place, size, marker, False, summed) if marker >= 0 else NOT_FOUND
+                )
+                if verdict != NOT_FOUND:
+                    return verdict, marker
             # Without any sum in force only a long chain of lengths convinces.
             if not _is_unsummed(octets, place, total) or not _is_strict(octets, place):
                 return NOT_FOUND, np.int64(-1)

@@ -65,8 +65,8 @@ HALF = np.dtype(
 )  # fmt: skip
 """The FPDU that is passing, and where its half stands. ``got``: its octets so far without markers. ``known``: all since
 the start was seen, so that an unexpected message is a breach; ``suspect``: the FPDU before had a wrong CRC. ``replay``:
-from which octet on its hold is to be taken next, -1 for not. ``syn``: all since its SYN was seen; ``behind``: it knows octets of
-the other half that came later in the capture, or never."""
+from which octet on its hold is to be taken next, -1 for not. ``syn``: all since its SYN was seen; ``behind``: it knows
+octets of the other half that came later in the capture, or never."""
 MESSAGE = np.dtype(
     [
         ("open", "u1"), ("opcode", "u1"), ("known", "u1"), ("msn", "u4"), ("msn_next", "u4"), ("msn_other", "u4"),
