@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -73,11 +74,18 @@ class Survey:
     interfaces: tuple[Interface, ...] = ()
     sums: dict[str, int] = field(default_factory=dict)
 
+    def clock_text(self, t_ps: int) -> str:
+        """Return a time as the clock of the capturing machine had it."""
+        us = (self.epoch_ns + t_ps // 1000) // 1000
+        return f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=us):%Y-%m-%d %H:%M:%S.%f} UTC"
+
 
 def survey_packets(
-    source: Path | str, progress: Callable[[int, int], None] | None = None
+    source: Path | str,
+    progress: Callable[[int, int], None] | None = None,
+    cut_ps: tuple[int, int | None] | None = None,
 ) -> Survey:
-    """Read a source of packets once and return what it holds.
+    """Read a source of packets once, or the packets of ``cut_ps`` in it, and return what it holds.
 
     Raises:
         InputError, TargetError: it cannot be opened, or is none.
@@ -85,7 +93,7 @@ def survey_packets(
     made = Survey()
     gathering = Gathering(made)
     with open_source(source, progress) as opened:
-        for block, last in blocks_of(opened):
+        for block, last in blocks_of(opened, cut_ps=cut_ps):
             gathering.take(block, last)
         made.epoch_ns, made.format = opened.epoch_ns, opened.format
         made.interfaces = tuple(opened.interfaces)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import current_thread, main_thread
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +35,7 @@ def packet_blocks(
     source: str | Path,
     progress: Callable[[int, int], None] | None = None,
     note: Callable[[str], None] | None = None,
+    cut_ps: tuple[int, int | None] | None = None,
 ) -> Iterator[tuple[PacketBlock, bool]]:
     """Yield the blocks of a source, and then an empty one with True: the last, for what decoders still hold.
 
@@ -41,23 +44,42 @@ def packet_blocks(
     Args:
         progress: called with bytes done and bytes there are.
         note: called with a line for everything that is wrong with the source.
+        cut_ps: only the packets from the first to the last of this time; numbers and times stay those of the source.
     Raises:
         InputError, TargetError: as `open_source`.
     """
     with open_source(source, progress) as opened:
-        yield from blocks_of(opened, live=is_live(source))
+        yield from blocks_of(opened, live=is_live(source), cut_ps=cut_ps)
         if note is not None:
             for line in opened.notes:
                 note(line)
 
 
 def blocks_of(
-    opened: PacketFile | LivePackets, *, live: bool = False
+    opened: PacketFile | LivePackets,
+    *,
+    live: bool = False,
+    cut_ps: tuple[int, int | None] | None = None,
 ) -> Iterator[tuple[PacketBlock, bool]]:
     """Yield the blocks of a source that is open, as `packet_blocks`."""
     for block in _until_interrupted(opened) if live else opened:
-        yield block, False
+        kept = block if cut_ps is None else _cut(block, *cut_ps)
+        if len(kept):
+            yield kept, False
     yield _empty(opened.packets + 1), True
+
+
+def _cut(block: PacketBlock, begin_ps: int, end_ps: int | None) -> PacketBlock:
+    """Return the packets from the first to the last in ``[begin_ps, end_ps)``: none between is left out."""
+    inside = block.t_ps >= begin_ps
+    if end_ps is not None:
+        inside &= block.t_ps < end_ps
+    places = np.flatnonzero(inside)
+    part = slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 0)
+    columns = ("offset", "length", "wire_B", "t_ps", "linktype", "interface")
+    kept: dict[str, Any] = {name: getattr(block, name)[part] for name in columns}
+    flags = None if block.flags is None else block.flags[part]
+    return replace(block, **kept, first=block.first + part.start, flags=flags)
 
 
 def _until_interrupted(blocks: Iterable[PacketBlock]) -> Iterator[PacketBlock]:

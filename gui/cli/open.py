@@ -22,7 +22,7 @@ SourcesArgument = Annotated[
     list[str] | None,
     argument(
         "[X.ff | FILE | TARGET]...",
-        "Capture folders, logic-analyzer captures, live cards or counters; several share a time line.",
+        "Capture folders, logic-analyzer captures, packets, live cards or counters; several share a time line.",
     ),
 ]
 WriteOption = Annotated[
@@ -63,7 +63,7 @@ def run(
     check: CheckOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Open the desktop: captures, logic-analyzer files and live cards on one time line.
+    """Open the desktop: captures, logic-analyzer files, packets and live cards on one time line.
 
     Reads only, unless --allow-write is given; notes go to notes.json beside what they are about. Needs the
     extra 'desktop' and a display. F1 shows the keys. With --check (and --json) no window is opened.
@@ -73,6 +73,7 @@ def run(
       freezeframe open fault.ff
       freezeframe open good.ff bad.ff
       freezeframe open phy.sr -d mdio
+      freezeframe open lab.pcapng
       freezeframe open etherbone://192.0.2.7 --allow-write --into captures
       freezeframe open --check
     """

@@ -74,7 +74,7 @@ CutOption = Annotated[
     option(
         "--cut",
         "BEGIN..END",
-        "Only this time of the capture, for instance 1.5ms..2ms; times then begin at 0.",
+        "Only this time of the capture, for instance 1.5ms..2ms; times of samples then begin at 0.",
     ),
 ]
 WhereOption = Annotated[

@@ -281,9 +281,7 @@ class Commands(QObject):
             window.workspace.close_source(key)
         elif what == "decode":
             if opened.kind != "samples":
-                window.say(
-                    f"{opened.name}: the recording of a card is decoded already; this is for signals"
-                )
+                window.say(f"{opened.name}: is decoded already; this is for signals")
             else:
                 ask_decoder(window, window.workspace, opened)
         elif what == "offset":

@@ -9,7 +9,7 @@ from freezeframe.analyzers.contract import Finding
 
 Int64 = npt.NDArray[np.int64]
 
-_AROUND_PS = 400_000  # beside the evidence of a finding, so that what came before is seen
+AROUND_PS = 400_000  # beside the evidence of a finding, so that what came before is seen
 
 
 def evidence_rows(finding: Finding) -> dict[str, Int64]:
@@ -22,8 +22,8 @@ def evidence_rows(finding: Finding) -> dict[str, Int64]:
     return {table: np.array(sorted(rows), np.int64) for table, rows in numbers.items()}
 
 
-def evidence_stretch(finding: Finding) -> tuple[int, int] | None:
-    """Return the time that shows the evidence of a finding with some before and after; None undated."""
+def evidence_stretch(finding: Finding, around_ps: int = AROUND_PS) -> tuple[int, int] | None:
+    """Return the time that shows the evidence of a finding, with ``around_ps`` before and after; None undated."""
     times = [
         row.t_ps for evidence in finding.evidence for row in evidence.rows if row.t_ps is not None
     ]
@@ -33,9 +33,9 @@ def evidence_stretch(finding: Finding) -> tuple[int, int] | None:
         return None
     # Evidence far from the symptom (the first packet of a flow) would make it too small to see; the list has it.
     around = finding.t_ps if finding.t_ps is not None else sorted(times)[len(times) // 2]
-    near = [t for t in times if abs(t - around) < 100 * _AROUND_PS]
+    near = [t for t in times if abs(t - around) < 100 * around_ps]
     first, last = min([*near, around]), max([*near, around])
-    beside = max((last - first) // 4, _AROUND_PS)
+    beside = max((last - first) // 4, around_ps)
     return first - beside, last + beside
 
 
@@ -45,7 +45,7 @@ def first_evidence(finding: Finding) -> tuple[str, int] | None:
         (row, row.row)
         for evidence in finding.evidence
         for row in evidence.rows
-        if row.row is not None and row.table in ("words", "events")
+        if row.row is not None and row.table != "registers"
     ]
     wrong = [pair for pair in rows if pair[0].expected not in (None, pair[0].value)]
     dated = [pair for pair in rows if pair[0].t_ps is not None and pair[0].t_ps == finding.t_ps]

@@ -31,7 +31,10 @@ _SUFFIXES = {"perfetto": ".pftrace"}
 
 def formats_for(opened: Opened) -> list[tuple[str, str, str]]:
     """Return the formats a source can be exported in: name, what for, file suffix."""
-    if opened.kind == "live":
+    if opened.kind in (
+        "live",
+        "packets",
+    ):  # the verbs export and decode write packets block by block
         return []
     found = []
     for form in FORMATS.values():

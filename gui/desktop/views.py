@@ -210,7 +210,7 @@ class Views(QMainWindow):
         if shown is None or not 0 <= number < len(shown.opened.findings):
             return
         finding = shown.opened.findings[number]
-        stretch = evidence_stretch(finding)
+        stretch = evidence_stretch(finding, shown.opened.around_ps)
         if stretch is not None:
             offset = shown.opened.offset_ps
             self.timeline.set_range(stretch[0] + offset, stretch[1] + offset)
@@ -405,9 +405,9 @@ class Views(QMainWindow):
         self.sources.set_sources(sources)
         self.live.set_sources(list(self.workspace.live.values()))
         self.docks["Live"].setVisible(bool(self.workspace.live))
-        recordings = any(source.kind == "capture" for source in sources)
+        recordings = any(source.kind in ("capture", "packets") for source in sources)
         if recordings != self._recordings and sources:
-            # Only recordings of cards have findings; without one the room is for the others.
+            # Only recordings of cards and packets have findings; without one the room is for the others.
             self._recordings = recordings
             self.docks["Findings"].setVisible(recordings)
         self._refresh_findings()

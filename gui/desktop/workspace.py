@@ -26,6 +26,7 @@ from freezeframe.gui.desktop.sources.card import load_card
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.sources.live import LiveSource, open_live
 from freezeframe.gui.desktop.sources.opened import Opened, Part
+from freezeframe.gui.desktop.sources.packets import load_packets
 from freezeframe.gui.desktop.sources.samples import decode_samples, load_samples
 from freezeframe.gui.desktop.workers import Job, Jobs, delayed
 from freezeframe.gui.text import printable
@@ -236,10 +237,15 @@ class Workspace(QObject):
             progress.give(book)
             load = load_card if is_card_folder(path) else load_capture
             load(key, path, progress, self._analyses)
+            return
+        if kind == "packets":
+            opened = load_packets(
+                key, path, progress, None if self.choice is None else self.choice.cut_ps
+            )
         else:
             opened = load_samples(key, path, progress, self.choice)
-            progress.give(book)
-            progress.give(opened)
+        progress.give(book)
+        progress.give(opened)
 
     def _take(self, key: str, part: Opened | Part | NoteBook) -> None:
         if isinstance(part, NoteBook):

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from freezeframe.analyzers.packets.activity import Activity, Side
+from freezeframe.analyzers.packets.names import connection_title, ends_of, sides_of
 from freezeframe.analyzers.packets.reduced import Reduced
 from freezeframe.analyzers.packets.survey import SeenConnection, Survey
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.words import iwarp_texts
-from freezeframe.decoders.net.addresses import end_text
 from freezeframe.decoders.net.tcp import tcp_texts
 from freezeframe.gui.plots.chart import chart_data, draw_chart
 from freezeframe.gui.plots.figures import Drawing
@@ -46,39 +46,6 @@ LEGEND = (
 _OTHER = "k7"
 _EVENT_TICKS = {"error": "refused", "warning": "link", "note": "plain"}
 _TCP_TICKS = {"retransmission": "link"}
-
-
-def ends_of(connection: SeenConnection) -> tuple[str, str]:
-    """Return the ends of a connection: side 0 first."""
-    row = connection.tcp
-    return end_text(row["src"], row["src_port"]), end_text(row["dst"], row["dst_port"])
-
-
-def roles_of(connection: SeenConnection) -> tuple[str, str]:
-    """Return what side 0 and side 1 are called in short."""
-    initiator = None if connection.iwarp is None else connection.iwarp["initiator"]
-    if initiator is None:
-        return "there", "back"
-    return (
-        ("initiator", "responder")
-        if initiator == ends_of(connection)[0]
-        else ("responder", "initiator")
-    )
-
-
-def sides_of(connection: SeenConnection) -> list[tuple[int, str]]:
-    """Return both sides with what they are called, the initiator first."""
-    return sorted(enumerate(roles_of(connection)), key=lambda side: side[1] == "responder")
-
-
-def connection_title(connection: SeenConnection) -> str:
-    """Return a heading that says who a connection's ends are."""
-    ends = ends_of(connection)
-    if roles_of(connection)[0] == "there":
-        return f"Connection {connection.number}: there is {ends[0]} → {ends[1]}"
-    return f"Connection {connection.number}: " + ", ".join(
-        f"{role} {ends[side]}" for side, role in sides_of(connection)
-    )
 
 
 def packet_drawings(

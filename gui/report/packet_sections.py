@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.iwarp.explain import BrokenRule, PacketFinding
 from freezeframe.analyzers.packets.activity import Nearest
 from freezeframe.analyzers.packets.latencies import ALL
+from freezeframe.analyzers.packets.names import ends_of, roles_of
 from freezeframe.analyzers.packets.survey import WAYS, SeenConnection, Survey
 from freezeframe.capture.packets.block import LINKTYPES
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.words import iwarp_texts
 from freezeframe.gui.report.html import Html, element, join, table
-from freezeframe.gui.report.packet_lanes import ends_of, roles_of
 from freezeframe.gui.report.page_parts import fact_list
 from freezeframe.gui.text import plural
 
@@ -250,7 +249,7 @@ def capture_section(source: Path, survey: Survey) -> Html:
             f"{survey.cut_packets:,} of them cut" if survey.cut_packets else "",
         ),
         ("On the wire", f"{survey.wire_B:,} B", ""),
-        ("Time 0", _clock_text(survey, 0), "of the first packet"),
+        ("Time 0", survey.clock_text(0), "of the first packet"),
         ("Lasts", format_ps(survey.end_ps - survey.begin_ps), ""),
         ("Interfaces", interfaces or "none", ""),
     ]
@@ -266,7 +265,7 @@ def _facts(finding: PacketFinding, survey: Survey) -> list[tuple[str, str, str]]
     ]
     if first.fpdu is not None:
         facts.append(("FPDU", f"{first.fpdu:,}", "counted over the whole capture"))
-    facts.append(("When", format_ps(first.t_ps), _clock_text(survey, first.t_ps)))
+    facts.append(("When", format_ps(first.t_ps), survey.clock_text(first.t_ps)))
     if first.count > 1:
         facts.append(("How often", f"{first.count:,} times", "on this connection and side"))
     if finding.answer is not None:
@@ -349,14 +348,6 @@ def _tcp_words(survey: Survey) -> str:
     ]
     count = plural(survey.connections_in_all, "TCP connection")
     return f"{count}: {', '.join(words) or 'nothing was sent again, nothing is missing'}."
-
-
-def _clock_text(survey: Survey, t_ps: int) -> str:
-    """Return a time as the clock of the capturing machine had it."""
-    when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(
-        microseconds=(survey.epoch_ns + t_ps // 1000) // 1000
-    )
-    return f"{when:%Y-%m-%d %H:%M:%S.%f} UTC"
 
 
 def _took(ps: int) -> str:

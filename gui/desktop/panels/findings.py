@@ -52,7 +52,7 @@ class FindingsPanel(QWidget):
         entries: list[tuple[str, int, Finding | None]] = []
         texts = []
         for source in sources:
-            if source.kind != "capture":
+            if source.kind not in ("capture", "packets"):
                 continue
             for number, finding in enumerate(source.findings):
                 entries.append((source.key, number, finding))
@@ -176,7 +176,7 @@ def _of_row(row: Row) -> QTreeWidgetItem:
         return f"{value & _MASK:#018x}" if row.table == "words" else f"{value} ({value:#x})"
 
     wrong = row.expected is not None and row.value != row.expected
-    shown = row.row is not None and row.table in ("words", "events")
+    shown = row.row is not None and row.table != "registers"
     return item(
         [
             row.label,

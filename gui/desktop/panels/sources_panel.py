@@ -13,7 +13,12 @@ from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import beside, button, fill_panel, fill_tree, item, tree
 
 _KEY = Qt.ItemDataRole.UserRole
-_KINDS = {"capture": "recording of a card", "samples": "logic-analyzer capture", "live": "live"}
+_KINDS = {
+    "capture": "recording of a card",
+    "samples": "logic-analyzer capture",
+    "packets": "packets",
+    "live": "live",
+}
 
 
 class SourcesPanel(QWidget):

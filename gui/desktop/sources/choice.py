@@ -1,4 +1,4 @@
-"""What an argument of ``freezeframe open`` is: a capture folder, samples, or something live."""
+"""What an argument of ``freezeframe open`` is: a capture folder, samples, packets, or something live."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.open import is_samples
+from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.desktop.sources.opened import SourceKind
 
 
@@ -26,6 +27,8 @@ def kind_of(what: str) -> SourceKind:
     except (OSError, ValueError) as error:
         raise InputError(f"{what}: cannot be looked at: {error}") from None
     if there:
+        if is_packets(path):
+            return "packets"
         if is_samples(path):
             return "samples"
         if path.is_dir():
