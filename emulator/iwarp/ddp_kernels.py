@@ -153,7 +153,7 @@ def _refuse(ddp: Words, memory: Octets, layer: int, etype: int, code: int) -> An
 
 
 @njit(nogil=True, cache=True)
-def _place_tagged(ddp, memory, regions, reads, opcode, last, size):  # type: ignore[no-untyped-def]
+def _place_tagged(ddp, memory, regions, reads, opcode, last, size, strict):  # type: ignore[no-untyped-def]
     """Return the address of a tagged segment's payload; see `_place`."""
     stag, to = _number(memory, 2, 4), np.uint64(_number(memory, 6, 8))
     if opcode == _READ_RESPONSE:
@@ -169,7 +169,9 @@ def _place_tagged(ddp, memory, regions, reads, opcode, last, size):  # type: ign
         if done + size > wanted or (last and done + size < wanted):
             return _refuse(ddp, memory, 1, 1, 1)
         return reads[row, ROW_ADDRESS] + done
-    if size == 0:  # RFC 5041, 5.2: neither STag nor TO is looked at
+    if (
+        size == 0 and not strict & mpa.STRICT_EMPTY
+    ):  # RFC 5041, 5.2: neither STag nor TO is looked at
         return memory.ctypes.data + SINK
     index = stag >> 8
     if index >= len(regions) or regions[index, REGION_STAG] != stag:
@@ -232,7 +234,7 @@ def _place(ddp, rx, memory, regions, receives, reads):  # type: ignore[no-untype
     if control & 3 != ddp[VERSION]:
         return _refuse(ddp, memory, 1, 1 if tagged else 2, 4 if tagged else 6)
     if tagged:
-        address = _place_tagged(ddp, memory, regions, reads, opcode, last, size)
+        address = _place_tagged(ddp, memory, regions, reads, opcode, last, size, rx[mpa.STRICT])
         if opcode not in (_WRITE, _READ_RESPONSE):
             address = _refuse(ddp, memory, 0, 2, 6)
     else:
@@ -241,6 +243,13 @@ def _place(ddp, rx, memory, regions, receives, reads):  # type: ignore[no-untype
             address = _refuse(ddp, memory, 0, 2, 6)
     if rdmap >> 6 != ddp[VERSION] and (not ddp[PENDING] or ddp[PENDING] >> 12 & 15 == 0):
         address = _refuse(ddp, memory, 0, 2, 5)
+    if rx[mpa.STRICT]:
+        if rx[mpa.STRICT] & mpa.STRICT_DDP and control & 0x3C:
+            address = _refuse(ddp, memory, 1, 2, 6)
+        if rx[mpa.STRICT] & mpa.STRICT_RDMAP and rdmap & 0x30:
+            address = _refuse(ddp, memory, 0, 2, 5)
+        if rx[mpa.STRICT] & mpa.STRICT_SEGMENTS and not tagged and not last:
+            address = _refuse(ddp, memory, 1, 2, 5)
     if ddp[RTR] and ddp[FIRST_TELL]:
         # The first FPDU of an initiator of the peer-to-peer model: bit 1 a Send, 2 a Write, 4 a Read of no length.
         kind = 1 if opcode == 3 else 2 if opcode == _WRITE else 4 if opcode == _READ_REQUEST else 0
@@ -320,7 +329,7 @@ def receive(words, memory, regions, rows, events):  # type: ignore[no-untyped-de
                 control = memory[HEAD + 2]
                 header_B = TAGGED_B if control & 0x80 else UNTAGGED_B
                 mpa.body(rx, memory, iov, address, rx[LENGTH] - header_B)
-            elif status == mpa.LENGTH_WRONG:
+            elif status == mpa.LENGTH_WRONG or (rx[mpa.STRICT] and mpa.too_strict(rx)):
                 ddp[PENDING] = cause(2, 0, 3)
                 return BREACH
         if rx[mpa.INSIDE] and rx[mpa.LEFT] == 0:

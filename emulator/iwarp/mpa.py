@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import select
 import socket
 import struct
 from dataclasses import dataclass
@@ -120,7 +121,7 @@ def initiate(connected: socket.socket, options: Options) -> Negotiated:
     """
     sent = StartupFrame(
         False, options.private_data, options.markers, options.crc, False, options.revision,
-        options.enhanced,
+        options.enhanced, "reserved-sent" in options.quirks,
     )  # fmt: skip
     _send_frame(connected, sent, options.startup_s)
     came = _taken(connected, options)
@@ -231,16 +232,17 @@ def respond(connected: socket.socket, options: Options, *, reject: bool = False)
             if not rtr:
                 raise StartupError("no message is offered as ready", "mpa-no-rtr-offered")
         ord_ = min(ord_, theirs.ird)
+        left = -1 if "numbers-always" in options.quirks else ULP_NEGOTIATES  # to the users
         enhanced = Enhanced(
-            ULP_NEGOTIATES if theirs.ord == ULP_NEGOTIATES else ird,
-            ULP_NEGOTIATES if theirs.ird == ULP_NEGOTIATES else ord_,
+            left if theirs.ord == left else ird,
+            left if theirs.ird == left else ord_,
             theirs.peer_to_peer,
             rtr,
         )
     rdmac = came.revision == 0  # markers and CRC are no choice there
     answer = StartupFrame(
         True, options.private_data, options.markers or rdmac, options.crc or came.crc or rdmac,
-        reject, came.revision, enhanced,
+        reject, came.revision, enhanced, "reserved-sent" in options.quirks,
     )  # fmt: skip
     _send_frame(connected, answer, options.startup_s)
     return Negotiated(
@@ -286,6 +288,8 @@ class MpaStream:
         self.rx[mpa_receive.FD] = connected.fileno()
         self.rx[mpa_receive.MARKERS] = agreed.markers_in
         self.rx[mpa_receive.CRC] = agreed.crc and "no-crc-checked" not in quirks
+        self.rx[mpa_receive.STRICT] = quirks.strict
+        self.rx[mpa_receive.MOST_B] = 1 << 15 if "short-fpdus" in quirks else MOST_MULPDU_B
         self.memory = np.zeros(mpa_receive.MEMORY_B, np.uint8)
 
     def look(self) -> int:
@@ -301,6 +305,10 @@ class MpaStream:
         """Whether an FPDU has begun to come and is not whole."""
         rx = self.rx
         return bool(rx[mpa_receive.INSIDE] or rx[mpa_receive.STAGED] < rx[mpa_receive.STAGE_END])
+
+    def more(self, limit_s: float) -> bool:
+        """Whether something more of the peer is there, or comes in time."""
+        return self.inside or bool(select.select([self.socket], [], [], limit_s)[0])
 
     def send_error(self) -> str:
         return os.strerror(int(self.tx[mpa_send.ERRNO]))

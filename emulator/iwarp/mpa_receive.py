@@ -21,7 +21,7 @@ from freezeframe.emulator.iwarp.mpa_send import AGAIN, BROKEN, Octets, Words, la
 
 # Words of `rx`.
 (FD, POSITION, MARKERS, CRC, FIRST, LEFT, STAGED, STAGE_END, ERRNO, CALLS, BODY_B, HEADER, SUM, LENGTH, INSIDE, MARKS,
- MARK_FIRST, FPDUS, SHORT, SUMMED) = range(20)  # fmt: skip
+ MARK_FIRST, FPDUS, SHORT, SUMMED, STRICT, MOST_B, AT_ONCE) = range(23)  # fmt: skip
 RX_WORDS = 24
 # Places in the array of words: `rx`, struct msghdr, words of the layer above, the pieces.
 UPPER, MESSAGE, PIECES = 24, 56, 64
@@ -37,8 +37,13 @@ MEMORY_B = SINK + SINK_B
 
 MOST_PIECES = 512
 WORDS = PIECES + 2 * MOST_PIECES
-MOST_ULPDU_B = 64_768
 TAGGED_B, UNTAGGED_B = 14, 18
+
+# Bits of `STRICT`: what is refused though it is right (`quirks`).
+(STRICT_MARKERS, STRICT_PIECES, STRICT_MANY, STRICT_DDP, STRICT_EMPTY, STRICT_SEGMENTS, STRICT_RDMAP) = (
+    1, 2, 4, 8, 16, 32, 64,
+)  # fmt: skip
+_MANY = 8
 
 READY, CLOSED = 10, 11
 LENGTH_WRONG, CRC_WRONG, MARKER_WRONG = 20, 21, 22
@@ -68,7 +73,7 @@ def head(rx: Words, memory: Octets) -> Any:
         return AGAIN
     length = np.int64(memory[stage + first]) << 8 | memory[stage + first + 1]
     rx[LENGTH] = length
-    if length < TAGGED_B or length > MOST_ULPDU_B:
+    if length < TAGGED_B or length > rx[MOST_B]:
         return LENGTH_WRONG
     if staged < first + 3:
         return AGAIN
@@ -183,6 +188,7 @@ def fill(rx: Words, memory: Octets, iov: Words, message: Words, wait: bool) -> A
     if got == 0:
         return CLOSED
     rx[SHORT] = got < rx[BODY_B] + room
+    rx[AT_ONCE] = 0
     while rx[LEFT] > 0 and got > 0:
         size = min(got, iov[2 * rx[FIRST] + 1])
         got -= size
@@ -192,10 +198,20 @@ def fill(rx: Words, memory: Octets, iov: Words, message: Words, wait: bool) -> A
 
 
 @njit(nogil=True, cache=True)
+def too_strict(rx: Words) -> Any:
+    """Whether this end refuses how octets come: a header in pieces that did not all come, or many FPDUs at once."""
+    in_pieces = not rx[INSIDE] and rx[STAGED] < rx[STAGE_END] and rx[SHORT]
+    return (rx[STRICT] & STRICT_PIECES and in_pieces) or (
+        rx[STRICT] & STRICT_MANY and rx[AT_ONCE] > _MANY
+    )
+
+
+@njit(nogil=True, cache=True)
 def verdict(rx: Words, memory: Octets) -> Any:
     """Judge an FPDU that is whole: READY, CRC_WRONG, or MARKER_WRONG."""
     rx[INSIDE] = 0
     rx[FPDUS] += 1
+    rx[AT_ONCE] += 1
     if rx[CRC]:
         said = np.int64(0)
         for place in range(4):
@@ -206,5 +222,7 @@ def verdict(rx: Words, memory: Octets) -> Any:
         at = MARK + 4 * mark
         said = (np.int64(memory[at + 2]) << 8 | memory[at + 3]) & ~3
         if said != max(rx[MARK_FIRST] + 512 * mark - rx[HEADER], 0):
+            return MARKER_WRONG
+        if rx[STRICT] & STRICT_MARKERS and (memory[at] or memory[at + 1]):
             return MARKER_WRONG
     return READY

@@ -56,6 +56,7 @@ from freezeframe.emulator.iwarp.startup import SEND, WRITE
 _STALLED = -1
 _DRAIN_S = 2.0
 _LOOK_S = 0.002
+_REVERSED_S = 0.05
 _REMOTE = {"stag": 0, "bounds": 1, "rights": 2, "domain": 3, "wrap": 4}
 # As plain numbers: comparing with members of an enumeration takes longer than all else that is done with a message.
 _WRITE, _SEND, _READ_REQUEST = int(Opcode.WRITE), int(Opcode.SEND), int(Opcode.READ_REQUEST)
@@ -119,7 +120,7 @@ class RdmapStream:
         if options.quirks.tolerates:
             ddp.tolerate(*options.quirks.tolerates)
         if not agreed.initiator:
-            ddp.expect_first(agreed.rtr)
+            ddp.expect_first(agreed.rtr and options.quirks.takes(agreed.rtr))
         elif agreed.rtr:
             self._answers.append(self._ready_message(agreed.rtr))
         self._threads = [
@@ -368,6 +369,10 @@ class RdmapStream:
             Work("", None, _READ_RESPONSE, address, request.size, self._domain,
                  request.sink_stag, request.sink_to)
         )  # fmt: skip
+        if "reads-reversed" in self._quirks:
+            self._answers.rotate()
+            if self._ddp.mpa.more(_REVERSED_S):
+                return
         self._drain()
 
     # The end.
@@ -396,6 +401,7 @@ class RdmapStream:
         quirks = self._quirks
         if cause == quirks.tolerates:
             return
+        cause = Cause(*quirks.says.get(cause, cause))
         layer, etype, code = cause
         said = f"layer {layer}, type {etype}, code {code:#04x}"
         silent = layer == 2 or "terminate-without-header" in quirks

@@ -29,6 +29,12 @@ def _tolerates(layer: int, etype: int, code: int, *follow: int) -> tuple[Options
     return replace(PATIENT, quirks=Quirks(tolerates=(layer, etype, code))), follow
 
 
+def _says(
+    cause: tuple[int, int, int], other: tuple[int, int, int], *follow: int
+) -> tuple[Options, tuple[int, ...]]:
+    return replace(PATIENT, quirks=Quirks(says={cause: other})), follow
+
+
 def _fault(
     name: str, *follow: int, message: int = 1, of: Options = PATIENT
 ) -> tuple[Options, tuple[int, ...]]:
@@ -45,6 +51,7 @@ _FPDUS = (104, 105, *_ENHANCED, *range(201, 214), *range(301, 319), *range(401, 
 RESPONDERS: Copies = {
     101: _named("no-reply", *range(102, 127), *_FPDUS),
     102: _fault("mpa-revision", 122),
+    103: _named("reserved-sent"),
     104: _named("few-private-octets"),
     105: _named("reserved-bits"),
     106: _named("frame-at-once"),
@@ -61,34 +68,49 @@ RESPONDERS: Copies = {
     117: _fault("mpa-ord-over-ird"),
     118: _fault("mpa-model-mismatch", 119),
     119: _fault("mpa-rtr-not-offered"),
+    120: _named("numbers-always"),
     121: _accepts("mpa-enhanced-short"),
     122: _fault("mpa-revision", 102),
     123: _tolerates(2, 0, 7),
+    124: _named("rtr-write"),
+    125: _named("rtr-send"),
+    126: _named("rtr-read"),
     201: _named("no-crc-sent", 202, 203, 204),
     202: _named("no-markers"),
     203: _named("always-markers", *_FPDUS),
     204: _fault("mpa-pad"),
     205: _named("no-crc-checked", 206),
     206: _named("no-crc-checked", 205),
+    207: _says((2, 0, 3), (2, 0, 2)),
+    208: _named("marker-reserved"),
+    209: _named("fpdu-at-once"),
+    210: _named("few-fpdus"),
+    211: _says((2, 0, 3), (0, 2, 0xFF), 207),
     212: _named("open-after-fin", 422),
+    213: _named("short-fpdus"),
     301: _tolerates(1, 2, 6),
     302: _tolerates(1, 1, 4),
     303: _tolerates(1, 2, 1, *_TERMINATES),
     304: _tolerates(1, 2, 3, 316),
     305: _tolerates(1, 2, 4, 317),
     306: _tolerates(1, 2, 5, 318),
+    307: _named("ddp-reserved"),
     308: _tolerates(1, 1, 0),
+    309: _named("empty-checked", 124, 206, 208, 209, 210),
     310: _tolerates(1, 1, 1, 311, 313),
     311: _tolerates(1, 1, 1, 310, 313),
     312: _tolerates(1, 1, 3),
     313: _tolerates(1, 1, 1, 310, 311),
     314: _fault("rdmap-response-to", 313, 404, 409),
+    315: _named("one-segment", 317),
     316: _tolerates(1, 2, 3, 304),
     317: _tolerates(1, 2, 4, 305),
     318: _tolerates(1, 2, 5, 306),
     401: _tolerates(0, 2, 5),
     402: _tolerates(0, 2, 6, 411, 412, 413, 414),
+    403: _named("rdmap-reserved"),
     404: _fault("rdmap-response-to", 313, 314, 409),
+    405: _named("reads-reversed"),
     406: _tolerates(0, 1, 0, 418),
     407: _tolerates(0, 1, 1),
     408: _tolerates(0, 1, 4),
@@ -111,6 +133,7 @@ RESPONDERS: Copies = {
 
 INITIATORS: Copies = {
     151: _fault("mpa-revision", 159, 160, 161, 166, of=CALLING),
+    152: _named("reserved-sent", of=CALLING),
     153: _fault("mpa-initiator-early", *range(154, 159), *range(162, 167), 202, of=CALLING),
     154: _fault("mpa-initiator-early", *range(153, 159), *range(162, 167), 202, of=CALLING),
     155: _accepts("mpa-key", of=CALLING),
