@@ -15,7 +15,7 @@ class Completion(NamedTuple):
     """Something that has ended.
 
     Attributes:
-        kind: ``send``, ``write``, ``read``, ``receive``: posted work; ``written``: the peer wrote
+        kind: ``send``, ``write``, ``read``, ``atomic``, ``receive``: posted work; ``written``: the peer wrote
             (`QueuePair.tell_writes`); ``closed``: the connection has ended, nothing more comes from it.
         id: as given with the work.
         length: octets.

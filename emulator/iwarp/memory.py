@@ -94,7 +94,7 @@ class ProtectionDomain:
 
         Args:
             memory: a writable buffer, or so many octets that are made here.
-            rights: what a peer may do: `ddp_kernels.REMOTE_READ`, `REMOTE_WRITE`, both, or neither (local use alone).
+            rights: what a peer may do: `ddp_kernels.REMOTE_READ`, `REMOTE_WRITE`, `REMOTE_ATOMIC`; 0: local use alone.
             base: the tagged offset of its first octet.
         Raises:
             InputError: the memory cannot be written, or is not in one piece, or there are too many regions.

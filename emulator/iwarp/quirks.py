@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from freezeframe.emulator.iwarp import mpa_receive as mpa
+from freezeframe.emulator.iwarp.atomic import ALL
 from freezeframe.emulator.iwarp.startup import READ, SEND, WRITE
 
 QUIRKS = {
@@ -33,6 +34,15 @@ QUIRKS = {
     "rtr-send": "a Send of no octets is refused as the first FPDU, though it was agreed",
     "rtr-write": "an RDMA Write of no octets is",
     "rtr-read": "an RDMA Read of no octets is",
+    "no-immediate": "immediate data is refused",
+    "atomic-data": "the data of an atomic operation is taken for 0",
+    "atomic-mask-0": "the mask of what is added or swapped is taken for 0",
+    "atomic-mask-all": "it is taken for all ones",
+    "atomic-compare-0": "the mask of what is compared is taken for 0",
+    "atomic-compare-all": "it is taken for all ones",
+    "atomic-identifier": "an Atomic Response has the identifier 0",
+    "atomic-unaligned": "an atomic operation on a word that is not aligned is done",
+    "atomic-reserved": "an Atomic Request with reserved bits set is refused",
     "reads-reversed": "of two Reads that come at once the second is answered first",
     "terminate-without-header": "a Terminate does not tell the segment that was wrong",
     "terminate-without-read": "a Terminate does not tell the Read Request that was refused",
@@ -52,6 +62,14 @@ _STRICT = {
     "rdmap-reserved": mpa.STRICT_RDMAP,
 }
 _RTR = {"rtr-send": SEND, "rtr-write": WRITE, "rtr-read": READ}
+_ATOMIC = {
+    "atomic-data": {"data": 0},
+    "atomic-mask-0": {"mask": 0},
+    "atomic-mask-all": {"mask": ALL},
+    "atomic-compare-0": {"compare_mask": 0},
+    "atomic-compare-all": {"compare_mask": ALL},
+    "atomic-identifier": {"identifier": 0},
+}
 _NONE_OF_THEM = 8  # no RTR message, and not 0: that stands for any FPDU
 
 
@@ -81,6 +99,11 @@ class Quirks:
     def strict(self) -> int:
         """What the kernels refuse, as bits of `mpa_receive.STRICT`."""
         return sum(bit for name, bit in _STRICT.items() if name in self.names)
+
+    @property
+    def atomic(self) -> dict[str, int]:
+        """What is changed in an Atomic Request before it is served."""
+        return {k: v for name in self.names for k, v in _ATOMIC.get(name, {}).items()}
 
     def takes(self, rtr: int) -> int:
         """Return the RTR messages that are taken of those that were agreed."""

@@ -13,12 +13,12 @@ import socket
 import threading
 import time
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from freezeframe.emulator.iwarp import atomic, mpa_receive
 from freezeframe.emulator.iwarp import ddp_kernels as kernels
-from freezeframe.emulator.iwarp import mpa_receive
 from freezeframe.emulator.iwarp.completion import Completion, CompletionQueue
 from freezeframe.emulator.iwarp.ddp import DdpStream
 from freezeframe.emulator.iwarp.ddp_kernels import (
@@ -27,7 +27,6 @@ from freezeframe.emulator.iwarp.ddp_kernels import (
     EVENT_OPCODE,
     EVENT_STAG,
     EVENTS,
-    REMOTE_READ,
 )
 from freezeframe.emulator.iwarp.errors import (
     BreachError,
@@ -38,51 +37,39 @@ from freezeframe.emulator.iwarp.errors import (
     TerminatedError,
 )
 from freezeframe.emulator.iwarp.layout import (
-    READ_QUEUE,
-    READ_REQUEST_B,
-    SEND_QUEUE,
     TERMINATE_QUEUE,
     Cause,
     Opcode,
-    ReadRequest,
     terminate_cause,
     terminate_payload,
 )
 from freezeframe.emulator.iwarp.memory import ProtectionDomain
 from freezeframe.emulator.iwarp.mpa import Negotiated, Options
 from freezeframe.emulator.iwarp.mpa_send import AGAIN, DONE
-from freezeframe.emulator.iwarp.startup import SEND, WRITE
+from freezeframe.emulator.iwarp.work import (
+    ATOMIC_REQUEST,
+    ATOMIC_RESPONSE,
+    READ_REQUEST,
+    READ_RESPONSE,
+    TERMINATE,
+    UNEXPECTED,
+    UNSPECIFIED,
+    WRITE,
+    Refused,
+    Work,
+    answer_atomic,
+    answer_read,
+    ready_message,
+)
 
 _STALLED = -1
 _DRAIN_S = 2.0
 _LOOK_S = 0.002
 _REVERSED_S = 0.05
-_REMOTE = {"stag": 0, "bounds": 1, "rights": 2, "domain": 3, "wrap": 4}
-# As plain numbers: comparing with members of an enumeration takes longer than all else that is done with a message.
-_WRITE, _SEND, _READ_REQUEST = int(Opcode.WRITE), int(Opcode.SEND), int(Opcode.READ_REQUEST)
-_READ_RESPONSE, _TERMINATE = int(Opcode.READ_RESPONSE), int(Opcode.TERMINATE)
+_ANSWERS = {READ_RESPONSE, ATOMIC_RESPONSE}
+_IMMEDIATE = {int(Opcode.IMMEDIATE), int(Opcode.IMMEDIATE_SOLICITED)}
 _INVALIDATING = {int(Opcode.SEND_INVALIDATE), int(Opcode.SEND_SOLICITED_INVALIDATE)}
 _GOES_ON = {kernels.HAPPENED, kernels.CONTROLLED, kernels.IDLE}
-_UNEXPECTED = Cause(0, 2, 6)
-
-
-class Work(NamedTuple):
-    """A message to send: ``length`` octets at ``address``; ``keep`` holds that memory.
-
-    ``kind``: of the completion, empty where nobody is told.
-    A Read Request has ``read``: where its response goes: STag, offset, address, length.
-    """
-
-    kind: str
-    id: Any
-    opcode: int
-    address: int
-    length: int
-    keep: Any
-    stag: int = 0
-    to: int = 0
-    queue: int = kernels.TAGGED  # or that of an untagged message
-    read: tuple[int, int, int, int] | None = None
 
 
 class RdmapStream:
@@ -110,6 +97,7 @@ class RdmapStream:
         self._posting = threading.Lock()
         self._receive_ids: deque[Any] = deque()
         self._reads_sent: deque[Work] = deque()
+        self._atomics_sent: deque[Work] = deque()
         self._reads_asked = self._reads_answered = 0  # by the peer
         self._heard = 0  # things that may end a stall
         self._may_send = agreed.initiator
@@ -122,7 +110,7 @@ class RdmapStream:
         if not agreed.initiator:
             ddp.expect_first(agreed.rtr and options.quirks.takes(agreed.rtr))
         elif agreed.rtr:
-            self._answers.append(self._ready_message(agreed.rtr))
+            self._answers.append(ready_message(agreed.rtr))
         self._threads = [
             threading.Thread(target=target, name=f"iwarp {name}", daemon=True)
             for name, target in (("receive", self._receive), ("send", self._send_rest))
@@ -209,10 +197,12 @@ class RdmapStream:
                 if not queue:
                     return DONE
                 work = queue[0]
-                if work.read is not None and not self._expect(work):
+                if work.expects is not None and not self._expect(work):
                     return _STALLED
                 self._current = queue.popleft()
-                _, _, opcode, address, length, _, stag, to, number, _ = work
+                _, _, opcode, address, length, _, stag, to, number, _, before = work
+                if before is not None:
+                    before()
                 status = ddp.send(opcode, number, stag, to, address, length, flags)
             if status == AGAIN:
                 return AGAIN
@@ -221,40 +211,23 @@ class RdmapStream:
                 return _STALLED
             self._current = None
             if work.kind:
-                if work.read is None:
+                if work.expects is None:
                     self._tell(work.kind, work.id, work.length)
-            elif work.opcode == _READ_RESPONSE:
+            elif work.opcode in _ANSWERS:
                 self._reads_answered += 1
 
     def _expect(self, work: Work) -> bool:
-        """Expect the response of a Read Request; return False where too many are under way, until one has come."""
-        if work.read is None:
-            raise RuntimeError("work that is no Read expects no response")
-        if self._ddp.reads_open >= self._most_reads:
+        """Expect the response to a request; return False where too many are under way, until one has come."""
+        if work.expects is None:
+            raise RuntimeError("work that is no request expects no response")
+        if self._ddp.reads_open + len(self._atomics_sent) >= self._most_reads:
             return False
-        self._reads_sent.append(work)
-        self._ddp.expect_response(*work.read)
+        if work.opcode == ATOMIC_REQUEST:
+            self._atomics_sent.append(work)
+        else:
+            self._reads_sent.append(work)
+            self._ddp.expect_response(*work.expects)
         return True
-
-    def _ready_message(self, agreed: int) -> Work:
-        """Return the message of no length with which an initiator of the peer-to-peer model says that it is ready."""
-        if agreed & WRITE:
-            return Work("", None, _WRITE, 0, 0, None)
-        if agreed & SEND:
-            return Work("", None, _SEND, 0, 0, None, queue=SEND_QUEUE)
-        return self.read_request("", None, 0, 0, 0, 0, 0, 0, None)
-
-    def read_request(
-        self, kind: str, id: Any, stag: int, to: int, address: int, length: int,
-        source_stag: int, source_to: int, keep: Any,
-    ) -> Work:  # fmt: skip
-        """Return a Read Request: ``length`` octets of the peer's STag to ``to`` of ours, which is ``address``."""
-        payload = ReadRequest(stag, to, length, source_stag, source_to).to_bytes()
-        octets = np.frombuffer(payload, np.uint8)
-        return Work(
-            kind, id, _READ_REQUEST, int(octets.ctypes.data), READ_REQUEST_B, (octets, keep),
-            queue=READ_QUEUE, read=(stag, to, address, length),
-        )  # fmt: skip
 
     # Receiving.
 
@@ -294,13 +267,13 @@ class RdmapStream:
         """Tell of a message that has arrived whole."""
         rows = self._ddp.events
         opcode, length = rows[row, EVENT_OPCODE], rows[row, EVENT_LENGTH]
-        if opcode == _READ_RESPONSE:
+        if opcode == READ_RESPONSE:
             work = self._reads_sent.popleft()
             self._tell(work.kind, work.id, length)
             self._heard += 1
             self._drain()
             return
-        if opcode == _WRITE:
+        if opcode == WRITE:
             self._tell("written", None, length, None, 0, rows[row, EVENT_STAG])
             return
         stag = 0
@@ -310,16 +283,23 @@ class RdmapStream:
                 text = f"asks to invalidate STag {stag:#010x}, which it may not"
                 self._breach(Cause(0, 1, 9), text)
                 return
+        if opcode in _IMMEDIATE and (length != 8 or "no-immediate" in self._quirks):
+            self._breach(UNSPECIFIED, f"sent immediate data of {length} octets")
+            return
         id, _ = self._receive_ids.popleft()
         self._put(Completion("receive", id, length, None, opcode, stag, self._owner))
 
     def _control(self, opcode: int, queue: int, payload: bytes) -> None:
         if queue == TERMINATE_QUEUE:
             self._terminated(payload)
-        elif opcode == Opcode.READ_REQUEST:
-            self._serve_read(payload)
+        elif opcode == READ_REQUEST:
+            self._answer(answer_read(payload, self._domain))
+        elif opcode == ATOMIC_REQUEST:
+            self._answer(answer_atomic(payload, self._domain, self._quirks))
+        elif opcode == ATOMIC_RESPONSE:
+            self._atomic_answered(payload)
         else:
-            self._breach(_UNEXPECTED, f"opcode {opcode} is not served")
+            self._breach(UNEXPECTED, f"opcode {opcode} is not served")
 
     def _closing_late(self) -> None:
         """Hold the connection open much longer than anybody waits (`quirks`)."""
@@ -327,7 +307,7 @@ class RdmapStream:
 
     def _terminated(self, payload: bytes) -> None:
         if "terminate-answered" in self._quirks:
-            self._breach(_UNEXPECTED, "ended it")
+            self._breach(UNEXPECTED, "ended it")
             return
         try:
             cause = terminate_cause(payload)
@@ -338,41 +318,41 @@ class RdmapStream:
         text = f"the peer sent a Terminate: layer {layer}, type {etype}, code {code:#04x}"
         self._fail(TerminatedError(text, cause, payload))
 
-    def _serve_read(self, payload: bytes) -> None:
-        if len(payload) != READ_REQUEST_B:
-            self._breach(Cause(0, 2, 0xFF), f"a Read Request of {len(payload)} octets")
+    def _answer(self, answer: Work | Refused) -> None:
+        """Answer a request of the peer; what is not to be served, or is one too many, is a breach."""
+        most = self._agreed.ird
+        if isinstance(answer, Refused):
+            self._breach(*answer)
+        elif self._reads_asked - self._reads_answered >= most:
+            text = f"sent more than {most} Reads and atomic operations at once"
+            self._breach(Cause(1, 2, 2), text)
+        else:
+            self._reads_asked += 1
+            self._answers.append(answer)
+            if "reads-reversed" in self._quirks:
+                self._answers.rotate()
+                if self._ddp.mpa.more(_REVERSED_S):
+                    return
+            self._drain()
+
+    def _atomic_answered(self, payload: bytes) -> None:
+        """Take an Atomic Response; they come in the order of their requests."""
+        work = self._atomics_sent[0] if self._atomics_sent else None
+        if work is None or work.expects is None:
+            self._breach(UNEXPECTED, "sent an Atomic Response that was not asked for")
             return
-        request = ReadRequest.of(payload)
-        if self._reads_asked - self._reads_answered >= self._agreed.ird:
-            self._breach(
-                Cause(1, 2, 2), f"more than {self._agreed.ird} Read Requests at once were sent"
-            )
+        if len(payload) != atomic.RESPONSE_B:
+            self._breach(UNSPECIFIED, f"sent an Atomic Response of {len(payload)} octets")
             return
-        address: int | str = 0
-        if request.size:
-            address = self._domain.reach(
-                request.source_stag, request.source_to, request.size, REMOTE_READ
-            )
-        if isinstance(address, str):
-            self._breach(
-                Cause(0, 1, _REMOTE[address]),
-                f"asks to read {request.size} octets at {request.source_to:#x} of STag "
-                f"{request.source_stag:#010x}: wrong {address}",
-                payload,
-            )
+        asked, address = work.expects
+        identifier, word = atomic.parse_response(payload)
+        if identifier != asked:
+            self._breach(UNEXPECTED, f"answers atomic operation {identifier}, {asked} is next")
             return
-        if request.sink_to + request.size > 1 << 64:
-            self._breach(Cause(0, 1, 4), "a Read Request whose sink wraps", payload)
-            return
-        self._reads_asked += 1
-        self._answers.append(
-            Work("", None, _READ_RESPONSE, address, request.size, self._domain,
-                 request.sink_stag, request.sink_to)
-        )  # fmt: skip
-        if "reads-reversed" in self._quirks:
-            self._answers.rotate()
-            if self._ddp.mpa.more(_REVERSED_S):
-                return
+        atomic.store(address, word)
+        self._atomics_sent.popleft()
+        self._tell(work.kind, work.id, atomic.WORD_B)
+        self._heard += 1
         self._drain()
 
     # The end.
@@ -415,7 +395,7 @@ class RdmapStream:
             told = "no-terminate" not in quirks
             if told and (self._current is None or self._ddp.go_on(0) == DONE):
                 place = int(payload.ctypes.data)
-                self._ddp.send(_TERMINATE, TERMINATE_QUEUE, 0, 0, place, len(payload), 0)
+                self._ddp.send(TERMINATE, TERMINATE_QUEUE, 0, 0, place, len(payload), 0)
             if "open-after-terminate" in quirks:
                 self._closing_late()
             self._ddp.mpa.end_output()
@@ -439,9 +419,10 @@ class RdmapStream:
         with self._posting:
             while self._receive_ids:
                 self._tell("receive", self._receive_ids.popleft()[0], 0, self.error)
-        while self._reads_sent:
-            work = self._reads_sent.popleft()
-            self._tell(work.kind, work.id, 0, self.error)
+        for sent in (self._reads_sent, self._atomics_sent):
+            while sent:
+                work = sent.popleft()
+                self._tell(work.kind, work.id, 0, self.error)
         self._tell("closed", None, 0, None if self._closing else self.error)
         if self._stopped:  # with a reset now, our Terminate could be lost
             self._ddp.mpa.drain(min(_DRAIN_S, self._stall_s))

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, replace
 
 from freezeframe.emulator.iwarp.completion import Completion, CompletionQueue
-from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_READ, REMOTE_WRITE
+from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE
 from freezeframe.emulator.iwarp.errors import PeerClosedError
 from freezeframe.emulator.iwarp.memory import ProtectionDomain
 from freezeframe.emulator.iwarp.mpa import Options
@@ -49,7 +49,7 @@ class Service:
 
     def __init__(self, memory_B: int, receive_B: int) -> None:
         self.domain, self.completions = ProtectionDomain(), CompletionQueue()
-        self.region = self.domain.register(memory_B, REMOTE_READ | REMOTE_WRITE)
+        self.region = self.domain.register(memory_B, REMOTE_READ | REMOTE_WRITE | REMOTE_ATOMIC)
         self.counts = {"receives": 0, "octets received": 0, "writes answered": 0}
         self._receive_B = receive_B
         self._buffers = self.domain.register(RECEIVES * receive_B)
@@ -106,7 +106,7 @@ class Client:
             IwarpError: that does not come about.
         """
         self.domain, self.completions = ProtectionDomain(), CompletionQueue()
-        self.region = self.domain.register(memory_B, REMOTE_READ | REMOTE_WRITE)
+        self.region = self.domain.register(memory_B, REMOTE_READ | REMOTE_WRITE | REMOTE_ATOMIC)
         hello = Hello(self.region.stag, memory_B, writes_back)
         self._answers = self.domain.register(1 << 16)
         options = replace(options, private_data=options.private_data or hello.to_bytes())

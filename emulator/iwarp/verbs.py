@@ -11,11 +11,20 @@ Source: RDMA Protocol Verbs Specification (RDMA Consortium, 2003), 6 to 9, in a 
 
 from __future__ import annotations
 
+import itertools
 import socket
 from functools import cache
 from typing import Any
 
 from freezeframe.capture.errors import InputError
+from freezeframe.emulator.iwarp.atomic import (
+    ALL,
+    COMPARE_SWAP,
+    FETCH_ADD,
+    SWAP,
+    WORD_B,
+    AtomicRequest,
+)
 from freezeframe.emulator.iwarp.completion import CompletionQueue
 from freezeframe.emulator.iwarp.ddp import DdpStream
 from freezeframe.emulator.iwarp.ddp_kernels import TAGGED
@@ -29,11 +38,11 @@ from freezeframe.emulator.iwarp.mpa import (
     initiate,
     respond,
 )
-from freezeframe.emulator.iwarp.rdmap import RdmapStream, Work
+from freezeframe.emulator.iwarp.rdmap import RdmapStream
 from freezeframe.emulator.iwarp.relay import Relay, through_relay
+from freezeframe.emulator.iwarp.work import SEND, WRITE, Work, atomic_request, read_request
 
 IMMEDIATE_B = 8
-_SEND, _WRITE = int(Opcode.SEND), int(Opcode.WRITE)  # plain numbers are faster
 
 
 class QueuePair:
@@ -61,6 +70,7 @@ class QueuePair:
         self.domain, self.completions = domain, completions
         self.mpa = MpaStream(connected, agreed, options)
         self._ddp = ddp = DdpStream(self.mpa, domain.table(), domain.number, agreed.version)
+        self._identifiers = itertools.cycle(range(1 << 32))
         self._rdmap = RdmapStream(ddp, agreed, domain, completions, self, options)
 
     def start(self) -> None:
@@ -98,7 +108,7 @@ class QueuePair:
         ``signaled``: False makes no completion of it, where a later one tells as much. Errors as above.
         """
         length = region.length - offset if length is None else length
-        opcode = _SEND + 2 * solicited + (invalidate is not None)
+        opcode = SEND + 2 * solicited + (invalidate is not None)
         address = region.place(offset, length)
         self._rdmap.post(
             Work(
@@ -129,7 +139,7 @@ class QueuePair:
         length = region.length - offset if length is None else length
         address = region.place(offset, length)
         self._rdmap.post(
-            Work("write" if signaled else "", id, _WRITE, address, length, region, stag, to)
+            Work("write" if signaled else "", id, WRITE, address, length, region, stag, to)
         )
 
     def post_read(
@@ -140,10 +150,44 @@ class QueuePair:
         length = region.length - offset if length is None else length
         address = region.place(offset, length)
         self._rdmap.post(
-            self._rdmap.read_request(
+            read_request(
                 "read", id, region.stag, region.base + offset, address, length, stag, to, region
             )
         )
+
+    def post_fetch_add(
+        self, region: Region, offset: int = 0, *, stag: int, to: int, add: int, mask: int = 0,
+        id: Any = None,
+    ) -> None:  # fmt: skip
+        """Add to a word of 64 bits at ``to`` of the peer's ``stag``; what it was comes into 8 octets of a region.
+
+        ``mask``: the highest bits of fields that are added each for itself. Errors as above.
+        """
+        self._post_atomic(region, offset, id, FETCH_ADD, stag, to, (add, mask, 0, 0))
+
+    def post_swap(
+        self, region: Region, offset: int = 0, *, stag: int, to: int, swap: int, mask: int = ALL,
+        id: Any = None,
+    ) -> None:  # fmt: skip
+        """Replace the bits of ``mask`` in such a word. Errors as above."""
+        self._post_atomic(region, offset, id, SWAP, stag, to, (swap, mask, 0, 0))
+
+    def post_compare_swap(
+        self, region: Region, offset: int = 0, *, stag: int, to: int, compare: int, swap: int,
+        compare_mask: int = ALL, mask: int = ALL, id: Any = None,
+    ) -> None:  # fmt: skip
+        """As `post_swap`, where the bits of ``compare_mask`` are those of ``compare``. Errors as above."""
+        operands = (swap, mask, compare, compare_mask)
+        self._post_atomic(region, offset, id, COMPARE_SWAP, stag, to, operands)
+
+    def _post_atomic(
+        self, region: Region, offset: int, id: Any, operation: int, stag: int, to: int,
+        operands: tuple[int, ...],
+    ) -> None:  # fmt: skip
+        if not all(0 <= value <= ALL for value in operands):
+            raise InputError("operands and masks of an atomic operation have 64 bits")
+        request = AtomicRequest(operation, next(self._identifiers), stag, to, *operands)
+        self._rdmap.post(atomic_request(id, request, region.place(offset, WORD_B), region))
 
     def close(self, limit_s: float = 10.0) -> None:
         """End the connection in order: what is posted goes out first.
@@ -266,7 +310,7 @@ def load_kernels() -> None:
             DdpStream(MpaStream(end, agreed, Options()), ProtectionDomain.table(), 0, 1)
             for end in (near, far)
         ]
-        ends[0].send(_WRITE, TAGGED, 0, 0, 0, 0, 0)
+        ends[0].send(WRITE, TAGGED, 0, 0, 0, 0, 0)
         ends[0].go_on(0)
         near.shutdown(socket.SHUT_WR)
         ends[1].receive()

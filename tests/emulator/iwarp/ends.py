@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from freezeframe.emulator.iwarp.completion import CompletionQueue
-from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_READ, REMOTE_WRITE
+from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE
 from freezeframe.emulator.iwarp.memory import ProtectionDomain, Region
 from freezeframe.emulator.iwarp.mpa import Options
 from freezeframe.emulator.iwarp.raw import RawPeer
@@ -34,7 +34,7 @@ def make(
     size: int,
 ) -> End:
     domain, completions = ProtectionDomain(), CompletionQueue()
-    region = domain.register(size, REMOTE_READ | REMOTE_WRITE)
+    region = domain.register(size, REMOTE_READ | REMOTE_WRITE | REMOTE_ATOMIC)
     return End(begin(domain, completions, options), domain, completions, region)
 
 

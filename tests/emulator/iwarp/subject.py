@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from freezeframe.emulator.iwarp.completion import CompletionQueue
 from freezeframe.emulator.iwarp.conform.trial import Region, Subject
-from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_READ, REMOTE_WRITE
+from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE
 from freezeframe.emulator.iwarp.errors import IwarpError
 from freezeframe.emulator.iwarp.memory import ProtectionDomain
 from freezeframe.emulator.iwarp.mpa import Options
@@ -26,7 +26,9 @@ class _Peer:
 
     def __init__(self) -> None:
         self.domain = ProtectionDomain()
-        self.region = self.domain.register(REGION_B, REMOTE_READ | REMOTE_WRITE, base=BASE)
+        self.region = self.domain.register(
+            REGION_B, REMOTE_READ | REMOTE_WRITE | REMOTE_ATOMIC, base=BASE
+        )
         self._local = self.domain.register(RECEIVES * RECEIVE_B)
 
     @property

@@ -193,8 +193,7 @@ def converse(
 # Write stands for itself, padding need not be looked at, and Read Requests that are answered at once are not too many.
 OTHERWISE = {
     "ddp-to": None, "mpa-pad": None, "rdmap-ord": None,
-    "ddp-message-length": (1, 2, 4), "rdmap-atomic-length": (0, 2, 6),
-    "rdmap-immediate-length": None, "duplicate": None, "rdmap-terminate": "sent a Terminate",
+    "ddp-message-length": (1, 2, 4), "duplicate": None, "rdmap-terminate": "sent a Terminate",
     "rdmap-after-terminate": "sent a Terminate", "rdmap-queue": (0, 2, 6), "drop": None,
     "mpa-cut": "ended inside an FPDU",
 }  # fmt: skip
