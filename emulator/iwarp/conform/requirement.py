@@ -17,7 +17,7 @@ class Requirement:
     """One requirement.
 
     Attributes:
-        number: 1xx startup, 2xx MPA, 3xx DDP, 4xx RDMAP; a number keeps its meaning.
+        number: 1xx startup, 2xx MPA, 3xx DDP, 4xx RDMAP, 5xx its extensions; a number keeps its meaning.
         clause: where it stands.
         text: what is required, in one sentence.
         done: what is said to the peer, and what it must do.

@@ -9,7 +9,7 @@ from freezeframe.emulator.iwarp.conform.outcome import FAIL, INCONCLUSIVE, PASS
 from freezeframe.emulator.iwarp.conform.requirement import Verdict
 from freezeframe.emulator.iwarp.conform.suite import Results
 
-LAYERS = {1: "startup", 2: "MPA", 3: "DDP", 4: "RDMAP"}
+LAYERS = {1: "startup", 2: "MPA", 3: "DDP", 4: "RDMAP", 5: "RDMAP extensions"}
 """The layer by the hundreds of a requirement's number."""
 
 

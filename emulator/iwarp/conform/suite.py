@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 # Each of these enters its requirements.
 from freezeframe.emulator.iwarp.conform import (
+    extensions,
     fpdus,
     initiator_startup,
     messages,
@@ -27,7 +28,7 @@ from freezeframe.emulator.iwarp.conform.requirement import REQUIREMENTS, Require
 from freezeframe.emulator.iwarp.conform.trial import Subject, Trial
 from freezeframe.emulator.iwarp.errors import IwarpError
 
-_ENTERED = (responder_startup, initiator_startup, fpdus, segments, messages)
+_ENTERED = (responder_startup, initiator_startup, fpdus, segments, messages, extensions)
 
 
 @dataclass(slots=True)

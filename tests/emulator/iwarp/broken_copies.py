@@ -45,7 +45,15 @@ _STUCK = replace(PATIENT, startup_s=60.0)
 _TERMINATES = (416, 417, 418, 419, 420, 423)
 
 _ENHANCED = (117, 118, 119, 120, 123, 124, 125, 126)
-_FPDUS = (104, 105, *_ENHANCED, *range(201, 214), *range(301, 319), *range(401, 424))
+_FPDUS = (
+    104,
+    105,
+    *_ENHANCED,
+    *range(201, 214),
+    *range(301, 319),
+    *range(401, 424),
+    *range(501, 515),
+)
 """Whatever takes a Reply, or reads FPDUs of the peer."""
 
 RESPONDERS: Copies = {
@@ -107,19 +115,19 @@ RESPONDERS: Copies = {
     317: _tolerates(1, 2, 4, 305),
     318: _tolerates(1, 2, 5, 306),
     401: _tolerates(0, 2, 5),
-    402: _tolerates(0, 2, 6, 411, 412, 413, 414),
+    402: _tolerates(0, 2, 6, 411, 412, 413, 414, 511),
     403: _named("rdmap-reserved"),
     404: _fault("rdmap-response-to", 313, 314, 409),
     405: _named("reads-reversed"),
-    406: _tolerates(0, 1, 0, 418),
-    407: _tolerates(0, 1, 1),
+    406: _tolerates(0, 1, 0, 418, 508),
+    407: _tolerates(0, 1, 1, 509),
     408: _tolerates(0, 1, 4),
     409: _fault("rdmap-response-length", 313, 314, 404),
-    410: _tolerates(0, 2, 0xFF),
-    411: _tolerates(0, 2, 6, 402, 412, 413, 414),
-    412: _tolerates(0, 2, 6, 402, 411, 413, 414),
-    413: _tolerates(0, 2, 6, 402, 411, 412, 414),
-    414: _tolerates(0, 2, 6, 402, 411, 412, 413),
+    410: _tolerates(0, 2, 0xFF, 510, 514),
+    411: _tolerates(0, 2, 6, 402, 412, 413, 414, 511),
+    412: _tolerates(0, 2, 6, 402, 411, 413, 414, 511),
+    413: _tolerates(0, 2, 6, 402, 411, 412, 414, 511),
+    414: _tolerates(0, 2, 6, 402, 411, 412, 413, 511),
     415: _tolerates(0, 1, 9),
     416: _fault("rdmap-terminate", *_FPDUS),
     417: _named("terminate-without-header", 418),
@@ -129,6 +137,20 @@ RESPONDERS: Copies = {
     421: _named("terminate-answered"),
     422: _named("open-after-fin", 212),
     423: _named("no-terminate"),
+    501: _named("atomic-data", 502, 503, 504, 505, 506),
+    502: _named("atomic-mask-all", 501, 503, 505, 506),
+    503: _named("atomic-mask-0", 502, 504, 505),
+    504: _named("atomic-compare-0"),
+    505: _named("atomic-compare-all"),
+    506: _named("atomic-identifier"),
+    507: _named("atomic-unaligned"),
+    508: _tolerates(0, 1, 0, 406, 418),
+    509: _tolerates(0, 1, 1, 407),
+    510: _tolerates(0, 2, 0xFF, 410, 514),
+    511: _tolerates(0, 2, 6, 402, 411, 412, 413, 414),
+    512: _named("atomic-reserved"),
+    513: _named("no-immediate"),
+    514: _tolerates(0, 2, 0xFF, 410, 510),
 }
 
 INITIATORS: Copies = {

@@ -41,6 +41,10 @@ def test_a_broken_initiator_fails(number: int) -> None:
         assert judge(BY_NUMBER[number], subject)[0].outcome == FAIL
 
 
+def test_every_requirement_has_its_broken_copy() -> None:
+    assert {*RESPONDERS, *INITIATORS} == set(BY_NUMBER)
+
+
 def test_every_quirk_is_tried() -> None:
     tried: set[str] = set()
     for options, _ in (*RESPONDERS.values(), *INITIATORS.values()):
