@@ -63,7 +63,8 @@ class Out(NamedTuple):
     """A ULPDU to send, and what to spoil of its FPDU.
 
     ``flip``: a bit of the ULPDU after the CRC was made. ``pad``: an octet in place of the first padding. ``pointer``:
-    what to change in the first marker. ``keep``: so many octets of the FPDU, and then the stream ends.
+    what to change in the first marker. ``keep``: so many octets of the FPDU, and then the stream ends. ``late``: it
+    goes out behind the next one.
     """
 
     ulpdu: bytes
@@ -71,6 +72,7 @@ class Out(NamedTuple):
     pad: int = 0
     pointer: int = 0
     keep: int | None = None
+    late: bool = False
 
 
 Struck = list[Out] | None
@@ -437,6 +439,7 @@ FAULTS: dict[str, Fault] = {
     "rdmap-after-terminate": Fault(segment=_before(_terminate(terminate_payload((0, 0, 0))))),
     # No rule's names: what a bad link layer between the two would do to whole FPDUs.
     "drop": Fault(segment=lambda s, p: []),
+    "reorder": Fault(segment=lambda s, p: [Out(s.to_bytes(), late=True)]),
     "duplicate": Fault(segment=lambda s, p: [Out(s.to_bytes())] * 2),
 }  # fmt: skip
 

@@ -69,6 +69,7 @@ class Spoiler:
             int, tuple[int, int]
         ] = {}  # lane: number of the open message, octets so far
         self._begun = False
+        self._late: list[Out] = []
 
     def feed(self, data: bytes) -> bytes:
         """Take octets and return those that pass now; what is not iWARP passes as it is."""
@@ -90,14 +91,17 @@ class Spoiler:
         if self._stream is not None:
             held, self._held = self._held, b""
             for fpdu in self._stream.feed(held):
+                waiting = len(self._late)
                 out += self._pass(fpdu)
+                out += self._caught_up(waiting)
         return out
 
     def rest(self) -> bytes:
         """Return what is held of an FPDU, or a frame, that will not become whole: its sender has ended."""
+        late = self._caught_up()
         if self.ended:
             return b""
-        return self._held + (self._stream.held if self._stream else b"")
+        return late + self._held + (self._stream.held if self._stream else b"")
 
     def _frame(self) -> bytes:
         if len(self._held) < HEADER_B:
@@ -200,10 +204,19 @@ class Spoiler:
     def _send(self, out: Out, *, markers: bool) -> bytes:
         if self.ended:
             return b""
+        if out.late:
+            self._late.append(out._replace(late=False))
+            return b""
         raw = fpdu_of(out, self._position, markers=markers, crc=self._crc)
         self._position += len(raw)
         self.ended = out.keep is not None
         return raw
+
+    def _caught_up(self, count: int | None = None) -> bytes:
+        """Return so many that were held back, or all."""
+        late, self._late = self._late[:count], self._late[count:] if count is not None else []
+        markers = self._stream is not None and self._stream.markers
+        return b"".join(self._send(out, markers=markers) for out in late)
 
     def _struck(self, order: Order, position: int) -> None:
         self._left.remove(order)

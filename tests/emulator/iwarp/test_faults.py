@@ -99,6 +99,16 @@ def test_a_fault_strikes_once_the_same_by_its_seed_and_all_framing_but_its_own_i
         assert fpdus[-1].ulpdu[-8:] == bytes(8)  # what comes after it still passes
 
 
+def test_an_fpdu_that_is_held_back_goes_out_behind_the_next_or_at_the_end() -> None:
+    was = [s.to_bytes() for s in segments()]
+    for markers in (False, True):
+        fpdus, _, _ = spoilt([Order("reorder", 3)], markers=markers, pieces=11)
+        assert [f.ulpdu for f in fpdus] == [*was[:3], was[4], was[3], *was[5:]]
+        assert all(f.crc_right and f.markers_right for f in fpdus)
+        fpdus, _, _ = spoilt([Order("reorder", 6)], markers=markers)
+        assert [f.ulpdu for f in fpdus] == was
+
+
 def test_a_fault_strikes_at_the_message_and_the_octet_that_were_ordered() -> None:
     def first_changed(order: Order) -> tuple[int, int]:
         fpdus, _, _ = spoilt([order], markers=False)
@@ -193,7 +203,7 @@ def converse(
 # Write stands for itself, padding need not be looked at, and Read Requests that are answered at once are not too many.
 OTHERWISE = {
     "ddp-to": None, "mpa-pad": None, "rdmap-ord": None,
-    "ddp-message-length": (1, 2, 4), "duplicate": None, "rdmap-terminate": "sent a Terminate",
+    "ddp-message-length": (1, 2, 4), "duplicate": None, "reorder": None, "rdmap-terminate": "sent a Terminate",
     "rdmap-after-terminate": "sent a Terminate", "rdmap-queue": (0, 2, 6), "drop": None,
     "mpa-cut": "ended inside an FPDU",
 }  # fmt: skip
