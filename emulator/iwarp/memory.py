@@ -120,6 +120,12 @@ class ProtectionDomain:
             self._kept.append(region)
         return region
 
+    def close(self) -> None:
+        """Take all STags back, once no connection uses the domain any more."""
+        kept, self._kept = self._kept, []
+        for region in kept:
+            region.deregister()
+
     def reach(self, stag: int, to: int, length: int, right: int) -> int | str:
         """Return the address of what a peer asks for, or what is wrong of: stag, domain, rights, wrap, bounds."""
         row = stag >> 8

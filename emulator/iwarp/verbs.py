@@ -11,8 +11,10 @@ Source: RDMA Protocol Verbs Specification (RDMA Consortium, 2003), 6 to 9, in a 
 
 from __future__ import annotations
 
+import errno
 import itertools
 import socket
+import time
 from functools import cache
 from typing import Any
 
@@ -43,6 +45,11 @@ from freezeframe.emulator.iwarp.relay import Relay, through_relay
 from freezeframe.emulator.iwarp.work import SEND, WRITE, Work, atomic_request, read_request
 
 IMMEDIATE_B = 8
+
+
+_PASSING = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED}
+"""Why a connection cannot be taken now; another may be."""
+_PAUSE_S = 0.05
 
 
 class QueuePair:
@@ -277,19 +284,23 @@ class Listener:
         self.host, self.port = self.socket.getsockname()[:2]
 
     def take(self, limit_s: float | None = None) -> socket.socket:
-        """Return the next TCP connection.
+        """Return the next TCP connection. Where no descriptor is left, those who connect wait in the system's queue.
 
         Raises:
             PeerSilentError: there is none within the limit.
             PeerGoneError: the listener was closed.
         """
-        try:
-            self.socket.settimeout(limit_s)
-            return self.socket.accept()[0]
-        except TimeoutError:
-            raise PeerSilentError(f"nobody connected within {limit_s:g} s") from None
-        except OSError as error:
-            raise PeerGoneError(f"no longer listening: {error.strerror}") from error
+        end = None if limit_s is None else time.monotonic() + limit_s
+        while True:
+            try:
+                self.socket.settimeout(end and max(end - time.monotonic(), 0.001))
+                return self.socket.accept()[0]
+            except TimeoutError:
+                raise PeerSilentError(f"nobody connected within {limit_s:g} s") from None
+            except OSError as error:
+                if error.errno not in _PASSING:
+                    raise PeerGoneError(f"no longer listening: {error.strerror}") from error
+                time.sleep(_PAUSE_S)
 
     def __enter__(self) -> Listener:
         return self

@@ -215,7 +215,7 @@ def proxy(
     list_all: Annotated[bool, typer.Option("--list", help="Name the faults, and end.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Stand between two peers and break rules in what passes: FPDUs are damaged, put in, left out, doubled.
+    """Stand between two peers and break rules in what passes: FPDUs are damaged, put in, left out, doubled, reordered.
 
     Everything but the breach stays right: markers are placed and CRCs made anew. A fault strikes once in a
     connection, at the first place that fits from MESSAGE (counted from 1) and OFFSET of its payload on. What is not

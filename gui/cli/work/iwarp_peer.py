@@ -154,16 +154,20 @@ def listen(
             if tcp:
                 target, arguments = plain_tcp.serve, (connected,)
             else:
-                service = Service(memory_B, min(memory_B, _MOST_RECEIVE_B))
-                target, arguments = _serve, (connected, where, service, options, reject, json)  # type: ignore[assignment]
-            threading.Thread(target=target, args=arguments, name=where, daemon=True).start()
+                target, arguments = _serve, (connected, where, memory_B, options, reject, json)  # type: ignore[assignment]
+            try:
+                threading.Thread(target=target, args=arguments, name=where, daemon=True).start()
+            except RuntimeError as error:  # of threads there are not enough
+                connected.close()
+                print(f"{where}: not served: {error}", flush=True)
 
 
 def _serve(
-    connected: Any, where: str, service: Service, options: Options, reject: bool, json: bool
+    connected: Any, where: str, memory_B: int, options: Options, reject: bool, json: bool
 ) -> None:
     document: dict[str, Any] = {"peer": where}
     relay = None
+    service = Service(memory_B, min(memory_B, _MOST_RECEIVE_B))
     data = options.private_data or service.hello
     try:
         pair = accept(
@@ -177,6 +181,8 @@ def _serve(
         service.run(pair)
     except IwarpError as error:
         document["error"] = str(error)
+    finally:
+        service.domain.close()
     document |= service.counts
     counts = ", ".join(f"{count:,} {name}" for name, count in service.counts.items())
     text = f"{where}: {document.get('error', 'closed')} ({counts})"
