@@ -118,7 +118,7 @@ RESPONDERS: Copies = {
     402: _tolerates(0, 2, 6, 411, 412, 413, 414, 511),
     403: _named("rdmap-reserved"),
     404: _fault("rdmap-response-to", 313, 314, 409),
-    405: _named("reads-reversed"),
+    405: _named("reads-reversed", 506),
     406: _tolerates(0, 1, 0, 418, 508),
     407: _tolerates(0, 1, 1, 509),
     408: _tolerates(0, 1, 4),
