@@ -33,7 +33,7 @@ RATE_HZ = 24_000_000  # whose period is no whole number of picoseconds
 DECODERS = (SPI, UART, I2C, JTAG, MDIO, PARALLEL)
 ODD_UNITS_B = (3, 5, 6, 7)  # no machine word
 WIDTHS = (np.uint8, np.uint16, np.uint32, np.uint64)
-SEEDS = int(os.environ.get("FREEZEFRAME_SEEDS", "60"))
+SEEDS = int(os.environ.get("FREEZEFRAME_SEEDS", "30"))
 
 
 def levels(edges: Edges) -> np.ndarray[Any, np.dtype[np.uint64]]:

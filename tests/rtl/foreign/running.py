@@ -72,12 +72,8 @@ DESIGNS = {
 }
 
 
-def build(design: Design, folder: Path, level: str = "-O2") -> Path:
-    """Write the card's device and the design around it, and verilate them; return the bench.
-
-    Args:
-        level: the compiler's; a lower one compiles sooner what runs slower.
-    """
+def build(design: Design, folder: Path) -> Path:
+    """Write the card's device and the design around it, and verilate them; return the bench."""
     for place, text in outputs(elaborate(parse_card(design.card_text))).items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(text, "utf-8")
@@ -87,7 +83,7 @@ def build(design: Design, folder: Path, level: str = "-O2") -> Path:
     assert done.returncode == 0, done.stderr
     defines = {**design.defines, "CORE_B": str(design.bits // 8)}
     flags = " ".join(
-        [f"{level} -std=c++17 -I{SIMULATION} -I{HERE}", *(f"-D{k}={v}" for k, v in defines.items())]
+        [f"-std=c++17 -I{SIMULATION} -I{HERE}", *(f"-D{k}={v}" for k, v in defines.items())]
     )
     done = run_program(
         [tool("verilator"), "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "fast",

@@ -25,7 +25,7 @@ SHARES = {design: [*FREEZE, *OTHERS[n::2]] for n, design in enumerate(ONE_EACH)}
 
 @pytest.fixture(scope="module")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return {name: build(DESIGNS[name], tmp_path_factory.mktemp(name), "-O0") for name in ONE_EACH}
+    return {name: build(DESIGNS[name], tmp_path_factory.mktemp(name)) for name in ONE_EACH}
 
 
 @pytest.mark.parametrize("design", ONE_EACH)
