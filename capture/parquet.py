@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as kinds
 
+from freezeframe.capture.durable import sync_directory
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.folder.durable import sync_directory
 
 if TYPE_CHECKING:
     import pandas as pd  # 0.2 s that no writer of tables need wait

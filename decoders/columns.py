@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.decoders.column_kernels import turned
+from freezeframe.decoders.column_kernels import picked
 
 _LEAST_ZEROS = 1 << 16
 _IN_SAMPLES = {b"freezeframe.t_ps": b"samples"}  # metadata of a table; a Parquet file keeps it
@@ -86,12 +86,44 @@ def verdicts(codes: npt.NDArray[np.integer[Any]]) -> pa.Array:
     return pa.Array.from_buffers(pa.bool_(), len(codes), buffers)
 
 
+def octets(values: Sequence[str | bytes | None], kind: pa.DataType | None = None) -> pa.Array:
+    """Return texts, or bytes as ``pa.binary()``, as a column; None is null. `whole` says why not ``pyarrow.array``."""
+    coded = [value.encode() if isinstance(value, str) else value or b"" for value in values]
+    ends = np.cumsum([0, *map(len, coded)], dtype=np.int32)
+    there = np.array([value is not None for value in values], np.bool_)
+    mask = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
+    buffers = [mask, pa.py_buffer(ends), pa.py_buffer(b"".join(coded))]
+    return pa.Array.from_buffers(kind or pa.string(), len(values), buffers)
+
+
+def some(values: npt.NDArray[Any], there: npt.NDArray[np.bool_]) -> pa.Array:
+    """Return numbers or truth values as a column, null where they are not there."""
+    made = whole(values)
+    mask = pa.py_buffer(np.packbits(there, bitorder="little"))
+    return pa.Array.from_buffers(made.type, len(made), [mask, made.buffers()[1]])
+
+
+def of_rows(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return a table of few rows, a mapping each, whose columns are numbers, truth values, texts or bytes."""
+    arrays = []
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        values = [row.get(name) for row in rows]
+        if kind == name_type():
+            different = tuple(dict.fromkeys(values))
+            place = {text: number for number, text in enumerate(different)}
+            arrays.append(names(np.array([place[v] for v in values], np.int32), different))
+        elif kind in (pa.string(), pa.binary()):
+            arrays.append(octets(values, kind))
+        else:
+            there = np.array([value is not None for value in values], np.bool_)
+            plain = np.array([value or 0 for value in values], str(kind))
+            arrays.append(some(plain, there))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
 @lru_cache(maxsize=256)
 def _texts(texts: tuple[str, ...]) -> pa.Array:
-    coded = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, coded)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(coded))]
-    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
+    return octets(texts)
 
 
 @lru_cache(maxsize=32)
@@ -113,11 +145,18 @@ def _zeros(count: int) -> npt.NDArray[np.int32]:
     return zeros
 
 
-def by_column(rows: npt.NDArray[np.void]) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the columns of records, each contiguous; ``rows`` is ``(n,)`` of int64 fields alone."""
-    fields = rows.dtype.names or ()
-    plain = np.ascontiguousarray(rows).view(np.int64).reshape(len(rows), len(fields))
-    return dict(zip(fields, turned(plain), strict=True))
+def by_column(rows: npt.NDArray[np.void]) -> dict[str, npt.NDArray[Any]]:
+    """Return the fields of records, each contiguous; ``rows`` is ``(n,)``, and each field aligned to its size."""
+    made: dict[str, npt.NDArray[Any]] = {}
+    rows = np.ascontiguousarray(rows)
+    fields = rows.dtype.fields or {}
+    for size in sorted({field[0].itemsize for field in fields.values()}):
+        some_fields = {n: field for n, field in fields.items() if field[0].itemsize == size}
+        places = np.array([field[1] // size for field in some_fields.values()])
+        plain = rows.view(f"u{size}").reshape(len(rows), rows.dtype.itemsize // size)
+        for (name, field), column in zip(some_fields.items(), picked(plain, places), strict=True):
+            made[name] = column.view(field[0])
+    return made
 
 
 def end_to_end(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.durable import check_place
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.as_given import named_as_given
 from freezeframe.capture.files.cut import cut
@@ -17,7 +18,6 @@ from freezeframe.capture.files.saleae import channel_files
 from freezeframe.capture.files.sample_folder import recipe_of
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
 from freezeframe.capture.files.waveform import is_waveform
-from freezeframe.capture.folder.durable import check_place
 from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.capture.folder.samples import (
     SampleFolder,

@@ -15,10 +15,10 @@ import numpy as np
 from freezeframe.capture.card.finding import FoundCard, card_of_text, look_up
 from freezeframe.capture.card.identity import CardIdentity
 from freezeframe.capture.card.registers import card_map, memories_of_card
+from freezeframe.capture.durable import Content, write_folder
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder.card_content import CardCapture, recorded_clock
 from freezeframe.capture.folder.content import Gap, MemoryImage, RegisterImage
-from freezeframe.capture.folder.durable import Content, write_folder
 from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,
     FORMAT_VERSION,

@@ -18,9 +18,9 @@ from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from freezeframe.capture.durable import Content, write_folder
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.merge import Alignment
-from freezeframe.capture.folder.durable import Content, write_folder
 from freezeframe.capture.folder.manifest import (
     MANIFEST,
     SAMPLES_NAME,

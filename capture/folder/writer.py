@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.card.map_1 import MAP
+from freezeframe.capture.durable import check_place, write_folder
 from freezeframe.capture.folder.content import DeviceCapture
-from freezeframe.capture.folder.durable import check_place, write_folder
 from freezeframe.capture.folder.history import Act, unknown_history
 from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from freezeframe.capture.card.device import open_any, split_card
+from freezeframe.capture.durable import PARTIAL, remove_folder
 from freezeframe.capture.errors import FreezeframeError, InputError, TargetError
-from freezeframe.capture.folder.durable import PARTIAL, remove_folder
 from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.pull import PullReport, pull

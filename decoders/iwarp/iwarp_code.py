@@ -52,7 +52,7 @@ class IwarpState:
         self.kept = 0  # rows of FPDUs that were handed on already
         self.sources = Sources()
         self.waited = 0  # blocks whose rows were not handed on yet
-        self.empty = {kind: schema().empty_table() for kind, schema in _KINDS.items()}
+        self.empty = {kind: pa.Table.from_batches([], schema()) for kind, schema in _KINDS.items()}
 
 
 def decode_iwarp(

@@ -109,11 +109,9 @@ def take_frame(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
     connection.revision[which] = revision
     connection.private_B[which] = min(private_B, np.int64(MOST_PRIVATE_B))
     if which == REQUEST:
-        connection.request_t_ps = t_ps
         connection.request_packet = packet
         connection.crc = 1 if flags & _CRC else -1
     else:
-        connection.reply_t_ps = t_ps
         connection.reply_packet = packet
     half.position += size
     for who in range(2):

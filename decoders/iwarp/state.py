@@ -40,8 +40,8 @@ REASONS = ("", "one bit flipped", "one bit flipped in the CRC", "octets in the o
 CONNECTION = np.dtype(
     [
         ("number", "i8"), ("slot", "i4"), ("t_ps", "i8"), ("packet", "i8"), ("rows", "i8", 2), ("bad", "i8", 2),
-        ("octets", "i8", 2), ("request_t_ps", "i8"), ("reply_t_ps", "i8"), ("request_packet", "i8"),
-        ("reply_packet", "i8"), ("frame_flags", "u1", 2), ("revision", "i2", 2), ("private_B", "i4", 2),
+        ("octets", "i8", 2), ("request_packet", "i8"), ("reply_packet", "i8"),
+        ("frame_flags", "u1", 2), ("revision", "i2", 2), ("private_B", "i4", 2),
         ("ird", "i4", 2), ("ord", "i4", 2), ("model", "u2", 2), ("crc", "i1"), ("initiator", "i1"),
         ("started", "u1"), ("rejected", "u1"), ("followed", "u1"), ("midstream", "u1"), ("gap_B", "i8", 2),
         ("events", "i8"), ("version", "i1"), ("unsummed", "u1"),
@@ -71,7 +71,7 @@ MESSAGE = np.dtype(
     [
         ("open", "u1"), ("opcode", "u1"), ("known", "u1"), ("msn", "u4"), ("msn_next", "u4"), ("msn_other", "u4"),
         ("stag", "u4"), ("to", "u8"), ("next", "u8"), ("other", "u8"), ("octets", "u8"), ("segments", "i4"),
-        ("t_ps", "i8"), ("packet", "i8"), ("invalidates", "u4"),
+        ("t_ps", "i8"), ("packet", "i8"),
     ]
 )  # fmt: skip
 """A message that is passing in a lane. ``next``: the offset that comes next; ``other``: what would, had the breach
@@ -87,20 +87,23 @@ READ = np.dtype(
 FPDU = np.dtype(
     [
         ("t_ps", "i8"), ("t_begin_ps", "i8"), ("packet", "i8"), ("packet_begin", "i8"), ("number", "i8"),
-        ("connection", "i8"), ("slot", "i4"), ("position", "i8"), ("to", "u8"), ("length", "i4"),
+        ("connection", "i8"), ("position", "i8"), ("to", "u8"), ("fragment", "i8"), ("slot", "i4"), ("length", "i4"),
         ("payload_B", "i4"), ("stag", "u4"), ("queue", "u4"), ("msn", "u4"), ("mo", "u4"), ("crc", "u4"),
-        ("crc_expected", "u4"), ("flip", "i4"), ("invalidates", "u4"), ("fragment", "i8"), ("markers", "i2"),
-        ("side", "u1"), ("control", "u1"), ("rdmap", "u1"), ("verdict", "u1"), ("reason", "u1"), ("read", "u1"),
-    ]
+        ("crc_expected", "u4"), ("flip", "i4"), ("invalidates", "u4"), ("markers", "i2"), ("side", "u1"),
+        ("control", "u1"), ("rdmap", "u1"), ("verdict", "u1"), ("reason", "u1"), ("read", "u1"),
+    ],
+    align=True,
 )  # fmt: skip
-"""``read``: how far the header is there: 0 its length alone, 1 all of it."""
+"""Largest fields first: tables take them out a size at a time. ``read``: how far the header is there: 0 its length
+alone, 1 all of it."""
 OPERATION = np.dtype(
     [
         ("t_ps", "i8"), ("t_end_ps", "i8"), ("t_answer_ps", "i8"), ("packet", "i8"), ("packet_end", "i8"),
-        ("connection", "i8"), ("slot", "i4"), ("size", "i8"), ("to", "u8"), ("source_to", "u8"), ("stag", "u4"),
+        ("connection", "i8"), ("size", "i8"), ("to", "u8"), ("source_to", "u8"), ("slot", "i4"), ("stag", "u4"),
         ("source_stag", "u4"), ("msn", "u4"), ("segments", "i4"), ("side", "u1"), ("opcode", "u1"), ("whole", "u1"),
         ("answered", "u1"),
-    ]
+    ],
+    align=True,
 )  # fmt: skip
 EVENT = np.dtype(
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ _RULE_NAMES = (*(rule.name for rule in RULES), "")
 
 
 Rows = npt.NDArray[Any]
+Fields = Mapping[str, npt.NDArray[Any]]  # of records, or the records themselves
 
 
 def fpdu_schema() -> pa.Schema:
@@ -61,39 +63,40 @@ def fpdu_schema() -> pa.Schema:
 
 def fpdu_table(rows: Rows, connections: Connections, sources: Sources, kernel: Any) -> pa.Table:
     """Return FPDUs as a table; ``kernel`` holds their payload, where it is wanted."""
-    control, rdmap, read = rows["control"], rows["rdmap"], rows["read"] > 0
+    of = columns.by_column(rows)
+    control, rdmap, read = of["control"], of["rdmap"], of["read"] > 0
     tagged = control & 0x80 != 0
     opcode = np.where(read, rdmap & 15, _UNREAD)
     untagged_there, tagged_there = read & ~tagged, read & tagged
-    bad = rows["reason"] * (rows["verdict"] == 1)
-    cut = rows["verdict"] == CUT
+    bad = of["reason"] * (of["verdict"] == 1)
+    cut = of["verdict"] == CUT
     filled = {
-        "t_ps": _numbers(rows["t_begin_ps"]),
-        "source": sources.column(rows, connections),
+        "t_ps": _numbers(of["t_begin_ps"]),
+        "source": sources.column(of, connections),
         "kind": names(opcode, (*OPCODES, "FPDU"), checked=False),
-        "t_end_ps": _numbers(rows["t_ps"]),
+        "t_end_ps": _numbers(of["t_ps"]),
         "error": names(bad, REASONS, checked=False),
-        "packet_begin": _numbers(rows["packet_begin"]),
-        "length_B": _numbers(rows["length"]),
+        "packet_begin": _numbers(of["packet_begin"]),
+        "length_B": _numbers(of["length"]),
         "tagged": _bools(tagged),
         "last": _bools(control & 0x40 != 0),
         "ddp_version": _numbers(control & 3),
         "rdmap_version": _numbers(rdmap >> 6),
         "opcode": _numbers(rdmap & 15),
-        "stag": _some(rows["stag"], tagged_there),
-        "to": _some(_pattern(rows["to"]), tagged_there),
-        "invalidated": _some(rows["invalidates"], untagged_there),
-        "queue": _some(rows["queue"], untagged_there),
-        "msn": _some(rows["msn"], untagged_there),
-        "mo": _some(rows["mo"], untagged_there),
-        "crc": _some(rows["crc"], ~cut),
-        "crc_expected": _some(rows["crc_expected"], ~cut),
-        "verdict": names(rows["verdict"], VERDICTS, checked=False),
+        "stag": _some(of["stag"], tagged_there),
+        "to": _some(_pattern(of["to"]), tagged_there),
+        "invalidated": _some(of["invalidates"], untagged_there),
+        "queue": _some(of["queue"], untagged_there),
+        "msn": _some(of["msn"], untagged_there),
+        "mo": _some(of["mo"], untagged_there),
+        "crc": _some(of["crc"], ~cut),
+        "crc_expected": _some(of["crc_expected"], ~cut),
+        "verdict": names(of["verdict"], VERDICTS, checked=False),
         "reason": names(bad, REASONS, checked=False),
-        "flipped_bit": _numbers(rows["flip"]),
+        "flipped_bit": _numbers(of["flip"]),
         "payload": _payload(rows, kernel),
     }
-    return _table(fpdu_schema(), filled, rows)
+    return _table(fpdu_schema(), filled, of)
 
 
 def operation_schema() -> pa.Schema:
@@ -118,23 +121,24 @@ def operation_schema() -> pa.Schema:
 
 def operation_table(rows: Rows, connections: Connections, sources: Sources) -> pa.Table:
     """Return operations as a table."""
-    asked = (rows["opcode"] == _READ) | (rows["opcode"] == _ATOMIC)
-    names_stag = (rows["stag"] != 0) | (rows["opcode"] == 0) | (rows["opcode"] == _READ)
+    of = columns.by_column(rows)
+    asked = (of["opcode"] == _READ) | (of["opcode"] == _ATOMIC)
+    names_stag = (of["stag"] != 0) | (of["opcode"] == 0) | (of["opcode"] == _READ)
     filled = {
-        "source": sources.column(rows, connections),
-        "kind": names(rows["opcode"], _OPERATIONS, checked=False),
+        "source": sources.column(of, connections),
+        "kind": names(of["opcode"], _OPERATIONS, checked=False),
         "error": columns.one_name("", len(rows)),
-        "size_B": _numbers(rows["size"]),
-        "stag": _some(rows["stag"], names_stag),
-        "to": _some(_pattern(rows["to"]), (rows["opcode"] == 0) | (rows["opcode"] == _READ)),
-        "msn": _some(rows["msn"], (rows["opcode"] != 0) & (rows["opcode"] != 2)),
-        "source_stag": _some(rows["source_stag"], asked),
-        "source_to": _some(_pattern(rows["source_to"]), asked),
-        "t_answer_ps": _some(rows["t_answer_ps"], rows["answered"] > 0),
-        "latency_ps": _numbers(rows["t_end_ps"] - rows["t_ps"]),
-        "whole": _bools(rows["whole"] > 0),
+        "size_B": _numbers(of["size"]),
+        "stag": _some(of["stag"], names_stag),
+        "to": _some(_pattern(of["to"]), (of["opcode"] == 0) | (of["opcode"] == _READ)),
+        "msn": _some(of["msn"], (of["opcode"] != 0) & (of["opcode"] != 2)),
+        "source_stag": _some(of["source_stag"], asked),
+        "source_to": _some(_pattern(of["source_to"]), asked),
+        "t_answer_ps": _some(of["t_answer_ps"], of["answered"] > 0),
+        "latency_ps": _numbers(of["t_end_ps"] - of["t_ps"]),
+        "whole": _bools(of["whole"] > 0),
     }
-    return _table(operation_schema(), filled, rows)
+    return _table(operation_schema(), filled, of)
 
 
 def event_schema() -> pa.Schema:
@@ -172,9 +176,8 @@ def event_table(rows: Rows, connections: Connections, sources: Sources) -> pa.Ta
         "expected": _numbers(_pattern(rows["expected"])),
         "clause": names(rule, clauses, checked=False),
         "terminate": names(rule, answers, checked=False),
-        "text": pa.array(
-            [event_words(*(int(row[name]) for name in _EVENT_NUMBERS)) for row in rows],
-            pa.string(),
+        "text": columns.octets(
+            [event_words(*(int(row[name]) for name in _EVENT_NUMBERS)) for row in rows]
         ),
     }
     return _table(event_schema(), filled, rows)
@@ -207,7 +210,7 @@ def connection_table(
 ) -> pa.Table:
     """Return connections as a table; ``private``: a row of private data for each, of the Request and of the Reply."""
     made = [_connection(row, private[place], connections, end_ps) for place, row in enumerate(rows)]
-    return pa.Table.from_pylist(made, schema=connection_schema())
+    return columns.of_rows(connection_schema(), made)
 
 
 def _connection(
@@ -254,7 +257,7 @@ def _connection(
     return made
 
 
-def _table(schema: pa.Schema, filled: dict[str, pa.Array], rows: Rows) -> pa.Table:
+def _table(schema: pa.Schema, filled: dict[str, pa.Array], rows: Fields | Rows) -> pa.Table:
     """Return a table of the columns that were made, the others as the rows have them."""
     arrays = [filled[name] if name in filled else _numbers(rows[name]) for name in schema.names]
     return pa.Table.from_arrays(
@@ -297,7 +300,7 @@ class Sources:
         self._used = np.zeros(2 * SLOTS, np.bool_)
         self._codes = np.zeros(2 * SLOTS, np.int32)
 
-    def column(self, rows: Rows, connections: Connections) -> pa.Array:
+    def column(self, rows: Fields | Rows, connections: Connections) -> pa.Array:
         """Return the sender and the receiver of each row."""
         index = 2 * rows["slot"].astype(np.int64) + rows["side"]
         self._used[index] = True
@@ -309,7 +312,7 @@ class Sources:
             for place in places.tolist()
         ]
         return pa.DictionaryArray.from_arrays(
-            whole(self._codes[index]), pa.array(texts, pa.string()), safe=False
+            whole(self._codes[index]), columns.octets(texts), safe=False
         )
 
 

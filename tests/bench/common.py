@@ -8,6 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+FAST_COPY_B_S = 20e9
+_COPIED_B = 200_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class BenchResult:
@@ -46,6 +51,16 @@ def median_s(
         call()
         times.append(clock() - start)
     return statistics.median(times)
+
+
+def copied_B_s() -> float:
+    """Return how many bytes numpy copies in a second, far above the size of any cache.
+
+    What is asked of a rate in memory is asked of a machine that copies `FAST_COPY_B_S`, and of others in proportion.
+    """
+    source = np.ones(_COPIED_B, np.uint8)
+    target = np.zeros_like(source)
+    return _COPIED_B / median_s(lambda: np.copyto(target, source), clock=time.process_time)
 
 
 def table(results: Iterable[BenchResult]) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.durable import check_place
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import PS_PER_S
 from freezeframe.capture.files.importer import ImportFile, import_captures
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES, parse_samplerate
 from freezeframe.capture.files.source import ReadSettings
-from freezeframe.capture.folder.durable import check_place
 from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.capture.instruments.dialect import load_dialect
 from freezeframe.capture.instruments.sigrok import SigrokRequest, capture_sigrok, sigrok_version

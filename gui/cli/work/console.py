@@ -13,11 +13,11 @@ import serial
 
 from freezeframe.capture.console.dump import Dump, DumpReader
 from freezeframe.capture.console.lines import Damaged, Line, LineSplitter, parse
+from freezeframe.capture.durable import check_place
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder import CaptureWriter
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import write_card_folder
-from freezeframe.capture.folder.durable import check_place
 from freezeframe.capture.folder.history import unknown_history
 from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.gui.cli.output import progress_bar
