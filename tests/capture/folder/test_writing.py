@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from freezeframe.capture import durable
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.folder import CaptureFolder, durable
+from freezeframe.capture.folder import CaptureFolder
 from tests.capture.folder.samples import a_device, write
 
 
