@@ -50,8 +50,9 @@ def hash_of(src, src_low, dst, dst_low, ports):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def find(connection, table, key, version, src, src_low, dst, dst_low, ports):  # type: ignore[no-untyped-def]
+def find(state, key, version, src, src_low, dst, dst_low, ports):  # type: ignore[no-untyped-def]
     """Return the slot and which side the packet is from; slot -1 where the connection is not known."""
+    connection, table = state.connection, state.table
     back = (ports & 0xFFFF) << 16 | ports >> 16
     mask = table.size - 1
     place = key & mask
@@ -91,9 +92,9 @@ def least_recent(state):  # type: ignore[no-untyped-def]
             now[QUEUE_AT] += 1
         slots = np.empty(now[LIVE], np.int64)
         count = 0
-        for c in state.table:
-            if c >= 0:
-                slots[count] = c
+        for place in range(state.table.size):
+            if state.table[place] >= 0:
+                slots[count] = state.table[place]
                 count += 1
         used = np.empty(count, np.int64)
         for k in range(count):
@@ -161,8 +162,9 @@ def remove(state, c):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def free_closed(state):  # type: ignore[no-untyped-def]
+def free_closed(states):  # type: ignore[no-untyped-def]
     """Free the slots of connections that were closed in the block before."""
+    state = states[0]
     now = state.now
     for k in range(now[CLOSING]):
         state.free[now[FREE_SLOTS]] = state.closing[k]

@@ -38,8 +38,9 @@ _SPREAD = np.int64(0x9E3779B1)
 
 
 @njit(cache=True, nogil=True)
-def remember(past, past_key, owner, position, buffer, at, size):  # type: ignore[no-untyped-def]
+def remember(state, owner, position, buffer, at, size):  # type: ignore[no-untyped-def]
     """Keep bytes that were handed on, until others take their place in the cache."""
+    past, past_key = state.past, state.past_key
     while size > 0:
         page, low = position >> PAST_PAGE_BITS, position & (PAST_PAGE_B - 1)
         part = min(size, PAST_PAGE_B - low)
@@ -57,8 +58,9 @@ def remember(past, past_key, owner, position, buffer, at, size):  # type: ignore
 
 
 @njit(cache=True, nogil=True)
-def differs_from_past(past, past_key, owner, position, buffer, at, size):  # type: ignore[no-untyped-def]
+def differs_from_past(state, owner, position, buffer, at, size):  # type: ignore[no-untyped-def]
     """Return whether bytes are others than those that were handed on for these positions, as far as they are known."""
+    past, past_key = state.past, state.past_key
     while size > 0:
         page, low = position >> PAST_PAGE_BITS, position & (PAST_PAGE_B - 1)
         part = min(size, PAST_PAGE_B - low)

@@ -94,8 +94,9 @@ def addresses_at(buffer, at, version):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def acknowledge(side, s, ack, packet, t_ps):  # type: ignore[no-untyped-def]
+def acknowledge(state, s, ack, packet, t_ps):  # type: ignore[no-untyped-def]
     """Note how far the other side has the stream of side ``s``."""
+    side = state.side
     ahead = (ack - side[s, BASE] - side[s, NEXT]) & _WRAP
     if ahead > _WRAP >> 1:
         return
@@ -110,10 +111,11 @@ def acknowledge(side, s, ack, packet, t_ps):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def follow_in_order(  # type: ignore[no-untyped-def]
-    connection, side, table, past, past_key, now, out, buffer, offset, captured, wire_B, times, linktype, first, begin,
-    end,
+    states, out, buffer, offset, captured, wire_B, times, linktype, first, begin, end
 ):  # fmt: skip
     """Follow packets of ``[begin, end)``; return which is the first that needs more than this."""
+    state = states[0]
+    connection, side, now = state.connection, state.side, state.now
     for i in range(begin, end):
         at, size = offset[i], captured[i]
         version, l3, l4, data, stop = segment_at(buffer, at, size, wire_B[i], linktype[i])
@@ -127,7 +129,7 @@ def follow_in_order(  # type: ignore[no-untyped-def]
         ports, seq = big_4(buffer, a), big_4(buffer, a + 4)
         src, src_low, dst, dst_low = addresses_at(buffer, at + l3, version)
         key = hash_of(src, src_low, dst, dst_low, ports)
-        c, whose = find(connection, table, key, version, src, src_low, dst, dst_low, ports)
+        c, whose = find(state, key, version, src, src_low, dst, dst_low, ports)
         if c < 0:
             return i
         s, o, n = 2 * c + whose, 2 * c + 1 - whose, now[PIECES]
@@ -154,10 +156,10 @@ def follow_in_order(  # type: ignore[no-untyped-def]
             out[OFFSET, n], out[LENGTH, n] = at + data, length
             out[PIECE_PACKET, n], out[PIECE_PS, n] = first + i, times[i]
             now[PIECES] = n + 1
-            remember(past, past_key, 2 * number + whose, position, buffer, at + data, length)
+            remember(state, 2 * number + whose, position, buffer, at + data, length)
             side[s, PAYLOAD_B] += length
             side[s, STREAM_B] += length
             side[s, NEXT] = position + length
         if byte(buffer, a + 13) & ACK_FLAG and side[o, STATE] & BASED:
-            acknowledge(side, o, big_4(buffer, a + 8), first + i, times[i])
+            acknowledge(state, o, big_4(buffer, a + 8), first + i, times[i])
     return max(begin, end)

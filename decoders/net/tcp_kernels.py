@@ -100,6 +100,7 @@ from freezeframe.decoders.net.tcp_state import (
 )
 
 _WRAP = 1 << 32
+_NO = np.int64(0)  # of a type for which numba compiles a callee once, as constants of `tcp_state`
 _OLDEST_AGAIN = 1 << 30  # the largest window: what is older is ahead, by a gap of more than 2 GB
 # What came after its acknowledgement may only have been captured late: packets of several queues change places.
 _PATIENCE_PACKETS, _PATIENCE_PS = 256, 10_000_000_000
@@ -128,7 +129,7 @@ def _put(state, out, kind, s, position, offset, length, packet, t_ps, aux):  # t
 @njit(cache=True, nogil=True)
 def _gap(state, out, s, length, packet, t_ps, why):  # type: ignore[no-untyped-def]
     side = state.side
-    _put(state, out, GAP, s, side[s, NEXT], 0, length, packet, t_ps, why)
+    _put(state, out, GAP, s, side[s, NEXT], _NO, length, packet, t_ps, why)
     side[s, NEXT] += length
     if why == LOST:
         side[s, GAPS] += 1
@@ -147,7 +148,7 @@ def _deliver(state, out, buffer, s, at, size, length, packet, t_ps):  # type: ig
         behind = side[s ^ 1, ACKED] > side[s ^ 1, NEXT] or side[s ^ 1, FIRST_HELD] >= 0
         _put(state, out, DATA, s, position, at, size, packet, t_ps, np.int64(behind))
         owner = 2 * state.connection[s >> 1, NUMBER] + (s & 1)
-        remember(state.past, state.past_key, owner, position, buffer, at, size)
+        remember(state, owner, position, buffer, at, size)
         side[s, NEXT] = position + size
         side[s, STREAM_B] += size
     if size < length:
@@ -159,7 +160,7 @@ def _end_if_reached(state, out, s, packet, t_ps):  # type: ignore[no-untyped-def
     side = state.side
     if side[s, FIN_AT] >= 0 and side[s, NEXT] >= side[s, FIN_AT] and not side[s, STATE] & FIN_SEEN:
         side[s, STATE] |= FIN_SEEN
-        _put(state, out, FIN, s, side[s, FIN_AT], 0, 0, packet, t_ps, 0)
+        _put(state, out, FIN, s, side[s, FIN_AT], _NO, _NO, packet, t_ps, _NO)
 
 
 @njit(cache=True, nogil=True)
@@ -242,7 +243,7 @@ def _close(state, out, buffer, c, why, packet, t_ps):  # type: ignore[no-untyped
     for s in range(2 * c, 2 * c + 2):
         _flush(state, out, buffer, s, packet, t_ps)
         _miss_end(state, out, s, state.side[s, ACKED], packet, t_ps)
-    _put(state, out, CLOSED, 2 * c, state.side[2 * c, NEXT], 0, 0, packet, t_ps, why)
+    _put(state, out, CLOSED, 2 * c, state.side[2 * c, NEXT], _NO, _NO, packet, t_ps, why)
     remove(state, c)
 
 
@@ -252,7 +253,7 @@ def _again(state, out, s, position, length, packet, t_ps):  # type: ignore[no-un
     state.side[s, REPEATED] += 1
     state.side[s, REPEATED_B] += length
     if state.now[SAY_AGAIN]:
-        _put(state, out, AGAIN, s, position, 0, length, packet, t_ps, 0)
+        _put(state, out, AGAIN, s, position, _NO, length, packet, t_ps, _NO)
 
 
 @njit(cache=True, nogil=True)
@@ -272,9 +273,9 @@ def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  
             owner = 2 * state.connection[s >> 1, NUMBER] + (s & 1)
             _again(state, out, s, position, old, packet, t_ps)
             both = min(size, old)
-            if differs_from_past(state.past, state.past_key, owner, position, buffer, at, both):
+            if differs_from_past(state, owner, position, buffer, at, both):
                 side[s, DIFFERENT] += 1
-                _put(state, out, DIFFERS, s, position, at, both, packet, t_ps, 0)
+                _put(state, out, DIFFERS, s, position, at, both, packet, t_ps, _NO)
         position += old
         at += old
         length -= old
@@ -302,7 +303,7 @@ def _payload(state, out, buffer, s, position, at, size, length, packet, t_ps):  
         _again(state, out, s, position, again, packet, t_ps)
     if differs:
         side[s, DIFFERENT] += 1
-        _put(state, out, DIFFERS, s, position, at, size, packet, t_ps, 0)
+        _put(state, out, DIFFERS, s, position, at, size, packet, t_ps, _NO)
     if side[s, FIRST_HELD] >= 0 and state.held[side[s, FIRST_HELD], POSITION] <= side[s, NEXT]:
         _release(state, out, buffer, s)
     elif not had and side[s, FIRST_HELD] >= 0:
@@ -360,7 +361,7 @@ def _segment(state, out, buffer, s, at, size, length, flags, seq, ack, wire_B, p
         if not side[s, STATE] & SYN_SEEN:
             side[s, STATE] |= BASED | SYN_SEEN
             side[s, BASE], side[s, SYN_PS], side[s, ACKED] = seq, t_ps, 0
-            _put(state, out, SYN, s, 0, 0, 0, packet, t_ps, 0)
+            _put(state, out, SYN, s, _NO, _NO, _NO, packet, t_ps, _NO)
     elif (
         not side[s, STATE] & (SYN_SEEN | HAS_DATA)
         and side[s, FIRST_HELD] < 0
@@ -371,7 +372,7 @@ def _segment(state, out, buffer, s, at, size, length, flags, seq, ack, wire_B, p
         side[s, STATE] |= BASED
         side[s, BASE] = seq  # no byte was seen before
     if flags & ACK_FLAG and side[s ^ 1, STATE] & BASED:
-        acknowledge(state.side, s ^ 1, ack, packet, t_ps)
+        acknowledge(state, s ^ 1, ack, packet, t_ps)
         if (
             side[s, STATE] & side[s ^ 1, STATE] & SYN_SEEN
             and not side[s, ACK_PS]
@@ -389,7 +390,7 @@ def _segment(state, out, buffer, s, at, size, length, flags, seq, ack, wire_B, p
         side[s, STATE] |= RESET
         side[s, RESETS] += 1
         unsure = np.int64(reached > side[s, NEXT])
-        _put(state, out, RST, s, side[s, NEXT], 0, 0, packet, t_ps, unsure)
+        _put(state, out, RST, s, side[s, NEXT], _NO, _NO, packet, t_ps, unsure)
         return
     position = _position(side, s, seq)
     if length:
@@ -429,7 +430,7 @@ def _slow(state, out, buffer, at, size, wire_B, t_ps, linktype, packet):  # type
     flags = byte(buffer, a + 13)
     src, src_low, dst, dst_low = addresses_at(buffer, at + l3, version)
     key = hash_of(src, src_low, dst, dst_low, ports)
-    c, whose = find(state.connection, state.table, key, version, src, src_low, dst, dst_low, ports)
+    c, whose = find(state, key, version, src, src_low, dst, dst_low, ports)
     if c < 0 or flags & SYN_FLAG:
         c, whose = _begin(
             state, out, buffer, c, whose, key, version, src, src_low, dst, dst_low, ports, flags, seq, packet, t_ps
@@ -443,22 +444,23 @@ def _slow(state, out, buffer, at, size, wire_B, t_ps, linktype, packet):  # type
 
 
 @njit(cache=True, nogil=True)
-def follow(state, out, buffer, offset, captured, wire_B, times, linktype, first, begin):  # type: ignore[no-untyped-def]
+def follow(states, out, buffer, offset, captured, wire_B, times, linktype, first, begin):  # type: ignore[no-untyped-def]
     """Follow some packets from ``begin`` on, of any kind; return where it stopped. Rows of ``out`` are written."""
+    state = states[0]
     end, i = min(begin + RUN, offset.size), begin
     while i < end:
         _slow(
             state, out, buffer, offset[i], captured[i], wire_B[i], times[i], linktype[i], first + i
         )
         i = follow_in_order(
-            state.connection, state.side, state.table, state.past, state.past_key, state.now, out,
-            buffer, offset, captured, wire_B, times, linktype, first, i + 1, end,
-        )  # fmt: skip
+            states, out, buffer, offset, captured, wire_B, times, linktype, first, i + 1, end
+        )
     return i
 
 
 @njit(cache=True, nogil=True)
-def close_all(state, out, buffer, packet, t_ps):  # type: ignore[no-untyped-def]
+def close_all(states, out, buffer, packet, t_ps):  # type: ignore[no-untyped-def]
     """Close all connections, the least recently used first."""
+    state = states[0]
     while state.now[LIVE]:
         _close(state, out, buffer, least_recent(state), AT_END, packet, t_ps)

@@ -7,16 +7,12 @@ bytes that were handed on last are remembered in a cache, to compare retransmiss
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.packets.block import MOST_PACKETS
-
-Bytes = npt.NDArray[np.uint8]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 MOST_CONNECTIONS = 1 << 16  # followed at the same time
 PAGE_B, PAGES = 1 << 11, 1 << 13  # of early bytes: 16 MB
@@ -24,9 +20,10 @@ PAST_PAGE_BITS = 10
 PAST_PAGE_B, PAST_PAGES = 1 << PAST_PAGE_BITS, 1 << 11  # of bytes that were handed on: 2 MB
 
 # Kinds of pieces, and why bytes are not there or a connection is not followed any more.
-DATA, GAP, SYN, FIN, RST, CLOSED, DIFFERS, AGAIN = range(8)
-LOST, CUT = 1, 2
-AT_END, LEAST_RECENT, REPLACED = 0, 1, 2
+# Of a type for which numba compiles a callee once, and not for each value.
+DATA, GAP, SYN, FIN, RST, CLOSED, DIFFERS, AGAIN = map(np.int64, range(8))
+LOST, CUT = np.int64(1), np.int64(2)
+AT_END, LEAST_RECENT, REPLACED = map(np.int64, range(3))
 
 # Columns of a connection. ADDRESSES and PORTS are side 0's, then side 1's, as `header_kernels.COLUMNS` has them.
 (
@@ -60,46 +57,42 @@ OWNER, PAGE, LOW, HIGH, PAST_COLUMNS = range(5)
 ) = range(11)  # fmt: skip
 
 
-class State(NamedTuple):
-    """The arrays; a tuple, because numba takes one."""
+_SLOTS = MOST_CONNECTIONS + MOST_PACKETS  # those closed in a block keep theirs until its end
+_RECORD = np.dtype(
+    [
+        ("now", "i8", NOW_PLACES),
+        ("connection", "i8", (_SLOTS, CONNECTION_COLUMNS)),
+        ("side", "i8", (2 * _SLOTS, SIDE_COLUMNS)),
+        ("queue_number", "i8", MOST_CONNECTIONS),  # which connections those of `queue` were
+        ("held", "i8", (PAGES, HELD_COLUMNS)),
+        ("past_key", "i8", (PAST_PAGES, PAST_COLUMNS)),
+        ("table", "i4", 4 * MOST_CONNECTIONS),  # slot by hash, -1 for none
+        (
+            "queue",
+            "i4",
+            MOST_CONNECTIONS,
+        ),  # slots of connections by their last packet, the oldest first
+        ("free", "i4", _SLOTS),  # those of them that are free come first
+        ("closing", "i4", _SLOTS),
+        ("page_after", "i4", PAGES),  # the next page of the same bytes, or the next free one
+        ("pages", "u1", PAGES * PAGE_B),
+        ("past", "u1", PAST_PAGES * PAST_PAGE_B),
+    ],
+    align=True,
+)
+"""All in one record: kernels hand on a pointer, where each array of a tuple is seven arguments more."""
 
-    connection: Int64  # (slots, CONNECTION_COLUMNS)
-    side: Int64  # (2 slots, SIDE_COLUMNS)
-    table: Int32  # (4 slots,): slot by hash, -1 for none
-    queue: Int32  # (MOST_CONNECTIONS,): slots of the connections by their last packet, the oldest first
-    queue_number: Int64  # (MOST_CONNECTIONS,): which connections these were
-    free: Int32  # (slots,): those of them that are free come first
-    closing: Int32  # (slots,)
-    pages: Bytes  # (PAGES * PAGE_B,)
-    page_after: Int32  # (PAGES,): the next page of the same bytes, or the next free one
-    held: Int64  # (PAGES, HELD_COLUMNS)
-    past: Bytes  # (PAST_PAGES * PAST_PAGE_B,)
-    past_key: Int64  # (PAST_PAGES, PAST_COLUMNS)
-    now: Int64  # (NOW_PLACES,)
 
-
-def new_state() -> State:
-    """Return the state of a capture that begins; most of it is touched only when it is needed."""
-    slots = MOST_CONNECTIONS + MOST_PACKETS
-    now = np.zeros(NOW_PLACES, np.int64)
+def new_state() -> npt.NDArray[Any]:
+    """Return the state of a capture that begins, ``(1,)`` of `_RECORD`; most of it is touched only when it is needed."""
+    state = np.zeros(1, _RECORD)
+    record = state[0]
+    now = record["now"]
     now[[HOLES_BEGIN, HOLES_END]] = -1
-    now[FREE_SLOTS], now[FREE_PAGES] = slots, PAGES
-    page_after = np.arange(1, PAGES + 1, dtype=np.int32)
-    page_after[-1] = -1
-    past_key = np.zeros((PAST_PAGES, PAST_COLUMNS), np.int64)
-    past_key[:, OWNER] = -1
-    return State(
-        np.zeros((slots, CONNECTION_COLUMNS), np.int64),
-        np.zeros((2 * slots, SIDE_COLUMNS), np.int64),
-        np.full(4 * MOST_CONNECTIONS, -1, np.int32),
-        np.empty(MOST_CONNECTIONS, np.int32),
-        np.empty(MOST_CONNECTIONS, np.int64),
-        np.arange(slots, dtype=np.int32)[::-1].copy(),
-        np.zeros(slots, np.int32),
-        np.empty(PAGES * PAGE_B, np.uint8),
-        page_after,
-        np.zeros((PAGES, HELD_COLUMNS), np.int64),
-        np.empty(PAST_PAGES * PAST_PAGE_B, np.uint8),
-        past_key,
-        now,
-    )
+    now[FREE_SLOTS], now[FREE_PAGES] = _SLOTS, PAGES
+    record["table"] = -1
+    record["free"] = np.arange(_SLOTS)[::-1]
+    record["page_after"][:-1] = np.arange(1, PAGES)
+    record["page_after"][-1] = -1
+    record["past_key"][:, OWNER] = -1
+    return state

@@ -133,20 +133,21 @@ class TcpStreams:
     def __init__(self, *, retransmissions: bool = False) -> None:
         """Take whether segments whose bytes were there before are told as pieces of the kind AGAIN."""
         self._state = new_state()
-        self._state.now[place.SAY_AGAIN] = retransmissions
+        self._now = self._state[0]["now"]
+        self._now[place.SAY_AGAIN] = retransmissions
         self._out = np.empty((place.PIECE_ROWS, 1 << 12), np.int64)
         self._t_ps = 0  # of the packet before
-        self._connections = Connections(self._state.connection, self._state.side)
+        self._connections = Connections(self._state[0]["connection"], self._state[0]["side"])
 
     @property
     def packets(self) -> int:
         """TCP packets so far."""
-        return int(self._state.now[place.TCP_PACKETS])
+        return int(self._now[place.TCP_PACKETS])
 
     @property
     def fragments(self) -> int:
         """Fragments of IP packets so far that are not the first; none is put together, so their bytes become gaps."""
-        return int(self._state.now[place.FRAGMENTS])
+        return int(self._now[place.FRAGMENTS])
 
     def feed(self, block: PacketBlock, last: bool) -> StreamPieces:
         """Follow the packets of a block; ``last`` closes all connections behind it.
@@ -159,7 +160,7 @@ class TcpStreams:
         count = len(block)
         if count > MOST_PACKETS:
             raise ValueError(f"a block of {count:,} packets; at most {MOST_PACKETS:,}")
-        state, now = self._state, self._state.now
+        state, now = self._state, self._now
         free_closed(state)
         buffer = self._roomy(block)
         # A packet brings a few pieces itself and may let go of what is held; so does the end of a connection.
@@ -173,9 +174,7 @@ class TcpStreams:
         )  # fmt: skip
         at = 0
         while at < count:
-            at = follow_in_order(
-                state.connection, state.side, state.table, state.past, state.past_key, now, *packets, at, count
-            )  # fmt: skip
+            at = follow_in_order(state, *packets, at, count)
             if at < count:
                 at = follow(state, *packets, at)
         if last:
@@ -198,7 +197,7 @@ class TcpStreams:
 
     def _roomy(self, block: PacketBlock) -> Bytes:
         """Return the block's buffer, or a copy with more room behind its packets for held bytes."""
-        now = self._state.now
+        now = self._now
         used = block.spare
         if used is None:
             used = int((block.offset + block.length).max(initial=0))
