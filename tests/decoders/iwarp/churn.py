@@ -37,6 +37,8 @@ def _packet(
     (one, port), (other, other_port) = ends
     size = 40 + len(data)
     head = struct.pack("<IIII", t_us // 10**6, t_us % 10**6, size + 14, size + 14)
-    ip = struct.pack(">12x2sBBHHHBBH4s4s", b"\x08\x00", 0x45, 0, size, 0, 0x4000, 64, 6, 0, one, other)
+    ip = struct.pack(
+        ">12x2sBBHHHBBH4s4s", b"\x08\x00", 0x45, 0, size, 0, 0x4000, 64, 6, 0, one, other
+    )
     tcp = struct.pack(">HHIIBBHHH", port, other_port, seq, ack, 0x50, flags, 65_535, 0, 0)
     return head + ip + tcp + data
