@@ -84,7 +84,7 @@ _RECORD = np.dtype(
 
 
 def new_state() -> npt.NDArray[Any]:
-    """Return the state of a capture that begins, ``(1,)`` of `_RECORD`; most of it is touched only when it is needed."""
+    """Return the state of a capture that begins, ``(1,)`` of `_RECORD`; most is touched only when needed."""
     state = np.zeros(1, _RECORD)
     record = state[0]
     now = record["now"]

@@ -1,4 +1,4 @@
-"""Very many iWARP connections, none of which ends: the opening of TCP and of MPA, then a Send, of one after the other."""
+"""Very many iWARP connections, none of which ends: the opening of TCP and of MPA, and a Send, one after the other."""
 
 from __future__ import annotations
 
