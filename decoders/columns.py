@@ -13,6 +13,7 @@ import pyarrow as pa
 from freezeframe.decoders.column_kernels import picked
 
 _LEAST_ZEROS = 1 << 16
+_MOST_REMEMBERED = 64
 _IN_SAMPLES = {b"freezeframe.t_ps": b"samples"}  # metadata of a table; a Parquet file keeps it
 _WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
@@ -42,8 +43,10 @@ def names(
 ) -> pa.Array:
     """Return a column of ``texts[code]`` for each code; those of a kernel that gives no others need not
     be ``checked``, which takes longer than all else."""
+    # Many texts are those of one block alone: to remember them would cost their memory.
+    made = _texts(tuple(texts)) if len(texts) <= _MOST_REMEMBERED else octets(texts)
     return pa.DictionaryArray.from_arrays(
-        whole(codes.astype(np.int32, copy=False)), _texts(tuple(texts)), safe=checked
+        whole(codes.astype(np.int32, copy=False)), made, safe=checked
     )
 
 

@@ -6,6 +6,7 @@ queues, RDMA Writes, Read Responses. Everything is bounded; memory that was neve
 
 from __future__ import annotations
 
+from mmap import mmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,7 +173,8 @@ class Pieces(NamedTuple):
 
 def new_state(*, payload: bool) -> Records:
     """Return a state of nothing, ``(1,)`` of `STATE`."""
-    state = np.zeros(1, STATE)
+    # Pages of 4 KB as they are touched; numpy asks for those of 2 MB.
+    state = np.frombuffer(mmap(-1, STATE.itemsize), STATE)
     record = state[0]
     record["hold_next"][:-1] = np.arange(1, MOST_HOLDS)
     record["hold_next"][-1] = -1

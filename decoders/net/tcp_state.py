@@ -7,6 +7,7 @@ bytes that were handed on last are remembered in a cache, to compare retransmiss
 
 from __future__ import annotations
 
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,8 @@ _RECORD = np.dtype(
 
 def new_state() -> npt.NDArray[Any]:
     """Return the state of a capture that begins, ``(1,)`` of `_RECORD`; most is touched only when needed."""
-    state = np.zeros(1, _RECORD)
+    # Pages of 4 KB as they are touched; numpy asks for those of 2 MB.
+    state = np.frombuffer(mmap(-1, _RECORD.itemsize), _RECORD)
     record = state[0]
     now = record["now"]
     now[[HOLES_BEGIN, HOLES_END]] = -1
