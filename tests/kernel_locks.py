@@ -10,10 +10,10 @@ import fcntl
 from pathlib import Path
 from typing import Any
 
+import pytest
 from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
-from numba.core.sigutils import normalize_signature
 
 
 def lock_kernels(folder: Path) -> None:
@@ -30,7 +30,7 @@ def lock_kernels(folder: Path) -> None:
             path = (
                 folder / f"{file.parent.name}.{file.stem}.{code.co_qualname}.{code.co_firstlineno}"
             )
-            there = normalize_signature(signature)[0] in kernel.overloads
+            there = tuple(getattr(signature, "args", signature)) in kernel.overloads
             if there or path in held or not isinstance(kernel._cache, FunctionCache):
                 return compile_(kernel, signature)
             held.add(path)
@@ -41,4 +41,4 @@ def lock_kernels(folder: Path) -> None:
             finally:
                 held.remove(path)
 
-    Dispatcher.compile = alone
+    pytest.MonkeyPatch().setattr(Dispatcher, "compile", alone)  # for as long as the worker lives

@@ -45,7 +45,7 @@ def test_what_two_workers_need_at_once_is_compiled_by_one_of_them(tmp_path: Path
     (tmp_path / "kernel.py").write_text(KERNEL)
     (tmp_path / "worker.py").write_text(WORKER)
     paths = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, tmp_path / "worker.py", tmp_path / "locks"]
+    command = [sys.executable, str(tmp_path / "worker.py"), str(tmp_path / "locks")]
     workers = [
         subprocess.Popen(command, env=os.environ | paths, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
