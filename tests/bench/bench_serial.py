@@ -161,7 +161,7 @@ def _decode(
     if len(bus.channels) == 1:
         bits = [0]
     names = tuple(bus.channels[bit] if bit >= 0 else "" for bit in bits)
-    whole = Samples(samples, names, tuple(bits), RATE_HZ, 0)
+    whole = Samples(samples, names, tuple(bits), bus.samplerate_hz, 0)
     made: list[dict[str, Any]] = []
     size = _PIECE_B // -(-len(bus.channels) // 8)
     start = time.process_time()

@@ -270,7 +270,7 @@ def any_frame(draw: st.DrawFn) -> CanFrame:
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     frames=st.lists(st.composite(any_frame)(), min_size=1, max_size=4),
     idle=st.integers(3, 12),
@@ -298,7 +298,7 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
     assert_same_in_pieces(whole, decode_can, CAN.new_state(values), edges, values, cuts)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 200), max_size=300),
     cuts=st.lists(st.integers(0, 9000), max_size=6),

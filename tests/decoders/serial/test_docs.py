@@ -10,7 +10,7 @@ import pytest
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-@pytest.mark.parametrize("name", ["mdio", "uart", "spi", "i2c", "jtag", "can", "onewire"])
+@pytest.mark.parametrize("name", ["mdio", "uart", "spi", "i2c", "jtag", "can", "onewire", "swd"])
 def test_the_page_has_every_error_with_its_text(name: str) -> None:
     own = DOCS / f"decoders-{name}.md"
     if own.exists():

@@ -156,7 +156,7 @@ def test_before_the_first_reset_an_octet_that_is_no_command_is_data() -> None:
     assert told(sent(*octet_bits([0xCC, 0x44]))[0]) == [("command", "", 0xCC), ("data", "", 0x44)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     data=st.lists(st.tuples(st.booleans(), st.binary(max_size=6)), max_size=4),
     rate_hz=st.sampled_from([500_000, 1_000_000, 4_000_000, 100_000_000]),
@@ -185,7 +185,7 @@ def test_what_is_sent_is_decoded_in_pieces_of_any_size(
     assert_same_in_pieces(whole, decode_onewire, ONEWIRE.new_state(values), edges, values, cuts)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     spans=st.lists(
         st.sampled_from([0.5, 1, 3, 6, 10, 30, 60, 70, 100, 300, 500, 1200]), max_size=200
