@@ -1,17 +1,15 @@
 """Read CSV tables of samples as edges, in memory that does not depend on their length.
 
-A column is a channel of 0 and 1, a bus if its name ends in ``[7:0]``, or analog if its first value
-has a point. A column ``time`` with a unit (``Time [s]``, ``t_ps``) dates the rows, counted from the
-first; without one a row is a sample. Lines before the table that begin with ``;`` or ``#`` may give
-the sample rate, as sigrok writes it.
+What stands in a table, and what of it is a time, a channel, a bus or a voltage, is found by
+`csv_sniff`, with what programs and instruments are known to write (`csv_dialects`). Times are counted
+from the first row. Rows are read by pyarrow, a MiB at once, and cells that are no plain numbers by
+`csv_cells`.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +20,12 @@ from pyarrow import csv
 
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.changes import ChangeMerger
-from freezeframe.capture.files.edges import PS_PER_S, Bus, Edges
-from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES, parse_samplerate
+from freezeframe.capture.files.csv_cells import digits, iso_ps, iso_second, signed, with_units
+from freezeframe.capture.files.csv_columns import Column
+from freezeframe.capture.files.csv_sniff import HEAD_B, UNKNOWN, Layout, sniff
+from freezeframe.capture.files.edges import NO_RATE, PS_PER_S, Bus, Edges
+from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import (
-    MAX_SIGNAL_BITS,
     NO_SETTINGS,
     CaptureHeader,
     ReadSettings,
@@ -35,48 +35,20 @@ from freezeframe.capture.files.source import (
 )
 from freezeframe.capture.files.threshold import Thresholder
 
-_HEAD_B = 1 << 16
 _BLOCK_B = 1 << 20  # the longest line too
-_UNKNOWN = ["X", "x", "Z", "z", "-"]
-_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "ns": 10**9, "ps": 10**12}
-_TIME = re.compile(r"(?:time|t)(?:stamp)?\s*(?:[\[(_]\s*(s|ms|us|µs|ns|ps)\s*[\])]?)?", re.I)
-_BUS = re.compile(r"(.+?)\s*\[(\d{1,3}):(\d{1,3})\]")
-_BAD_CELL = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to .*?value (.*)")
 _LAST_S = 9_000_000
-_AFTER_LAST = " "  # the empty cell after a delimiter at the end of each line
-_EXPORTED = ("t_ps", "sample")  # the first columns of our own export; the second is no channel
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A column that is a channel or a bus: its name and the names of its bits, lowest first."""
-
-    name: str
-    bits: tuple[str, ...]
-    analog: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Where the rows begin, what the columns are, and the time column with its unit."""
-
-    header: CaptureHeader
-    skip_rows: int
-    delimiter: str
-    names: tuple[str, ...]
-    columns: tuple[_Column, ...]
-    time: str | None
-    per_s: int
+_BAD_CELL = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to .*?value (.*)")
+_WHOLE_HZ = 1e-6  # a rate so near to a whole number of Hz is that
 
 
 def read_header(path: str | Path, settings: ReadSettings = NO_SETTINGS) -> CaptureHeader:
     """Return the channels, buses and sample rate, from the first lines.
 
     Raises:
-        InputError: the file cannot be read.
-        CaptureFormatError: it is empty, or two columns have one name.
+        InputError: the file cannot be read, or a setting does not fit it.
+        CaptureFormatError: it is empty, or no text.
     """
-    return _table(path, settings).header
+    return _header(sniff(path, settings), settings)
 
 
 def read_edges(
@@ -84,87 +56,202 @@ def read_edges(
 ) -> Iterator[Edges]:
     """Yield the table as edges, in pieces that follow each other; at least one.
 
+    Settings of the layout: those of `csv_sniff`.
+
     Raises:
         InputError: the file cannot be read, holds more than ``max_samples``, or a channel cannot
             be read.
         CaptureFormatError: a cell is no number or too large, a row is cut, or time goes back; this
             comes when it is reached, so take no result before the last piece.
     """
-    settings.only("csv", ())
-    table = _table(path, settings)
-    chosen = check_probes(path, table.header, probes)
-    rate_hz = table.header.samplerate_hz
-    if rate_hz is None:
-        raise CaptureFormatError(
-            f"{path}: there is no time column and no sample rate; give it with --samplerate, for "
-            "example --samplerate 12MHz"
-        )
+    layout = sniff(path, settings)
+    header = _header(layout, settings)
+    chosen = check_probes(path, header, probes)
+    rate_hz = header.samplerate_hz or NO_RATE
     limit = settings.max_samples
-    if table.time is None and limit is None:
+    if layout.time is None and limit is None:
         limit = DEFAULT_MAX_SAMPLES
-    wanted = [column for column in table.columns if set(column.bits) & set(chosen)]
-    levels = {
-        column.name: Thresholder(settings.thresholds.get(column.name) or settings.thresholds[""])
-        for column in wanted
-        if column.analog
-    }
-    merger = ChangeMerger(chosen, rate_hz, table.header.buses)
-    rows = unknowns = end = 0
-    begin: float | None = None
-    for batch in _batches(path, table, wanted):
-        if not len(batch):
-            continue
-        value = np.zeros(len(batch), dtype=np.uint64)
-        for column in wanted:
-            cells = batch.column(column.name)
-            unknowns += cells.null_count
-            value |= _word(path, rows, column, cells, levels.get(column.name), chosen)
-        if table.time is None:
-            sample = np.arange(rows, rows + len(batch), dtype=np.int64)
-        else:
-            time = np.asarray(batch.column(table.time).to_numpy(zero_copy_only=False)) / table.per_s
-            begin = float(time[0]) if begin is None else begin
-            time = time - begin
-            if not (np.abs(time) < _LAST_S).all():
-                bad = int(np.argmin(np.abs(time) < _LAST_S))
-                raise CaptureFormatError(
-                    f"{path}: row {rows + bad + 1}: a time that is missing or later than {_LAST_S} s"
-                )
-            sample = np.asarray(np.rint(time * rate_hz), dtype=np.int64)
+    wanted = [column for column in layout.columns if set(column.bits) & set(chosen)]
+    reader = _Rows(path, layout, wanted, chosen, rate_hz, settings)
+    merger = ChangeMerger(chosen, rate_hz, header.buses)
+    end = 0
+    for sample, value in reader.read():
         end = int(sample[-1]) + 1
         check_samples(path, end, limit)
         try:
             yield from merger.feed(sample, np.full_like(value, ~np.uint64(0)), value)
         except ValueError as error:
             raise CaptureFormatError(
-                f"{path}: row {rows + error.args[1] + 1}: its time is earlier than that of the row "
-                "before; sort the table by time"
+                f"{path}: row {reader.rows - len(sample) + error.args[1] + 1}: its time is earlier than "
+                "that of the row before; sort the table by time"
             ) from None
-        rows += len(batch)
         if settings.progress is not None:
-            settings.progress(rows, 0)
-    if not rows:
+            settings.progress(reader.rows, 0)
+    if not reader.rows:
         raise CaptureFormatError(f"{path}: there is no row after the names of the columns")
     yield from merger.finish(end)
-    unknowns += sum(level.not_numbers for level in levels.values())
-    if unknowns:
-        settings.say(f"{path}: {unknowns} cells with x or z are read as 0")
+    reader.say()
 
 
-def first_lines(path: str | Path) -> list[str]:
-    """Return the lines of the first 64 KiB; the last may be cut.
+class _Rows:
+    """The rows of a table: for each its sample, and the word of the channels that are wanted."""
 
-    Raises:
-        InputError: the file cannot be read.
-    """
-    return first_bytes(path, _HEAD_B).decode("utf-8-sig", "replace").splitlines()
+    def __init__(
+        self,
+        path: str | Path,
+        layout: Layout,
+        wanted: Sequence[Column],
+        chosen: Sequence[str],
+        rate_hz: int,
+        settings: ReadSettings,
+    ) -> None:
+        self._path, self._layout, self._wanted, self._chosen = path, layout, wanted, chosen
+        self._rate_hz, self._settings = rate_hz, settings
+        self._levels = {
+            column.key: Thresholder(settings.thresholds.get(column.name) or settings.thresholds[""])
+            for column in wanted
+            if column.analog
+        }
+        self._begin: float | None = None
+        self.rows = self._unknowns = self._equal = 0
+        self._last = -1
+
+    def read(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]]:
+        """Yield samples and words of some rows, which are counted in ``rows``."""
+        types = {column.key: _arrow_type(column) for column in self._wanted}
+        time = self._layout.time
+        if time is not None:
+            types[time.key] = pa.float64() if time.kind == "number" else pa.string()
+        batches = record_batches(
+            self._path,
+            self._layout.skip_rows,
+            self._layout.delimiter,
+            self._layout.keys,
+            types,
+            self._layout.decimal,
+        )
+        for batch in batches:
+            if not len(batch):
+                continue
+            value = np.zeros(len(batch), dtype=np.uint64)
+            for column in self._wanted:
+                value |= self._word(column, batch.column(column.key))
+            sample = self._samples(batch)
+            self._equal += int((np.diff(sample, prepend=self._last) == 0).sum())
+            self._last = int(sample[-1])
+            self.rows += len(batch)
+            yield sample, value
+
+    def say(self) -> None:
+        """Say what had to be assumed of the rows that were read."""
+        unknowns = self._unknowns + sum(level.not_numbers for level in self._levels.values())
+        if unknowns:
+            self._settings.say(f"{self._path}: {unknowns} cells with x or z are read as 0")
+        if self._equal:
+            self._settings.say(
+                f"{self._path}: {self._equal} rows are at the time of the row before, of which nothing is "
+                "left: the times of the table are too coarse; with --format csv:time=none and "
+                "--samplerate a row is a sample"
+            )
+
+    def _samples(self, batch: pa.RecordBatch) -> npt.NDArray[np.int64]:
+        time, rows = self._layout.time, len(batch)
+        index = np.arange(self.rows, self.rows + rows, dtype=np.int64)
+        if self._layout.spacing_s:
+            if _is_whole(1 / self._layout.spacing_s, self._rate_hz):
+                return index
+            return np.rint(index * (self._layout.spacing_s * self._rate_hz)).astype(np.int64)
+        if time is None:
+            return index
+        cells = batch.column(time.key)
+        if time.kind == "iso":
+            if self._begin is None:
+                self._begin = float(iso_second(cells[0].as_py())) if cells[0].as_py() else 0.0
+                self._begin_ps = max(0, int(iso_ps(cells[:1], int(self._begin))[0]))
+            ps = iso_ps(cells, int(self._begin))
+            self._check_times(ps >= 0)
+            ps = ps - self._begin_ps
+            if self._rate_hz == PS_PER_S:
+                return ps
+            return np.rint(ps.astype(np.float64) * (self._rate_hz / PS_PER_S)).astype(np.int64)
+        if time.kind == "units":
+            at = with_units(cells, self._layout.decimal)
+        else:
+            at = np.asarray(cells.to_numpy(zero_copy_only=False)) / time.per_s
+        self._begin = float(at[0]) if self._begin is None else self._begin
+        at = at - self._begin
+        self._check_times(np.abs(at) < _LAST_S)
+        return np.asarray(np.rint(at * self._rate_hz), dtype=np.int64)
+
+    def _check_times(self, good: npt.NDArray[np.bool_]) -> None:
+        if not good.all():
+            raise CaptureFormatError(
+                f"{self._path}: row {self.rows + int(np.argmin(good)) + 1}: a time that is missing or "
+                f"later than {_LAST_S} s"
+            )
+
+    def _word(self, column: Column, cells: Any) -> npt.NDArray[np.uint64]:
+        """Return the bits of a column at the places of the channels that are wanted."""
+        if column.analog:
+            volts = (
+                with_units(cells, self._layout.decimal)
+                if column.with_units
+                else np.asarray(cells.to_numpy(zero_copy_only=False), dtype=np.float64)
+            )
+            number = self._levels[column.key].feed(volts * column.volts)
+        else:
+            number = self._number(column, cells)
+        word = np.zeros(len(number), dtype=np.uint64)
+        for bit, name in enumerate(column.bits):
+            if name in self._chosen:
+                to = np.uint64(self._chosen.index(name))
+                word |= (number >> np.uint64(bit) & np.uint64(1)) << to
+        return word
+
+    def _number(self, column: Column, cells: Any) -> npt.NDArray[np.uint64]:
+        name, width = column.name, len(column.bits)
+        if column.base == -10:
+            try:
+                return signed(cells, width)
+            except pa.ArrowInvalid as error:
+                raise self._no_number(column, cells, 0, str(error)) from None
+        if column.base == 10:
+            self._unknowns += cells.null_count
+            number = np.asarray(cells.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.uint64)
+        else:
+            number, unknown, bad = digits(cells, column.base)
+            self._unknowns += int(unknown.sum())
+            if bad >= 0:
+                raise self._no_number(column, cells, bad, f"of base {column.base}")
+        most = (1 << width) - 1
+        if int(number.max()) > most:
+            bad = int(np.argmax(number > most))
+            raise CaptureFormatError(
+                f"{self._path}: row {self.rows + bad + 1}: {name} is {int(number[bad])}; it has "
+                f"{width} bits, 0..{most}. A bus is named {name}[7:0], and analog values need a point in "
+                "one of the first rows"
+            )
+        return number
+
+    def _no_number(self, column: Column, cells: Any, row: int, why: str) -> CaptureFormatError:
+        return CaptureFormatError(
+            f"{self._path}: row {self.rows + row + 1}: {column.name} is {str(cells[row].as_py())[:40]!r}, "
+            f"not a number {why[:80]}"
+        )
 
 
 def record_batches(
-    path: str | Path, skip_rows: int, delimiter: str, names: Sequence[str], types: dict[str, Any]
+    path: str | Path,
+    skip_rows: int,
+    delimiter: str,
+    keys: Sequence[str],
+    types: dict[str, Any],
+    decimal: str = ".",
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows with the columns of ``types``, in pieces of about a MiB of text.
 
+    Args:
+        keys: what all columns are called; in messages, without a number and colon before.
     Raises:
         CaptureFormatError: a cell has not the type of its column, or a row not all columns.
     """
@@ -175,14 +262,16 @@ def record_batches(
                 use_threads=False,
                 block_size=_BLOCK_B,
                 skip_rows=skip_rows,
-                column_names=list(names),
+                column_names=list(keys),
+                encoding="utf8" if _is_utf8(path) else "latin1",
             ),
             csv.ParseOptions(delimiter=delimiter),
             csv.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
-                null_values=_UNKNOWN,
+                null_values=list(UNKNOWN),
                 strings_can_be_null=False,
+                decimal_point=decimal,
             ),
         ) as reader:
             yield from reader
@@ -192,154 +281,54 @@ def record_batches(
             why = f"a line is longer than {_BLOCK_B} B"
         cell = _BAD_CELL.fullmatch(why)
         if cell:  # it counts columns from 0, and lines with those that were skipped
-            name = names[int(cell[1])]
+            name = re.sub(r"^\d+:", "", keys[int(cell[1])])
             why = f"line {cell[2]}: {name} is {cell[3]}, not a number that can stand there"
         raise CaptureFormatError(f"{path}: {why}; no table of samples, or damaged") from None
 
 
-def _batches(
-    path: str | Path, table: _Table, wanted: Sequence[_Column]
-) -> Iterator[pa.RecordBatch]:
-    types: dict[str, Any] = {
-        column.name: pa.float64() if column.analog else pa.uint64() for column in wanted
-    }
-    if table.time is not None:
-        types[table.time] = pa.float64()
-    return record_batches(path, table.skip_rows, table.delimiter, table.names, types)
+def _is_utf8(path: str | Path) -> bool:
+    head = first_bytes(path, HEAD_B)
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        return error.start >= len(head) - 3
+    return True
 
 
-def _word(
-    path: str | Path,
-    rows: int,
-    column: _Column,
-    cells: Any,
-    level: Thresholder | None,
-    chosen: Sequence[str],
-) -> npt.NDArray[np.uint64]:
-    """Return the bits of a column at the places of the channels that are wanted."""
-    if level is not None:
-        number = level.feed(np.asarray(cells.to_numpy(zero_copy_only=False), dtype=np.float64))
-    else:
-        number = np.asarray(cells.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.uint64)
-        most = (1 << len(column.bits)) - 1
-        if int(number.max()) > most:
-            bad = int(np.argmax(number > most))
-            raise CaptureFormatError(
-                f"{path}: row {rows + bad + 1}: {column.name} is {int(number[bad])}; it has "
-                f"{len(column.bits)} bits, 0..{most}. A bus is named {column.name}[7:0], and analog "
-                f"values need a point in the first row"
-            )
-    word = np.zeros(len(number), dtype=np.uint64)
-    for bit, name in enumerate(column.bits):
-        if name in chosen:
-            word |= (number >> np.uint64(bit) & np.uint64(1)) << np.uint64(chosen.index(name))
-    return word
+def _arrow_type(column: Column) -> pa.DataType:
+    if column.analog:
+        return pa.string() if column.with_units else pa.float64()
+    return pa.uint64() if column.base == 10 else pa.string()
 
 
-def _plain_lines(path: str | Path) -> list[str]:
-    """Return the first lines of a file that is text, with those that name its columns whole."""
-    head = first_bytes(path, _HEAD_B)
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise CaptureFormatError(f"{path}: is text in UTF-16; save it as UTF-8 or plain text")
-    if b"\0" in head:
-        raise CaptureFormatError(
-            f"{path}: byte {head.index(0):#x}: a byte 00; this is no text, so no table"
-        )
-    if len(head) == _HEAD_B and b"\n" not in head and b"\r" not in head:
-        raise CaptureFormatError(
-            f"{path}: the first line is longer than {_HEAD_B} B; no table of samples"
-        )
-    return first_lines(path)
+def _is_whole(rate: float, rate_hz: int) -> bool:
+    return abs(rate - rate_hz) <= _WHOLE_HZ * rate
 
 
-def _table(path: str | Path, settings: ReadSettings) -> _Table:
-    lines = _plain_lines(path)
-    rate_hz: int | None = None
-    skip = 0
-    listed: list[str] = []
-    for line in lines:
-        if line.strip() and line.lstrip()[0] not in ";#":
-            break
-        match = re.search(r"sample\s?rate\W+([\d.]+ ?[kKmMgG]?(?:[hH][zZ])?)", line, re.I)
-        if match:
-            rate_hz = parse_samplerate(match[1])
-        match = re.match(r"\s*;\s*Channels \(\d+/\d+\):(.*)", line)
-        if match:
-            listed = [name.strip() for name in match[1].split(",")]
-        skip += 1
-    rest = lines[skip : skip + 2]
-    if not rest:
-        raise CaptureFormatError(f"{path}: there is no line with columns in it; the file is empty")
-    delimiter = max(",;\t", key=rest[0].count)
-    head = _cells(rest[0], delimiter)
-    if len(head) > 1 and not head[-1]:
-        head[-1] = _AFTER_LAST  # each line ends with a delimiter
-    named = any(not _is_number(cell) for cell in head)
-    names = tuple(head) if named else tuple(str(place) for place in range(len(head)))
-    if set(names) == {"logic"} and len(listed) == len(names):
-        names = tuple(listed)  # sigrok names columns by their kind, and channels above
-    values = _cells(rest[-1], delimiter)
-    for name, count in Counter(names).items():
-        if not name or count > 1:
-            what = f"{count} columns are named {name!r}" if name else "a column has no name"
-            raise CaptureFormatError(f"{path}: line {skip + 1}: {what}; give each its own name")
-    time, per_s = None, 1
-    columns: list[_Column] = []
-    refused: dict[str, str] = {}
-    for place, name in enumerate(names):
-        match = _TIME.fullmatch(name)
-        if match and time is None and named:
-            if not match[1] and rate_hz is not None:
-                # sigrok chooses the unit by the sample rate, and does not write it.
-                raise CaptureFormatError(
-                    f"{path}: line {skip + 1}: column {name} has no unit; write for instance "
-                    f"{name} [us]"
-                )
-            time, per_s = name, _PER_S[(match[1] or "s").lower()]
-            continue
-        if name == _AFTER_LAST or (place == 1 and names[:2] == _EXPORTED):
-            continue
-        value = values[place] if place < len(values) else ""
-        bus = _BUS.fullmatch(name)
-        if bus:
-            left, right = int(bus[2]), int(bus[3])
-            width = abs(left - right) + 1
-            step = 1 if left >= right else -1
-            if width > MAX_SIGNAL_BITS:
-                refused[bus[1]] = f"it has {width} bits; 1 to {MAX_SIGNAL_BITS} are read"
-            else:
-                bits = tuple(f"{bus[1]}[{right + step * bit}]" for bit in range(width))
-                columns.append(_Column(name, bits, False))
-        elif name in settings.thresholds or re.fullmatch(r"[+-]?\d*\.\d*(?:[eE][+-]?\d+)?", value):
-            if name in settings.thresholds or "" in settings.thresholds:
-                columns.append(_Column(name, (name,), True))
-            else:
-                refused[name] = f"it is analog; give --threshold {name}=HIGH/LOW in volts"
-        else:
-            columns.append(_Column(name, (name,), False))
-    channels = tuple(bit for column in columns for bit in column.bits)
-    buses = tuple(
-        Bus(column.name.partition("[")[0].strip(), column.bits)
-        for column in columns
-        if len(column.bits) > 1
-    )
-    rate_hz = settings.samplerate_hz or rate_hz or (PS_PER_S if time else None)
-    header = CaptureHeader(
+def _header(layout: Layout, settings: ReadSettings) -> CaptureHeader:
+    rate_hz = settings.samplerate_hz or layout.rate_hz
+    if rate_hz is None and layout.spacing_s:
+        rate = 1 / layout.spacing_s
+        rate_hz = round(rate) if rate >= 0.5 and _is_whole(rate, round(rate)) else PS_PER_S
+    if rate_hz is None and layout.time is not None:
+        rate_hz = PS_PER_S
+    columns = layout.columns
+    return CaptureHeader(
         "csv",
-        channels,
+        tuple(bit for column in columns for bit in column.bits),
         rate_hz,
-        buses,
-        refused,
-        spans_time=time is not None,
+        tuple(
+            Bus(column.name.partition("[")[0].strip(), column.bits)
+            for column in columns
+            if len(column.bits) > 1
+        ),
+        layout.refused,
+        spans_time=layout.time is not None,
         analog=tuple(column.name for column in columns if column.analog),
+        aliases={
+            full: column.name
+            for column in columns
+            if (full := column.key.partition(":")[2]) != column.name
+        },
+        understood=layout.understood,
     )
-    return _Table(header, skip + named, delimiter, names, tuple(columns), time, per_s)
-
-
-def _cells(line: str, delimiter: str) -> list[str]:
-    return [cell.strip().strip('"') for cell in line.split(delimiter)]
-
-
-def _is_number(cell: str) -> bool:
-    number = r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)"
-    return bool(re.fullmatch(number, cell)) or cell in _UNKNOWN

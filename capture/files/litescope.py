@@ -21,8 +21,9 @@ import pyarrow.compute as pc
 
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.changes import ChangeMerger
-from freezeframe.capture.files.csv_table import first_lines, record_batches
-from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.csv_sniff import first_lines
+from freezeframe.capture.files.csv_table import record_batches
+from freezeframe.capture.files.edges import NO_RATE, Edges
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import (
     MAX_SIGNAL_BITS,
@@ -65,7 +66,7 @@ def read_edges(
     Raises:
         InputError: the file cannot be read, holds more than ``max_samples``, or a channel cannot
             be read.
-        CaptureFormatError: it is damaged, or there is no sample rate.
+        CaptureFormatError: it is damaged.
     """
     settings.only("litescope", ())
     lines = first_lines(path)
@@ -73,13 +74,13 @@ def read_edges(
     header = _header(path, signals, settings)
     chosen = check_probes(path, header, probes)
     if header.samplerate_hz is None:
-        raise CaptureFormatError(
-            f"{path}: a LiteScope dump of this kind has no sample rate; give that of its lines with "
-            "--samplerate: twice the clock of the scope"
+        settings.say(
+            f"{path}: a LiteScope dump of this kind has no sample rate; that of its lines is twice the "
+            "clock of the scope"
         )
     place = {name: bit for bit, name in enumerate(chosen)}
     wanted = [signal for signal in signals if set(bit_names(signal, signal.name)) & set(chosen)]
-    merger = ChangeMerger(chosen, header.samplerate_hz, header.buses)
+    merger = ChangeMerger(chosen, header.samplerate_hz or NO_RATE, header.buses)
     rows = unknowns = 0
     numbers = _csv(path, signals, wanted) if _is_csv(lines) else _json(path, wanted)
     for columns, unknown in numbers:

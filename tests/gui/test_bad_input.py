@@ -113,7 +113,7 @@ CASES: dict[str, tuple[str, Callable[[Path], object], tuple[str, ...], str]] = {
     "archive cut": ("a.sr", cut_archive, UART, "it was cut short, copy it again"),
     "chunk missing": ("a.sr", lost_chunk, UART, "logic-1-2 is missing"),
     "duplicate names in a session": ("a.sr", duplicate, UART, "rx#1, rx#2"),
-    "duplicate names in a table": ("a.csv", text("rx,rx\n0,1\n"), UART, "2 columns are named 'rx'"),
+    "duplicate names in a table": ("a.csv", text("rx,rx\n0,1\n"), UART, "rx#1, rx#2"),
     "variable of four gigabits": (
         "a.vcd",
         text("$timescale 1 ns $end\n$var wire 4294967296 ! rx $end\n$enddefinitions $end\n#0\n"),

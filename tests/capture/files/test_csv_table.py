@@ -11,7 +11,7 @@ import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.csv_table import read_edges, read_header
-from freezeframe.capture.files.edges import Edges, join
+from freezeframe.capture.files.edges import NO_RATE, Edges, join
 from freezeframe.capture.files.sigrok_sr import read_edges as read_sr
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.threshold import Threshold
@@ -110,18 +110,14 @@ BAD = {
     "text far behind": ("a,b\n" + "0,1\n" * 900_000 + "x1,0\n", r"line 900002: a is 'x1', not a"),
     "text below comments": ("; x\n; y\na,b\n0,1\n0,-1\n", "line 5: b is '-1', not a number"),
     "empty cell": ("a,b\n0,1\n0,\n", "line 3: b is '', not a number"),
-    "no name": ("a,,b\n0,1,0\n", "line 1: a column has no name; give each its own name"),
     "no text": ("a,b\n0,1\n\0\0\0", "byte 0x8: a byte 00; this is no text, so no table"),
     "long first line": ("a," * 40_000, "the first line is longer than 65536 B"),
     "cut row": ("a,b\n0,1\n0\n", "Expected 2 columns, got 1"),
     "too large": ("a,b\n0,1\n0,5\n", r"row 2: b is 5; it has 1 bits, 0\.\.1\. A bus is named b\[7"),
-    "same names": ("a,a\n0,1\n", "2 columns are named 'a'; give each its own name"),
     "time back": ("time,a\n0,0\n3,1\n2,0\n", "row 3: its time is earlier than that of the row"),
     "time late": ("time,a\n0,0\n1e300,1\n", "row 2: a time that is missing or later"),
     "time none": ("time,a\n0,0\nx,1\n", "row 2: a time that is missing"),
     "long line": ("a,b\n0,1\n" + "0" * 3_000_000 + ",1\n", "a line is longer than 1048576 B"),
-    "no unit": ("; Samplerate: 1 MHz\nTime,a\n2,0\n4,1\n", r"Time has no unit; .* Time \[us\]"),
-    "no rate": ("a,b\n0,1\n", "no time column and no sample rate; give it with --samplerate"),
 }
 
 
@@ -130,9 +126,19 @@ def test_damage_is_one_clear_error(tmp_path: Path, what: str) -> None:
     text, message = BAD[what]
     path = write(tmp_path, text)
     with pytest.raises(CaptureFormatError, match=message) as caught:
-        read(path, **({} if what == "no rate" or "time" in what else MHZ))
+        read(path, **({} if "time" in what else MHZ))
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+def test_columns_of_one_name_or_none_have_their_numbers_too(tmp_path: Path) -> None:
+    edges = read(write(tmp_path, "a,,a\n0,1,0\n1,1,1\n"))
+    assert edges.channels == ("a#1", "#2", "a#3")
+
+
+def test_without_a_rate_times_are_numbers_of_rows(tmp_path: Path) -> None:
+    edges = read(write(tmp_path, "a,b\n0,1\n1,1\n"))
+    assert (edges.samplerate_hz, edges.t_ps().tolist()) == (NO_RATE, [0, 1])
 
 
 def test_text_of_two_bytes_a_character_is_named(tmp_path: Path) -> None:

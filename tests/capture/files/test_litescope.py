@@ -8,7 +8,7 @@ import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files import open as any_format
-from freezeframe.capture.files.edges import Edges, join
+from freezeframe.capture.files.edges import NO_RATE, Edges, join
 from freezeframe.capture.files.litescope import is_dump, read_edges, read_header
 from freezeframe.capture.files.source import ReadSettings
 from tests.capture.files.test_vcd import pairs
@@ -104,11 +104,14 @@ def test_damage_is_one_clear_error(tmp_path: Path, what: str) -> None:
     assert str(caught.value).startswith(str(path))
 
 
-def test_a_rate_is_needed_and_samples_are_limited(tmp_path: Path) -> None:
+def test_a_rate_is_not_in_it_and_samples_are_limited(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"a": [1, 0, 1], "b": [5]}')
-    with pytest.raises(CaptureFormatError, match="--samplerate: twice the clock of the scope"):
-        read(path, settings=ReadSettings())
+    notes: list[str] = []
+    assert read(path, settings=ReadSettings(note=notes.append)).samplerate_hz == NO_RATE
+    assert notes == [
+        f"{path}: a LiteScope dump of this kind has no sample rate; that of its lines is twice the clock of the scope"
+    ]
     with pytest.raises(InputError, match="holds at least 3 samples, more than the 2 allowed"):
         read(path, settings=ReadSettings(samplerate_hz=1, max_samples=2))
     assert pairs(read(path)) == [(0, 0b1011), (1, 0b1010), (2, 0b1011)]
