@@ -5,3 +5,4 @@ from __future__ import annotations
 GHW_MARK = b"GHDLwave"
 SALEAE_MARK = b"<SALEAE>"
 ZIP_MARK = b"PK\x03\x04"
+WAV_MARK = b"RIFF"

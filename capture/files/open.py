@@ -16,8 +16,9 @@ from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.as_given import named_as_given
 from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.foreign import foreign
 from freezeframe.capture.files.fst_sections import HEADER_MARK, PACKED_MARK
-from freezeframe.capture.files.marks import GHW_MARK, SALEAE_MARK, ZIP_MARK
+from freezeframe.capture.files.marks import GHW_MARK, SALEAE_MARK, WAV_MARK, ZIP_MARK
 from freezeframe.capture.files.packed import is_packed, unpacked
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.source import (
@@ -35,6 +36,9 @@ FORMATS: Mapping[str, str] = {
     "fst": "fast signal trace (.fst)",
     "ghw": "GHDL waveform (.ghw)",
     "csv": "table of samples, or of times and values (.csv)",
+    "dsl": "capture of DSView (.dsl)",
+    "isf": "Tektronix waveform (.isf)",
+    "wav": "sound, or signals recorded as such (.wav)",
     "saleae": "Saleae Logic 2 binary export, a file or a folder (.bin)",
     "litescope": "LiteScope dump (.csv, .json)",
     "binary": "raw samples; needs channels=N,rate=HZ",
@@ -55,14 +59,16 @@ _FOLDERS: Mapping[str, Callable[[Path], object]] = {  # and what says whether a 
     "saleae": code("freezeframe.capture.files.saleae:channel_files"),
 }
 _MARKS = {
-    ZIP_MARK: "sr",
+    WAV_MARK: "wav",
     SALEAE_MARK: "saleae",
     GHW_MARK: "ghw",
     HEADER_MARK: "fst",
     PACKED_MARK: "fst",
 }
 _is_litescope: Callable[[Path], bool] = code("freezeframe.capture.files.litescope:is_dump")
-_BY_NAME = {".sr": "sr", ".vcd": "vcd", ".fst": "fst", ".csv": "csv", ".tsv": "csv"}
+_is_isf: Callable[[bytes], bool] = code("freezeframe.capture.files.isf:is_isf")
+_is_dsl: Callable[[Path], bool] = code("freezeframe.capture.files.dsl:is_dsl")
+_BY_NAME = {".sr": "sr", ".vcd": "vcd", ".fst": "fst", ".csv": "csv", ".tsv": "csv", ".isf": "isf"}
 
 
 class _Format(Protocol):
@@ -112,15 +118,24 @@ def find_format(path: str | Path) -> str:
             f"{path}: holds packets, not samples; freezeframe decode {path} says what is in them"
         )
     by_name = _BY_NAME.get(place.suffix.lower())
+    if head.startswith(ZIP_MARK):
+        unread = foreign(path) if by_name is None else ""
+        if not unread:
+            return "dsl" if _is_dsl(place) else "sr"
+        raise InputError(f"{path}: {unread}")
     for mark, name in _MARKS.items():
         if head.startswith(mark):
             return name
     if head.lstrip().startswith(b"$"):
         return "vcd"
+    if b"BYT_N" in head.upper() and _is_isf(head):
+        return "isf"
     if b"\0" not in head and by_name in (None, "csv") and _is_litescope(place):
         return "litescope"
     if by_name is not None:
         return by_name
+    if unread := foreign(path):
+        raise InputError(f"{path}: {unread}")
     what = f"it begins with {head[:8].hex(' ')}" if head else "it is empty"
     raise InputError(
         f"{path}: no format is recognised ({what}); say --format {', '.join(FORMATS)}, raw samples "

@@ -51,7 +51,7 @@ class Commands(QObject):
             self._window,
             "Open",
             "",
-            "Captures (*.sr *.vcd *.fst *.ghw *.csv *.bin *.json);;All files (*)",
+            "Captures (*.sr *.vcd *.fst *.ghw *.csv *.bin *.json *.dsl *.isf *.wav *.gz *.xz *.zst);;All files (*)",
         )
         for path in paths:
             self._window.open(path)

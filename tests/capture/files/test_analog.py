@@ -127,10 +127,11 @@ def test_more_voltages_than_allowed_are_refused(tmp_path: Path) -> None:
         list(read_edges(path, None, settings))
 
 
-def test_a_logic_and_an_analog_channel_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_a_logic_and_an_analog_channel_of_one_name_have_their_numbers_too(tmp_path: Path) -> None:
     path = session(tmp_path / "a.sr", LOGIC.replace("=A0", "=D0"), {"logic-1-1": b"\0"})
-    with pytest.raises(CaptureFormatError, match="a logic and an analog channel are named 'D0'"):
-        read_header(path)
+    header = read_header(path)
+    assert header.channels == ("D0#1", "D1")
+    assert set(header.refused) == {"D0#3", "A1"}
 
 
 def dump(tmp_path: Path, values: Sequence[str]) -> Path:
