@@ -50,7 +50,7 @@ BESIDE = """What tshark 4.0 cannot read, and what the captures beside it therefo
 - MPA frames that do not begin and end with a segment.
 
 By default it also takes short Sends for RPC over RDMA, fails on them, and loses the FPDUs behind them in the packet;
-and segments out of order need `tcp.reassemble_out_of_order`."""
+port 57000 it takes for IRC; and segments out of order need `tcp.reassemble_out_of_order`."""
 _SHARED: dict[str, Any] = {"reject": False, "streaming_B": (0, 0), "wants_markers": (False, False)}
 
 

@@ -65,6 +65,7 @@ def read_rows(path: Path) -> list[Row]:
     command = [TSHARK, "-r", str(path), "-Y", "iwarp_ddp_rdmap", "-T", "fields"]
     # Protocols over RDMA take short Sends for their own, fail on them, and lose the FPDUs behind in the packet.
     command += ["--disable-protocol", "rpcordma", "--disable-protocol", "smb_direct"]
+    command += ["--disable-protocol", "irc"]  # it has port 57000
     command += ["-o", "tcp.reassemble_out_of_order:TRUE"]
     command += ["-o", "iwarp_ddp_rdmap.reassemble_iwarp_rdma_send:FALSE"]
     command += ["-E", "occurrence=a", "-E", "aggregator=;", "-E", "separator=/t"]
