@@ -173,7 +173,7 @@ class _Bytes(io.BytesIO):
 
 def _blocks(data: bytes) -> Iterable[PacketBlock]:
     try:
-        file = PacketFile(_Bytes(data), "input", len(data) or 1, chunk_B=1 << 20)  # type: ignore[arg-type]
+        file = PacketFile(_Bytes(data), "input", len(data) or 1, chunk_B=1 << 20)
     except CaptureFormatError:
         return
     yield from file

@@ -185,7 +185,7 @@ def unfounded(tables: Tables, truth: Truth) -> list[str]:
 
     The breach itself may be found or not, and then again behind it; what is never whole has no place to compare.
     """
-    (breach,) = truth.breaches or [None]
+    breach = truth.breaches[0] if truth.breaches else None
     out, named = [], False
     for row in breaches_found(tables):
         where = f"{row['error']} at {row['source']} {row['position']}, packet {row['packet']}"
