@@ -25,7 +25,7 @@ class Stretches:
     def width_ps(self) -> int:
         """Return how long each is: rounded up to three digits, so that all may reach a little further."""
         least = max(1, -(-(self.end_ps - self.begin_ps) // self.count))
-        step = 10 ** max(0, len(str(least)) - 3)
+        step: int = 10 ** max(0, len(str(least)) - 3)
         return -(-least // step) * step
 
     def place(self, t_ps: Int64) -> Int64:

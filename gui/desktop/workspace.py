@@ -21,6 +21,7 @@ from freezeframe.decoders.guess.propose import guess
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.gui.desktop.notes import NoteBook, notes_path, read_notes, write_notes
 from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.beside import place_by_clock
 from freezeframe.gui.desktop.sources.capture import load_capture
 from freezeframe.gui.desktop.sources.card import load_card
 from freezeframe.gui.desktop.sources.choice import kind_of
@@ -251,6 +252,7 @@ class Workspace(QObject):
         if isinstance(part, NoteBook):
             self.books[key] = part
         elif isinstance(part, Opened):
+            place_by_clock(part, list(self.sources.values()))
             self._put(part)
             self.books.setdefault(key, NoteBook(None))
             self.added.emit(key)

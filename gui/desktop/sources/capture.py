@@ -11,6 +11,7 @@ import pandas as pd
 from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.analyzers.wall_clock import wall_clock_of
 from freezeframe.capture.errors import CaptureFormatError, FreezeframeError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
@@ -20,6 +21,7 @@ from freezeframe.gui.desktop.sources.analysis_tracks import result_tables, resul
 from freezeframe.gui.desktop.sources.capture_tracks import finding_track, recording_tracks
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, Track
+from freezeframe.gui.moments import first_freeze
 from freezeframe.gui.plots.throughput import throughput_series
 from freezeframe.gui.text import folder_title
 
@@ -52,6 +54,7 @@ def load_capture(
     trace = _trace(folder)
     progress.check()
     name = folder_title(path)
+    freeze = first_freeze(folder, trace)
     opened = Opened(
         key,
         name,
@@ -63,6 +66,9 @@ def load_capture(
         facts=facts_of(folder),
         folder=folder,
         trace=trace,
+        wall_clock=wall_clock_of(
+            folder.manifest.get("history", []), None if freeze is None else freeze.t_ps
+        ),
     )
     part = Part(
         tracks=[*recording_tracks(key, name, folder, trace), *_sampler(key, name, folder, trace)]

@@ -14,6 +14,7 @@ from freezeframe.analyzers.card.frames import in_frames, packets_frame, words_fr
 from freezeframe.analyzers.card.view import CardsView, run_analysis
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
+from freezeframe.analyzers.wall_clock import wall_clock_of
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.event_log import EventLog, decode_log, entry_text, log_table
@@ -57,6 +58,9 @@ def load_card(
     name = folder_title(path)
     logs = [decode_log(card.recording, card.times) for card in view.cards]
     tables = {table.key: table for table in _tables(view, logs)}
+    # Several cards have a time of their own each: no one moment is that of all.
+    freeze = card_freeze(view.cards[0]) if len(view.cards) == 1 else None
+    frozen_ps = None if freeze is None else freeze.t_ps
     remarks = list(folder.lost)
     if len(view.cards) > 1:
         remarks.append(
@@ -78,6 +82,7 @@ def load_card(
         remarks=remarks,
         facts=_facts(folder),
         cards=view,
+        wall_clock=wall_clock_of(folder.manifest.get("history", []), frozen_ps),
     )
     opened.absorb(Part(tracks=list(_tracks(key, name, view, tables))))
     progress.give(opened)

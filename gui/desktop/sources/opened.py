@@ -17,6 +17,7 @@ import pandas as pd
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.view import CardsView
 from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.wall_clock import WallClock
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.evidence import AROUND_PS
@@ -79,7 +80,7 @@ class Opened:
         tables: by key, in the order they are offered. ``shown_by`` says which table a track shows.
         remarks: what a reader should know: losses, doubts of times, what an analysis lacks.
         specs: the decoders that samples were decoded with.
-        epoch_ns: when its time 0 was, since 1970 UTC; None where that is not known.
+        wall_clock: when its time 0 was; None where that is not known.
         around_ps: what is shown before and after the evidence of a finding.
         loaded: whether all of it is there; a capture is shown while its analyses still run.
     """
@@ -103,7 +104,7 @@ class Opened:
     cards: CardsView | None = None
     answer: str = "no finding: nothing in the recording contradicts a card without a fault"
     offset_ps: int = 0
-    epoch_ns: int | None = None
+    wall_clock: WallClock | None = None
     around_ps: int = AROUND_PS
     loaded: bool = False
 

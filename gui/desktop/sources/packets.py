@@ -17,6 +17,7 @@ from freezeframe.analyzers.packets.names import connection_title, sides_of
 from freezeframe.analyzers.packets.rates import Rates
 from freezeframe.analyzers.packets.reduced import Stretches
 from freezeframe.analyzers.packets.survey import SeenConnection, Survey, survey_packets
+from freezeframe.analyzers.wall_clock import WallClock
 from freezeframe.capture.packets.source import packet_blocks
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.iwarp import IWARP
@@ -87,7 +88,7 @@ def load_packets(
         findings=findings,
         remarks=_remarks(path, survey, chosen, rows),
         facts=_facts(survey),
-        epoch_ns=survey.epoch_ns or None,
+        wall_clock=WallClock(survey.epoch_ns, 0) if survey.epoch_ns else None,
         around_ps=max(AROUND_PS, (survey.end_ps - survey.begin_ps) // _AROUND),
         answer=_answer(survey),
     )
