@@ -43,7 +43,7 @@ def fpdu_schema() -> pa.Schema:
     ``t_end_ps`` and ``packet`` of its last. ``number``: from 1, over the whole capture. ``position``: of its first
     octet in the stream of its side, a marker right before it counted with it; 0 is the first octet after SYN.
     ``length_B``: ULPDU_Length. ``verdict`` on the CRC: good, bad, off (none is in force, or none that is known to be),
-    cut (the capture does not have all octets); ``reason``: why it is likely bad, and ``flipped_bit`` the bit counted
+    cut (the capture does not have all octets); ``error``: why it is likely bad, and ``flipped_bit`` the bit counted
     from ``position``, bit 0 the lowest of the first octet, -1 where it was not one. Untagged segments have ``queue``,
     ``msn``, ``mo`` and the ``invalidated`` STag, tagged ones ``stag`` and ``to``; null where the segment is of the
     other sort, or its header is not there. ``to`` is a bit pattern. ``payload``: where it was asked for.
@@ -55,7 +55,7 @@ def fpdu_schema() -> pa.Schema:
             "markers": pa.int16(), "tagged": pa.bool_(), "last": pa.bool_(), "ddp_version": pa.uint8(),
             "rdmap_version": pa.uint8(), "opcode": pa.uint8(), "stag": pa.uint32(), "to": pa.int64(),
             "invalidated": pa.uint32(), "queue": pa.uint32(), "msn": pa.uint32(), "mo": pa.uint32(), "crc": pa.uint32(),
-            "crc_expected": pa.uint32(), "verdict": name_type(), "reason": name_type(), "flipped_bit": pa.int32(),
+            "crc_expected": pa.uint32(), "verdict": name_type(), "flipped_bit": pa.int32(),
             "payload": pa.binary(),
         }
     )  # fmt: skip
@@ -92,7 +92,6 @@ def fpdu_table(rows: Rows, connections: Connections, sources: Sources, kernel: A
         "crc": _some(of["crc"], ~cut),
         "crc_expected": _some(of["crc_expected"], ~cut),
         "verdict": names(of["verdict"], VERDICTS, checked=False),
-        "reason": names(bad, REASONS, checked=False),
         "flipped_bit": _numbers(of["flip"]),
         "payload": _payload(rows, kernel),
     }

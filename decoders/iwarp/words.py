@@ -155,7 +155,7 @@ def _fpdu_texts(row: Mapping[str, Any], who: str) -> Texts:
     last = ", last" if row["last"] else ""
     verdict = {
         "good": "", "off": ", CRC off", "cut": ", not whole in the capture",
-        "bad": f", CRC {row['crc'] or 0:#010x} expected {row['crc_expected'] or 0:#010x}: {row['reason']}",
+        "bad": f", CRC {row['crc'] or 0:#010x} expected {row['crc_expected'] or 0:#010x}: {row['error']}",
     }[row["verdict"]]  # fmt: skip
     markers = f", {row['markers']} markers" if row["markers"] else ""
     normal = f"{row['kind']}{place} {row['payload_B']} B{last}"

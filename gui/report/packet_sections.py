@@ -119,7 +119,7 @@ def around_section(
                 f"{row['packet']:,}",
                 f"{row['position']:,}",
                 iwarp_texts(row).normal,
-                row["verdict"] + (f": {row['reason']}" if row["reason"] else ""),
+                row["verdict"] + (f": {row['error']}" if row["error"] else ""),
             )
             for row in found[0]
         ]
