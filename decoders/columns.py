@@ -112,7 +112,7 @@ def of_rows(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     for name, kind in zip(schema.names, schema.types, strict=True):
         values = [row.get(name) for row in rows]
         if kind == name_type():
-            different = tuple(dict.fromkeys(values))
+            different = tuple(dict.fromkeys(map(str, values)))
             place = {text: number for number, text in enumerate(different)}
             arrays.append(names(np.array([place[v] for v in values], np.int32), different))
         elif kind in (pa.string(), pa.binary()):
@@ -152,7 +152,7 @@ def by_column(rows: npt.NDArray[np.void]) -> dict[str, npt.NDArray[Any]]:
     """Return the fields of records, each contiguous; ``rows`` is ``(n,)``, and each field aligned to its size."""
     made: dict[str, npt.NDArray[Any]] = {}
     rows = np.ascontiguousarray(rows)
-    fields = rows.dtype.fields or {}
+    fields: Mapping[str, Any] = rows.dtype.fields or {}
     for size in sorted({field[0].itemsize for field in fields.values()}):
         some_fields = {n: field for n, field in fields.items() if field[0].itemsize == size}
         places = np.array([field[1] // size for field in some_fields.values()])
