@@ -114,7 +114,7 @@ def of_rows(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
         if kind == name_type():
             different = tuple(dict.fromkeys(map(str, values)))
             place = {text: number for number, text in enumerate(different)}
-            arrays.append(names(np.array([place[v] for v in values], np.int32), different))
+            arrays.append(names(np.array([place[str(v)] for v in values], np.int32), different))
         elif kind in (pa.string(), pa.binary()):
             arrays.append(octets(values, kind))
         else:

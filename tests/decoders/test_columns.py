@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +35,7 @@ def test_rows_become_a_table_with_nulls_where_nothing_stands() -> None:
             ("data", pa.binary()), ("name", name_type()),
         ]
     )  # fmt: skip
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"number": -3, "word": 0xFFFFFFFF, "yes": True, "text": "ä", "data": b"\0\1", "name": "x"},
         {"number": None, "word": None, "yes": None, "text": None, "data": None, "name": "y"},
         {"number": 7, "word": 0, "yes": False, "text": "", "data": b"", "name": "x"},
