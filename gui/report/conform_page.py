@@ -40,7 +40,7 @@ def _verdicts(verdicts: list[Verdict]) -> Html:
         (
             str(v.requirement.number),
             v.outcome,
-            join(v.requirement.text, element("div", v.requirement.done, css="note")),
+            join(v.requirement.text, element("div", v.requirement.done, css="done")),
             v.requirement.clause,
             v.seen,
         )
