@@ -34,7 +34,14 @@ from tests.capture.packets import build
 
 A, B = ("10.0.0.1", 4000), ("10.0.0.2", 80)
 A6, B6 = ("2001:db8::1", 4000), ("2001:db8::2", 80)
-NAMES: dict[int, str] = {DATA: "data", GAP: "gap", SYN: "syn", FIN: "fin", RST: "rst", CLOSED: "closed"}
+NAMES: dict[int, str] = {
+    DATA: "data",
+    GAP: "gap",
+    SYN: "syn",
+    FIN: "fin",
+    RST: "rst",
+    CLOSED: "closed",
+}
 NAMES[DIFFERS] = "differs"
 
 Row = tuple[object, ...]
