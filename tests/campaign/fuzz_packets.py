@@ -173,10 +173,9 @@ class _Bytes(io.BytesIO):
 
 def _blocks(data: bytes) -> Iterable[PacketBlock]:
     try:
-        file = PacketFile(_Bytes(data), "input", len(data) or 1, chunk_B=1 << 20)
-    except CaptureFormatError:
+        yield from PacketFile(_Bytes(data), "input", len(data) or 1, chunk_B=1 << 20)
+    except CaptureFormatError:  # said in one line; what came before it stands
         return
-    yield from file
 
 
 def decode_input(data: bytes, payload: bool) -> int:
