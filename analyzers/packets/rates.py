@@ -47,7 +47,7 @@ class Rates:
         """Return that of all connections, both ways."""
         return self._series(len(self._bytes) - 1, name, label)
 
-    def _add(self, row: int, stretch: np.ndarray, length: np.ndarray) -> None:  # type: ignore[type-arg]
+    def _add(self, row: int, stretch: np.ndarray, length: np.ndarray) -> None:
         # A weight is a double: whole up to 2**53, and a block has fewer bytes.
         added = np.bincount(stretch, weights=length, minlength=self._stretches.count)
         self._bytes[row] += added.astype(np.int64)

@@ -119,7 +119,9 @@ def with_units(cells: Any, decimal: str) -> npt.NDArray[np.float64]:
     prefixes = pc.dictionary_encode(pc.fill_null(pc.struct_field(parts, "p"), ""))
     scales = np.array([_PREFIXES.get(p, 1.0) for p in prefixes.dictionary.to_pylist()] or [1.0])
     scale = scales[np.asarray(prefixes.indices)]
-    return np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.float64) * scale
+    values: npt.NDArray[np.float64] = np.asarray(plain.to_numpy(zero_copy_only=False), np.float64)
+    scaled: npt.NDArray[np.float64] = values * scale
+    return scaled
 
 
 def iso_ps(cells: Any, begin_s: int) -> npt.NDArray[np.int64]:

@@ -160,7 +160,10 @@ class _Rows:
         if self._layout.spacing_s:
             if _is_whole(1 / self._layout.spacing_s, self._rate_hz):
                 return index
-            return np.rint(index * (self._layout.spacing_s * self._rate_hz)).astype(np.int64)
+            places: npt.NDArray[np.int64] = np.rint(
+                index * (self._layout.spacing_s * self._rate_hz)
+            ).astype(np.int64)
+            return places
         if time is None:
             return index
         cells = batch.column(time.key)

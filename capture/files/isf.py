@@ -157,8 +157,8 @@ def _parsed(path: str | Path) -> _Wave:
         _number(path, said, "ymult", 1.0),
         _number(path, said, "yoff", 0.0),
     )
-    name = re.match(r"\s*([A-Za-z]+\d+)", said.get("wfid", ""))
-    return _Wave(name[1].upper() if name else "CH1", kind, at_B, count, spacing_s, y)
+    channel = re.match(r"\s*([A-Za-z]+\d+)", said.get("wfid", ""))
+    return _Wave(channel[1].upper() if channel else "CH1", kind, at_B, count, spacing_s, y)
 
 
 def _kind(path: str | Path, said: dict[str, str]) -> np.dtype[np.void]:

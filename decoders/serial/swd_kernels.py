@@ -153,7 +153,7 @@ def _reset(s: Any, at: int, rows: Any, count: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _take_request(s: Any, at: int, bit: int, rows: Any, count: int) -> int:
+def _take_request(s: Any, at: int, bit: Any, rows: Any, count: int) -> int:
     """Look for a request in the last 8 bits, for a switch in the 16 after a line reset."""
     s.shift = (s.shift >> np.uint64(1)) | np.uint64(bit) << np.uint64(15)
     s.places[s.bits & 7] = at
@@ -212,7 +212,7 @@ def _take_ack(s: Any, at: int, rows: Any, count: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _take_data(s: Any, at: int, bit: int, rows: Any, count: int) -> int:
+def _take_data(s: Any, at: int, bit: Any, rows: Any, count: int) -> int:
     row = s.row
     if s.bits == 1:
         row.data_sample = at

@@ -6,7 +6,7 @@ Source: USB 2.0, 9.3 (setup data), 9.6 (descriptors).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from freezeframe.decoders.serial.usb_names import (
     CLASSES,
@@ -22,7 +22,8 @@ _GET_DESCRIPTOR, _SET_ADDRESS = 6, 5
 _KINDS = ("standard", "class", "vendor", "reserved")
 
 
-class Setup(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Setup:
     """The eight octets of a setup packet."""
 
     kind: int  # of request and recipient, with the direction in bit 7

@@ -196,7 +196,7 @@ def _idle_level(s: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _settle(s: Any, option: Any, pins: int) -> None:
+def _settle(s: Any, option: Any, pins: Any) -> None:
     """Take the pins for the idle line, whose level tells the speed."""
     s.phase = _IDLE if pins in (_FULL_J, _LOW_J) else _WAITING
     if pins in (_FULL_J, _LOW_J):
@@ -223,7 +223,7 @@ def _take(s: Any, option: Any) -> bool:
         s.data[place] |= np.uint8(bit << (s.bits & 7))
     s.bits += 1
     preamble = s.bits == 16 and s.data[0] == _SYNC and s.data[1] == 0x3C
-    return preamble and s.speed == _FULL and s.preamble == 0
+    return bool(preamble and s.speed == _FULL and s.preamble == 0)
 
 
 @njit(cache=True, nogil=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.iwarp.explain import BrokenRule, PacketFinding
-from freezeframe.analyzers.packets.activity import Nearest
 from freezeframe.analyzers.packets.latencies import ALL
 from freezeframe.analyzers.packets.names import ends_of, roles_of
+from freezeframe.analyzers.packets.reduced import Nearest
 from freezeframe.analyzers.packets.survey import WAYS, SeenConnection, Survey
 from freezeframe.capture.packets.block import LINKTYPES
 from freezeframe.capture.time_text import format_ps
@@ -105,10 +105,8 @@ def around_section(
         return Html("")
     roles = roles_of(connection)
     parts = []
-    found = [
-        [] if each is None or each.rows() is None else each.rows().to_pylist()
-        for each in (fpdus, operations)
-    ]
+    tables = [None if each is None else each.rows() for each in (fpdus, operations)]
+    found = [[] if each is None else each.to_pylist() for each in tables]
     first = survey.explanation.findings[0].first if survey.explanation.findings else None
     if found[0]:
         rows = [

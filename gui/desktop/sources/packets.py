@@ -167,7 +167,7 @@ def _frame(table: pa.Table) -> pd.DataFrame:
             table = table.set_column(
                 at, each.name, table.column(at).cast(pa.string()).dictionary_encode()
             )
-    frame = table.unify_dictionaries().to_pandas(split_blocks=True)
+    frame: pd.DataFrame = table.unify_dictionaries().to_pandas(split_blocks=True)
     for name in table.schema.names:
         column = table.column(name)
         if pa.types.is_integer(column.type) and column.null_count:

@@ -84,7 +84,7 @@ def test_the_connection_with_a_finding_comes_first_and_its_rows_are_there(tmp_pa
     assert made.connections_in_all == len(made.connections) == 2
     assert made.end_ps > made.begin_ps == 0
     activity = packet_activity(tmp_path / "x.pcap", made, [first.number], most=400, near=5)
-    fpdus = activity.near_fpdus and activity.near_fpdus.rows()
+    fpdus = None if activity.near_fpdus is None else activity.near_fpdus.rows()
     assert fpdus is not None
     assert len(fpdus) == 5
     assert made.explanation.findings[0].first.fpdu in fpdus.column("number").to_pylist()

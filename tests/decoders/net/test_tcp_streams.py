@@ -34,7 +34,7 @@ from tests.capture.packets import build
 
 A, B = ("10.0.0.1", 4000), ("10.0.0.2", 80)
 A6, B6 = ("2001:db8::1", 4000), ("2001:db8::2", 80)
-NAMES: dict[int, str] = {
+NAMES: dict[Any, str] = {
     DATA: "data",
     GAP: "gap",
     SYN: "syn",
@@ -44,7 +44,7 @@ NAMES: dict[int, str] = {
 }
 NAMES[DIFFERS] = "differs"
 
-Row = tuple[object, ...]
+Row = tuple[Any, ...]
 
 
 def block(
@@ -420,12 +420,12 @@ def stream_of(found: Sequence[Row], side: int) -> tuple[bytes, list[tuple[int, i
     for row in found:
         if row[0] == "data" and row[2] == side:
             assert row[3] == len(out)
-            out += row[4]  # type: ignore[arg-type]
+            out += row[4]
         elif row[0] == "gap" and row[2] == side:
             assert row[3] == len(out)
             gaps.append((row[3], row[4]))
-            out += bytes(row[4])  # type: ignore[call-overload]
-    return bytes(out), gaps  # type: ignore[return-value]
+            out += bytes(row[4])
+    return bytes(out), gaps
 
 
 @settings(max_examples=60)
@@ -500,8 +500,8 @@ def test_no_bytes_make_it_fail_or_lose_count(seed: int) -> None:
             if row[0] in ("data", "gap"):
                 place = (row[1], row[2])
                 assert row[3] == ends_at.get(place, 0)
-                length = len(row[4]) if row[0] == "data" else row[4]  # type: ignore[arg-type]
-                ends_at[place] = row[3] + length  # type: ignore[operator]
+                length = len(row[4]) if row[0] == "data" else row[4]
+                ends_at[place] = row[3] + length
 
 
 def test_what_waits_is_not_written_over_packets_that_the_reader_has_still_to_hand_on() -> None:

@@ -378,7 +378,7 @@ def _said(row: Row) -> str:
         return f"{row['pid']} ADDR {row['address']} EP {row['endpoint']}"
     if row["kind"] == "sof":
         return f"SOF {row['frame']}"
-    return row["pid"] + (f" [{_hex(row['data'])} ]" if row["kind"] == "data" else "")
+    return str(row["pid"]) + (f" [{_hex(row['data'])} ]" if row["kind"] == "data" else "")
 
 
 def _request(row: Row) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -14,6 +15,8 @@ from freezeframe.gui.desktop.window import MainWindow
 from tests.capture.packets import build
 from tests.gui.desktop.conftest import wait_loaded
 
+History = list[dict[str, Any]]
+
 AT_S = 1_700_000_000  # 2023-11-14 22:13:20 UTC
 AT = "2023-11-14T22:13:20+00:00"
 LATER = "2023-11-14T22:13:26+00:00"
@@ -24,18 +27,24 @@ def _opened(kind: SourceKind, clock: WallClock | None) -> Opened:
 
 
 def test_a_freeze_that_the_host_made_is_dated_to_a_second() -> None:
-    history = [{"what": "armed", "when": None}, {"what": "frozen", "when": AT, "seen": AT}]
+    history: History = [{"what": "armed", "when": None}, {"what": "frozen", "when": AT, "seen": AT}]
     assert wall_clock_of(history, 5_000_000) == WallClock(AT_S * 10**9 - 5_000, 10**9)
 
 
 def test_a_freeze_of_the_card_itself_lies_between_arming_and_being_seen() -> None:
-    history = [{"what": "armed", "when": AT}, {"what": "frozen", "when": None, "seen": LATER}]
+    history: History = [
+        {"what": "armed", "when": AT},
+        {"what": "frozen", "when": None, "seen": LATER},
+    ]
     assert wall_clock_of(history, 0) == WallClock(AT_S * 10**9 + 3_500_000_000, 3_500_000_000)
 
 
 @pytest.mark.parametrize("armed", [None, "no time", 7])
 def test_a_freeze_that_has_no_earliest_time_has_no_wall_clock(armed: object) -> None:
-    history = [{"what": "armed", "when": armed}, {"what": "frozen", "when": None, "seen": LATER}]
+    history: History = [
+        {"what": "armed", "when": armed},
+        {"what": "frozen", "when": None, "seen": LATER},
+    ]
     assert wall_clock_of(history, 0) is None
     assert wall_clock_of([], 0) is None
 
