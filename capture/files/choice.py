@@ -115,7 +115,7 @@ class SourceChoice:
                 )
         for line in header.understood:
             self.say(f"{path}: {line}")
-        if header.samplerate_hz is None:
+        if header.samplerate_hz is None and header.format != "folder":  # its files say it
             self.say(
                 f"{path}: there is no sample rate: times are numbers of samples; --samplerate gives "
                 "them a unit"

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from freezeframe.capture.files.edges import PS_PER_S
 
+LONGEST_CELL = 64  # that can be a number or a time
 _NO_DIGIT, _UNKNOWN = 255, 254
 _PREFIXES = {"p": 1e-12, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6}
 _WITH_UNIT = re.compile(
@@ -38,11 +39,11 @@ _DIGITS = _digit_table()
 
 
 def is_iso(cell: str) -> bool:
-    return _ISO.fullmatch(cell) is not None
+    return len(cell) <= LONGEST_CELL and _ISO.fullmatch(cell) is not None
 
 
 def has_unit(cell: str) -> bool:
-    return _WITH_UNIT.fullmatch(cell) is not None
+    return len(cell) <= LONGEST_CELL and _WITH_UNIT.fullmatch(cell) is not None
 
 
 def digits(cells: Any, base: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_], int]:

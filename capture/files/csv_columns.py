@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.csv_cells import has_unit, is_iso
+from freezeframe.capture.files.csv_cells import LONGEST_CELL, has_unit, is_iso
 from freezeframe.capture.files.source import MAX_SIGNAL_BITS, ReadSettings
 
 PER_S = {
@@ -19,18 +19,23 @@ PER_S = {
     **dict.fromkeys(("ns", "nanoseconds"), 10**9),
     **dict.fromkeys(("ps", "picoseconds"), 10**12),
 }
-VOLTS = {"v": 1.0, "volt": 1.0, "volts": 1.0, "v dc": 1.0, "mv": 1e-3, "uv": 1e-6, "kv": 1e3}
+VOLTS = {
+    **dict.fromkeys(("v", "volt", "volts", "v dc"), 1.0),
+    **dict.fromkeys(("mv", "mvolt", "mvolts"), 1e-3),
+    **dict.fromkeys(("uv", "uvolt", "uvolts"), 1e-6),
+    **dict.fromkeys(("kv", "kvolt", "kvolts"), 1e3),
+}
 BASES = {"HEX": 16, "BINARY": 2, "OCTAL": 8, "UNSIGNED": 10, "SIGNED": -10}
-NUMBER = re.compile(
+_NUMBER = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+[.,]?\d*(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?)"
 )
 _NO_UNIT = ("sequence", "value", "values", "", "ampere", "a")
 _UNIT = "|".join(sorted(PER_S, key=len, reverse=True))
 _TIME = re.compile(
-    rf"(?:time|times|t)(?:stamp| stamp)?\s*(?:unit:)?\s*(?:[\[(_]?\s*({_UNIT})\s*[\])]?)?", re.I
+    rf"(?:time|times|t)(?:stamp| stamp)? ?(?:unit:)? ?(?:[\[(_]? ?({_UNIT}) ?[\])]?)?", re.I
 )
-_BUS = re.compile(r"(.+?)\s*\[(\d{1,3})(?::|\.\.)(\d{1,3})\]")
-_WITH_VOLTS = re.compile(r"(.*?)\s*[\[(](?:unit:\s*)?([muk]?v(?:olts?)?)[\])]", re.I)
+_RANGE = re.compile(r"\[(\d{1,3})(?::|\.\.)(\d{1,3})\]$")
+_IN_VOLTS = re.compile(r"[\[(](?:unit: ?)?([muk]?v(?:olts?)?)[\])]$", re.I)
 _FRACTION = re.compile(r"[+-]?(?:\d*[.,]\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)")
 # What sigrok takes for times, by the highest sample rate; above, picoseconds.
 _OF_RATE = ((10**3, 10**3), (10**6, 10**6), (10**9, 10**9))
@@ -109,21 +114,24 @@ def time_of(seen: Seen, settings: ReadSettings, rate_hz: int | None) -> Time | N
 
 def column_of(seen: Seen, base: int, settings: ReadSettings) -> tuple[Column, str]:
     """Return a column, and why it cannot be read, or nothing."""
-    bus = _BUS.fullmatch(seen.name)
-    if bus:
-        left, right = int(bus[2]), int(bus[3])
+    if bus := _RANGE.search(seen.name):
+        left, right = int(bus[1]), int(bus[2])
+        stem = seen.name[: bus.start()].rstrip()
         width, step = abs(left - right) + 1, 1 if left >= right else -1
         if width > MAX_SIGNAL_BITS:
             why = f"it has {width} bits; 1 to {MAX_SIGNAL_BITS} are read"
-            return Column(seen.key, bus[1], ()), why
-        bits = tuple(f"{bus[1]}[{right + step * bit}]" for bit in range(width))
+            return Column(seen.key, stem, ()), why
+        bits = tuple(f"{stem}[{right + step * bit}]" for bit in range(width))
         return Column(seen.key, seen.name, bits, base=base), ""
     shown, volts = seen.name, VOLTS.get(seen.unit.lower(), 0.0)
-    if match := _WITH_VOLTS.fullmatch(seen.name):
-        shown, volts = match[1] or seen.name, VOLTS[match[2].lower()]
+    if match := _IN_VOLTS.search(seen.name):
+        shown = seen.name[: match.start()].rstrip() or seen.name
+        volts = VOLTS[match[1].lower()]
     thresholds = settings.thresholds
     wished = shown in thresholds or seen.name in thresholds
-    analog = bool(volts) or any(_FRACTION.fullmatch(v) or has_unit(v) for v in seen.values)
+    analog = bool(volts) or any(
+        (is_number(v) and _FRACTION.fullmatch(v)) or has_unit(v) for v in seen.values
+    )
     if not wished and not (analog and abs(base) == 10):
         return Column(seen.key, shown, (shown,), base=base), ""
     with_units = any(map(has_unit, seen.values))
@@ -133,9 +141,13 @@ def column_of(seen: Seen, base: int, settings: ReadSettings) -> tuple[Column, st
     return column, f"it is analog; give --threshold {shown}=HIGH/LOW in volts"
 
 
+def is_number(cell: str) -> bool:
+    return len(cell) <= LONGEST_CELL and _NUMBER.fullmatch(cell) is not None
+
+
 def are_units(cells: Sequence[str]) -> bool:
     """Return whether a line has units of columns, or bases of their digits, and perhaps numbers beside."""
-    words = [cell for cell in cells if cell and not NUMBER.fullmatch(cell)]
+    words = [cell.strip("()[] ") for cell in cells if cell and not is_number(cell)]
     return bool(words) and all(
         word.lower() in PER_S
         or word.lower() in VOLTS
@@ -149,7 +161,9 @@ def are_units(cells: Sequence[str]) -> bool:
 def _unit_of_rate(seen: Seen, rate_hz: int) -> int:
     """Return the unit that sigrok takes for the times of samples at this rate."""
     per_s = next((per_s for most, per_s in _OF_RATE if rate_hz <= most), 10**12)
-    numbers = [float(value) for value in seen.values if re.fullmatch(r"\d+(?:\.\d+)?", value)]
+    numbers = [
+        float(value) for value in seen.values if re.fullmatch(r"\d{1,20}(?:\.\d{1,20})?", value)
+    ]
     steps = [(after - before) * rate_hz / per_s for before, after in itertools.pairwise(numbers)]
     # A time may be a whole unit off.
     if any(step < 0.4 or abs(step - round(step)) > rate_hz / per_s + 0.01 for step in steps):
@@ -162,7 +176,7 @@ def _unit_of_rate(seen: Seen, rate_hz: int) -> int:
 
 def _rises(values: Sequence[str]) -> bool:
     """Return whether cells are fractions that rise, as times do."""
-    if len(values) < 2 or not all(re.fullmatch(r"\d+[.,]\d{3,}", value) for value in values):
+    if len(values) < 2 or not all(re.fullmatch(r"\d{1,20}[.,]\d{3,20}", value) for value in values):
         return False
     numbers = [float(value.replace(",", ".")) for value in values]
     return all(before < after for before, after in itertools.pairwise(numbers))

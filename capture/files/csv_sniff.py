@@ -17,13 +17,13 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.csv_cells import has_unit, is_iso
 from freezeframe.capture.files.csv_columns import (
     BASES,
-    NUMBER,
     VOLTS,
     Column,
     Seen,
     Time,
     are_units,
     column_of,
+    is_number,
     time_of,
 )
 from freezeframe.capture.files.csv_dialects import DIALECTS, Dialect
@@ -157,7 +157,7 @@ class _Sniffer:
                 f"{place}:{name}",
                 place,
                 name,
-                units[place] if place < len(units) else "",
+                units[place].strip("()[] ") if place < len(units) else "",
                 tuple(row[place] for row in head if place < len(row)),
                 named_at >= 0,
             )
@@ -258,8 +258,8 @@ class _Sniffer:
             return "," if wish == "comma" else "."
         if self._delimiter == ",":
             return "."
-        commas = sum(1 for row in head for cell in row if re.match(r"[+-]?\d*,\d", cell))
-        points = sum(1 for row in head for cell in row if re.match(r"[+-]?\d*\.\d", cell))
+        commas = sum(1 for row in head for cell in row if re.match(r"[+-]?\d{0,20},\d", cell))
+        points = sum(1 for row in head for cell in row if re.match(r"[+-]?\d{0,20}\.\d", cell))
         return "," if commas > points else "."
 
     def _found_names(self) -> tuple[int, int, int]:
@@ -286,7 +286,7 @@ class _Sniffer:
             return -1, -1, first
         if len(above) > 1 and are_units(self._rows[above[-1]]):
             names = self._rows[above[-2]]
-            if len(names) >= self._width - 1 and not any(NUMBER.fullmatch(n) for n in names):
+            if len(names) >= self._width - 1 and not any(is_number(n) for n in names):
                 return above[-2], above[-1], first
             return -1, above[-1], first
         return above[-1], -1, first
@@ -305,7 +305,7 @@ class _Sniffer:
         if self._dialect and self._dialect.base == 16 and self._dialect.names:
             return not cells[0].startswith("Radix")
         return len(cells) in (self._width, self._width - 1, self._width + 1) and all(
-            not cell or NUMBER.fullmatch(cell) or cell in UNKNOWN or has_unit(cell) or is_iso(cell)
+            not cell or is_number(cell) or cell in UNKNOWN or has_unit(cell) or is_iso(cell)
             for cell in cells
         )
 

@@ -186,6 +186,10 @@ def _settings(piece: Edges | Samples, options: OptionValues) -> npt.NDArray[np.v
     settings["lsb_first"] = options.text("order") == "lsb-first"
     settings["selects"] = selects
     settings["active_low"] = selects if options.text("select") == "active-low" else 0
+    if gap and not selects and not piece.samplerate_hz:
+        raise InputError(
+            f"decoder spi: option gap_us={gap:g}: the capture has no sample rate; give it with --samplerate"
+        )
     if gap and not selects:
         settings["gap_samples"] = max(1, round(gap * piece.samplerate_hz / _US_PER_S))
     return settings

@@ -54,6 +54,6 @@ def source_choice(reading: Reading, note: Callable[[str], None] | None = None) -
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Print on standard error what had to be assumed."""
-    for note in notes:
+    """Print on standard error what had to be assumed, each once."""
+    for note in dict.fromkeys(notes):  # a file may be opened more than once
         print(f"note: {printable(note)}", file=sys.stderr)

@@ -356,6 +356,31 @@ def test_damage_is_one_clear_error(tmp_path: Path, what: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+HUGE = {
+    "spaces in a name": "time" + " " * 60_000 + "x,a\n0,1\n",
+    "digits": "a,b\n" + "1" * 60_000 + "x,1\n",
+    "brackets": "[(" * 15_000 + ",a\n0,1\n",
+    "columns": ",".join(f"c{n}" for n in range(9000)) + "\n",
+    "quotes": '"' * 60_000 + ",a\n0,1\n",
+}
+
+
+@pytest.mark.parametrize("what", HUGE)
+def test_a_line_made_to_be_slow_is_not(tmp_path: Path, what: str) -> None:
+    # Without care each takes minutes, which ends a test.
+    path = write(tmp_path, HUGE[what])
+    try:
+        read_header(path)
+    except InputError as error:
+        assert str(error).startswith(str(path))
+
+
+def test_units_may_stand_in_brackets(tmp_path: Path) -> None:
+    path = write(tmp_path, "Time,Channel A\n(ms),(mV)\n\n-5.00,0.1\n-4.00,2000\n")
+    edges = read(path, **VOLTS)
+    assert (edges.channels, pairs(edges)) == (("Channel A",), [(0, 0), (1_000_000_000, 1)])
+
+
 def test_times_that_are_too_coarse_are_said(tmp_path: Path) -> None:
     notes: list[str] = []
     path = write(tmp_path, "time [s],a\n1.00,0\n1.00,1\n1.01,0\n1.01,1\n")
