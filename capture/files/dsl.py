@@ -4,7 +4,7 @@ A zip archive with ``header`` (INI: total samples, total probes, total blocks, s
 and members ``L-<probe>/<block>``: 8 samples a byte, the first in the lowest bit, every channel's block
 of one length.
 
-Source: DSView, libsigrok4DSL/session_driver.c and DSView/pv/storesession.cpp, as of version 3 of the format.
+Source: DSView, libsigrok4DSL/session_driver.c; the converter dsl2sr of dsview-to-sigrok.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files._zip_members import ZipMembers
@@ -31,9 +33,19 @@ from freezeframe.capture.files.source import (
 
 HEADER = "header"
 _HEADER_LIMIT_B = 1 << 20
-_BLOCK_LIMIT_B = 1 << 21  # 2**24 samples, as DSView cuts them
+_BLOCK_LIMIT_B = 1 << 24  # of a channel; DSView cuts them after 2**24 samples, which are 2 MiB
+_BLOCKS_LIMIT_B = 1 << 27  # of all channels that are read
 _AT_ONCE_B = 1 << 17  # of a channel, 2**20 samples
 _MOST_BLOCKS = 1 << 20
+# Steps that turn a square of 8 by 8 bits in a word: single bits, then twos, then fours.
+_TURNS = tuple(
+    (np.uint64(shift), np.uint64(mask))
+    for shift, mask in (
+        (7, 0x00AA00AA00AA00AA),
+        (14, 0x0000CCCC0000CCCC),
+        (28, 0x00000000F0F0F0F0),
+    )
+)
 _MODES = {"1": "its oscilloscope", "2": "its data acquisition"}
 
 
@@ -94,9 +106,10 @@ def read_samples(
         capture = _parsed(members)
         check_samples(path, capture.samples, settings.max_samples or DEFAULT_MAX_SAMPLES)
         done = 0
+        limit_B = min(_BLOCK_LIMIT_B, _BLOCKS_LIMIT_B // len(chosen))
         for block in range(capture.blocks):
             bits = [
-                members.read_small(f"L-{capture.channels[name]}/{block}", _BLOCK_LIMIT_B)
+                members.read_small(f"L-{capture.channels[name]}/{block}", limit_B)
                 for name in chosen
             ]
             lengths = {len(each) for each in bits}
@@ -106,10 +119,7 @@ def read_samples(
                     "the same; the file is damaged, save it again"
                 )
             for at in range(0, lengths.pop(), _AT_ONCE_B):
-                units = np.zeros(8 * len(bits[0][at : at + _AT_ONCE_B]), dtype=kind)
-                for bit, data in enumerate(bits):
-                    raw = np.frombuffer(data[at : at + _AT_ONCE_B], dtype=np.uint8)
-                    units |= np.unpackbits(raw, bitorder="little").astype(kind) << kind.type(bit)
+                units = _units([data[at : at + _AT_ONCE_B] for data in bits], kind)
                 units = units[: capture.samples - done]
                 if len(units):
                     yield Samples(units, tuple(chosen), tuple(range(len(chosen))), rate_hz, done)
@@ -120,6 +130,22 @@ def read_samples(
             raise CaptureFormatError(
                 f"{path}: {capture.samples} samples are promised and {done} are there; samples were lost"
             )
+
+
+def _units(streams: Sequence[bytes], kind: np.dtype[Any]) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """Return samples of channels that each are a stream of bits; channel i is bit i."""
+    units = np.zeros((8 * len(streams[0]), kind.itemsize), dtype=np.uint8)
+    for first in range(0, len(streams), 8):
+        rows = np.zeros((len(streams[0]), 8), dtype=np.uint8)
+        for bit, data in enumerate(streams[first : first + 8]):
+            rows[:, bit] = np.frombuffer(data, dtype=np.uint8)
+        # 8 channels of 8 samples are a square of bits: turned, it is 8 samples of 8 channels.
+        square = rows.reshape(-1).view("<u8")
+        for shift, mask in _TURNS:
+            moved = (square ^ square >> shift) & mask
+            square = square ^ moved ^ moved << shift
+        units[:, first // 8] = square.view(np.uint8)
+    return units.reshape(-1).view(kind)
 
 
 def _parsed(members: ZipMembers) -> _Capture:
@@ -152,9 +178,8 @@ def _parsed(members: ZipMembers) -> _Capture:
         # DSView takes the folders that are there in their order.
         numbers = there
     if not probes or len(numbers) != len(probes):
-        older = "" if there else ", as DSView before version 1.0 wrote them"
         raise CaptureFormatError(
-            f"{path}: {len(probes)} probes and blocks of {len(there)} of them{older}; open it in DSView and "
+            f"{path}: {len(probes)} probes and blocks of {len(there)} of them; open it in DSView and "
             "save it again, or export it as CSV"
         )
     names = [name or str(number) for number, name in probes]

@@ -29,7 +29,7 @@ from freezeframe.capture.files.source import (
     open_file,
 )
 
-_FRAMES_AT_ONCE = 1 << 18
+_NUMBERS_AT_ONCE = 1 << 20
 _MOST_CHUNKS = 1 << 12
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 _UNKNOWN_B = (0, 0xFFFFFFFF)  # what a writer to a pipe leaves as the length of the data
@@ -88,10 +88,11 @@ def _frames(
 ) -> Iterator[npt.NDArray[np.float64]]:
     """Yield the numbers of these channels, ``(n, channels)``, full scale being 1."""
     frame_B = sound.channels * sound.sample_B
+    at_once = _NUMBERS_AT_ONCE // sound.channels
     with open_file(path) as file:
         file.seek(sound.at_B)
-        for first in range(0, sound.frames, _FRAMES_AT_ONCE):
-            count = min(_FRAMES_AT_ONCE, sound.frames - first)
+        for first in range(0, sound.frames, at_once):
+            count = min(at_once, sound.frames - first)
             data = file.read(count * frame_B)
             if len(data) < count * frame_B:
                 raise CaptureFormatError(f"{path}: became shorter while it was read")

@@ -92,6 +92,22 @@ def test_its_probes_may_be_the_folders_in_their_order_and_have_one_name(tmp_path
     assert (pairs(edges), edges.samplerate_hz) == (DSL_EDGES, NO_RATE)
 
 
+def test_sixty_channels_are_told_apart(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    levels = [[rng.randrange(2) for _ in range(24)] for _ in range(60)]
+    names = "".join(f"probe{number} = P{number}\n" for number in range(60))
+    header = "total samples = 24\ntotal blocks = 1\nsamplerate = 1 GHz\n" + names
+    blocks = {
+        f"L-{number}/0": sum(bit << at for at, bit in enumerate(line)).to_bytes(3, "little")
+        for number, line in enumerate(levels)
+    }
+    edges = read(write_dsl(tmp_path / "a.dsl", header, blocks))
+    words = [sum(line[at] << number for number, line in enumerate(levels)) for at in range(24)]
+    assert edges.value.tolist() == [
+        w for at, w in enumerate(words) if at == 0 or w != words[at - 1]
+    ]
+
+
 DSL_BAD = {
     "scope": (
         HEADER.replace("mode = 0", "mode = 1"),
@@ -112,10 +128,14 @@ DSL_BAD = {
     "other length": (HEADER, {**BLOCKS, "L-5/1": b"\0\0"}, "block 1 has 1 to 2 B"),
     "huge block": (
         HEADER,
-        {**BLOCKS, "L-5/1": bytes((1 << 21) + 1)},
-        "at most 2097152 B make sense",
+        {**BLOCKS, "L-5/1": bytes((1 << 24) + 1)},
+        "at most 16777216 B make sense",
     ),
-    "old": (HEADER, {"data": b"\0"}, "as DSView before version 1.0 wrote them; open it in DSView"),
+    "old": (
+        HEADER,
+        {"data": b"\0"},
+        "2 probes and blocks of 0 of them; open it in DSView and save it again",
+    ),
     "no probe": (HEADER.split("probe0", maxsplit=1)[0], BLOCKS, "0 probes and blocks of 2"),
 }
 
