@@ -19,6 +19,7 @@ from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 
 _POLL_S = 0.05
 _END_S = 5.0  # to end by itself after a signal
+_TEST_PATTERN = "demo"  # the driver of no device
 _SAID_B = 4000  # of what it prints, for the message
 
 
@@ -30,12 +31,17 @@ class SigrokRequest:
     its keys (``samplerate``: ``1m``); ``triggers`` are ``D0=r`` and so on.
     """
 
-    driver: str = "demo"
+    driver: str
     config: Mapping[str, str] = field(default_factory=dict)
     channels: Sequence[str] = ()
     triggers: Sequence[str] = ()
     samples: int | None = None
     time_ms: int | None = None
+
+    @property
+    def is_test_pattern(self) -> bool:
+        """Whether sigrok makes the samples up instead of measuring them."""
+        return self.driver.partition(":")[0] == _TEST_PATTERN
 
     def arguments(self, output: Path) -> list[str]:
         """Return the command line.

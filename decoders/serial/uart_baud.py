@@ -18,7 +18,7 @@ import numpy.typing as npt
 from freezeframe.capture.files.edges import Edges
 
 LEAST_PULSES = 8
-MIN_SAMPLES_A_BIT = 3  # with fewer, the middle of a bit is not inside the bit
+MIN_SAMPLES_A_BIT = 3  # to measure it: with fewer, pulses miss a multiple by up to half a bit
 WANTED_PULSES = 4096
 
 _RATES = (

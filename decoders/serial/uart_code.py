@@ -30,7 +30,6 @@ from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.cursor import line_of
 from freezeframe.decoders.serial.uart_baud import (
     LEAST_PULSES,
-    MIN_SAMPLES_A_BIT,
     PulseMeter,
     standard_rate,
 )
@@ -45,6 +44,7 @@ from freezeframe.decoders.serial.uart_kernels import (
 )
 
 _ROWS_AT_ONCE = 4096
+_LEAST_SAMPLES_A_BIT = 2  # with fewer, a bit may lie between two samples
 _SAMPLES_AT_ONCE = 1 << 18  # that are looked at for pulses, until the rate is measured
 _BY_FRAMES = 4  # times as many wrong frames make the longer one of two bit times the worse
 
@@ -120,7 +120,7 @@ def decode_uart(
     """Decode a piece of a capture, which has the one channel of the line.
 
     Raises:
-        InputError: the baud rate leaves fewer than 3 samples a bit.
+        InputError: the baud rate leaves fewer than 2 samples a bit.
     """
     if state.baud:
         return _frame_table(piece, options, state, last)
@@ -257,10 +257,10 @@ _NO_RATE = (
 def _settings(samplerate_hz: int, options: OptionValues, baud: int) -> np.void:
     if not samplerate_hz:
         raise InputError(_NO_RATE)
-    if samplerate_hz < MIN_SAMPLES_A_BIT * baud:
+    if samplerate_hz < _LEAST_SAMPLES_A_BIT * baud:
         raise InputError(
             f"decoder uart: option baud={baud}: {samplerate_hz} samples a second are "
-            f"{samplerate_hz / baud:.2f} a bit; at least {MIN_SAMPLES_A_BIT} are needed"
+            f"{samplerate_hz / baud:.2f} a bit; at least {_LEAST_SAMPLES_A_BIT} are needed"
         )
     parity = options.text("parity")
     # Halves of bits: start, data, parity, stop.

@@ -180,15 +180,25 @@ def _bad_start(s: Any, option: Any, middle: int, row: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _middles(option: Any) -> Any:
-    """Return the samples from the start to where each bit is taken: (w - 1) / 2 + bit * w, rounded up.
-
-    Exact: w = samplerate_hz / baud is no whole number, and a sum of rounded ones would drift.
-    """
+    """Return the samples from the start to where each bit is taken."""
     middles = np.empty(_MOST_BITS, dtype=np.int64)
     for bit in range(_MOST_BITS):
-        twice = option.samplerate_hz * (2 * bit + 1) - option.baud
-        middles[bit] = -(-twice // (2 * option.baud))
+        middles[bit] = middle_of(bit, option.samplerate_hz, option.baud)
     return middles
+
+
+@njit(cache=True, nogil=True)
+def middle_of(bit: int, samplerate_hz: int, baud: int) -> int:
+    """Return the samples from the start to where a bit is taken: (w - 1) / 2 + bit * w, rounded up.
+
+    Exact: w = samplerate_hz / baud is no whole number, and a sum of rounded ones would drift. Below 3
+    samples a bit it is the nearest: the line fell up to a sample before the start, so that only in
+    (w - 1) samples around the middle the bit is sure, and the next above may be outside.
+    """
+    twice = samplerate_hz * (2 * bit + 1) - baud
+    if samplerate_hz < 3 * baud:
+        return (twice + baud) // (2 * baud)
+    return -(-twice // (2 * baud))
 
 
 @njit(cache=True, nogil=True)

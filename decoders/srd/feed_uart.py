@@ -16,7 +16,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.serial.uart_code import uart_texts
-from freezeframe.decoders.serial.uart_kernels import PARITIES, parity_verdict
+from freezeframe.decoders.serial.uart_kernels import PARITIES, middle_of, parity_verdict
 from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of
 
 _FRAME, _BAD_START, _BREAK, _IDLE, _CUT = range(5)  # kinds of rows
@@ -102,14 +102,9 @@ class UartRows:
         rows[:, 8] = -(-samplerate_hz // (2 * self._baud))
         bad = rows[:, 0] == _BAD_START
         # The row of a bad start begins half a bit before its middle, not with the edge.
-        rows[bad, 1] += down - self._middle(0, samplerate_hz)
+        rows[bad, 1] += down - middle_of(0, samplerate_hz, self._baud)
         for bit in range(rows.shape[1] - _HEAD):
-            rows[:, _HEAD + bit] = rows[:, 1] + self._middle(bit, samplerate_hz)
-
-    def _middle(self, bit: int, samplerate_hz: int) -> int:
-        """Return the sample in the middle of a bit, from the start of the frame on."""
-        twice = samplerate_hz * (2 * bit + 1) - self._baud
-        return -(-twice // (2 * self._baud))
+            rows[:, _HEAD + bit] = rows[:, 1] + middle_of(bit, samplerate_hz, self._baud)
 
     def _idle_rows(self, piece: Edges, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return a row for each time of a frame's length in which the line was idle without a break.

@@ -16,7 +16,7 @@ DriverOption = Annotated[
     option(
         "--driver",
         "NAME[:option=value...]",
-        "Driver of libsigrok; its demo device without --driver and --instrument.",
+        "Driver of libsigrok; `sigrok-cli --scan` finds devices. demo is a test pattern.",
     ),
 ]
 ConfigOption = Annotated[
@@ -99,7 +99,7 @@ def run(
 
     \b
     Examples:
-      freezeframe capture --samples 100000 --config samplerate=1m -o demo.ff
+      freezeframe capture --driver demo --samples 100000 --config samplerate=1m -o pattern.ff
       freezeframe capture --driver fx2lafw --channels D0,D1 --config samplerate=24m --time 2s -o bus.ff
       freezeframe capture --instrument TCPIP::192.0.2.9::5025::SOCKET --channels CHAN1,D0,D1
         --threshold CHAN1=1.4/0.8 -o scope.ff
@@ -115,7 +115,7 @@ def run(
     )  # fmt: skip
     if instrument is None:
         capture_analyzer(
-            driver or "demo", config or (), names, trigger or (), samples, time, wait, reading, output,
+            driver, config or (), names, trigger or (), samples, time, wait, reading, output,
             force=force, json=json,
         )  # fmt: skip
     else:

@@ -25,6 +25,7 @@ from tests.gui.cli import Outcome, run_inside, run_process
 NEEDS_SIGROK = pytest.mark.skipif(
     shutil.which("sigrok-cli") is None, reason="sigrok-cli is not installed"
 )
+DEMO = ("--driver", "demo")
 WAVE = [0.0] * 20 + [1.8] * 30 + [1.0] * 10 + [0.2] * 40
 PODS = [0b01] * 25 + [0b11] * 50 + [0b10] * 25
 
@@ -42,13 +43,16 @@ def capture(name: str, place: Path, *more: str) -> Outcome:
 def test_the_demo_device_gives_a_folder_that_decode_takes(tmp_path: Path) -> None:
     place = tmp_path / "demo.ff"
     wish = ("--samples", "20000", "--config", "samplerate=1m", "--channels", "D0,D1,D2")
-    done = run_inside("capture", *wish, "-o", str(place))
+    done = run_inside("capture", *DEMO, *wish, "-o", str(place))
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"{place}: 3 channels, ")
-    assert done.out.endswith(" edges, 20,000 samples of 1,000,000 Hz\n")
+    assert done.out.endswith(
+        " edges, 20,000 samples of 1,000,000 Hz, a test pattern that sigrok made up\n"
+    )
     origin = json.loads((place / "manifest.json").read_text())["origin"]
     assert (origin["kind"], origin["driver"], origin["samples"]) == ("sigrok", "demo", 20000)
     assert origin["config"] == {"samplerate": "1m"}
+    assert origin["test_pattern"] is True
     decoded = run_inside("decode", str(place), "-d", "uart:rx=D0,baud=100000", "--json")
     assert decoded.code == 0
     assert len(json.loads(decoded.out)["tables"][0]["rows"]) > 100
@@ -59,16 +63,17 @@ def test_the_demo_device_gives_a_folder_that_decode_takes(tmp_path: Path) -> Non
     ("wish", "code", "message"),
     [
         (["--driver", "nosuch", "--samples", "10"], 3, "Driver nosuch not found"),
-        (["--samples", "10", "--config", "nosuch=3"], 3, "Unknown device option 'nosuch'"),
-        (["--samples", "10", "--channels", "D99"], 3, "unknown channel 'D99'"),
-        ([], 2, "say how much, by --samples N or by --time TIME"),
-        (["--samples", "10", "--time", "1s"], 2, "one of them"),
-        (["--time", "1us"], 2, "a whole number of milliseconds is needed"),
-        (["--samples", "10", "--config", "samplerate"], 2, "not KEY=VALUE"),
+        ([*DEMO, "--samples", "10", "--config", "nosuch=3"], 3, "Unknown device option 'nosuch'"),
+        ([*DEMO, "--samples", "10", "--channels", "D99"], 3, "unknown channel 'D99'"),
+        (["--samples", "10"], 2, "`sigrok-cli --scan` finds the devices that are connected"),
+        ([*DEMO], 2, "say how much, by --samples N or by --time TIME"),
+        ([*DEMO, "--samples", "10", "--time", "1s"], 2, "one of them"),
+        ([*DEMO, "--time", "1us"], 2, "a whole number of milliseconds is needed"),
+        ([*DEMO, "--samples", "10", "--config", "samplerate"], 2, "not KEY=VALUE"),
         (["--samples", "10", "--driver", "--list"], 2, "is no driver"),
         (["--samples", "10", "--single"], 2, "--single needs --instrument"),
         (
-            ["--samples", "99999999999999", "--config", "samplerate=1m"],
+            [*DEMO, "--samples", "99999999999999", "--config", "samplerate=1m"],
             2,
             "99,999,999,999,999 samples, 99,999,999 s at 1,000,000 Hz, more than the",
         ),
@@ -87,7 +92,7 @@ def test_what_cannot_be_captured_is_one_line_and_leaves_nothing(
 @NEEDS_SIGROK
 def test_an_analyzer_without_an_end_is_stopped_and_does_not_run_on(tmp_path: Path) -> None:
     # A billion samples at 1 kHz last twelve days.
-    wish = ("--samples", "1000000000", "--config", "samplerate=1k", "--wait", "0.5")
+    wish = (*DEMO, "--samples", "1000000000", "--config", "samplerate=1k", "--wait", "0.5")
     done = run_inside("capture", *wish, "-o", str(tmp_path / "x.ff"))
     assert done.code == 3
     assert "no end after 0.5 s; --wait SECONDS gives it longer" in done.err
@@ -110,7 +115,7 @@ def test_what_an_analyzer_said_that_does_not_end_is_told(
     try:
         # It goes on when the disk is full, on which it writes first.
         monkeypatch.setattr(tempfile, "tempdir", str(disk))
-        wish = ("--samples", "1000000000", "--config", "samplerate=1m", "--wait", "5")
+        wish = (*DEMO, "--samples", "1000000000", "--config", "samplerate=1m", "--wait", "5")
         done = run_inside("capture", *wish, "-o", str(tmp_path / "x.ff"))
         left = list(disk.iterdir())
     finally:
@@ -121,7 +126,10 @@ def test_what_an_analyzer_said_that_does_not_end_is_told(
 
 
 def test_a_text_that_would_be_an_option_of_sigrok_is_refused() -> None:
-    for request in (SigrokRequest("--scan", samples=1), SigrokRequest(channels=["-l"], samples=1)):
+    for request in (
+        SigrokRequest("--scan", samples=1),
+        SigrokRequest("demo", channels=["-l"], samples=1),
+    ):
         with pytest.raises(Exception, match="is no driver, setting or channel"):
             request.arguments(Path("x"))
 

@@ -31,6 +31,10 @@ from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import printable
 
 _WAIT_S = 60.0
+_NO_DRIVER = (
+    "capture: say from what, by --driver NAME or --instrument RESOURCE; `sigrok-cli --scan` finds the "
+    "devices that are connected and names their drivers, `sigrok-cli --list-supported` lists all"
+)
 
 
 def check_options(
@@ -48,7 +52,7 @@ def check_options(
 
 
 def capture_analyzer(
-    driver: str,
+    driver: str | None,
     config: Sequence[str],
     channels: Sequence[str],
     triggers: Sequence[str],
@@ -67,6 +71,8 @@ def capture_analyzer(
         InputError: an option that cannot be used, or the folder cannot be written.
         TargetError: the device fails.
     """
+    if driver is None:
+        raise InputError(_NO_DRIVER)
     _check_output(output, force)
     settings: dict[str, str] = {}
     for text in config:
@@ -103,6 +109,7 @@ def capture_analyzer(
             "kind": "sigrok",
             "program": sigrok_version(),
             "driver": driver,
+            "test_pattern": request.is_test_pattern,
             "config": settings,
             "channels": list(channels),
             "triggers": list(triggers),
@@ -178,7 +185,8 @@ def _store(
             }
         )
         return
-    print(printable(folder_text(output, done)))
+    made_up = ", a test pattern that sigrok made up" if origin.get("test_pattern") else ""
+    print(printable(folder_text(output, done) + made_up))
 
 
 def _device_rate(text: str | None) -> int | None:

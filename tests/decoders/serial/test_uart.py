@@ -140,9 +140,30 @@ def test_a_character_that_the_capture_cuts_is_an_error() -> None:
 def test_a_baud_rate_that_is_too_high_for_the_samples_is_refused() -> None:
     with pytest.raises(
         InputError,
-        match=r"option baud=400000: 1000000 samples a second are 2\.50 a bit; at least 3",
+        match=r"option baud=600000: 1000000 samples a second are 1\.67 a bit; at least 2",
     ):
-        decode(line("1"), baud=400_000)
+        decode(line("1"), baud=600_000)
+
+
+@pytest.mark.parametrize("phase", [0, 1, 2, 3])
+@pytest.mark.parametrize("baud", [500_000, 498_000, 480_000, 400_000])
+def test_two_samples_a_bit_are_enough_wherever_they_fall(baud: int, phase: int) -> None:
+    """The line as a function of time, looked at each microsecond, from four places inside the first."""
+    sent = [0x55, 0x00, 0xFF, 0x53, 0x80, 0x01]
+    bits = "11" + "".join("0" + "".join(str(c >> i & 1) for i in range(8)) + "11" for c in sent)
+    ends = len(bits) * RATE_HZ // baud
+    levels = [bits[(4 * n + phase) * baud // (4 * RATE_HZ)] for n in range(ends)]
+    assert fields(decode(line("".join(levels), 1), baud=baud)) == [("", data) for data in sent]
+
+
+def test_a_real_line_of_two_samples_a_bit_gives_the_characters_that_sigrok_finds() -> None:
+    folder = "dumps/dmx512/dmx4all_mini_usb_dmx"
+    (decoded,) = decode_file(
+        real_capture(f"{folder}/500khz_all_255.sr"), ["uart:rx=DMX,baud=250000,stop=2"]
+    )
+    rows = decoded.table.to_pylist()
+    assert Counter(row["data"] for row in rows if row["kind"] == "frame") == {0: 645, 0xFF: 12}
+    assert [row["error"] for row in rows if row["error"]] == ["bad-stop", "break", "cut-frame"]
 
 
 @settings(max_examples=60, deadline=None)
