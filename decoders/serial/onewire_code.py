@@ -15,7 +15,15 @@ import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, samples_to_ps
-from freezeframe.decoders.columns import event_schema, name_type, names, one_name, table, verdicts
+from freezeframe.decoders.columns import (
+    by_column,
+    event_schema,
+    name_type,
+    names,
+    one_name,
+    table,
+    verdicts,
+)
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.onewire_kernels import (
     ADDRESS,
@@ -32,7 +40,7 @@ from freezeframe.decoders.serial.onewire_kernels import (
 from freezeframe.decoders.serial.onewire_names import COMMANDS, FAMILIES
 from freezeframe.decoders.serial.rows import joined
 
-_EDGES_AT_ONCE = 1 << 14
+_EDGES_AT_ONCE = 1 << 17
 _LEAST_HZ = {False: 200_000, True: 2_000_000}
 _SLOT_KINDS = ("reset", "presence", "bit", "error")
 _BYTE_KINDS = ("reset", "presence", "command", "address", "data", "error")
@@ -125,17 +133,18 @@ def decode_onewire(
 
 
 def _shared(
-    rows: npt.NDArray[np.void], edges: Edges, kinds: tuple[str, ...], schema: pa.Schema
+    rows: Mapping[str, npt.NDArray[np.int64]],
+    edges: Edges,
+    kinds: tuple[str, ...],
+    schema: pa.Schema,
 ) -> dict[str, Any]:
     """Return the columns that both tables have."""
-    columns: dict[str, Any] = {
-        name: rows[name] for name in schema.names if name in (rows.dtype.names or ())
-    }
+    columns: dict[str, Any] = {name: rows[name] for name in schema.names if name in rows}
     kind = np.where(rows["error"] != 0, len(kinds) - 1, rows["kind"])
     return columns | {
         "t_ps": samples_to_ps(rows["sample"], edges.samplerate_hz),
         "t_end_ps": samples_to_ps(rows["end_sample"], edges.samplerate_hz),
-        "source": one_name(edges.channels[0], len(rows)),
+        "source": one_name(edges.channels[0], len(kind)),
         "kind": names(kind, kinds),
         "error": names(rows["error"], ERRORS),
         "present": verdicts(rows["present"]),
@@ -143,19 +152,21 @@ def _shared(
     }
 
 
-def _slot_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+def _slot_table(records: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+    rows = by_column(records)
     columns = _shared(rows, edges, _SLOT_KINDS, slot_schema())
     columns["low_ps"] = samples_to_ps(rows["low"], edges.samplerate_hz)
     return table(slot_schema(), columns)
 
 
-def _byte_table(rows: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+def _byte_table(records: npt.NDArray[np.void], edges: Edges) -> pa.Table:
+    rows = by_column(records)
     columns = _shared(rows, edges, _BYTE_KINDS, byte_schema())
     columns["crc_ok"] = verdicts(rows["crc_ok"])
     # Numbered: nothing, the commands, the families.
     texts = ("", *COMMANDS.values(), *FAMILIES.values())
     octets = rows["value"] & 0xFF
-    number = np.zeros(len(rows), dtype=np.int32)
+    number = np.zeros(len(records), dtype=np.int32)
     for kind, named, first in ((COMMAND, COMMANDS, 1), (ADDRESS, FAMILIES, 1 + len(COMMANDS))):
         codes = np.zeros(256, dtype=np.int32)
         codes[list(named)] = np.arange(first, first + len(named))

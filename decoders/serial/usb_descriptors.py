@@ -29,7 +29,7 @@ class Setup:
     kind: int  # of request and recipient, with the direction in bit 7
     request: int
     value: int
-    index: int
+    target: int
     length: int
 
     @classmethod
