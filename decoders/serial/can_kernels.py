@@ -452,7 +452,7 @@ def _about(row: Any, error: int, rows: Any, count: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _begin_of(s: Any, option: Any, at: int) -> int:
+def _begin_of(s: Any, option: Any, at: int) -> Any:
     """Return the sample where the bit begins that is taken at ``at``."""
     point: int = option.fast_point if s.fast else option.point
     return at // FRACTION - point // FRACTION

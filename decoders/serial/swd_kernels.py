@@ -96,7 +96,7 @@ def transfers(clocks: Any, s: Any, rows: Any) -> int:
     for i in range(len(sample)):
         at = sample[i]
         rising = np.int64(levels[i]) & 1
-        bit = np.int64(levels[i] >> np.uint64(1)) & 1
+        bit: Any = np.int64(levels[i] >> np.uint64(1)) & 1
         s.last = at
         if rising:
             s.since_reset += 1

@@ -137,7 +137,7 @@ def packets(
                 s.phase = _WAITING
         if i == len(sample):
             break
-        pins = np.int64(value[i]) & 3
+        pins: Any = np.int64(value[i]) & 3
         if pins == s.pins:
             continue
         lasted = until - s.since
