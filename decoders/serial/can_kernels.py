@@ -31,7 +31,7 @@ ERRORS = (
 )
 _BAD_START, _BAD_STUFF, _BAD_FIXED, _BAD_COUNT, _BAD_CRC = 1, 2, 3, 4, 5
 _BAD_FORM, _NO_ACK, _FLAG, _RESERVED, _CUT = 6, 7, 8, 9, 10
-FRAME, REMOTE, OVERLOAD, RATE = 0, 1, 2, 3
+OVERLOAD, RATE = 2, 3  # of `kind`; 0 is a frame, 1 a remote frame
 
 FRACTION = 1 << 16
 LONGEST_B = 64
@@ -423,32 +423,29 @@ def _write(s: Any, error: int, rows: Any, count: int, data: Any, used: int) -> t
     for i in range(row.bytes):
         data[used + i] = s.data[i]
     used += row.bytes
-    # What was expected and seen belongs to the error alone.
-    expected, seen = row.expected, row.seen
     row.kind = row.remote == 1
-    row.expected = row.seen = -1
-    if row.crc >= 0:
+    # The frame, what is wrong with its parts, and what broke it off.
+    whole = row.crc >= 0
+    told = (0, _BAD_FIXED, _BAD_COUNT, _BAD_CRC, error)
+    holds = (
+        whole,
+        whole and s.fixed_bad == 1,
+        whole and s.count_ok == 0,
+        whole and row.crc_ok == 0,
+        error not in (0, _BAD_CRC),
+    )
+    for n in range(len(told)):
+        if not holds[n]:
+            continue
         rows[count] = row
+        rows[count].error = told[n]
+        # What was expected and seen belongs to the error alone.
+        if told[n] == _BAD_COUNT:
+            rows[count].expected, rows[count].seen = _COUNTS[s.stuffed & 7], row.stuff_count
+        elif told[n] != _BAD_CRC:
+            rows[count].expected = rows[count].seen = -1
         count += 1
-        if s.fixed_bad:
-            count = _about(row, _BAD_FIXED, rows, count)
-        if s.count_ok == 0:
-            row.expected, row.seen = _COUNTS[s.stuffed & 7], row.stuff_count
-            count = _about(row, _BAD_COUNT, rows, count)
-        if row.crc_ok == 0:
-            row.expected, row.seen = expected, seen
-            count = _about(row, _BAD_CRC, rows, count)
-        row.expected = row.seen = -1
-    if error not in (0, _BAD_CRC):
-        count = _about(row, error, rows, count)
     return count, used
-
-
-@njit(cache=True, nogil=True)
-def _about(row: Any, error: int, rows: Any, count: int) -> int:
-    rows[count] = row
-    rows[count].error = error
-    return count + 1
 
 
 @njit(cache=True, nogil=True)

@@ -16,7 +16,7 @@ from numba import njit
 
 ERRORS = ("", "bad-request", "no-reply", "bad-ack", "bad-parity", "cut-transfer")
 _BAD_REQUEST, _NO_REPLY, _BAD_ACK, _BAD_PARITY, _CUT = 1, 2, 3, 4, 5
-TRANSFER, LINE_RESET, SWITCH = 0, 1, 2
+LINE_RESET, SWITCH = 1, 2  # of `kind`; 0 is a transfer
 
 # Places are samples, -1 where there is none; values -1 where they are not known.
 ROW = np.dtype(
@@ -64,7 +64,7 @@ _STATE = np.dtype(
         ("row", ROW),
     ]
 )
-_UNKNOWN, _REQUEST, _ACK, _DATA, _PARITY = range(5)
+_UNKNOWN, _REQUEST, _ACK, _DATA = range(4)
 _RESET_ONES = 50
 _OK, _WAIT, _FAULT, _NOBODY = 1, 2, 4, 7
 _SWITCHES = (0xE79E, 0xE73C, 0xE3BC)  # JTAG to SWD, SWD to JTAG, SWD to dormant

@@ -126,42 +126,43 @@ def packets(
         bit = option.full_bit if s.speed == _FULL and s.preamble == 0 else option.low_bit
         while s.phase == _BITS and s.next < until:
             s.next += bit
-            if _take(s, option):
-                count, used = _put(s, 0, s.next // FRACTION, rows, count, data, used)
-                # After a preamble the hub sends at low speed, with the levels of full speed.
+            preamble = _take(s, option)
+            if preamble or s.ones == 7:
+                error = 0 if preamble else _BAD_STUFF
+                count, used = _put(s, error, s.next // FRACTION, rows, count, data, used)
+                s.phase = _WAITING
+            if preamble:
+                # After it the hub sends at low speed, with the levels of full speed.
                 s.preamble = 1
                 s.phase = _IDLE
                 s.sent = s.symbol = _FULL_J
-            elif s.ones == 7:
-                count, used = _put(s, _BAD_STUFF, s.next // FRACTION, rows, count, data, used)
-                s.phase = _WAITING
         if i == len(sample):
             break
         pins: Any = np.int64(value[i]) & 3
         if pins == s.pins:
             continue
         lasted = until - s.since
+        idle = lasted > option.idle and s.pins in (_FULL_J, _LOW_J)
+        if (s.pins == _SE0 and s.phase == _EOP) or (idle and s.phase == _BITS):
+            wrong = idle or lasted > option.reset or pins != _idle_level(s)
+            end = s.since // FRACTION if idle else sample[i]
+            count, used = _put(s, _BAD_EOP if wrong else 0, end, rows, count, data, used)
         if s.pins < 0:
             _settle(s, option, pins)
         elif s.pins == _SE0:
-            if s.phase == _EOP:
-                level = _FULL_J if s.speed == _FULL else _LOW_J
-                wrong = lasted > option.reset or pins != level
-                count, used = _put(s, _BAD_EOP if wrong else 0, sample[i], rows, count, data, used)
-            if lasted > option.reset:
-                count = _mark(s, RESET, sample[i], rows, count)
-            elif s.phase != _EOP and lasted > option.keep_alive and s.speed == _LOW:
-                count = _mark(s, KEEP_ALIVE, sample[i], rows, count)
-            if s.phase == _EOP or lasted > option.se0:
+            if lasted > option.reset or (
+                s.phase != _EOP and lasted > option.keep_alive and s.speed == _LOW
+            ):
+                kind = RESET if lasted > option.reset else KEEP_ALIVE
+                count = _mark(s, kind, sample[i], rows, count)
+            crossing = max(option.se0, 2 * bit // 3) if s.speed == _LOW else option.se0
+            if s.phase == _EOP or lasted > crossing:
                 s.preamble = 0
                 _settle(s, option, pins)
                 s.sure = 1
-        elif lasted > option.idle and s.pins != 3:
-            if s.phase == _BITS:
-                count, used = _put(s, _BAD_EOP, s.since // FRACTION, rows, count, data, used)
-            if s.preamble == 0:
-                _settle(s, option, s.pins)
-                s.sure = 1
+        elif idle and s.preamble == 0:
+            _settle(s, option, s.pins)
+            s.sure = 1
         if pins in (_FULL_J, _LOW_J) and pins != s.symbol:
             # Half way where the lines crossed.
             apart = s.pins in (0, 3) and 2 * lasted <= bit
@@ -256,15 +257,15 @@ def _put(
     used += row.bytes
     if error and s.sure == 0 and error != _BAD_CRC:
         error = _CUT
-    expected, seen = row.expected, row.seen
-    row.expected = row.seen = -1
-    if error in (0, _BAD_CRC):
+    # Of a wrong CRC there are two rows: the packet, and what is wrong with it.
+    holds = (error in (0, _BAD_CRC), error != 0)
+    for n in range(len(holds)):
+        if not holds[n]:
+            continue
         rows[count] = row
-        count += 1
-    if error:
-        rows[count] = row
-        rows[count].error = error
-        rows[count].expected, rows[count].seen = expected, seen
+        rows[count].error = n * error
+        if n == 0:
+            rows[count].expected = rows[count].seen = -1
         count += 1
     s.sure = 1
     return count, used

@@ -378,7 +378,7 @@ def _said(row: Row) -> str:
         return f"{row['pid']} ADDR {row['address']} EP {row['endpoint']}"
     if row["kind"] == "sof":
         return f"SOF {row['frame']}"
-    return str(row["pid"]) + (f" [{_hex(row['data'])} ]" if row["kind"] == "data" else "")
+    return f"{row['pid']} [{_hex(row['data'])} ]" if row["kind"] == "data" else str(row["pid"])
 
 
 def _request(row: Row) -> str:
