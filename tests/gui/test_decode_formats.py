@@ -95,7 +95,7 @@ def test_a_sigrok_decoder_is_not_sent_through_hours_of_picoseconds(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "wav"], "--format wav: not known"),
+        (["--format", "mp3"], "--format mp3: not known"),
         (["--format", "binary"], "give channels=1..64"),
         (["--channel", "mdc=nope"], "no channel or bus nope"),
         (["--threshold", "high"], "threshold 'high': not"),
