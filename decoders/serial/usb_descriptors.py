@@ -90,6 +90,9 @@ def in_words(setup: Setup, data: bytes) -> str:
     """Return what the data of a request are, in words; empty where they are no standard descriptor."""
     if setup.descriptor == _STRING and setup.value & 0xFF:
         return repr(data[2:].decode("utf-16-le", errors="replace"))
+    if setup.descriptor == _STRING:
+        words = zip(data[2::2], data[3::2], strict=False)
+        return "languages " + " ".join(f"{low | high << 8:04x}" for low, high in words)
     if setup.descriptor < 0:
         return ""
     return "; ".join(filter(None, map(_one, descriptors(data))))

@@ -198,6 +198,7 @@ def test_an_enumeration_is_told_in_requests_and_descriptors() -> None:
         *get("8006000100001200", DEVICE),
         *control("0005070000000000", token("IN", 0, 0), data("DATA1", b""), ACK),
         *get("8006000200002000", CONFIGURATION, 7),
+        *get("8006000300000400", bytes.fromhex("04030904"), 7),
         *get("8006010309040e00", name, 7),
         *control("2109000200000000", token("IN", 7, 0), STALL, address=7),
     )
@@ -208,6 +209,7 @@ def test_an_enumeration_is_told_in_requests_and_descriptors() -> None:
         ("control", "GET_DESCRIPTOR configuration", "ACK",
          "configuration 1, 1 interfaces, 98 mA; interface 0.0 vendor; endpoint 2 in bulk of 64 B; "
          "endpoint 1 out bulk of 64 B"),
+        ("control", "GET_DESCRIPTOR string", "ACK", "languages 0409"),
         ("control", "GET_DESCRIPTOR string 1", "ACK", "'Mouse1'"),
         ("control", "SET_REPORT", "STALL", ""),
     ]  # fmt: skip
