@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from freezeframe.capture.errors import InputError
+from freezeframe.capture.errors import InputError, NoRoomError
 from freezeframe.capture.output_place import refuse_dash
 
 Content = bytes | Callable[[Path], None]
@@ -169,11 +169,11 @@ def _refused(path: Path, error: OSError, needed_B: int | None) -> InputError:
     except OSError:
         free = "how much is free is not known"
     if needed_B is None:
-        return InputError(
+        return NoRoomError(
             f"{path}: no space left: {free}; nothing was left behind. Make room or choose another "
             "place"
         )
-    return InputError(
+    return NoRoomError(
         f"{path}: no space left: the capture needs {needed_B} B or more and {free}; nothing was left "
         "behind. Make room or choose another place; the recording stays in the device until it is "
         "armed"

@@ -21,6 +21,10 @@ class InputError(FreezeframeError):
     """What the user asked for or handed over cannot be used."""
 
 
+class NoRoomError(InputError):
+    """A disk is full; nothing was left behind, and it may be tried again when there is room."""
+
+
 class CaptureFormatError(InputError):
     """A file is not what its format says it should be: cut, altered, or lying about its size."""
 

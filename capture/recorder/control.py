@@ -35,13 +35,26 @@ def arm(device: Recorder) -> int:
     return arm_all([device])[0]
 
 
-def arm_all(devices: Sequence[Recorder]) -> list[int]:
+def arm_all(
+    devices: Sequence[Recorder], given_up: Sequence[tuple[int, int]] | None = None
+) -> list[int]:
     """Arm all recorders of a target, close together, and return their new generations.
 
+    Args:
+        given_up: boot nonce and generation of each device whose recording may go; of another one nothing is
+            armed. By default whatever they hold. Between this look and the write another program may arm: the
+            write carries the generation, on maps from 2 on the nonce too, so the device refuses it then.
     Raises:
+        RecorderStateError: a device holds another recording than ``given_up`` says; none is armed then.
         As ``arm``; the devices before the one in the message are armed.
     """
     before = [_generation(device) for device in devices]
+    for device, now, meant in zip(devices, before, given_up or before, strict=True):
+        if now != meant:
+            raise RecorderStateError(
+                f"{device.target.url}: device {device.name} holds generation {now[1]} of boot {now[0]:#010x}, not "
+                f"{meant[1]} of {meant[0]:#010x}, which is to be given up; it was armed by another program or restarted"
+            )
     for device, (nonce, generation) in zip(devices, before, strict=True):
         _write_arm(device, nonce, generation)
     return [

@@ -1,8 +1,9 @@
 """Wait for a freeze, pull it, arm again: unattended, for faults that take days.
 
 Each freeze becomes ``NNNN-NONCE-GENERATION-CAUSE.ff`` in one directory. A freeze that has its whole
-folder is not pulled again, whatever was restarted in between; a recorder is armed only after its
-recording stands on the disk.
+folder is not pulled again, whatever was restarted in between. A recorder is armed as soon as its
+recording stands on the disk, and only then: what it holds must be what stands there, by boot nonce and
+generation, or nothing is armed. What another program has given up is said in the log.
 """
 
 from __future__ import annotations
@@ -17,10 +18,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from freezeframe.capture.card.device import open_any, split_card
 from freezeframe.capture.durable import PARTIAL, remove_folder
-from freezeframe.capture.errors import FreezeframeError, InputError, TargetError
+from freezeframe.capture.errors import (
+    FreezeframeError,
+    InputError,
+    NoRoomError,
+    RecorderStateError,
+    TargetError,
+)
 from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.pull import PullReport, pull
@@ -34,6 +42,7 @@ LOCK = ".guard.lock"
 _NAME = re.compile(r"(?P<number>\d{4,})-(?P<nonce>[0-9a-f]{8})-(?P<generation>\d+)-[a-z0-9-]+\.ff")
 _SLICE_S = 0.1  # between two looks at ``stop``
 _LONGEST_AWAY_S = 5.0  # between two attempts to reach a target that is away
+_ROOM_S = 2.0  # between two looks at a disk that is full
 
 OnCapture = Callable[[PullReport], None]
 
@@ -57,14 +66,14 @@ def guard(
         target_url: must answer once at the start; later it may vanish for any time.
         keep: newest folders kept in ``directory``; older ones that a guard made are removed.
         directory: made when it is not there; its parent must be.
-        on_capture: called with each report before the recorder is armed again; what it raises as
+        on_capture: called with each report, after the recorder was armed again; what it raises as
             FreezeframeError goes to the log.
         stop: asked several times a second.
         poll_s: pause between two looks at the recorders.
         wait_s: how long a pull waits for a target that vanishes during it.
         log: called with each line that also goes to ``guard.log``.
     Raises:
-        InputError: the directory cannot be used, or the disk is full; the recorder stays frozen
+        InputError: the directory cannot be used. A full disk is waited for: the recorder stays frozen
             with the recording in it.
         DeviceUnknownError, TargetError: at the start only.
     """
@@ -121,6 +130,7 @@ class _Guard:
     _devices: Sequence[Recorder] = ()
     _away_s: float = 0.0
     _trouble: str = ""
+    _seen: tuple[int, int] | None = None  # nonce and generation at the last look, or after arming
     _again: set[str] = field(default_factory=set)
 
     def tidy(self) -> None:
@@ -164,12 +174,18 @@ class _Guard:
                 self.log("the target was restarted; what it had recorded before is gone")
                 self.disconnect()
                 return 0.0
+            self._account(states[0])
             if all(state.state == "idle" for state in states):
-                self._arm("idle")
+                self._arm("idle", [(state.nonce, state.generation) for state in states])
             elif any(state.state == "frozen" for state in states):
                 self._frozen(states)
             self._away_s, self._trouble = 0.0, ""
             return poll_s
+        except NoRoomError as error:
+            if self._trouble != type(error).__name__:
+                self.log(f"{error}; the recorder stays frozen until there is room")
+            self._trouble = type(error).__name__
+            return max(poll_s, _ROOM_S)
         except InputError as error:
             self.log(f"{error}; the guard ends")
             raise
@@ -183,9 +199,15 @@ class _Guard:
 
     def _frozen(self, states: Sequence[RecorderState]) -> None:
         key = f"{states[0].nonce:08x}-{states[0].generation}"
-        known = [path for _, path in self._folders() if f"-{key}-" in path.name]
+        known = [
+            path
+            for _, path in self._folders()
+            if f"-{key}-" in path.name
+            # A nonce of few bits comes again after a power cycle; the cycle of the cause does not.
+            and _devices_of(path)[0]["cause_cycle"] in (None, states[0].cause_cycle)
+        ]
         if known and (key in self._again or not _has_gaps(known[-1])):
-            self._arm(f"{known[-1].name} was pulled before")
+            self._arm(f"{known[-1].name} was pulled before", _kept(known[-1]))
             return
         target = self._target
         if target is None:
@@ -210,39 +232,77 @@ class _Guard:
             f"{path.name}: {report.words} words in {report.seconds:.2f} s, "
             f"{report.retries} read again{missing}"
         )
+        try:
+            if report.outages:  # the pull went on over a target of its own
+                self.disconnect()
+                self.connect()
+            if not report.complete and not known:
+                self.log(f"{path.name} has gaps; the recorder stays frozen for one more pull")
+                return
+            self.pulled += 1
+            self._arm(f"{path.name} stands on the disk", _kept(path))
+        finally:
+            # Whatever became of the target: the capture is here, and seconds of explaining are not blind.
+            self._explain(report)
+            self._prune()
+
+    def _explain(self, report: PullReport) -> None:
         if self.on_capture is not None:
             try:
                 self.on_capture(report)
             except FreezeframeError as error:
-                self.log(f"{path.name}: {error}")
-        self._prune()
-        if report.outages:  # the pull went on over a target of its own
-            self.disconnect()
-            self.connect()
-        if not report.complete and not known:
-            self.log(f"{path.name} has gaps; the recorder stays frozen for one more pull")
-            return
-        self.pulled += 1
-        self._arm(f"{path.name} stands on the disk")
+                self.log(f"{report.path.name}: {error}")
 
-    def _arm(self, why: str) -> None:
-        generations = zip(self._devices, arm_all(self._devices), strict=True)
-        armed = ", ".join(f"{device.name} generation {number}" for device, number in generations)
+    def _arm(self, why: str, given_up: Sequence[tuple[int, int]]) -> None:
+        try:
+            generations = arm_all(self._devices, given_up)
+        except RecorderStateError as error:
+            self.log(f"{why}; not armed: {error}")
+            return
+        self._seen = (given_up[0][0], generations[0])
+        armed = ", ".join(
+            f"{device.name} generation {number}"
+            for device, number in zip(self._devices, generations, strict=True)
+        )
         self.log(f"{why}; armed: {armed}")
 
+    def _account(self, state: RecorderState) -> None:
+        """Say which generations somebody else has given up since the last look, and that they are not here."""
+        before, self._seen = self._seen, (state.nonce, state.generation)
+        if before is None or before[0] != state.nonce or before[1] >= state.generation:
+            return
+        here = [path.name for _, path in self._folders()]
+        missing = [
+            number
+            for number in range(before[1], state.generation)
+            if not any(f"-{state.nonce:08x}-{number}-" in name for name in here)
+        ]
+        if missing:
+            which = f"generation {missing[0]} was"
+            if len(missing) > 1:
+                which = f"{len(missing)} generations, {missing[0]} to {missing[-1]}, were"
+            self.log(
+                f"{which} given up by another program: not kept here, nor known whether frozen"
+            )
+
     def _folders(self) -> list[tuple[int, Path]]:
-        """Return the folders that a guard made here, oldest first."""
-        numbered = []
-        for entry in self.directory.iterdir():
-            match = _NAME.fullmatch(entry.name)
-            if match and _is_of(entry, match["nonce"], int(match["generation"])):
-                numbered.append((int(match["number"]), entry))
-        return sorted(numbered)
+        """Return the folders that a guard made here with their numbers, oldest first."""
+        return [(int(path.name.partition("-")[0]), path) for path in captures_in(self.directory)]
 
     def _prune(self) -> None:
         for _, path in self._folders()[: -self.keep]:
             remove_folder(path)
             self.log(f"{path.name}: removed; the newest {self.keep} are kept")
+
+
+def captures_in(directory: Path) -> list[Path]:
+    """Return the captures that a guard made in a directory, oldest first; none where it is not there."""
+    numbered = []
+    for entry in directory.iterdir() if directory.is_dir() else ():
+        match = _NAME.fullmatch(entry.name)
+        if match and _is_of(entry, match["nonce"], int(match["generation"])):
+            numbered.append((int(match["number"]), entry))
+    return [path for _, path in sorted(numbered)]
 
 
 def _is_of(folder: Path, nonce: str, generation: int) -> bool:
@@ -255,12 +315,22 @@ def _is_of(folder: Path, nonce: str, generation: int) -> bool:
         return False
 
 
+def _devices_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the devices of a capture that `_is_of` has looked at, as its manifest has them."""
+    devices: list[dict[str, Any]] = json.loads((folder / MANIFEST).read_bytes())["devices"]
+    return devices
+
+
+def _kept(folder: Path) -> list[tuple[int, int]]:
+    """Return boot nonce and generation of each device of a capture."""
+    return [(int(device["boot_nonce"], 16), device["generation"]) for device in _devices_of(folder)]
+
+
 def _has_gaps(folder: Path) -> bool:
     """Return whether a capture states that some of its recording could not be read."""
-    devices = json.loads((folder / MANIFEST).read_bytes())["devices"]
     return any(
         part["gaps"]
-        for device in devices
+        for device in _devices_of(folder)
         for part in (*device["memories"].values(), device.get("samples"))
         if part
     )

@@ -202,11 +202,19 @@ def _number(column: pd.Series[Any], sign: str, operand: Operand) -> Bools:
     wanted = operand.value
     if column.name in OPAQUE or (operand.hexadecimal and wanted >= 1 << 63):
         values = values.view(np.uint64) if values.dtype == np.int64 else values
-    if isinstance(wanted, Fraction):
-        if values.dtype.kind in "iu":
-            return known & _against_fraction(values, sign, wanted)
-        return known & np.asarray(_ORDER[sign](values, float(wanted)), np.bool_)
+    if isinstance(wanted, Fraction) and values.dtype.kind in "iu":
+        return known & _against_fraction(values, sign, wanted)
+    if values.dtype.kind == "f":
+        return known & np.asarray(_ORDER[sign](values, _as_float(wanted)), np.bool_)
     return known & np.asarray(_ORDER[sign](values, wanted), np.bool_)
+
+
+def _as_float(wanted: int | Fraction) -> float:
+    """Return the nearest double; beyond the largest one, infinity, which compares as the number would."""
+    try:
+        return float(wanted)
+    except OverflowError:
+        return np.inf if wanted > 0 else -np.inf
 
 
 def _against_fraction(values: npt.NDArray[Any], sign: str, wanted: Fraction) -> Bools:

@@ -77,3 +77,22 @@ def test_a_guard_ends_cleanly_on_ctrl_c(tmp_path: Path) -> None:
         out, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (0, "")
     assert out.splitlines()[-1] == f"0 captures pulled into {caught}"
+
+
+def test_a_capture_that_a_killed_guard_never_explained_is_explained_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    """One has no line, the line of the other was torn by a full disk."""
+    caught = tmp_path / "caught"
+    with serving(FakeRecorder()) as url:
+        run_inside("guard", url, "-o", str(caught), "--count", "1")
+    told = caught / "explanations.jsonl"
+    whole = told.read_text()
+    told.write_text(whole[: len(whole) // 2])
+    (folder,) = caught.glob("*.ff")
+    done = run_inside("guard", "etherbone://127.0.0.1:1", "-o", str(caught))
+    assert folder.name in done.out
+    torn, again = told.read_text().splitlines()
+    assert (whole.startswith(torn), json.loads(again)["capture"]) == (True, folder.name)
+    run_inside("guard", "etherbone://127.0.0.1:1", "-o", str(caught))
+    assert len(told.read_text().splitlines()) == 2

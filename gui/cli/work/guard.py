@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from freezeframe.analyzers.explain import explain
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
-from freezeframe.capture.recorder.guard import guard
+from freezeframe.capture.recorder.guard import captures_in, guard
 from freezeframe.capture.recorder.pull import PullReport
 from freezeframe.gui.cli.explanation_text import explanation_document
 from freezeframe.gui.cli.work.card_capture import card_document
@@ -42,24 +43,67 @@ def guard_target(target: str, output: Path, keep: int, count: int | None, *, jso
         seen += 1
         if count is not None and seen >= count:
             stop.set()
-        document = _explain(report.path)
-        line = json_text.dumps(document)
-        with (output / _EXPLANATIONS).open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        print(line if json else f"{stamp} {_summary(document)}", flush=True)
+        _tell(report.path, json=json)
 
+    say = None if json else lambda line: print(printable(line), flush=True)
     with _stopped_by_signals(stop):
+        for path in _never_explained(output):  # a guard was killed, or had no room for the line
+            try:
+                _tell(path, json=json)
+            except FreezeframeError as error:
+                print(printable(f"{path.name}: {error}"), file=sys.stderr)
         pulled = guard(
             target,
             keep,
             output,
             explained,
             stop.is_set,
-            log=None if json else lambda line: print(printable(line), flush=True),
+            log=say,
         )
     if not json:
         print(f"{plural(pulled, 'capture')} pulled into {printable(output)}")
+
+
+def _tell(path: Path, *, json: bool) -> None:
+    """Explain a capture, as a line of `explanations.jsonl` beside it and on standard output.
+
+    Raises:
+        FreezeframeError: it cannot be explained, or the line not be written.
+    """
+    document = _explain(path)
+    line = json_text.dumps(document)
+    try:
+        _append(path.with_name(_EXPLANATIONS), line)
+    except OSError as error:
+        raise FreezeframeError(f"{_EXPLANATIONS}: {error.strerror}; explained later") from error
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    print(line if json else f"{stamp} {_summary(document)}", flush=True)
+
+
+def _append(path: Path, line: str) -> None:
+    """Add a line; one that a full disk or a crash has torn before is ended first."""
+    with path.open("a+b") as file:
+        end = file.seek(0, 2)
+        if end:
+            file.seek(end - 1)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+        file.write(line.encode() + b"\n")
+
+
+def _never_explained(directory: Path) -> list[Path]:
+    """Return the captures of a guard here that have no whole line in `explanations.jsonl`, oldest first."""
+    told = set()
+    try:
+        lines = (directory / _EXPLANATIONS).read_text("utf-8", "replace").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        try:
+            told.add(json_text.loads(line)["capture"])
+        except (ValueError, LookupError, TypeError):
+            continue  # torn; its capture is explained again
+    return [path for path in captures_in(directory) if path.name not in told]
 
 
 def _explain(path: Path) -> dict[str, Any]:

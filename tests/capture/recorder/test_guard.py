@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -105,18 +106,100 @@ def test_each_freeze_becomes_a_folder_named_by_nonce_generation_and_cause(
     assert memory.records.tobytes() == card.recorder.records(1, "rx_enq")
 
 
-def test_the_recorder_is_armed_only_after_the_capture_was_handed_over(
+def test_the_recorder_is_armed_once_the_capture_stands_on_the_disk_and_explained_after(
     card: Card, tmp_path: Path
 ) -> None:
     order: list[str] = []
 
     def on_capture(report: PullReport) -> None:
         generation = CaptureFolder.open(report.path).devices[0].registers.value("ctl.generation")
-        order.append(f"captured {generation}")
+        order.append(f"explained {generation}")
 
-    card.armed_when = lambda: order.append(f"armed {card.recorder.get(0, 'ctl.generation')}")
+    def armed() -> None:
+        order.append(
+            f"{len(folders(tmp_path))} on the disk, armed {card.recorder.get(0, 'ctl.generation')}"
+        )
+
+    card.armed_when = armed
     guard("card:", 9, tmp_path, on_capture, until(2, tmp_path), poll_s=0)
-    assert order[:3] == ["captured 1", "armed 2", "captured 2"]
+    assert order[:3] == ["1 on the disk, armed 2", "explained 1", "2 on the disk, armed 3"]
+
+
+def rearmed(card: Card, generations: int) -> None:
+    """Let another program arm the card so often, over whatever it holds."""
+    for index in range(2):
+        card.recorder.set(
+            index, "ctl.generation", card.recorder.get(index, "ctl.generation") + generations
+        )
+        card.recorder.set(index, "ctl.state", ARMED)
+
+
+def test_what_another_program_armed_in_between_is_not_given_up(
+    card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between pull and arm somebody arms, and it freezes anew: that freeze is pulled too, as its own."""
+
+    def then_armed_by_another(target: Target, path: Path, **options: object) -> PullReport:
+        report = pull(target, path)
+        monkeypatch.setattr(guard_module, "pull", pull)
+        rearmed(card, 1)
+        card.freeze()
+        return report
+
+    monkeypatch.setattr(guard_module, "pull", then_armed_by_another)
+    card.refreeze = False
+    card.freeze()
+    assert run(card, tmp_path, 2) == 2
+    assert folders(tmp_path) == [f"0001-{NONCE}-1-hdr-crc.ff", f"0002-{NONCE}-2-hdr-crc.ff"]
+    log = (tmp_path / "guard.log").read_text()
+    assert (
+        "stands on the disk; not armed: bad:: device A holds generation 2 of boot 0x0b000000, not 1 of 0x0b000000, "
+        "which is to be given up" in log
+    )
+
+
+def test_a_card_that_was_power_cycled_after_the_pull_is_not_armed_over_its_first_freeze(
+    card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def then_restarted(target: Target, path: Path, **options: object) -> PullReport:
+        report = pull(target, path)
+        monkeypatch.setattr(guard_module, "pull", pull)
+        for index in range(2):
+            card.recorder.set(index, "id.boot_nonce", 0x77000000 + index)
+        card.freeze(cause=3)
+        return report
+
+    monkeypatch.setattr(guard_module, "pull", then_restarted)
+    card.refreeze = False
+    card.freeze()
+    run(card, tmp_path, 2)
+    assert folders(tmp_path)[1].startswith("0002-77000000-1-")
+    assert "not armed: " in (tmp_path / "guard.log").read_text()
+
+
+def test_generations_that_another_program_gave_up_are_told(card: Card, tmp_path: Path) -> None:
+    card.refreeze = False
+    card.armed_when = lambda: rearmed(card, 3)
+    card.armed_at = 8
+    looks = iter(range(30))
+    guard("card:", 9, tmp_path, stop=lambda: next(looks, None) is None, poll_s=0)
+    log = (tmp_path / "guard.log").read_text()
+    assert "3 generations, 2 to 4, were given up by another program: not kept here" in log
+
+
+def test_a_freeze_with_the_nonce_and_generation_of_an_older_one_is_another_where_its_cycle_is(
+    card: Card, tmp_path: Path
+) -> None:
+    """A nonce of few bits comes again after a power cycle."""
+    card.refreeze = False
+    card.freeze()
+    run(card, tmp_path, 1)
+    for index in range(2):
+        card.recorder.set(index, "ctl.generation", 1)
+        card.recorder.set(index, "ctl.cause_cycle_lo", 777)
+    card.freeze()
+    assert run(card, tmp_path, 2) == 1
+    assert [name[:4] for name in folders(tmp_path)] == ["0001", "0002"]
 
 
 def test_an_explanation_that_fails_does_not_end_the_guard(card: Card, tmp_path: Path) -> None:
@@ -179,7 +262,7 @@ def test_a_recorder_is_not_armed_over_what_was_not_read_until_a_second_pull(
         poll_s=0,
         wait_s=0.2,
     )
-    assert (pulled, generations) == (1, [1, 1])
+    assert (pulled, generations) == (1, [1, 2])  # explained after it was armed
     assert folders(tmp_path) == [f"0001-{NONCE}-1-hdr-crc.ff", f"0002-{NONCE}-1-hdr-crc.ff"]
     assert card.recorder.get(0, "ctl.generation") == 2
 
@@ -250,18 +333,28 @@ def test_an_idle_recorder_is_armed(card: Card, tmp_path: Path) -> None:
     assert folders(tmp_path) == [f"0001-{NONCE}-2-hdr-crc.ff"]
 
 
-def test_a_full_disk_ends_the_guard_and_leaves_the_recorder_frozen(
+def test_a_full_disk_is_waited_for_and_the_recorder_stays_frozen(
     card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> int:
-        raise OSError(28, "No space left on device")
+    writes: list[int] = []
+    states: list[int] = []
+    real = os.write
+
+    def full(descriptor: int, data: bytes) -> int:
+        writes.append(len(data))
+        states.append(card.recorder.get(0, "ctl.state") & 3)
+        if len(writes) <= 3:
+            raise OSError(28, "No space left on device")
+        return real(descriptor, data)
 
     monkeypatch.setattr("os.write", full)
-    with pytest.raises(InputError, match="no space left"):
-        run(card, tmp_path, 1)
-    assert folders(tmp_path) == []
-    assert card.recorder.get(0, "ctl.state") & 3 == FROZEN
-    assert card.recorder.writes == []
+    monkeypatch.setattr(guard_module, "_ROOM_S", 0.01)
+    assert run(card, tmp_path, 1) == 1
+    assert states[:4] == [FROZEN] * 4
+    log = (tmp_path / "guard.log").read_text()
+    assert log.count("no space left") == 1
+    assert "the recorder stays frozen until there is room" in log
+    assert folders(tmp_path) == [f"0001-{NONCE}-1-pay-crc.ff"]
 
 
 def test_what_a_killed_guard_left_half_written_is_removed(card: Card, tmp_path: Path) -> None:

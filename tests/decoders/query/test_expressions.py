@@ -40,6 +40,9 @@ def rows(expression: str) -> list[int]:
         ("flow == 0 or flow == 1 and kind == DESC", [0]),  # and binds closer
         ("(flow == 0 or flow == 1) and kind == CREDIT", [1]),
         ("2 <= flow", [2]),
+        (f"rate < {'9' * 400}", [0, 1, 3]),  # no double is as large
+        (f"rate > -{'9' * 400}.5", [0, 1, 3]),
+        (f"t_ps > {'9' * 400}", []),
         ("source ~ tx", [1, 2]),
         ("source ~ a.TX_e*q", [1]),
         ("source !~ tx", [0, 3]),
