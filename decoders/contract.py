@@ -243,12 +243,13 @@ class Output:
 
     ``kind`` is what another decoder names in ``consumes`` to be stacked on it. ``schema`` makes
     the pyarrow schema; it begins with ``t_ps`` int64, ``source``, ``kind`` (docs/formats.md
-    section 8).
+    section 8). ``wide`` makes that of a table some of whose numbers are too large for 64 bits.
     """
 
     kind: str
     schema: Callable[[], Any]
     doc: str = ""
+    wide: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
         if self.kind in (EDGES, CAPTURE, PACKETS) or not re.fullmatch(

@@ -149,7 +149,8 @@ def _checked(decoder: Decoder, result: Any) -> dict[str, pa.Table]:
         if not isinstance(table, pa.Table):
             raise _wrong(decoder, f"{output.kind} is a {type(table).__name__}, not a pyarrow Table")
         declared = output.schema()
-        if not table.schema.equals(declared):
+        wide = output.wide is not None and table.schema.equals(output.wide())
+        if not wide and not table.schema.equals(declared):
             raise _wrong(
                 decoder,
                 f"{output.kind} has columns {_columns(table.schema)}, not {_columns(declared)}",

@@ -41,6 +41,8 @@ def byte_transfers(table: pa.Table, select: int, decoder: str) -> list[dict[str,
 
 def _bytes(table: pa.Table, line: str, decoder: str) -> list[bytes]:
     lists = table.column(line).combine_chunks()
+    if pa.types.is_binary(lists.type.value_type):
+        raise InputError(f"decoder {decoder}: it takes words of 8 bits; say spi:word_bits=8")
     words = lists.flatten().to_numpy(zero_copy_only=False)
     if len(words) and words.max() > 0xFF:
         raise InputError(

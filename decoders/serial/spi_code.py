@@ -17,7 +17,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
-from freezeframe.decoders.columns import event_schema, names, one_name, table, whole
+from freezeframe.decoders.columns import event_schema, names, octets, one_name, table, whole
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.rows import joined
 from freezeframe.decoders.serial.spi_kernels import close, words
@@ -30,9 +30,11 @@ from freezeframe.decoders.serial.spi_rows import (
     new_state,
     word_columns,
 )
+from freezeframe.decoders.serial.spi_wide import MOST_NUMBER_BITS, WideBits, wide_schema
 
 _ROWS_AT_ONCE = 4096
 _CLK = 1  # the mask of clk
+_LINES = {"mosi": 2, "miso": 1}  # their places among the channels
 _FIRST_SELECT = 3  # place of cs among the channels
 _US_PER_S = 10**6
 
@@ -86,6 +88,18 @@ def transfer_schema() -> pa.Schema:
     )
 
 
+@cache
+def wide_word_schema() -> pa.Schema:
+    """Return the columns of words of more than 63 bits: those of `word_schema`, the values as bytes."""
+    return wide_schema(word_schema())
+
+
+@cache
+def wide_transfer_schema() -> pa.Schema:
+    """Return the columns of transfers of words of more than 63 bits, as `wide_word_schema`."""
+    return wide_schema(transfer_schema())
+
+
 class SpiState:
     """What is carried from piece to piece: the kernel's record, and the words of a transfer that
     is open."""
@@ -96,6 +110,7 @@ class SpiState:
         # Room for rows, kept: allocating it costs more than decoding a small piece.
         self.rows = np.zeros(_ROWS_AT_ONCE, TRANSFER_ROW), np.zeros(_ROWS_AT_ONCE, ERROR_ROW)
         self.transfers = 0  # given so far
+        self.wide = WideBits() if options.integer("word_bits") > MOST_NUMBER_BITS else None
         self.held: list[tuple[npt.NDArray[np.int64], ...]] = []
         self.held_from = 0  # number of the first word that is held
 
@@ -118,6 +133,8 @@ def decode_spi(
     first_word = int(record["words"])
     how = clocking(_CLK, falling=bool(option["falling"]), marked=int(option["selects"]))
     for clocks in state.clocked.parts(piece, how):
+        if state.wide is not None:
+            state.wide.take(clocks, falling=bool(option["falling"]))
         left = clocks
         while len(left.sample):
             consumed, ended, wrong = words(left, option, record, first_word, columns, state.rows)
@@ -131,8 +148,20 @@ def decode_spi(
         errors.append(rows[1][:wrong])
     count = int(record["words"]) - first_word
     made = columns.first(count)
+    wrong_rows = joined(errors, ERROR_ROW)
+    wrong_lines = {line: wrong_rows[line] for line in _LINES}
+    if state.wide is not None:
+        lsb_first = options.text("order") == "lsb-first"
+        sizes = np.full(count, word_bits)
+        of_words = {n: state.wide.words(made.begin, sizes, b, lsb_first) for n, b in _LINES.items()}
+        made = made._replace(**of_words)
+        wrong_lines = {
+            line: state.wide.words(wrong_rows["sample"], wrong_rows["bits"], bit, lsb_first)
+            for line, bit in _LINES.items()
+        }
+        state.wide.forget(int(record["bits"]))
     return {
-        "spi.words": _word_table(made, first_word, joined(errors, ERROR_ROW), piece, word_bits),
+        "spi.words": _word_table(made, first_word, wrong_rows, wrong_lines, piece, word_bits),
         "spi.transfers": _transfer_table(
             _held_words(state, made, first_word), joined(transfers, TRANSFER_ROW), state, piece
         ),
@@ -148,7 +177,7 @@ def spi_texts(row: Mapping[str, Any]) -> Texts:
     if row["kind"] == "transfer":
         size = f"{row['words']} words"
         lines = [
-            f"{line} {' '.join(f'{word:02X}' for word in row[line.lower()])}"
+            f"{line} {' '.join(_word_text(word, 2) for word in row[line.lower()])}"
             for line in ("MOSI", "MISO")
             if row[line.lower()]
         ]
@@ -157,10 +186,16 @@ def spi_texts(row: Mapping[str, Any]) -> Texts:
         return Texts(size, normal, f"{row['source']}{chip}: {size}, {normal}{cut}")
     digits = -(-row["bits"] // 4)
     mosi, miso = row["mosi"], row["miso"]
-    out = f"{mosi:0{digits}X}" if mosi >= 0 else "-"
-    back = f"{miso:0{digits}X}" if miso >= 0 else "-"
+    out, back = _word_text(mosi, digits), _word_text(miso, digits)
     normal = f"MOSI {out} MISO {back}"
     return Texts(f"{out}/{back}", normal, f"{row['source']}{chip}: {normal}")
+
+
+def _word_text(word: int | bytes | None, digits: int) -> str:
+    """Return a word in at least so many hexadecimal digits, ``-`` for none."""
+    if word is None or (isinstance(word, int) and word < 0):
+        return "-"
+    return f"{word if isinstance(word, int) else int.from_bytes(word, 'big'):0{digits}X}"
 
 
 _ERROR_TEXTS = {
@@ -199,11 +234,14 @@ def _word_table(
     made: WordColumns,
     first_word: int,
     errors: npt.NDArray[np.void],
+    error_lines: Mapping[str, npt.NDArray[Any]],
     piece: Edges | Samples,
     word_bits: int,
 ) -> pa.Table:
     count = len(made.begin)
-    empty = np.full(count, -1, dtype=np.int64)
+    wide = made.mosi.dtype == object
+    nothing = None if wide else -1
+    empty = np.full(count, nothing, dtype=made.mosi.dtype)
     columns: dict[str, Any] = {
         "sample": made.begin,
         "end_sample": made.end,
@@ -211,16 +249,17 @@ def _word_table(
         "miso": made.miso if piece.channels[1] else empty,
         "transfer": made.transfer,
         "select": made.select,
-        "bits": np.full(count, word_bits, dtype=np.int8),
+        "bits": np.full(count, word_bits, dtype=np.int16 if wide else np.int8),
         "error": np.zeros(count, dtype=np.int32),
     }
     if len(errors):
-        for line, channel in (("miso", 1), ("mosi", 2)):
+        for line, channel in _LINES.items():
             if not piece.channels[channel]:
-                errors[line] = -1
+                error_lines[line][:] = nothing
         places = errors["before"] - first_word
         columns = {
-            name: np.insert(column, places, errors[name]) for name, column in columns.items()
+            name: np.insert(column, places, error_lines.get(name, errors[name]))
+            for name, column in columns.items()
         }
     columns["t_ps"] = samples_to_ps(columns["sample"], piece.samplerate_hz)
     columns["t_end_ps"] = samples_to_ps(columns["end_sample"], piece.samplerate_hz)
@@ -231,7 +270,9 @@ def _word_table(
         else one_name("word", count)
     )
     columns["error"] = names(columns["error"], ERRORS) if len(errors) else one_name("", count)
-    return table(word_schema(), columns)
+    for line in _LINES if wide else ():
+        columns[line] = octets(columns[line].tolist(), pa.binary())
+    return table(wide_word_schema() if wide else word_schema(), columns)
 
 
 def _held_words(
@@ -262,11 +303,12 @@ def _transfer_table(
         pieces = [(begin[kept:], end[kept:], mosi[kept:], miso[kept:])]
         state.held_from = next_word
     else:
-        begin = end = mosi = miso = np.zeros(0, dtype=np.int64)
+        begin = end = np.zeros(0, dtype=np.int64)
+        mosi = miso = np.zeros(0, dtype=np.int64 if state.wide is None else object)
         offsets = np.zeros(1, dtype=np.int32)
     state.held = pieces if state.record["open"][0] else []
     none = np.zeros(count + 1, dtype=np.int32)
-    nothing = np.zeros(0, dtype=np.int64)
+    nothing = mosi[:0]
     lists = {
         "mosi": (offsets, mosi) if piece.channels[2] else (none, nothing),
         "miso": (offsets, miso) if piece.channels[1] else (none, nothing),
@@ -274,7 +316,10 @@ def _transfer_table(
         "word_end_sample": (offsets, end),
     }
     columns: dict[str, Any] = {
-        name: pa.ListArray.from_arrays(whole(at), whole(values))
+        name: pa.ListArray.from_arrays(
+            whole(at),
+            octets(values.tolist(), pa.binary()) if values.dtype == object else whole(values),
+        )
         for name, (at, values) in lists.items()
     }
     columns.update(
@@ -294,4 +339,4 @@ def _transfer_table(
         end_sample=transfers["end_sample"],
     )
     state.transfers += count
-    return table(transfer_schema(), columns)
+    return table(transfer_schema() if state.wide is None else wide_transfer_schema(), columns)

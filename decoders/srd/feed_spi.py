@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.contract import OptionValues
+from freezeframe.decoders.serial.spi_wide import MOST_NUMBER_BITS
 from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of, places_after
 
 _CLK, _FIRST_SELECT, _SELECTS = 0, 3, 4
@@ -31,6 +33,11 @@ class SpiRows:
 
     def __init__(self, options: OptionValues) -> None:
         self._word_bits = options.integer("word_bits")
+        if self._word_bits > MOST_NUMBER_BITS:
+            raise InputError(
+                f"decoder spi: words of {self._word_bits} bits are not handed to sigrok's decoders; "
+                f"up to {MOST_NUMBER_BITS} are, or take srd.spi"
+            )
         self._lsb_first = options.text("order") == "lsb-first"
         self._selecting = int(options.text("select") == "active-high")
         self._falling = options.integer("mode") in (1, 2)
