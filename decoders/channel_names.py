@@ -19,12 +19,16 @@ _LONGEST = (
 
 @lru_cache(maxsize=1 << 12)
 def plain(name: str) -> str:
-    """Return the letters and digits of a name, small; a sign that tells two wires apart stays."""
+    """Return the letters and digits of a name, small; a sign that tells two wires apart stays.
+
+    A clock is ``clk``.
+    """
     small = name.lower()
     sign = small[-1] if len(small) > 1 and small[-1] in "+-" else ""
     # Two numbers stay two: d1[0] is not d10.
     apart = re.sub(r"(?<=[0-9])[^a-z0-9]+(?=[0-9])", "_", small[:-1] if sign else small)
-    return re.sub(r"[^a-z0-9_]+|(?<![0-9])_|_(?![0-9])", "", apart) + sign
+    letters = re.sub(r"[^a-z0-9_]+|(?<![0-9])_|_(?![0-9])", "", apart)
+    return letters.replace("clock", "clk") + sign
 
 
 def called(decoder: Decoder, channel: Channel, probes: Sequence[str]) -> list[str]:

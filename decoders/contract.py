@@ -288,6 +288,9 @@ class Decoder:
     are shown. ``hint(table)`` returns one line for people about a whole table that looks as if an
     option were wrong, else an empty text.
 
+    ``evidence(seen, decoder)`` says on which lines of an unknown capture it may stand
+    (`guess.candidate.Evidence` in, `Finding` out); without it names and a trial run decide.
+
     ``sigrok`` is the kind of sigrok's objects (``srd.spi``) that `decoders.srd` makes from its
     tables, so that decoders of sigrok can stand on it; ``""`` for none.
     """
@@ -304,6 +307,7 @@ class Decoder:
     options: tuple[Option, ...] = ()
     texts: Callable[[Mapping[str, Any]], Texts] | None = None
     hint: Callable[[Any], str] | None = None
+    evidence: Callable[[Any, Any], Any] | None = None
     sigrok: str = ""
 
     def __post_init__(self) -> None:

@@ -79,4 +79,5 @@ PARALLEL = Decoder(
         ),
     ),
     texts=code("freezeframe.decoders.bus.parallel_tables:parallel_texts"),
+    evidence=code("freezeframe.decoders.guess.bus_rules:parallel"),
 )

@@ -1,28 +1,63 @@
-"""A decoder that may fit a capture, with the reasons; and what the rules look at."""
+"""A decoder that may fit a capture, with what speaks for it and against it; and what the rules look at."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.contract import Decoder, OptionValue
 from freezeframe.decoders.guess.lines import Line
-from freezeframe.decoders.guess.names import is_named
+from freezeframe.decoders.guess.names import Claim, NameBook, Named, fitting_probes
 from freezeframe.decoders.guess.trial import Trial, spec_text, try_spec
+from freezeframe.decoders.guess.weigh import Weighed, frequency, points
 from freezeframe.decoders.registry import Registry
 
-_NAME_WEIGHT = 0.3  # the signal decides; a name may be wrong
+_FEW = 4  # good rows, with fewer of which the number is said to be small
+_MOST_SAID = 3
+_RIVAL = 2.0  # bits, by which names must speak more for another decoder
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule found on some lines: what to decode there, and how the trial run went.
+
+    ``good`` and ``bad`` are rows, ``explained`` the share of the changes of the lines that stand inside good
+    ones. ``rare_bits`` say how unusual the options are: one more bit, half as often met. ``why`` and
+    ``against`` put into words what else was seen.
+    """
+
+    decoder: Decoder
+    spec: str
+    probes: Mapping[str, str]
+    good: int
+    bad: int
+    explained: float
+    what: str = "events"
+    rare_bits: float = 0.0
+    why: Sequence[str] = ()
+    against: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A spec with a score from 0 to 1, the probes it explains, and why."""
+    """A spec with a score, the probes it explains, and why.
+
+    ``score`` is a frequency: of proposals with such evidence so many were right, in captures whose protocol is
+    known (docs/guess.md).
+    """
 
     spec: str
     score: float
     probes: tuple[str, ...]
-    reasons: tuple[str, ...]
+    why: tuple[str, ...]
+    against: tuple[str, ...] = ()
+    points: float | None = field(default=None, compare=False)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What speaks for it, then what speaks against it."""
+        return (*self.why, *(f"against it: {reason}" for reason in self.against))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +68,20 @@ class Evidence:
     lines: Sequence[Line]
     probes: tuple[str, ...]
     registry: Registry
+    book: NameBook
+    claims: Sequence[Claim] = ()
+
+    def named(self, decoder: Decoder) -> dict[str, str]:
+        """Return probes that are called as channels of a decoder; nothing where a needed one is not."""
+        return fitting_probes(self.book, decoder, self.edges.channels) or {}
+
+    def fits(self, decoder: Decoder, channel: str, probe: str) -> bool:
+        """Return whether a probe is called as a channel is."""
+        return self.book.fit(decoder, channel, probe) > 0
+
+    def line(self, probe: str) -> Line | None:
+        """Return a line that moves; None for another probe."""
+        return next((line for line in self.lines if line.name == probe), None)
 
     def trial(
         self, decoder: Decoder, probes: Mapping[str, str], options: Mapping[str, OptionValue]
@@ -41,30 +90,65 @@ class Evidence:
         spec = spec_text(decoder, probes, options, self.probes)
         return spec, try_spec(spec, self.edges, self.registry)
 
-    def candidate(
-        self,
-        decoder: Decoder,
-        spec: str,
-        probes: Mapping[str, str],
-        signal: float,
-        reasons: Sequence[str],
-    ) -> Candidate:
-        """Weigh the signal with the names of the channels."""
-        share, why = named_share(decoder, probes)
-        score = (1 - _NAME_WEIGHT) * signal + _NAME_WEIGHT * share
-        return Candidate(spec, score, tuple(probes.values()), (*why, *reasons))
 
-
-def named_share(decoder: Decoder, probes: Mapping[str, str]) -> tuple[float, tuple[str, ...]]:
-    """Return which share of the channels is named as it should be, and that in words."""
-    named = {c: p for c, p in probes.items() if is_named(decoder.id, c, p)}
-    if not named:
-        return 0.0, ()
-    return len(named) / len(probes), (
-        "named as such: " + ", ".join(f"{probe} ({channel})" for channel, probe in named.items()),
+def weigh(evidence: Evidence, finding: Finding) -> Candidate:
+    """Return what a rule found as a candidate, weighed together with the names of its probes."""
+    book = evidence.book
+    named = book.judge(finding.decoder, finding.probes, alone=len(evidence.lines) == 1)
+    probes = tuple(dict.fromkeys(finding.probes.values()))
+    # Where names call for another decoder on more of the lines, they speak against this one.
+    rival = max(
+        (
+            claim
+            for claim in evidence.claims
+            if claim.protocol != book.protocol(finding.decoder) and claim.probes & set(probes)
+        ),
+        key=lambda claim: claim.bits,
+        default=None,
     )
+    if rival is not None and rival.bits >= named.bits_for + _RIVAL:
+        named = replace(
+            named,
+            bits_against=named.bits_against + (rival.bits - named.bits_for) / 2,
+            rival=rival.protocol,
+        )
+    total = points(
+        Weighed(
+            good=finding.good,
+            bad=finding.bad,
+            explained=finding.explained,
+            bits_for=named.bits_for,
+            bits_against=named.bits_against,
+            rare_bits=finding.rare_bits,
+            lines=len(probes),
+        )
+    )
+    why, against = _words(finding, named)
+    return Candidate(finding.spec, frequency(total), probes, why, against, total)
 
 
-def sentence(good: int, what: str, bad: int) -> str:
-    """Return ``1,234 words, 2 errors``."""
-    return f"decoded: {good:,} {what}, {bad:,} {'error' if bad == 1 else 'errors'}"
+def _words(finding: Finding, named: Named) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    why, against = [], []
+    if named.fitting:
+        why.append(f"named {_some(named.fitting)}")
+    why += finding.why
+    why.append(f"{finding.good:,} {finding.what}, {finding.bad:,} in error")
+    if finding.explained >= 0.5:
+        why.append(f"{finding.explained:.0%} of the edges explained")
+    else:
+        against.append(f"only {finding.explained:.0%} of the edges explained")
+    if named.foreign:
+        against.append(f"names of other roles: {_some(named.foreign)}")
+    if named.rival:
+        against.append(f"the names are those of {named.rival}")
+    if 10 * finding.bad > finding.good:
+        share = finding.bad / (finding.good + finding.bad)
+        against.append(f"{share:.0%} in error")
+    if finding.good < _FEW:
+        against.append(f"only {finding.good:,} {finding.what}")
+    return tuple(why), (*against, *finding.against)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_SAID} more" if len(names) > _MOST_SAID else ""
+    return ", ".join(names[:_MOST_SAID]) + more

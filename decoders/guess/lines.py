@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,10 @@ from freezeframe.capture.files.edges import Edges, join
 MAX_EDGES = 1 << 17
 """Edges that are looked at: some ten thousand bytes of any serial bus, read in a second."""
 
+_MOST_PAIRED = 12  # lines of which all pairs are looked at
+_LOOKED_AT = 1 << 12  # changes of a line beside another
+_FEW = 4
+_TOGETHER = 0.8  # of the changes of both
 _REGULAR = 0.9  # of the pulses; a clock in bursts has pauses
 _NEAR = 0.15
 
@@ -112,3 +117,35 @@ def lines_of(edges: Edges, names: Sequence[str]) -> list[Line]:
             )
         )
     return lines
+
+
+def pairs(lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
+    """Yield all pairs of these lines, each way round, that may be a clock and its data; of many lines, of the first.
+
+    Two that change at the same instants are the two wires of a differential pair.
+    """
+    for one, other in permutations(lines[:_MOST_PAIRED], 2):
+        if not _together(one, other):
+            yield one, other
+
+
+def _together(one: Line, other: Line) -> bool:
+    if not _TOGETHER * len(one) <= len(other) <= len(one) / _TOGETHER:
+        return False
+    end = min(one.sample[:_LOOKED_AT][-1], other.sample[:_LOOKED_AT][-1])
+    a, b = (line.sample[line.sample <= end] for line in (one, other))
+    return len(np.intersect1d(a, b, assume_unique=True)) >= _TOGETHER * max(len(a), len(b))
+
+
+def low_share(clk: Line, line: Line, at: npt.NDArray[np.int64] | None = None) -> float | None:
+    """Return how many changes of a line, or how many of those given, come while a clock is low.
+
+    None for too few. Of a long capture the beginning is looked at.
+    """
+    at = (line.sample if at is None else at)[:_LOOKED_AT]
+    return float((clk.level_at(at) == 0).mean()) if len(at) >= _FEW else None
+
+
+def aligned(low_share: float) -> float:
+    """Return how many of the changes come at one level of the clock, whichever it is."""
+    return max(low_share, 1 - low_share)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.capture.files.edges import Edges
+from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.decoders.contract import Decoder, OptionValue
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded, StackRun
 from freezeframe.decoders.spec import match_channels, parse_spec, spec_value
+
+MOST_EDGES = 1 << 14
+"""Changes of the lines in question that a trial run is given."""
+
+Column = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,7 @@ class Trial:
     tables: tuple[Decoded, ...]
     good: int
     bad: int
+    edges: Edges | None = None
 
     @property
     def quality(self) -> float:
@@ -42,12 +50,44 @@ class Trial:
         frame: pd.DataFrame = self.table(kind).to_pandas()
         return frame
 
+    def explained(self, begin_ps: Column, end_ps: Column, at: Column | None = None) -> float:
+        """Return the share of the changes that stand in one of these stretches of time, ends included.
+
+        ``at`` are samples of changes; by default all of the lines in question.
+        """
+        if self.edges is None or len(self.edges) < 2 or not len(begin_ps):
+            return 0.0
+        # The first is where the capture begins.
+        at_ps = samples_to_ps(self.edges.sample[1:] if at is None else at, self.edges.samplerate_hz)
+        if not len(at_ps):
+            return 0.0
+        order = np.argsort(begin_ps, kind="stable")
+        begin_ps, end_ps = begin_ps[order], np.maximum.accumulate(end_ps[order])
+        last = np.searchsorted(begin_ps, at_ps, side="right") - 1
+        return float(((last >= 0) & (end_ps[last] >= at_ps)).mean())
+
+    def explained_by(self, kind: str, *row_kinds: str) -> float:
+        """Return the share of the changes inside rows of these kinds, or inside all but errors."""
+        if not self.tables:
+            return 0.0
+        table = self.table(kind)
+        keep = _of_kinds(table, row_kinds) if row_kinds else ~_of_kinds(table, ("error",))
+        begin, end = (table.column(name).to_numpy()[keep] for name in ("t_ps", "t_end_ps"))
+        return self.explained(begin, end)
+
+    def errors(self, kind: str) -> int:
+        """Return how many rows of a table are errors that the ends of the capture did not make."""
+        if not self.tables or self.edges is None:
+            return 0
+        table = self.table(kind)
+        return _errors(table, self.edges)
+
     def count(self, kind: str, *row_kinds: str) -> int:
         """Return how many rows of these kinds a table has, or rows at all; 0 where nothing came."""
         if not self.tables:
             return 0
-        kinds = self.table(kind).column("kind").to_pylist()
-        return sum(map(kinds.count, row_kinds)) if row_kinds else len(kinds)
+        table = self.table(kind)
+        return int(_of_kinds(table, row_kinds).sum()) if row_kinds else len(table)
 
 
 def spec_text(
@@ -82,16 +122,57 @@ def try_spec(spec: str, edges: Edges, registry: Registry) -> Trial:
     run = StackRun(stack)
     try:
         chosen = match_channels(below.decoder, below.probes, edges.channels)
-        run.feed(edges.select(chosen), last=True)
+        edges = first_edges(edges.select(chosen), MOST_EDGES)
+        run.feed(edges, last=True)
         tables = tuple(run.tables())
-    # An option that cannot be with this sample rate, for instance; then it does not fit.
-    except FreezeframeError:
+    # An option that cannot be with this sample rate, for instance; and someone else's decoder can fail in any way on
+    # lines that are not for it. Then it does not fit, and the others are tried all the same.
+    except Exception:
         return Trial((), 0, 1)
     finally:
         run.close()
     good = bad = 0
     for _, table in tables:
-        errors = table.column("kind").to_pylist().count("error")
-        good += len(table) - errors
-        bad += errors
-    return Trial(tables, good, bad)
+        good += int((~_of_kinds(table, ("error",))).sum())
+        bad += _errors(table, edges)
+    return Trial(tables, good, bad, edges)
+
+
+def _of_kinds(table: pa.Table, kinds: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which rows are of one of these kinds, ``(n,)``."""
+    parts = [np.zeros(0, dtype=np.bool_)]
+    for chunk in table.column("kind").chunks:
+        # Of a dictionary the texts are few, and the rows many.
+        coded = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
+        wanted = np.isin(coded.dictionary.to_pylist(), kinds)
+        parts.append(wanted[coded.indices.to_numpy(zero_copy_only=False)])
+    return np.concatenate(parts)
+
+
+def _errors(table: pa.Table, edges: Edges) -> int:
+    """Return the errors but those that the ends of the capture made: what was under way when it began, and when
+    it ended."""
+    bad = _of_kinds(table, ("error",))
+    if not bad.any() or "t_end_ps" not in table.column_names:
+        return int(bad.sum())
+    begin, end = (table.column(name).to_numpy() for name in ("t_ps", "t_end_ps"))
+    last_ps = int(samples_to_ps(np.array([edges.end_sample - 1]), edges.samplerate_hz)[0])
+    first_ps = int(begin[~bad].min()) if (~bad).any() else -1
+    before = np.flatnonzero(bad & (begin < first_ps))
+    bad &= end < last_ps
+    bad[before[:1]] = False
+    return int(bad.sum())
+
+
+def first_edges(edges: Edges, most: int) -> Edges:
+    """Return the beginning of a capture, with so many changes."""
+    if len(edges) <= most:
+        return edges
+    end = int(edges.sample[most])
+    return replace(
+        edges,
+        sample=edges.sample[:most],
+        value=edges.value[:most],
+        high=None if edges.high is None else edges.high[:most],
+        end_sample=end,
+    )

@@ -5,63 +5,180 @@ Source: the asynchronous frame of ITU-T V.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from freezeframe.decoders.contract import Decoder, OptionValue
-from freezeframe.decoders.guess.candidate import Candidate, Evidence, sentence
+from freezeframe.decoders.guess.candidate import Evidence, Finding
 from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.trial import Trial
-from freezeframe.decoders.serial.uart_baud import BitTime, bit_times
+from freezeframe.decoders.serial.uart_baud import (
+    MIN_SAMPLES_A_BIT,
+    STANDARD_RATES,
+    BitTime,
+    Int64,
+    bit_times,
+)
 
 _MOST_EDGES = 1 << 12  # that the bit is measured by
-# In the order in which they are preferred where several fit as well.
-_FRAMES: tuple[tuple[int, str], ...] = ((8, "none"), (8, "even"), (8, "odd"), (7, "even"))
-_FRAMES += ((7, "odd"), (7, "none"), (9, "none"), (5, "none"), (6, "none"))
+# In the order in which they are preferred where several fit as well, with the bits by which each is rarer.
+_FRAMES: tuple[tuple[int, str, float], ...] = (
+    (8, "none", 0.0),
+    (8, "even", 1.0),
+    (8, "odd", 1.0),
+    (7, "even", 2.0),
+    (7, "odd", 2.0),
+    (7, "none", 3.0),
+    (9, "none", 3.0),
+    (5, "none", 4.0),
+    (6, "none", 4.0),
+)
+_INVERTED, _UNUSUAL, _NO_STANDARD = 1.0, 1.0, 3.0  # bits, as above
+_USUAL_RATES = frozenset((*(300 << n for n in range(8)), *(57600 << n for n in range(5))))
+_TEXT = 2.0  # bits by which a line that reads as text is likelier
+_LEAST_TEXT, _PRINTABLE = 8, 0.95
+_COARSE = 8.0  # samples a bit, with fewer of which a rate is measured badly
+_GLITCH = 0.4  # of a bit
+_MANY = 0.1  # errors for each good row
+# Of a bit, and of the pulses: a standard rate where too few pulses are to measure one.
+_OFF, _FITTING = 0.2, 0.8
+_LONGEST = 10.5  # bits of a pulse in a frame
 
 
-def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Candidate]:
+def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
     """One line at a time: find the bit, then the frame with the fewest errors."""
     for line in evidence.lines:
-        # The first pulse has the level after the first change; start bits are what is not idle.
-        start_first = line.first == line.idle
-        bits = bit_times(line.widths[:_MOST_EDGES], start_first, line.samplerate_hz)
-        if not bits or line.clock_hz or not line.samplerate_hz:
+        named = evidence.fits(decoder, "rx", line.name)
+        if not line.samplerate_hz or (line.clock_hz and not named):
             continue
-        probes = {"rx": line.name}
-        tried = [_best_frame(evidence, decoder, probes, line, bit) for bit in bits]
-        bit, (_, spec, trial, options) = min(zip(bits, tried, strict=True), key=lambda t: t[1][0])
-        frames, errors = trial.count("uart", "frame"), trial.count("uart", "error")
-        if frames < 2:
+        best = _best(evidence, decoder, line, line.idle, named=named)
+        if named and (best is None or best.errors > _MANY):
+            # Few changes do not tell at which level it rests.
+            other = _best(evidence, decoder, line, 1 - line.idle, named=named)
+            if best is None or (other is not None and 2 * other.errors < best.errors):
+                best = other
+        if best is None:
             continue
+        bit, spec, trial, options, rare = best.bit, best.spec, best.trial, best.options, best.rare
+        frames, bad = trial.count("uart", "frame"), trial.errors("uart")
+        # Of a frame with an error there are two rows.
+        good = max(0, frames - bad)
+        if not good or (good < 2 and not named):
+            continue
+        rate = "a standard rate" if bit.standard_baud else "no standard rate"
         parity = str(options.get("parity", "none"))[0].upper()
-        kind = "a standard rate" if bit.standard_baud else "no standard rate"
-        reasons = [
-            f"{bit.fitting:.0%} of the pulses of {line.name} are whole multiples of "
-            f"{1e6 * bit.samples / line.samplerate_hz:.4g} us: {bit.standard_baud or bit.baud:,} Bd, {kind}",
-            f"it rests {'low (inverted)' if options.get('invert') else 'high'}, and "
-            f"{options.get('bits', 8)}{parity}1 gives the fewest errors",
-            sentence(frames, "characters", errors),
+        why = [
+            f"{bit.standard_baud or bit.baud:,} Bd, {rate}",
+            f"{options.get('bits', 8)}{parity}1",
         ]
-        signal = bit.fitting * max(0, frames - errors) / (frames + 1)
-        signal *= 1.0 if bit.standard_baud else 0.6
-        yield evidence.candidate(decoder, spec, probes, signal, reasons)
+        against = []
+        if not bit.standard_baud:
+            against.append(why.pop(0))
+        if options.get("invert"):
+            rare += _INVERTED
+            why.append("rests low")
+        if _is_text(trial):
+            rare -= _TEXT
+            why.append("reads as text")
+        yield Finding(
+            decoder,
+            spec,
+            {"rx": line.name},
+            good,
+            bad,
+            trial.explained_by("uart", "frame"),
+            "characters",
+            rare,
+            why,
+            against,
+        )
 
 
-def _best_frame(
-    evidence: Evidence, decoder: Decoder, probes: dict[str, str], line: Line, bit: BitTime
-) -> tuple[float, str, Trial, dict[str, OptionValue]]:
-    """Return the errors for each good row, and how the line was read for them."""
-    tried: list[tuple[float, int, str, Trial, dict[str, OptionValue]]] = []
-    for place, (bits, parity) in enumerate(_FRAMES):
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """How a line was read, the errors for each good row, and the bits by which that is rare."""
+
+    errors: float
+    bit: BitTime
+    spec: str
+    trial: Trial
+    options: dict[str, OptionValue]
+    rare: float
+
+
+def _best(
+    evidence: Evidence, decoder: Decoder, line: Line, idle: int, *, named: bool
+) -> _Read | None:
+    """Return how a line that rests at a level is read with the fewest errors; None where no bit fits."""
+    # The first pulse has the level after the first change; start bits are what is not idle.
+    widths = line.widths[:_MOST_EDGES]
+    bits = bit_times(widths, line.first == idle, line.samplerate_hz)
+    if not any(bit.standard_baud for bit in bits) and (
+        named or any(bit.samples < _COARSE for bit in bits)
+    ):
+        bits += _standard(line)
+    tried = [_framed(evidence, decoder, line, idle, bit) for bit in bits]
+    return min(tried, key=lambda read: (read.errors, read.rare), default=None)
+
+
+def _standard(line: Line) -> list[BitTime]:
+    """Return standard rates of which the pulses of a line are multiples, where those are too few to measure a
+    bit, or the samples of one."""
+    found = []
+    for rate in STANDARD_RATES:
+        samples = line.samplerate_hz / rate
+        widths = _without_glitches(line.widths[:_MOST_EDGES], samples)
+        bits = widths[widths < _LONGEST * samples] / samples
+        counts = np.rint(bits).astype(np.int64)
+        # Of any rate that is much too high all pulses are multiples.
+        if samples < MIN_SAMPLES_A_BIT or not len(bits) or np.gcd.reduce(counts) != 1:
+            continue
+        fitting = float((np.abs(bits - counts) <= max(_OFF, 1 / samples)).mean())
+        if fitting >= _FITTING and (counts <= 2).any():
+            found.append(BitTime(samples, fitting, rate, rate))
+    return sorted(found, key=lambda bit: (-bit.fitting, bit.baud))[:3]
+
+
+def _without_glitches(widths: Int64, samples: float) -> Int64:
+    """Return the pulses with those much shorter than a bit joined to what is around them."""
+    short = np.flatnonzero(widths[1:-1] < _GLITCH * samples) + 1
+    if not len(short) or len(short) > len(widths) // 4:
+        return widths
+    joined = widths.copy()
+    for at in short.tolist():
+        joined[at + 1] += joined[at] + joined[at - 1]
+        joined[at] = joined[at - 1] = 0
+    return joined[joined > 0]
+
+
+def _framed(evidence: Evidence, decoder: Decoder, line: Line, idle: int, bit: BitTime) -> _Read:
+    """Return the frame with the fewest errors at one rate, the usual one where several have none."""
+    tried: list[_Read] = []
+    for bits, parity, rare in _FRAMES:
         options: dict[str, OptionValue] = {"baud": bit.standard_baud or bit.baud}
         options |= {"bits": bits} if bits != 8 else {}
         options |= {"parity": parity} if parity != "none" else {}
-        options |= {"invert": True} if not line.idle else {}
-        spec, trial = evidence.trial(decoder, probes, options)
-        errors = trial.bad / max(1, trial.good)
-        tried.append((errors, place, spec, trial, options))
+        options |= {"invert": True} if not idle else {}
+        spec, trial = evidence.trial(decoder, {"rx": line.name}, options)
+        usual = rare + _rarity(bit)
+        tried.append(_Read(trial.bad / max(1, trial.good), bit, spec, trial, options, usual))
         # Nothing later in the list can be better, only equal.
         if trial.good >= 2 and not trial.bad:
             break
-    share, _, spec, trial, options = min(tried, key=lambda each: each[:2])
-    return share, spec, trial, options
+    return min(tried, key=lambda read: read.errors)
+
+
+def _rarity(bit: BitTime) -> float:
+    """Return the bits by which a rate is rarer than 9,600 or 115,200 and their multiples."""
+    if not bit.standard_baud:
+        return _NO_STANDARD
+    return 0.0 if bit.standard_baud in _USUAL_RATES else _UNUSUAL
+
+
+def _is_text(trial: Trial) -> bool:
+    rows = trial.rows("uart")
+    data: Sequence[int] = rows.loc[rows["kind"] == "frame", "data"].to_numpy() & 0x7F
+    plain = sum(0x20 <= char < 0x7F or char in (0x0A, 0x0D) for char in data)
+    return len(data) >= _LEAST_TEXT and plain >= _PRINTABLE * len(data)

@@ -46,5 +46,6 @@ I2C = Decoder(
         ),
     ),
     texts=code("freezeframe.decoders.serial.i2c_code:i2c_texts"),
+    evidence=code("freezeframe.decoders.guess.i2c_rule:i2c"),
     sigrok="srd.i2c",
 )

@@ -45,4 +45,5 @@ JTAG = Decoder(
         ),
     ),
     texts=code("freezeframe.decoders.serial.jtag_code:jtag_texts"),
+    evidence=code("freezeframe.decoders.guess.bus_rules:jtag"),
 )

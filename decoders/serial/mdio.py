@@ -43,4 +43,5 @@ MDIO = Decoder(
         ),
     ),
     texts=code("freezeframe.decoders.serial.mdio_code:mdio_texts"),
+    evidence=code("freezeframe.decoders.guess.bus_rules:mdio"),
 )

@@ -32,4 +32,5 @@ ONEWIRE = Decoder(
     channels=(Channel("owr", "the line", aliases=_NAMES),),
     options=(Option("overdrive", False, "the capture begins at overdrive speed"),),
     texts=code("freezeframe.decoders.serial.onewire_code:onewire_texts"),
+    evidence=code("freezeframe.decoders.guess.onewire_rule:onewire"),
 )

@@ -111,5 +111,6 @@ SPI = Decoder(
         ),
     ),
     texts=code("freezeframe.decoders.serial.spi_code:spi_texts"),
+    evidence=code("freezeframe.decoders.guess.spi_rule:spi"),
     sigrok="srd.spi",
 )

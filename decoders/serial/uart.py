@@ -25,7 +25,19 @@ UART = Decoder(
         Channel(
             "rx",
             "the line",
-            aliases=("rxd", "tx", "txd", "rxtx", "uart", "serial", "ser", "sin", "sout", "console"),
+            aliases=(
+                "rxd",
+                "tx",
+                "txd",
+                "rxtx",
+                "uart",
+                "serial",
+                "ser",
+                "sin",
+                "sout",
+                "console",
+                "dmx",
+            ),
         ),
     ),
     options=(
@@ -62,6 +74,7 @@ UART = Decoder(
         Option("invert", False, "the line idles low", aliases=("invert_rx", "invert_tx")),
     ),
     texts=code("freezeframe.decoders.serial.uart_code:uart_texts"),
+    evidence=code("freezeframe.decoders.guess.uart_rule:uart"),
     hint=code("freezeframe.decoders.serial.uart_hint:uart_hint"),
     sigrok="srd.uart",
 )

@@ -21,7 +21,7 @@ LEAST_PULSES = 8
 MIN_SAMPLES_A_BIT = 3  # to measure it: with fewer, pulses miss a multiple by up to half a bit
 WANTED_PULSES = 4096
 
-_RATES = (
+STANDARD_RATES = (
     *(110, 300, 600, 1200, 2400, 4800, 9600, 14400, 19200, 28800, 31250, 38400, 57600, 76800),
     *(115200, 125000, 128000, 230400, 250000, 256000, 460800, 500000, 921600, 1000000),
     *(1500000, 2000000, 3000000, 4000000),
@@ -104,7 +104,7 @@ def bit_times(widths: Int64, start_first: bool, samplerate_hz: int) -> list[BitT
 
 def standard_rate(baud: float) -> int:
     """Return the standard rate that is nearest, 0 where none is within 3 %."""
-    nearest = min(_RATES, key=lambda rate: abs(rate - baud))
+    nearest = min(STANDARD_RATES, key=lambda rate: abs(rate - baud))
     return nearest if abs(nearest - baud) <= _STANDARD * nearest else 0
 
 

@@ -19,7 +19,7 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.srd.location import SrdLocation
 from freezeframe.decoders.srd.process import SrdWorker
 
-_FORMAT = 1
+_FORMAT = 2
 _OLD_NS = 30 * 24 * 3600 * 10**9  # caches of other libraries and folders are removed then
 
 
@@ -55,6 +55,7 @@ class SrdDescription:
     options: tuple[SrdOption, ...]
     classes: tuple[str, ...]
     rows: tuple[tuple[str, tuple[int, ...]], ...]
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ def _description(described: Mapping[str, Any]) -> SrdDescription:
         ),
         classes=tuple(described["classes"]),
         rows=tuple((name, tuple(classes)) for name, classes in described["rows"]),
+        tags=tuple(described["tags"]),
     )
 
 

@@ -13,19 +13,29 @@ import json
 import mmap
 import os
 import resource
+import select
+import signal
 import sys
 import threading
 import time
 from array import array
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from freezeframe.decoders.srd.libsrd import Library, Session
 
 
 _MOST_TEXTS = 1 << 16  # different texts that are kept; timing decoders never repeat one
 _MOST_PRINTED_B = 1 << 24  # by decoders, between two answers
 _ORPHAN_CHECK_S = 1.0
+_TRIAL_ROW_B = 24  # start, end and class, 64 bits each
+_MOST_TRIAL_ROWS = 1 << 15
+_TRIAL_TIMEOUT_S = (
+    20.0  # of the clock on the wall; the limit of CPU strikes first but where nothing is done
+)
 
 
 def main() -> None:
@@ -65,6 +75,7 @@ class _Worker:
             "open": self._open,
             "samples": self._samples,
             "rows": self._rows,
+            "trials": self._trials,
         }
         return doing[command["do"]](command)
 
@@ -114,6 +125,7 @@ class _Worker:
             "outputs": list(decoder.outputs),
             "channels": channels,
             "options": options,
+            "tags": list(getattr(decoder, "tags", ())),
             "classes": [entry[0] for entry in getattr(decoder, "annotations", ())],
             "rows": [[row[0], list(row[2])] for row in getattr(decoder, "annotation_rows", ())],
         }, b""
@@ -153,6 +165,45 @@ class _Worker:
         session.give(rows)
         return self._found(session, 0)
 
+    def _trials(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Run decoders one after the other on the same samples, each in a child of this process.
+
+        The library has one session, and no decoder that has failed leaves it as it was; a child has a
+        fresh one, with all that is loaded, within a millisecond or two.
+        """
+        library = self._loaded()
+        memory = mmap.mmap(command["memory_fd"], command["memory_B"])
+        self._memory = memory
+        self._address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        counts, errors, payload = [], [], []
+        for trial in command["trials"]:
+            try:
+                library.load(trial["id"])
+            except RuntimeError as error:
+                counts.append(0)
+                errors.append(str(error))
+                continue
+            data = _in_child(partial(self._trial, command, trial), command["limit_s"])
+            problem, _, rows = data.partition(b"\n")
+            counts.append(len(rows) // _TRIAL_ROW_B)
+            errors.append(problem.decode("utf-8", "replace"))
+            payload.append(rows[: counts[-1] * _TRIAL_ROW_B])
+        return {"rows": counts, "errors": errors}, b"".join(payload)
+
+    def _trial(self, command: dict[str, Any], trial: dict[str, Any]) -> bytes:
+        """Run one decoder, in the child; a line with what went wrong, then the rows."""
+        try:
+            session = self._libsrd.Session(
+                self._loaded(), [trial], command["samplerate_hz"], command["unitsize_B"]
+            )
+            session.send(0, command["samples"], self._address)
+        except RuntimeError as error:
+            return f"{error}\n".encode()
+        fresh = session.rows.fresh[:_MOST_TRIAL_ROWS]
+        problem = session.failures[0] if session.failures else ""
+        rows = array("q", [number for row in fresh for number in row[:3]])
+        return problem.replace("\n", " ").encode() + b"\n" + rows.tobytes()
+
     def _found(self, session: Session, result: int) -> tuple[dict[str, Any], bytes]:
         """Return the annotations since the last time; ``result`` is the library's verdict."""
         problems = session.failures or _complaints()
@@ -166,6 +217,34 @@ class _Worker:
         flat = json.dumps([text for wordings in texts for text in wordings]).encode()
         payload = b"".join([*(column.tobytes() for column in columns), flat])
         return {"rows": len(columns[0]), "texts": len(texts), "texts_restart": restart}, payload
+
+
+def _in_child(work: Callable[[], bytes], limit_s: float) -> bytes:
+    """Return what ``work`` returns in a forked process; what there is of it where that dies or hangs."""
+    receive, send = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            os.close(receive)
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            limit = int(used.ru_utime + used.ru_stime + limit_s) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            _write(send, work())
+        finally:
+            os._exit(0)
+    os.close(send)
+    parts = []
+    deadline = time.monotonic() + _TRIAL_TIMEOUT_S
+    while select.select([receive], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        part = os.read(receive, 1 << 16)
+        if not part:
+            break
+        parts.append(part)
+    else:
+        os.kill(pid, signal.SIGKILL)
+    os.close(receive)
+    os.waitpid(pid, 0)
+    return b"".join(parts)
 
 
 def _said() -> list[str]:

@@ -12,13 +12,14 @@ from freezeframe.gui.cli.reading import (
     ChannelOption,
     CutOption,
     DecoderOption,
-    FileArgument,
+    FilesArgument,
     FormatOption,
     RateOption,
     Reading,
     SamplesOption,
     ThresholdOption,
     WhereOption,
+    is_one,
     refuse_missing,
 )
 
@@ -38,7 +39,7 @@ AsOption = Annotated[
 
 
 def run(
-    file: FileArgument,
+    files: FilesArgument,
     *,
     decoder: DecoderOption = None,
     output: OutputOption = None,
@@ -63,6 +64,7 @@ def run(
     \b
     Examples:
       freezeframe decode phy.sr
+      freezeframe decode captures/
       freezeframe decode phy.sr -d mdio
       freezeframe decode phy.sr -d mdio:clause=45,mdc=D0,mdio=D1 --json
       freezeframe decode phy.sr -d mdio -o events.parquet
@@ -76,6 +78,15 @@ def run(
       freezeframe decode netdev:eth0 -d ethernet
     """
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
+    if not is_packets(files[0]) and not is_one(files):
+        if decoder or output is not None:
+            what = f"{len(files)} captures" if len(files) > 1 else f"{files[0]}: no single capture"
+            raise InputError(f"{what}: -d decodes one; without it what each is is told")
+        from freezeframe.gui.cli.work.propose_many import propose_many
+
+        propose_many(files, reading, plugin or (), json=json)
+        return
+    file = files[0]
     if (where is not None or as_) and not decoder:
         given = "--where chooses among" if where is not None else "--as takes"
         raise InputError(f"{given} the rows of decoders; name one with -d")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import argument, option
+
+_MANIFEST = "manifest.json"  # of a capture folder, whole or not
+_is_samples = code("freezeframe.capture.files.open:is_samples")  # numpy is loaded for it
 
 FileArgument = Annotated[
     Path,
@@ -16,6 +21,15 @@ FileArgument = Annotated[
         "FILE",
         "A capture (.sr, .vcd, .fst, .csv, .bin and others), a capture folder (.ff), or packets "
         "(.pcap, .pcapng, - for standard input, netdev:eth0).",
+    ),
+]
+FilesArgument = Annotated[
+    list[Path],
+    argument(
+        "FILE",
+        "A capture (.sr, .vcd, .fst, .csv, .bin and others), a capture folder (.ff), or packets "
+        "(.pcap, .pcapng, - for standard input, netdev:eth0). A folder of captures, a pattern in "
+        "quotes or several files: what each is.",
     ),
 ]
 DecoderOption = Annotated[
@@ -85,6 +99,16 @@ WhereOption = Annotated[
         "Only rows that match, in the language of the desktop's Find line: 'kind == error and t_ps > 1ms'.",
     ),
 ]
+
+
+def is_one(files: Sequence[Path]) -> bool:
+    """Return whether this is one capture, or one thing that is not there; no folder of them, no pattern."""
+    if len(files) != 1:
+        return False
+    (file,) = files
+    if file.is_dir():
+        return (file / _MANIFEST).is_file() or _is_samples(file)
+    return file.exists() or not glob.has_magic(str(file))
 
 
 def refuse_missing(*paths: Path) -> None:

@@ -28,8 +28,8 @@ def test_the_proposal_has_its_reasons_and_a_command_that_runs(bus: Path) -> None
     assert lines[0].endswith("edges looked at")
     assert lines[1].startswith("  D0: ")
     assert lines[4].startswith("1. i2c:scl=D1,sda=D0  (")
-    assert lines[5].startswith("   - 7 START and 7 STOP: D0 moves while D1 is high 15 times, and ")
-    program, *command = shlex.split(lines[7])
+    assert lines[5].startswith("   7 START, 7 STOP; 7 transfers, 0 in error; ")
+    program, *command = shlex.split(lines[6])
     assert (program, command[-2:]) == ("freezeframe", ["--cut", "10us.."])
     again = run_inside(*command)
     assert again.code == 0
@@ -42,6 +42,7 @@ def test_the_same_as_json(bus: Path) -> None:
     assert [each["name"] for each in document["channels"]] == ["D0", "D1"]
     best = document["proposals"][0]
     assert (best["decoder"], best["channels"]) == ("i2c:scl=D1,sda=D0", ["D1", "D0"])
+    assert (best["why"][1], best["against"]) == ("8 transfers, 0 in error", [])
     assert 0.6 < best["score"] <= 1
     assert shlex.split(best["command"])[1:] == ["decode", str(bus), "-d", "i2c:scl=D1,sda=D0"]
 
@@ -52,7 +53,52 @@ def test_where_nothing_fits_it_says_so_and_exits_with_2(form: list[str], tmp_pat
     write_sr(draw([{"a": 1}] * 100, ("a",)), path)
     done = run_inside("decode", str(path), *form)
     assert done.code == 2
-    assert "no decoder fits what is on its channels; name one with -d" in done.err
+    assert "no decoder that is known fits what is on its channels: no channel changes; " in done.err
+
+
+def test_a_folder_gives_a_line_for_each_capture(tmp_path: Path) -> None:
+    folder = tmp_path / "some"
+    (folder / "below").mkdir(parents=True)
+    write_sr(i2c(), folder / "bus.sr")
+    write_sr(draw([{"a": 1}] * 100, ("a",)), folder / "below" / "still.sr")
+    (folder / "README.md").write_text("no capture")
+    (folder / "broken.sr").write_bytes(b"PK\x03\x04 nothing more")
+    done = run_inside("decode", str(folder))
+    head, *lines = done.out.splitlines()
+    assert (done.code, head.split()) == (0, ["capture", "decoder", "score", "evidence"])
+    still, broken, bus, others = sorted(lines, key=lambda line: line.startswith("1 file"))
+    assert still.split(maxsplit=1) == [
+        str(folder / "below/still.sr"),
+        "none that is known         no channel changes",
+    ]
+    assert "cannot be read: " in broken
+    assert bus.split()[:2] == [str(folder / "bus.sr"), "i2c"]
+    assert "named scl, sda; 8 START, 8 STOP; 8 transfers, 0 in error" in bus
+    assert others == "1 file of other kinds left out"
+
+
+def test_a_pattern_and_several_files_are_taken_too_also_as_json(tmp_path: Path) -> None:
+    for name in ("a1.sr", "a2.sr", "b.sr"):
+        write_sr(i2c(), tmp_path / name)
+    done = run_inside("decode", str(tmp_path / "a*.sr"), str(tmp_path / "b.sr"), "--json")
+    captures = json.loads(done.out)["captures"]
+    assert [Path(each["file"]).name for each in captures] == ["a1.sr", "a2.sr", "b.sr"]
+    assert {each["proposals"][0]["decoder"] for each in captures} == {"i2c"}
+
+
+def test_several_captures_are_decoded_one_by_one(tmp_path: Path) -> None:
+    for name in ("a1.sr", "a2.sr"):
+        write_sr(i2c(), tmp_path / name)
+    done = run_inside("decode", str(tmp_path / "a1.sr"), str(tmp_path / "a2.sr"), "-d", "i2c")
+    assert done.code == 2
+    assert "2 captures: -d decodes one; without it what each is is told" in done.err
+
+
+def test_a_folder_without_a_capture_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+    done = run_inside("decode", str(tmp_path))
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "no capture in it; 1 file of other kinds" in done.err
 
 
 def test_nothing_is_written_without_a_decoder(bus: Path, tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.decoders.guess.candidate import Candidate
 from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.propose import Guess, guess
 from freezeframe.decoders.plugin import load_with_plugins
@@ -69,7 +71,6 @@ def _print(file: Path, options: Sequence[str], best: Guess, *, json: bool) -> No
         for each in best.proposals
     ]
     if json:
-        _refuse_without_proposal(file, best)
         emit_json(
             {
                 "file": str(file),
@@ -80,17 +81,13 @@ def _print(file: Path, options: Sequence[str], best: Guess, *, json: bool) -> No
                     for line in best.lines
                 ],
                 "proposals": [
-                    {
-                        "decoder": each.spec,
-                        "score": round(each.score, 2),
-                        "channels": list(each.probes),
-                        "why": list(each.reasons),
-                        "command": command,
-                    }
+                    {**proposal_document(each), "command": command}
                     for each, command in zip(best.proposals, commands, strict=True)
                 ],
+                "nothing": best.nothing,
             }
         )
+        _refuse_without_proposal(file, best)
         return
     part = "" if best.whole else ", the first of them"
     print(printable(f"{file}: {plural(best.edges, 'edge')} looked at{part}"))
@@ -102,8 +99,7 @@ def _print(file: Path, options: Sequence[str], best: Guess, *, json: bool) -> No
     for number, (each, command) in enumerate(zip(best.proposals, commands, strict=True), start=1):
         print()
         print(printable(f"{number}. {each.spec}  ({each.score:.0%})"))
-        for reason in each.reasons:
-            print(printable(f"   - {reason}"))
+        print(printable(f"   {evidence_line(each)}"))
         print(printable(f"   {command}"))
 
 
@@ -115,9 +111,26 @@ def _refuse_without_proposal(file: Path, best: Guess) -> None:
     """
     if not best.proposals:
         raise InputError(
-            f"{file}: no decoder fits what is on its channels; name one with -d NAME:channel=PROBE "
-            "('freezeframe decoders' lists them)"
+            f"{file}: no decoder that is known fits what is on its channels: {best.nothing}; name one with "
+            "-d NAME:channel=PROBE ('freezeframe decoders' lists them)"
         )
+
+
+def evidence_line(each: Candidate) -> str:
+    """Return in a line what speaks for a proposal, and against it."""
+    against = f"; against: {'; '.join(each.against)}" if each.against else ""
+    return "; ".join(each.why) + against
+
+
+def proposal_document(each: Candidate) -> dict[str, Any]:
+    """Return a proposal as JSON has it."""
+    return {
+        "decoder": each.spec,
+        "score": round(each.score, 2),
+        "channels": list(each.probes),
+        "why": list(each.why),
+        "against": list(each.against),
+    }
 
 
 def _line_text(line: Line) -> str:

@@ -10,10 +10,15 @@ from pathlib import Path
 import pytest
 
 
+def captures_folder() -> Path:
+    """Return where real captures are, if they are anywhere."""
+    beside = Path(__file__).parents[4] / "shared" / "captures"
+    return Path(os.environ.get("FREEZEFRAME_CAPTURES", beside))
+
+
 def real_capture(name: str) -> Path:
     """Return a real capture, or skip the test where the folder of captures is not there."""
-    beside = Path(__file__).parents[4] / "shared" / "captures"
-    path = Path(os.environ.get("FREEZEFRAME_CAPTURES", beside)) / name
+    path = captures_folder() / name
     if not path.exists():
         pytest.skip(f"{path} is not there; FREEZEFRAME_CAPTURES names the folder")
     return path
