@@ -95,7 +95,14 @@ class TableWriter:
                     f"column {field.name} is uint64; keep such words as int64 bit patterns"
                 )
         self._schema = schema
-        self._encodings, self._dictionaries = _encodings(schema, words)
+        encodings, dictionaries = _encodings(schema, words)
+        self.recipe: dict[str, Any] = {
+            "compression": "zstd",
+            "compression_level": 1,
+            "use_dictionary": dictionaries or False,
+            "column_encoding": encodings or None,
+            "write_page_checksum": True,
+        }
         self._target = Path(path)
         self._temporary = self._target.with_name(f".{self._target.name}.{secrets.token_hex(4)}.tmp")
 
@@ -104,15 +111,7 @@ class TableWriter:
             self._file = self._temporary.open("xb")
         except OSError as error:
             raise _cannot_write(self._target, error) from None
-        self._writer = pq.ParquetWriter(
-            self._file,
-            self._schema,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=self._dictionaries or False,
-            column_encoding=self._encodings or None,
-            write_page_checksum=True,
-        )
+        self._writer = pq.ParquetWriter(self._file, self._schema, **self.recipe)
         return self
 
     def write(self, table: pa.Table) -> None:

@@ -60,7 +60,7 @@ def run() -> list[BenchResult]:
         return []
     results = _wide_bus()
     with tempfile.TemporaryDirectory(prefix="ff-bench-") as folder:
-        for case in _CASES:
+        for case in CASES:
             results += measure(case, Path(folder))
     return results
 
@@ -70,13 +70,13 @@ def measure(case: Case, folder: Path) -> list[BenchResult]:
     cut = case.bus(_CUT_SAMPLES)
     path = folder / "cut.sr"
     write_sr(cut, path)
-    said, _ = _sigrok(path, case.sigrok, case.rows)
-    one = _samples(cut)
+    said, _ = sigrok_values(path, case.sigrok, case.rows)
+    one = samples_of(cut)
     theirs = [line.split(": ", 1)[1] for line in said]
     for straight in (True, False):
         ours = case.values(_decode(case, one, cut, straight=straight)[0])
         assert ours == theirs, f"{case.name}: the values differ"
-    _, sigrok_s = _sigrok(path, case.sigrok, case.quiet)
+    _, sigrok_s = sigrok_values(path, case.sigrok, case.quiet)
     sigrok_rate = cut.end_sample / sigrok_s
     # The same traffic again and again: a block of it begins and ends idle.
     samples = np.tile(one, -(-_SAMPLES // cut.end_sample))
@@ -105,7 +105,7 @@ def _wide_bus() -> list[BenchResult]:
     """
     case = Case("", PARALLEL, partial(_parallel_bus, 32), "", "", "", _parallel_values)
     cut = case.bus(_CUT_SAMPLES)
-    one = _samples(cut)
+    one = samples_of(cut)
     put = [f"{value:02x}" for value in (cut.value[1::2] >> np.uint64(1)).tolist()][:-1]
     blocks = -(-_SAMPLES // cut.end_sample)
     packed = np.ascontiguousarray(one.view(np.uint8).reshape(-1, 8)[:, :5])
@@ -179,13 +179,13 @@ def _decode(
     return {kind: pa.concat_tables(m[kind] for m in made) for kind in kinds}, used_s
 
 
-def _samples(edges: Edges) -> npt.NDArray[np.unsignedinteger[Any]]:
+def samples_of(edges: Edges) -> npt.NDArray[np.unsignedinteger[Any]]:
     lengths = np.diff(np.append(edges.sample, edges.end_sample))
     width_B = next(width for width in (1, 2, 4, 8) if 8 * width >= len(edges.channels))
     return np.repeat(edges.value.astype(f"<u{width_B}"), lengths)
 
 
-def _sigrok(path: Path, decoder: str, rows: str) -> tuple[list[str], float]:
+def sigrok_values(path: Path, decoder: str, rows: str) -> tuple[list[str], float]:
     """Return what sigrok-cli prints, and its CPU seconds."""
     before = os.times()
     done = run_program(["sigrok-cli", "-i", path, "-P", decoder, "-A", rows])
@@ -270,7 +270,7 @@ def _parallel_values(tables: dict[str, Any]) -> list[str]:
     return [f"{value:02x}" for value in tables["parallel.items"]["value"].to_pylist()[:-1]]
 
 
-_CASES: Sequence[Case] = (
+CASES: Sequence[Case] = (
     Case(
         "SPI, clock at a quarter of the sample rate",
         SPI,
