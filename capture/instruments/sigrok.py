@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 
@@ -43,8 +44,8 @@ class SigrokRequest:
         """Whether sigrok makes the samples up instead of measuring them."""
         return self.driver.partition(":")[0] == _TEST_PATTERN
 
-    def arguments(self, output: Path) -> list[str]:
-        """Return the command line.
+    def arguments(self, output: Path, form: str = "srzip") -> list[str]:
+        """Return the command line; ``form`` is sigrok's output format.
 
         Raises:
             InputError: not exactly one of samples and time, or a text that would be an option.
@@ -54,7 +55,7 @@ class SigrokRequest:
         for text in (self.driver, *self.config, *self.config.values(), *self.channels):
             if not text or text.startswith("-"):
                 raise InputError(f"capture: {text!r} is no driver, setting or channel")
-        given = ["sigrok-cli", "--driver", self.driver, "--output-format", "srzip"]
+        given = ["sigrok-cli", "--driver", self.driver, "--output-format", form]
         given += ["--output-file", str(output)]
         if self.config:
             given += ["--config", ":".join(f"{key}={text}" for key, text in self.config.items())]
@@ -74,7 +75,7 @@ def sigrok_version() -> str:
         InputError: it is not installed.
     """
     done = subprocess.run(
-        [_program(), "--version"], capture_output=True, text=True, timeout=30, check=False
+        [sigrok_program(), "--version"], capture_output=True, text=True, timeout=30, check=False
     )
     return done.stdout.partition("\n")[0].strip()
 
@@ -85,19 +86,22 @@ def capture_sigrok(
     *,
     wait_s: float,
     progress: Callable[[float, int], None] | None = None,
+    form: str = "srzip",
+    stop: Event | None = None,
 ) -> None:
-    """Let sigrok-cli write a session file; nothing of it runs on when this returns or raises.
+    """Let sigrok-cli write a session file, or one of another form; nothing of it runs on when this returns or raises.
 
     Args:
         output: the file, in a folder of the caller's.
         wait_s: how long it may take altogether, with the wait for a trigger.
         progress: called with the seconds gone and the bytes that stand in the file.
+        stop: once it is set, sigrok-cli is asked to end, and what there is stays.
     Raises:
         InputError: sigrok-cli is not installed, or the request makes no sense.
         TargetError: it failed; the message is its own.
         TargetTimeout: it took too long.
     """
-    command = [_program(), *request.arguments(output)[1:]]
+    command = [sigrok_program(), *request.arguments(output, form)[1:]]
     said = output.with_name(output.name + ".said")
     begin = time.monotonic()
     with (
@@ -107,7 +111,7 @@ def capture_sigrok(
         ) as process,
     ):
         try:
-            while process.poll() is None:
+            while process.poll() is None and not (stop is not None and stop.is_set()):
                 gone_s = time.monotonic() - begin
                 if progress is not None:
                     progress(gone_s, output.stat().st_size if output.exists() else 0)
@@ -122,7 +126,7 @@ def capture_sigrok(
         finally:
             _end(process)
     why = _said(said) or "it says nothing"
-    if process.returncode:
+    if process.returncode and not (stop is not None and stop.is_set()):
         raise TargetError(f"sigrok-cli, driver {request.driver}: {why}")
     if not output.exists():
         raise TargetError(f"sigrok-cli, driver {request.driver}: made no capture: {why}")
@@ -138,7 +142,12 @@ def _so_far(path: Path) -> str:
     return f"; so far it says: {text}" if text else ""
 
 
-def _program() -> str:
+def sigrok_program() -> str:
+    """Return where sigrok-cli is.
+
+    Raises:
+        InputError: it is not installed.
+    """
     found = shutil.which("sigrok-cli")
     if found is None:
         raise InputError("sigrok-cli is not installed; apt-get install sigrok-cli")

@@ -19,6 +19,15 @@ DriverOption = Annotated[
         "Driver of libsigrok; `sigrok-cli --scan` finds devices. demo is a test pattern.",
     ),
 ]
+LiveOption = Annotated[
+    list[str] | None,
+    option(
+        "--decoder",
+        "SPEC",
+        "Print the rows of a decoder while the samples come; as for decode, may be given again.",
+        short="-d",
+    ),
+]
 ConfigOption = Annotated[
     list[str] | None,
     option("--config", "KEY=VALUE", "Setting of the device, as samplerate=1m; may be given again."),
@@ -77,6 +86,7 @@ def run(
     output: OutputOption,
     *,
     driver: DriverOption = None,
+    decoder: LiveOption = None,
     config: ConfigOption = None,
     channels: ChannelsOption = None,
     trigger: TriggerOption = None,
@@ -95,27 +105,30 @@ def run(
 ) -> None:
     """Capture from a device that sigrok drives, or from an oscilloscope over VISA.
 
-    What the device gave stands unaltered in a capture folder; decode, export and import take it.
+      What the device gave stands unaltered in a capture folder; decode, export and import take it.
 
-    \b
-    Examples:
-      freezeframe capture --driver demo --samples 100000 --config samplerate=1m -o pattern.ff
-      freezeframe capture --driver fx2lafw --channels D0,D1 --config samplerate=24m --time 2s -o bus.ff
-      freezeframe capture --instrument TCPIP::192.0.2.9::5025::SOCKET --channels CHAN1,D0,D1
-        --threshold CHAN1=1.4/0.8 -o scope.ff
+      \b
+      Examples:
+        freezeframe capture --driver demo --samples 100000 --config samplerate=1m -o pattern.ff
+        freezeframe capture --driver fx2lafw --channels D0,D1 --config samplerate=24m --time 2s -o bus.ff
+        freezeframe capture --driver fx2lafw --channels D0 --config samplerate=1m --time 60s
+      -d uart:rx=D0,baud=115200 -o console.ff
+    freezeframe capture --instrument TCPIP::192.0.2.9::5025::SOCKET --channels CHAN1,D0,D1
+          --threshold CHAN1=1.4/0.8 -o scope.ff
     """
     from freezeframe.gui.cli.work.capture import capture_analyzer, capture_instrument, check_options
 
     names = [name.strip() for name in (channels or "").split(",") if name.strip()]
     reading = Reading(max_samples, channel=channel, threshold=threshold)
     check_options(
-        {"--driver": driver, "--config": config, "--trigger": trigger, "--samples": samples, "--time": time},
+        {"--driver": driver, "--decoder": decoder, "--config": config,
+         "--trigger": trigger, "--samples": samples, "--time": time},
         {"--dialect": dialect, "--single": single or None},
         of_instrument=instrument is not None,
     )  # fmt: skip
     if instrument is None:
         capture_analyzer(
-            driver, config or (), names, trigger or (), samples, time, wait, reading, output,
+            driver, config or (), names, trigger or (), samples, time, wait, decoder or (), reading, output,
             force=force, json=json,
         )  # fmt: skip
     else:

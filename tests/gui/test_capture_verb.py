@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -58,6 +60,51 @@ def test_the_demo_device_gives_a_folder_that_decode_takes(tmp_path: Path) -> Non
     assert len(json.loads(decoded.out)["tables"][0]["rows"]) > 100
 
 
+LIVE = (*DEMO, "--config", "samplerate=100k", "--channels", "D0,D1", "-d", "uart:rx=D0,baud=10000")
+
+
+@NEEDS_SIGROK
+def test_rows_come_while_samples_are_captured_and_are_those_of_the_folder(tmp_path: Path) -> None:
+    place = tmp_path / "live.ff"
+    done = run_inside("capture", *LIVE, "--samples", "30000", "-o", str(place))
+    assert (done.code, done.err) == (0, "")
+    *rows, said = done.out.splitlines()
+    assert said.startswith(f"{place}: 2 channels, ")
+    assert said.endswith(" 30,000 samples of 100,000 Hz, a test pattern that sigrok made up")
+    later = run_inside("decode", str(place), "-d", "uart:rx=D0,baud=10000").out.splitlines()
+    assert len(rows) > 100
+    assert [row.split(maxsplit=2)[2] for row in rows] == [r.split(maxsplit=2)[2] for r in later]
+
+
+@NEEDS_SIGROK
+def test_an_interrupt_ends_a_capture_with_what_there_is(tmp_path: Path) -> None:
+    place = tmp_path / "live.ff"
+    command = [sys.executable, "-m", "freezeframe", "capture", *LIVE, "--time", "600s"]
+    with subprocess.Popen(
+        [*command, "-o", str(place)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        first = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.stdout.read(), process.stderr.read()
+    assert (process.returncode, err) == (0, "")
+    *rows, said = [first, *out.splitlines()]
+    assert said.startswith(f"{place}: 2 channels, ")
+    later = run_inside("decode", str(place), "-d", "uart:rx=D0,baud=10000").out
+    assert len(rows) == later.count("\n")
+
+
+@NEEDS_SIGROK
+def test_where_decoding_fails_the_samples_are_stored_all_the_same(tmp_path: Path) -> None:
+    place = tmp_path / "live.ff"
+    wish = (*LIVE[:-1], "uart:rx=D0,baud=90000", "--samples", "30000")
+    done = run_inside("capture", *wish, "-o", str(place))
+    assert done.code == 2
+    assert "1.11 a bit; at least 2 are needed" in done.err
+    assert " 30,000 samples of 100,000 Hz" in done.out
+    assert run_inside("decode", str(place), "-d", "uart:rx=D0,baud=10000").code == 0
+
+
 @NEEDS_SIGROK
 @pytest.mark.parametrize(
     ("wish", "code", "message"),
@@ -65,6 +112,11 @@ def test_the_demo_device_gives_a_folder_that_decode_takes(tmp_path: Path) -> Non
         (["--driver", "nosuch", "--samples", "10"], 3, "Driver nosuch not found"),
         ([*DEMO, "--samples", "10", "--config", "nosuch=3"], 3, "Unknown device option 'nosuch'"),
         ([*DEMO, "--samples", "10", "--channels", "D99"], 3, "unknown channel 'D99'"),
+        ([*DEMO, "--samples", "10", "-d", "uart"], 2, "say how fast"),
+        ([*LIVE[:4], "--samples", "10", "-d", "uart"], 2, "-d: name the channels"),
+        ([*LIVE[:-1], "trace", "--samples", "10"], 2, "trace takes"),
+        ([*LIVE[:-1], "uart:rx=D7", "--samples", "10"], 2, "D7"),
+        ([*LIVE, "--samples", "10", "--channels", "A0"], 3, "name logic channels alone"),
         (["--samples", "10"], 2, "`sigrok-cli --scan` finds the devices that are connected"),
         ([*DEMO], 2, "say how much, by --samples N or by --time TIME"),
         ([*DEMO, "--samples", "10", "--time", "1s"], 2, "one of them"),

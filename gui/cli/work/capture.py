@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.code import code
 from freezeframe.capture.durable import check_place
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import PS_PER_S
@@ -16,6 +17,7 @@ from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.capture.instruments.dialect import load_dialect
 from freezeframe.capture.instruments.sigrok import SigrokRequest, capture_sigrok, sigrok_version
+from freezeframe.capture.instruments.sigrok_stream import stream_layout
 from freezeframe.capture.instruments.visa import open_visa
 from freezeframe.capture.instruments.waveform import (
     MOST_POINTS,
@@ -30,6 +32,7 @@ from freezeframe.gui.cli.work.reading import print_notes, source_choice
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import printable
 
+_LiveDecoding = code("freezeframe.gui.cli.work.capture_live:LiveDecoding")  # only for -d
 _WAIT_S = 60.0
 _NO_DRIVER = (
     "capture: say from what, by --driver NAME or --instrument RESOURCE; `sigrok-cli --scan` finds the "
@@ -59,13 +62,14 @@ def capture_analyzer(
     samples: int | None,
     time: str | None,
     wait_s: float | None,
+    decoders: Sequence[str],
     reading: Reading,
     output: Path,
     *,
     force: bool,
     json: bool,
 ) -> None:
-    """Capture from a device that sigrok drives.
+    """Capture from a device that sigrok drives; with ``decoders`` their rows are printed meanwhile.
 
     Raises:
         InputError: an option that cannot be used, or the folder cannot be written.
@@ -94,17 +98,28 @@ def capture_analyzer(
     request = SigrokRequest(driver, settings, channels, triggers, samples, time_ms)
     takes_s = (time_ms or 0) / 1000 + (samples or 0) / (rate_hz or PS_PER_S)
     whole_s = takes_s + _WAIT_S if wait_s is None else wait_s
+    live = None
+    if decoders:
+        _check_live(rate_hz, channels, json=json)
+        live = _LiveDecoding(decoders)
+    failed = None
     with tempfile.TemporaryDirectory(prefix="freezeframe-") as folder:
-        source = Path(folder) / "capture.sr"
-        with progress_bar("capture", "s") as update:
-            capture_sigrok(
-                request,
-                source,
-                wait_s=whole_s,
-                progress=lambda gone_s, size_B: update(
-                    int(gone_s), (time_ms or 0) // 1000, f"{count_text(size_B)} B"
-                ),
-            )
+        source, format = Path(folder) / "capture.sr", None
+        request.arguments(source)  # a wrong one is refused before the device is asked
+        if live is None:
+            with progress_bar("capture", "s") as update:
+                capture_sigrok(
+                    request,
+                    source,
+                    wait_s=whole_s,
+                    progress=lambda gone_s, size_B: update(
+                        int(gone_s), (time_ms or 0) // 1000, f"{count_text(size_B)} B"
+                    ),
+                )
+        else:
+            layout = stream_layout(request, rate_hz or 0, Path(folder), _WAIT_S)
+            source, format = Path(folder) / "capture.bin", layout.format()
+            failed = live.capture(request, layout, source, whole_s)
         origin = {
             "kind": "sigrok",
             "program": sigrok_version(),
@@ -116,7 +131,23 @@ def capture_analyzer(
             "samples": samples,
             "time_ms": time_ms,
         }
-        _store(source, origin, reading, output, force=force, json=json)
+        _store(source, origin, reading, output, format, force=force, json=json)
+    if failed is not None:
+        raise failed
+
+
+def _check_live(rate_hz: int | None, channels: Sequence[str], *, json: bool) -> None:
+    """Refuse to decode where something is not told that it needs.
+
+    Raises:
+        InputError: that is so.
+    """
+    if json:
+        raise InputError("--json: rows of -d are lines of text; decode the folder with --json")
+    if rate_hz is None:
+        raise InputError("-d: say how fast, for instance --config samplerate=1m")
+    if not channels:
+        raise InputError("-d: name the channels, for instance --channels D0,D1")
 
 
 def capture_instrument(
@@ -163,13 +194,14 @@ def _store(
     origin: dict[str, Any],
     reading: Reading,
     output: Path,
+    format: str | None = None,
     *,
     force: bool,
     json: bool,
 ) -> None:
     notes: list[str] = []
     choice = source_choice(reading)
-    file = ImportFile(source, None, tuple(choice.channels), tuple(choice.thresholds))
+    file = ImportFile(source, format, tuple(choice.channels), tuple(choice.thresholds))
     settings = ReadSettings(max_samples=reading.max_samples, note=notes.append)
     done = import_captures([file], output, origin=origin, settings=settings, overwrite=force)
     print_notes(dict.fromkeys(notes))

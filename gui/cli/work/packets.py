@@ -81,7 +81,7 @@ def decode_packets(
             if json:
                 sinks.append(stack.enter_context(_json(source)))
             elif output is None:
-                sinks.append(_Text(registry))
+                sinks.append(TextRows(registry))
             stack.enter_context(compile_notice())
             update = stack.enter_context(progress_bar("decode", "B")) if quiet else None
             progress = None if update is None else _progress(update)
@@ -123,7 +123,7 @@ def _progress(update: Callable[[int, int, str], None]) -> Callable[[int, int], N
     return lambda done, total: update(done, total, "")
 
 
-class _Text:
+class TextRows:
     """Lines for people, as the packets come."""
 
     def __init__(self, registry: Registry) -> None:
