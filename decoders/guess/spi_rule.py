@@ -20,7 +20,9 @@ from freezeframe.decoders.guess.trial import Trial
 
 _MOST_LINES = 12
 _USUAL_BITS = 8
-_ODD_BITS = range(9, 33)  # sizes of a word that are tried where 8 does not divide the clocks
+_ODD_BITS: Sequence[int] = range(
+    9, 33
+)  # sizes of a word that are tried where 8 does not divide the clocks
 _FRAMED = 0.98  # clock edges inside a chip select
 _WHOLE, _SELECTIONS = (
     0.95,
@@ -58,7 +60,7 @@ class Framing:
 
     def whole(self, bits: int) -> int:
         """Return how many stretches are of whole words."""
-        return int((self.edges % (2 * bits) == 0).sum())
+        return int(np.count_nonzero(self.edges % (2 * bits) == 0))
 
     def inside(self, at: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         return np.searchsorted(self.begins, at, "right") > np.searchsorted(self.ends, at, "left")
@@ -135,7 +137,7 @@ def _data(
     evidence: Evidence, decoder: Decoder, clk: Line, framing: Framing, others: Sequence[Line]
 ) -> list[Line]:
     """Return up to two lines that move with the clock, those that are named so first."""
-    found = []
+    found: list[tuple[bool, float, int, Line]] = []
     for line in others:
         if line is framing.cs:
             continue
@@ -275,8 +277,9 @@ def _framing(
     begins: npt.NDArray[np.int64],
     ends: npt.NDArray[np.int64],
 ) -> Framing | None:
-    side = "right" if cs is None else "left"
-    edges = np.searchsorted(clk.sample, ends, side) - np.searchsorted(clk.sample, begins)
+    # The last change of a burst is its end; one at the end of a selection is outside.
+    last = ends + 1 if cs is None else ends
+    edges = np.searchsorted(clk.sample, last) - np.searchsorted(clk.sample, begins)
     used = edges > 0
     if not used.any():
         return None

@@ -5,7 +5,7 @@ Source: the asynchronous frame of ITU-T V.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,6 @@ from freezeframe.decoders.guess.candidate import Evidence, Finding
 from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.trial import Trial
 from freezeframe.decoders.serial.uart_baud import (
-    MIN_SAMPLES_A_BIT,
     STANDARD_RATES,
     BitTime,
     Int64,
@@ -39,6 +38,7 @@ _INVERTED, _UNUSUAL, _NO_STANDARD = 1.0, 1.0, 3.0  # bits, as above
 _USUAL_RATES = frozenset((*(300 << n for n in range(8)), *(57600 << n for n in range(5))))
 _TEXT = 2.0  # bits by which a line that reads as text is likelier
 _LEAST_TEXT, _PRINTABLE = 8, 0.95
+_LEAST_SAMPLES = 2.0  # a bit, of a rate that is not measured but given
 _COARSE = 8.0  # samples a bit, with fewer of which a rate is measured badly
 _GLITCH = 0.4  # of a bit
 _MANY = 0.1  # errors for each good row
@@ -133,9 +133,10 @@ def _standard(line: Line) -> list[BitTime]:
         bits = widths[widths < _LONGEST * samples] / samples
         counts = np.rint(bits).astype(np.int64)
         # Of any rate that is much too high all pulses are multiples.
-        if samples < MIN_SAMPLES_A_BIT or not len(bits) or np.gcd.reduce(counts) != 1:
+        if samples < _LEAST_SAMPLES or not len(bits) or np.gcd.reduce(counts) != 1:
             continue
-        fitting = float((np.abs(bits - counts) <= max(_OFF, 1 / samples)).mean())
+        near = (counts > 0) & (np.abs(bits - counts) <= max(_OFF, 1 / samples))
+        fitting = float(near.mean())
         if fitting >= _FITTING and (counts <= 2).any():
             found.append(BitTime(samples, fitting, rate, rate))
     return sorted(found, key=lambda bit: (-bit.fitting, bit.baud))[:3]
@@ -179,6 +180,6 @@ def _rarity(bit: BitTime) -> float:
 
 def _is_text(trial: Trial) -> bool:
     rows = trial.rows("uart")
-    data: Sequence[int] = rows.loc[rows["kind"] == "frame", "data"].to_numpy() & 0x7F
+    data = [int(char) & 0x7F for char in rows.loc[rows["kind"] == "frame", "data"]]
     plain = sum(0x20 <= char < 0x7F or char in (0x0A, 0x0D) for char in data)
     return len(data) >= _LEAST_TEXT and plain >= _PRINTABLE * len(data)

@@ -43,4 +43,5 @@ USB = Decoder(
         ),
     ),
     texts=code("freezeframe.decoders.serial.usb_texts:usb_texts"),
+    evidence=code("freezeframe.decoders.guess.usb_rule:usb"),
 )
