@@ -16,7 +16,7 @@ DriverOption = Annotated[
     option(
         "--driver",
         "NAME[:option=value...]",
-        "Driver of libsigrok; `sigrok-cli --scan` finds devices. demo is a test pattern.",
+        "Driver of libsigrok; sigrok-cli finds devices. demo is a test pattern, no device.",
     ),
 ]
 LiveOption = Annotated[

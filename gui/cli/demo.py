@@ -22,6 +22,12 @@ KeepOption = Annotated[
 BoardOption = Annotated[
     bool, typer.Option("--board", help="On the simulated board: the cards in Verilog, verilated.")
 ]
+SamplesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--samples", metavar="DIR", help="Only write small captures to try the decoders on."
+    ),
+]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace the results of an earlier demo.")
 ]
@@ -34,6 +40,7 @@ def run(
     output: OutputOption = Path("freezeframe-demo"),
     board: BoardOption = False,
     keep: KeepOption = False,
+    samples: SamplesOption = None,
     force: ForceOption = False,
 ) -> None:
     """Inject a fault into an emulated card, catch it, and explain it.
@@ -48,7 +55,13 @@ def run(
       freezeframe demo --fault lane-misaligned --seed 3 -o out
       freezeframe demo --fault none
       freezeframe demo --board
+      freezeframe demo --samples .
     """
+    if samples is not None:
+        from freezeframe.gui.cli.work.sample_captures import write_sample_captures
+
+        write_sample_captures(samples, force=force)
+        return
     from freezeframe.gui.cli.work.demo import demonstrate
 
     if not demonstrate(fault, seed, output, board=board, keep=keep, force=force):
