@@ -16,7 +16,7 @@ from freezeframe.decoders.guess.stacks import stacks
 from freezeframe.decoders.registry import Registry
 
 _MOST_CHANNELS = 64
-LEAST = 0.5  # below, a proposal is more often wrong than right
+LEAST = 0.6  # below, a proposal is about as often wrong as right
 
 
 @dataclass(frozen=True, slots=True)
