@@ -28,6 +28,12 @@ SPIFLASH = Decoder(
             "address_bytes", 3, "bytes of an address until the capture changes it", choices=(3, 4)
         ),
         Option(
+            "family",
+            "25",
+            "which commands: 25-series NOR, or AT45 DataFlash",
+            choices=("25", "at45"),
+        ),
+        Option(
             "page_b", 256, "size of a page for programming", minimum=1, maximum=65_536, unit="B"
         ),
     ),

@@ -7,12 +7,12 @@ soft reset, volatile status); the command set that 25-series parts share.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
-from freezeframe.decoders.parts.spiflash_commands import Command
+from freezeframe.decoders.parts.spiflash_commands import COMMANDS, Command
 
 WIP, WEL = 1, 2  # status register 1: write in progress, write enable latch
-_WHILE_BUSY = {"RDSR", "RDSR2", "RDSR3", "SUSPEND", "RESUME", "RSTEN", "RST"}
+_WHILE_BUSY = frozenset({"RDSR", "RDSR2", "RDSR3", "SUSPEND", "RESUME", "RSTEN", "RST"})
 _MOST_STATUS_B = 3  # some parts take all their status registers in one WRSR
 _RESET_ENABLE = "RSTEN"
 
@@ -65,6 +65,11 @@ def _both_lines(io0: bytes, io1: bytes) -> bytes:
 class Flash:
     """Follows the commands to one part; what the capture has not shown is not known."""
 
+    commands: ClassVar[dict[int, Command]] = COMMANDS
+    status_op: ClassVar[str] = "RDSR"
+    release_op: ClassVar[str] = "RDP"  # from deep power-down
+    while_busy: ClassVar[frozenset[str]] = _WHILE_BUSY
+
     def __init__(self, address_bytes: int, page_B: int) -> None:
         self.address_bytes = address_bytes
         self.polls = 0  # status bytes that said busy, since the last program or erase
@@ -81,9 +86,9 @@ class Flash:
     def errors(self, command: Command, parts: Parts) -> list[str]:
         """Return what is wrong with a command in this state."""
         broken_rules = []
-        if self._down and command.name != "RDP":
+        if self._down and command.name != self.release_op:
             broken_rules.append("in-power-down")
-        elif self._busy == "yes" and command.name not in _WHILE_BUSY:
+        elif self._busy == "yes" and command.name not in self.while_busy:
             broken_rules.append("while-busy")
         volatile = self._enabled_volatile and command.name.startswith("WRSR")
         if command.needs_enable and self._enabled is False and not volatile:
@@ -125,7 +130,7 @@ class Flash:
             self._enabled_volatile = True
         elif name in ("EN4B", "EX4B"):
             self.address_bytes = 4 if name == "EN4B" else 3
-        elif name in ("DP", "RDP"):
+        elif name in ("DP", self.release_op):
             self._down = name == "DP"
         elif name == "RST":
             self.address_bytes = self._first_address_bytes
@@ -135,14 +140,26 @@ class Flash:
     def status(self, values: bytes, at_ps: list[int]) -> None:
         """Take bytes of status register 1, with the times of their ends."""
         for value, t_ps in zip(values, at_ps, strict=True):
-            if value & WIP:
+            if self.is_busy(value):
                 self._busy = "yes"
                 self.polls += 1
                 continue
             if self._busy != "no" and self._busy_from_ps >= 0:
                 self.busy_ps = t_ps - self._busy_from_ps
             self._end_of_busy()
-            self._enabled = bool(value & WEL)
+            self._enabled = bool(value & WEL) if self.knows_enable() else None
+
+    def located(self, command: Command, parts: Parts) -> Parts:
+        """Return the parts with the address in bytes, which it is."""
+        return parts
+
+    def is_busy(self, value: int) -> bool:
+        """Return what a status says."""
+        return bool(value & WIP)
+
+    def knows_enable(self) -> bool:
+        """Return whether a status tells of the write enable latch."""
+        return True
 
     def _end_of_busy(self) -> None:
         self._busy, self._busy_from_ps = "no", -1

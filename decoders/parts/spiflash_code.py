@@ -14,11 +14,12 @@ from freezeframe.capture.files.edges import sample_to_ps
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.columns import event_schema, name_type
 from freezeframe.decoders.contract import OptionValues, Texts
+from freezeframe.decoders.parts.at45_commands import AT45_COMMANDS, STATUS_BITS, DataFlash
 from freezeframe.decoders.parts.spi_bytes import byte_transfers
 from freezeframe.decoders.parts.spiflash_chip import Flash, parts_of
 from freezeframe.decoders.parts.spiflash_commands import COMMANDS
 
-_MEANINGS = {command.name: command.meaning for command in COMMANDS.values()}
+_MEANINGS = {c.name: c.meaning for c in (*AT45_COMMANDS.values(), *COMMANDS.values())}
 _SHOWN_B = 16
 
 
@@ -108,6 +109,9 @@ def _value_text(op: str, value: int) -> str:
         bits = ", ".join(name for bit, name in _STATUS_BITS if value >> bit & 1)
         protect = value >> 2 & 0xF
         return f"{value:#04x} ({bits or 'ready'}, block protection {protect:#x})"
+    if op == "STATUS":
+        bits = ", ".join(name for bit, name in STATUS_BITS if value >> bit & 1)
+        return f"{value:#04x} ({bits if value >> 7 else ', '.join(filter(None, ('busy', bits)))})"
     return f"{value:#04x}"
 
 
@@ -129,7 +133,7 @@ def _operation(
     flash: Flash, transfer: Mapping[str, Any], table: pa.Table
 ) -> tuple[dict[str, Any], list[str]]:
     mosi, miso = transfer["mosi"], transfer["miso"]
-    command = COMMANDS.get(mosi[0])
+    command = flash.commands.get(mosi[0])
     row: dict[str, Any] = {
         "t_ps": transfer["t_ps"],
         "source": f"flash{transfer['select']}" if transfer["select"] > 0 else "flash",
@@ -154,7 +158,7 @@ def _operation(
         return row, ["cut-operation"]
     if command is None:
         return row, ["unknown-opcode"]
-    parts = parts_of(command, flash.address_bytes, mosi, miso)
+    parts = flash.located(command, parts_of(command, flash.address_bytes, mosi, miso))
     if command.address:
         mode = flash.address_bytes if command.address == "mode" else command.address
         row["address_bytes"] = mode
@@ -166,14 +170,15 @@ def _operation(
         row["address"] = parts.address
     row["value"] = _value(command.name, parts.address, parts.data or b"")
     flash.take(command, transfer["t_end_ps"], errors)
-    if command.name == "RDSR" and not errors:
+    if command.name == flash.status_op and not errors:
         flash.status(parts.data or b"", _ends_ps(transfer, table)[1:])
         row["polls"], row["busy_ps"] = flash.polls, flash.busy_ps
     return row, errors
 
 
 def _new_flash(options: OptionValues) -> Flash:
-    return Flash(options.integer("address_bytes"), options.integer("page_b"))
+    kind = DataFlash if options.text("family") == "at45" else Flash
+    return kind(options.integer("address_bytes"), options.integer("page_b"))
 
 
 def _value(op: str, address: int, data: bytes) -> int:
@@ -186,8 +191,8 @@ def _value(op: str, address: int, data: bytes) -> int:
         return int.from_bytes(pair, "big") if len(data) >= 2 else -1
     if op == "RDP":
         return data[-1] if data else -1
-    if op.startswith(("RDSR", "WRSR")):
-        at = -1 if op.startswith("RDSR") else 0
+    if op.startswith(("RDSR", "WRSR", "STATUS")):
+        at = 0 if op.startswith("WRSR") else -1
         return data[at] if data else -1
     return -1
 

@@ -154,7 +154,7 @@ def decode_spi(
         lsb_first = options.text("order") == "lsb-first"
         sizes = np.full(count, word_bits)
         of_words = {n: state.wide.words(made.begin, sizes, b, lsb_first) for n, b in _LINES.items()}
-        made = made._replace(**of_words)
+        made = made._replace(mosi=of_words["mosi"], miso=of_words["miso"])
         wrong_lines = {
             line: state.wide.words(wrong_rows["sample"], wrong_rows["bits"], bit, lsb_first)
             for line, bit in _LINES.items()

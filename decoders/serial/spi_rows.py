@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,8 @@ class WordColumns(NamedTuple):
 
     begin: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
-    mosi: npt.NDArray[np.int64]
-    miso: npt.NDArray[np.int64]
+    mosi: npt.NDArray[Any]  # int64; bytes as objects where a word is too long for that
+    miso: npt.NDArray[Any]
     transfer: npt.NDArray[np.int64]
     select: npt.NDArray[np.int8]
 

@@ -28,13 +28,13 @@ REGISTRY = Registry({"spi": SPI, "spiflash": SPIFLASH})
 WREN = "06"
 
 
-def decode(table: pa.Table, **options: int) -> list[Row]:
+def decode(table: pa.Table, **options: Any) -> list[Row]:
     values = SPIFLASH.option_values(options)
     rows: list[Row] = decode_spiflash(table, values, SPIFLASH.new_state(values), True).to_pylist()
     return rows
 
 
-def commands(*texts: str, **options: int) -> list[tuple[str, int, str, str]]:
+def commands(*texts: str, **options: Any) -> list[tuple[str, int, str, str]]:
     """Return (op, address, data in hex, error) of each row."""
     rows = decode(spi_transfers(*texts), **options)
     return [(r["op"], r["address"], (r["memory"] or b"").hex(), r["error"]) for r in rows]
@@ -354,3 +354,50 @@ def test_generated_commands_are_those_that_sigrok_gives(seed: int, tmp_path: Pat
     # Sigrok says a command once at its first byte, and some of them once more at their end.
     ours = {said for row in rows for said in as_sigrok_says_it(row)}
     assert ours == set(theirs)
+
+
+def at45(*texts: str) -> list[tuple[str, int, str, str]]:
+    return commands(*texts, family="at45", page_b=264)
+
+
+def test_an_address_of_dataflash_is_a_page_and_a_byte_of_9_bits() -> None:
+    # Page 3, byte 5: 3 << 9 | 5 = 000605h; byte 3 * 264 + 5 of the memory.
+    assert at45(
+        "d2 000605 00000000 0000/0000000000000000 abcd",
+        "0b 000605 00 00/0000000000 ee",
+        "84 000605 1234",
+        "83 000600",
+        "81 000600",
+    ) == [
+        ("PAGE_READ", 797, "abcd", ""),
+        ("ARRAY_READ", 797, "ee", ""),
+        ("BUFFER1_WRITE", 5, "1234", ""),
+        ("BUFFER1_TO_PAGE", 792, "", ""),
+        ("PAGE_ERASE", 792, "", ""),
+    ]
+
+
+def test_dataflash_is_ready_when_bit_7_of_its_status_is_1() -> None:
+    table = spi_transfers("82 000600 aa", "d7 0000/00 2cac", "d7 00/00 2c", "03 000000 00")
+    rows = decode(table, family="at45", page_b=264)
+    assert [(r["op"], r["value"], r["polls"], r["error"]) for r in rows] == [
+        ("PAGE_PROGRAM1", -1, -1, ""),
+        ("STATUS", 0xAC, 1, ""),
+        ("STATUS", 0x2C, 2, ""),
+        ("ARRAY_READ", -1, -1, ""),
+        ("ARRAY_READ", -1, -1, "while-busy"),
+    ]
+    assert rows[1]["busy_ps"] > 0
+    assert spiflash_texts(rows[1]).short == "STATUS"
+    assert "0xac (ready)" in spiflash_texts(rows[1]).normal
+    assert "0x2c (busy)" in spiflash_texts(rows[2]).normal
+
+
+def test_dataflash_needs_no_write_enable_and_data_stay_in_the_page() -> None:
+    assert [error for *_, error in at45("c7 94 80 9a", "82 000706 01 02 03", "06")] == [
+        "",
+        "",
+        "page-wrap",
+        "",
+        "unknown-opcode",
+    ]
