@@ -36,7 +36,7 @@ class SpiRows:
         if self._word_bits > MOST_NUMBER_BITS:
             raise InputError(
                 f"decoder spi: words of {self._word_bits} bits are not handed to sigrok's decoders; "
-                f"up to {MOST_NUMBER_BITS} are, or take srd.spi"
+                f"up to {MOST_NUMBER_BITS} are, or take srd-spi"
             )
         self._lsb_first = options.text("order") == "lsb-first"
         self._selecting = int(options.text("select") == "active-high")
