@@ -50,6 +50,15 @@ def names(
     )
 
 
+def distinct(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int32]]:
+    """Return the texts, each once, and the code of each of ``texts`` among them.
+
+    `names` of texts that repeat need it: pandas takes no column whose dictionary holds a text twice.
+    """
+    code = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    return list(code), np.array([code[text] for text in texts], np.int32)
+
+
 def one_name(text: str, count: int) -> pa.Array:
     """Return a column that has the same text ``count`` times."""
     # Few lengths, so that nearly every column is a slice of one that is there.

@@ -23,6 +23,7 @@ from freezeframe.decoders.iwarp.rules import NOTE, RULE_OF, RULES, Terminate
 from freezeframe.decoders.iwarp.words import terminate_words
 
 _MOST_FINDINGS = 10_000
+_NOTED = 20
 _TERMINATED = "terminated"
 _LOSSES = ("stream-gap", "not-decoded", "resynchronized", "closed-early")
 
@@ -61,8 +62,9 @@ class BrokenRule:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A Terminate: who sent it, in which packet, what it says."""
+    """A Terminate: who sent it, in which packet, what it says. ``source``: its sender and receiver."""
 
+    source: str
     side: int
     packet: int
     t_ps: int
@@ -113,7 +115,8 @@ class PacketExplanation(ShownInNotebooks):
     """What went wrong in a capture of packets, connection by connection, in order of time.
 
     ``connections``: the negotiation of each in words, at most 1,000. ``notes``: what limits the answer. ``unlisted``:
-    rules broken on more connections than are kept.
+    rules broken on more connections than are kept. ``terminates``: Terminates on connections where nothing is seen
+    broken, as of an STag that is not valid, or where the capture lacks what they are about.
     """
 
     findings: list[PacketFinding] = field(default_factory=list)
@@ -125,6 +128,16 @@ class PacketExplanation(ShownInNotebooks):
     bad_crc: int = 0
     operations: dict[str, int] = field(default_factory=dict)
     unlisted: int = 0
+    terminates: list[str] = field(default_factory=list)
+
+    @property
+    def nothing_broken(self) -> str:
+        """Return what is said where there is no finding."""
+        said = "No rule of MPA, DDP or RDMAP is broken in what the capture holds"
+        if not self.terminates:
+            return f"{said}."
+        more = f", and {len(self.terminates) - 1:,} more" if self.terminates[1:] else ""
+        return f"{said}, and yet there is a Terminate: {self.terminates[0]}{more}."
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -136,6 +149,7 @@ class PacketExplanation(ShownInNotebooks):
             "findings": [finding.to_json() for finding in self.findings],
             "negotiations": self.connections,
             "notes": self.notes,
+            "terminates": self.terminates,
             "unlisted": self.unlisted,
         }
 
@@ -185,7 +199,12 @@ class Explaining:
         """Return the explanation; ``notes`` are those of the source."""
         made, gathered = self._made, self._gathered
         made.findings, made.unlisted = gathered.findings(), gathered.unlisted
+        made.terminates = gathered.unexplained()
         made.notes += notes
+        if made.findings:
+            made.notes += [
+                f"nothing is seen broken before {each}" for each in made.terminates[:_NOTED]
+            ]
         lost = ", ".join(f"{name} {count:,} times" for name, count in gathered.losses.items())
         if lost:
             made.notes.append(
@@ -233,7 +252,9 @@ class _Gathered:
             self.losses[rule] = self.losses.get(rule, 0) + 1
         if rule == _TERMINATED and len(self._answers) < _MOST_FINDINGS:
             says = Terminate(row["value"], row["expected"] >> 8, row["expected"] & 0xFF)
-            answer = Answer(row["side"], row["packet"], row["t_ps"], says, row["text"])
+            answer = Answer(
+                row["source"], row["side"], row["packet"], row["t_ps"], says, row["text"]
+            )
             self._answers.setdefault(row["connection"], []).append(answer)
         if row["kind"] == NOTE:
             return
@@ -262,6 +283,14 @@ class _Gathered:
             answer = next((each for each in answers if each.side != ordered[0].side), None)
             found.append(PacketFinding(ordered[0], tuple(ordered[1:]), answer))
         return sorted(found, key=lambda finding: finding.first.packet)
+
+    def unexplained(self) -> list[str]:
+        """Return the first Terminate of each connection on which nothing is broken, in words."""
+        return [
+            f"{answers[0].text.removeprefix('Terminate: ')}, by {answers[0].source} in packet {answers[0].packet}"
+            for connection, answers in self._answers.items()
+            if connection not in self.connections
+        ]
 
 
 def _plain(broken: BrokenRule) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from freezeframe.analyzers.analysis import Series
 from freezeframe.analyzers.packets.reduced import Stretches
-from freezeframe.decoders.net.tcp_streams import DATA, StreamPieces
+from freezeframe.decoders.net.tcp_streams import DATA, GAP, LOST, StreamPieces
 
 _MBIT_OF_B_PER_PS = 8 * 10**12 / 1e6
 
@@ -24,7 +24,9 @@ class Rates:
 
     def take(self, pieces: StreamPieces) -> None:
         """Take what a block brought."""
-        data = np.flatnonzero(pieces.kind == DATA)
+        # What the snap length cut was carried too.
+        cut = (pieces.kind == GAP) & (pieces.aux != LOST)
+        data = np.flatnonzero((pieces.kind == DATA) | cut)
         if not len(data):
             return
         stretch = self._stretches.place(pieces.t_ps[data])

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Protocol, Self
 
 import numpy as np
-from isal import igzip
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.source import first_bytes
@@ -21,6 +20,7 @@ from freezeframe.capture.packets import scan_kernels as kernels
 from freezeframe.capture.packets.block import MOST_PACKETS, Interface, PacketBlock
 from freezeframe.capture.packets.recognise import GZIP_MARK, SECTION_MARK, STANDARD_INPUT
 from freezeframe.capture.packets.section import interface_of, pcap_header, section_length
+from freezeframe.capture.packets.unpacked import Unpacked
 
 CHUNK_B, SPARE_B = 1 << 22, 1 << 23
 _PCAP_HEADER_B = 24
@@ -53,8 +53,7 @@ def open_packets(
     try:
         size_B = Path(path).stat().st_size
         if first_bytes(path, 2) == GZIP_MARK:
-            packed = igzip.GzipFile(path, "rb")  # type: ignore[no-untyped-call]
-            return PacketFile(packed, str(path), 0, progress)
+            return PacketFile(Unpacked(path), str(path), 0, progress)
         return PacketFile(Path(path).open("rb", buffering=0), str(path), size_B, progress)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
@@ -143,7 +142,7 @@ class PacketFile:
             if why == kernels.FULL:
                 continue
             if why == kernels.HEADER:
-                proceed = self._section()
+                proceed = self._section() if self.format == "pcapng" else self._next_pcap()
             elif why == kernels.INTERFACE:
                 proceed = self._interface()
             elif why == kernels.SKIP:
@@ -207,7 +206,7 @@ class PacketFile:
         while self._end < room_B:
             try:
                 read_B = self._source.readinto(self._room[self._end :])
-            except (OSError, EOFError, igzip.BadGzipFile) as error:
+            except OSError as error:
                 self._note(f"cannot be read on: {error}")
                 read_B = 0
             if not read_B:
@@ -221,7 +220,7 @@ class PacketFile:
 
     def _is_ready(self) -> bool:
         """Return whether a pipe has more soon; what is no pipe always has."""
-        if isinstance(self._source, igzip.GzipFile):
+        if isinstance(self._source, Unpacked):
             return True
         return bool(select.select([self._source], [], [], _WAIT_S)[0])
 
@@ -239,6 +238,24 @@ class PacketFile:
             return False
         self._base = len(self.interfaces)
         return self._skip(length)
+
+    def _next_pcap(self) -> bool:
+        """Take the header of another pcap that was put behind this one; return whether its packets can be read too."""
+        while self._end - self._begin < _PCAP_HEADER_B and not self._ended:
+            self._fill()
+        head = bytes(self._room[self._begin : min(self._end, self._begin + _PCAP_HEADER_B)])
+        try:
+            self._big, self._nano, interface = pcap_header("the pcap behind it", head)
+        except CaptureFormatError as error:
+            self._note(str(error))
+            return False
+        first = self.interfaces[0]
+        if (interface.linktype, interface.fcs_B) != (first.linktype, first.fcs_B):
+            self._note(
+                "another pcap begins, of another link type; it is not read: mergecap puts them together"
+            )
+            return False
+        return self._skip(_PCAP_HEADER_B)
 
     def _interface(self) -> bool:
         order = ">" if self._big else "<"

@@ -40,6 +40,12 @@ def _u32(buffer, at, big):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _is_header(second, wire_B):  # type: ignore[no-untyped-def]
+    """Return whether a record without bytes is the header of another pcap file: a magic number, zone and accuracy 0."""
+    return wire_B == 0 and second in (0xA1B2C3D4, 0xA1B23C4D, 0xD4C3B2A1, 0x4D3CB2A1)
+
+
+@njit(cache=True, nogil=True)
 def scan_pcap(buffer, at, end, big, nano, clock, out):  # type: ignore[no-untyped-def]
     """Write offset, length, wire_B and t_ps of the records in ``[at, end)`` to ``out``, ``(4, n)``.
 
@@ -55,6 +61,8 @@ def scan_pcap(buffer, at, end, big, nano, clock, out):  # type: ignore[no-untype
         size = _u32(buffer, at + 8, big)
         if size > LARGEST_B:
             return count, at, DAMAGED
+        if size == 0 and _is_header(_u32(buffer, at, big), _u32(buffer, at + 12, big)):
+            return count, at, HEADER
         if at + 16 + size > end:
             break
         fraction = _u32(buffer, at + 4, big)

@@ -30,6 +30,10 @@ _UNREAD = len(OPCODES)
 _SEVERITY = np.array([("error", "warning", "note").index(rule.severity) for rule in RULES])
 _EVENT_NUMBERS = ("rule", "value", "expected", "about", "detail")
 _RULE_NAMES = (*(rule.name for rule in RULES), "")
+_CLAUSES, _CLAUSE_OF = columns.distinct([rule.clause for rule in RULES])
+_ANSWERS, _ANSWER_OF = columns.distinct(
+    ["" if each.terminate is None else "{}.{}.{:02x}".format(*each.terminate) for each in RULES]
+)
 
 
 Rows = npt.NDArray[Any]
@@ -160,10 +164,6 @@ def event_schema() -> pa.Schema:
 def event_table(rows: Rows, connections: Connections, sources: Sources) -> pa.Table:
     """Return events as a table."""
     rule = rows["rule"]
-    clauses = tuple(each.clause for each in RULES)
-    answers = tuple(
-        "" if each.terminate is None else "{}.{}.{:02x}".format(*each.terminate) for each in RULES
-    )
     filled = {
         "source": sources.column(rows, connections),
         "kind": names(_SEVERITY[rule], ("error", "warning", "note"), checked=False),
@@ -173,8 +173,8 @@ def event_table(rows: Rows, connections: Connections, sources: Sources) -> pa.Ta
         "about": _some(rows["about"], rows["about"] >= 0),
         "value": _numbers(_pattern(rows["value"])),
         "expected": _numbers(_pattern(rows["expected"])),
-        "clause": names(rule, clauses, checked=False),
-        "terminate": names(rule, answers, checked=False),
+        "clause": names(_CLAUSE_OF[rule], _CLAUSES, checked=False),
+        "terminate": names(_ANSWER_OF[rule], _ANSWERS, checked=False),
         "text": columns.octets(
             [event_words(*(int(row[name]) for name in _EVENT_NUMBERS)) for row in rows]
         ),
@@ -310,9 +310,9 @@ class Sources:
             f"{_end(connections, place // 2, place % 2)}>{_end(connections, place // 2, 1 - place % 2)}"
             for place in places.tolist()
         ]
-        return pa.DictionaryArray.from_arrays(
-            whole(self._codes[index]), columns.octets(texts), safe=False
-        )
+        # Ports that were used again are another connection between the same ends.
+        different, code = columns.distinct(texts)
+        return names(code[self._codes[index]], different, checked=False)
 
 
 def _end(connections: Connections, slot: int, side: int) -> str:

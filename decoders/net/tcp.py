@@ -40,7 +40,9 @@ def _connection(row: Mapping[str, Any], ends: str) -> Texts:
     ways = []
     for way in _WAYS:
         rate = row[f"rate_{way}_bps"]
-        parts = [f"{row[f'stream_{way}_B']} B in {row[f'packets_{way}']} packets"]
+        cut_B = row[f"cut_{way}_B"]
+        carried = f"{row[f'stream_{way}_B'] + cut_B} B in {row[f'packets_{way}']} packets"
+        parts = [carried + (f", {cut_B} B of them not captured" if cut_B else "")]
         parts += [f"{rate / 1e6:.3g} Mbit/s"] if rate >= 0 else []
         for name, what in (
             ("repeated", "again"),

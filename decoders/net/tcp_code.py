@@ -57,8 +57,8 @@ def connection_schema() -> pa.Schema:
     first; ``there`` is from it, ``back`` to it. ``stream_B`` are the bytes that were followed, each once; ``repeated``
     counts segments with bytes that were there before, ``early`` those before which bytes were missing, ``gaps`` the
     holes that stayed, of ``lost_B``; ``cut_B`` were cut by the snap length; ``different``: retransmissions with other
-    bytes. ``rate_bps`` is ``stream_B`` over the time from that side's first to its last packet. ``handshake_ps`` is
-    from SYN to the acknowledgement of the other SYN; -1 where it was not seen.
+    bytes. ``rate_bps`` is ``stream_B`` and ``cut_B`` over the time from that side's first to its last packet.
+    ``handshake_ps`` is from SYN to the acknowledgement of the other SYN; -1 where it was not seen.
     """
     counted = {
         f"{name}_{way}{unit}": pa.int64() for way in _WAYS for name, (_, unit) in _COUNTS.items()
@@ -152,7 +152,7 @@ def connection_table(pieces: StreamPieces) -> pa.Table:
         for name, (column, unit) in _COUNTS.items():
             table[f"{name}_{way}{unit}"] = each[column]
         lasted = each[place.LAST_PS] - each[place.FIRST_PS]
-        rate = each[place.STREAM_B] * 8.0 * _PS_PER_S / np.maximum(lasted, 1)
+        rate = (each[place.STREAM_B] + each[place.CUT_B]) * 8.0 * _PS_PER_S / np.maximum(lasted, 1)
         table[f"rate_{way}_bps"] = np.where(lasted > 0, rate, -1).astype(np.int64)
     return columns.table(connection_schema(), table)
 

@@ -41,8 +41,8 @@ def verdict(survey: Survey) -> Html:
     whole = not any(survey.sums.get(name) for name in ("gaps", "different", "resets"))
     if made.iwarp_connections:
         title = "No broken rule"
-        said = "No rule of MPA, DDP or RDMAP is broken in what the capture holds."
-        sure = whole and not made.notes
+        said = made.nothing_broken
+        sure = whole and not made.notes and not made.terminates
     else:
         title = f"No iWARP in {plural(made.packets, 'packet')}"
         said = "There is no connection of which anything of MPA, DDP or RDMAP is seen; TCP is looked at alone."
@@ -312,7 +312,7 @@ def _connection(each: SeenConnection) -> list[tuple[str, ...]]:
             str(each.number),
             ends[side],
             f"{row[f'packets_{way}']:,}",
-            f"{row[f'stream_{way}_B']:,} B",
+            f"{row[f'stream_{way}_B'] + row[f'cut_{way}_B']:,} B",
             f"{rate / 1e6:,.4g} Mbit/s" if rate >= 0 else "",
             f"{row[f'repeated_{way}']:,}",
             f"{missing:,} B in {row[f'gaps_{way}']:,}" if row[f"gaps_{way}"] else "0",

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from freezeframe.decoders.columns import by_column, name_type, of_rows
+from freezeframe.decoders.columns import by_column, distinct, name_type, names, of_rows
 
 RECORD = np.dtype([("t", "i8"), ("a", "u4"), ("b", "i4"), ("c", "i2"), ("d", "u1")], align=True)
 
@@ -55,3 +55,10 @@ def test_to_start_decoding_iwarp_loads_no_pandas() -> None:
         [sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True
     )
     assert done.stdout == "False\n"
+
+
+def test_texts_that_repeat_are_each_once_in_the_dictionary() -> None:
+    texts, code = distinct(["a", "b", "a", ""])
+    assert (texts, code.tolist()) == (["a", "b", ""], [0, 1, 0, 2])
+    column = names(code[np.array([2, 3, 1])], texts, checked=False)
+    assert column.to_pandas().tolist() == ["a", "", "b"]

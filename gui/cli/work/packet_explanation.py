@@ -43,7 +43,7 @@ def explanation_text(source: Path, made: PacketExplanation) -> str:
     )
     parts = [head]
     if not made.findings:
-        parts.append("No rule of MPA, DDP or RDMAP is broken in what the capture holds.")
+        parts.append(made.nothing_broken)
     parts += [_finding(number, each) for number, each in enumerate(made.findings[:_SHOWN], 1)]
     more = len(made.findings) - _SHOWN + made.unlisted
     if more > 0:

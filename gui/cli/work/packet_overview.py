@@ -77,10 +77,11 @@ def show_packets(
         )
         return
     cut = f", {summary.cut:,} of them cut" if summary.cut else ""
+    lasts = format_ps(summary.end_ps - summary.begin_ps)
+    when = f" in {lasts} from {begin:%Y-%m-%d %H:%M:%S} UTC" if summary.packets else ""
     print(
         printable(
-            f"{source}: {packets.format}, {plural(summary.packets, 'packet')}{cut}, {summary.wire_B:,} B in "
-            f"{format_ps(summary.end_ps - summary.begin_ps)} from {begin:%Y-%m-%d %H:%M:%S} UTC"
+            f"{source}: {packets.format}, {plural(summary.packets, 'packet')}{cut}, {summary.wire_B:,} B{when}"
         )
     )
     for place, count in sorted(summary.on.items()):

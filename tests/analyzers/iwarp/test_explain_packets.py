@@ -50,6 +50,30 @@ def test_the_terminate_of_the_peer_is_compared_with_the_one_the_rfc_asks_for(
     assert finding.first.text.endswith("octets in the other order")
 
 
+def test_a_terminate_without_a_rule_that_is_seen_broken_is_told(tmp_path: Path) -> None:
+    capture, _ = break_stream("mpa-crc", 3)
+    del capture.packets[1378]  # the one with the wrong CRC
+    (tmp_path / "cut.pcap").write_bytes(capture.pcap())
+    made = explain_packets(tmp_path / "cut.pcap")
+    assert made.findings == []
+    (said,) = made.terminates
+    assert said.startswith("MPA: CRC") and said.endswith("in packet 1409")
+    assert f"and yet there is a Terminate: {said}." in made.nothing_broken
+    assert said in run_inside("explain", str(tmp_path / "cut.pcap")).out.replace("\n", " ")
+    ff.report(tmp_path / "cut.pcap", tmp_path / "cut.html")
+    assert "and yet there is a Terminate" in (tmp_path / "cut.html").read_text()
+
+
+def test_the_tables_are_pandas_frames_also_where_rules_share_a_clause(tmp_path: Path) -> None:
+    path = _written(tmp_path / "crc.pcap", "mpa-crc", 3)
+    events = ff.decode(path, "iwarp")["iwarp.events"]
+    assert list(zip(events["error"], events["clause"], events["terminate"], strict=True))[:1] == [
+        ("mpa-crc", "RFC 5044, 4.4", "2.0.02")
+    ]
+    found = run_inside("decode", str(path), "-d", "iwarp:fpdus=no", "--where", "error == mpa-crc")
+    assert (found.code, found.out.count("mpa-crc")) == (0, 1)
+
+
 def test_the_verb_prints_the_finding_and_fails_on_it_when_asked(tmp_path: Path) -> None:
     path = str(_written(tmp_path / "crc.pcap", "mpa-crc", 3))
     done = run_inside("explain", path, "--fail-on-findings")

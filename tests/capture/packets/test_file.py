@@ -199,6 +199,51 @@ def test_a_packed_file_and_its_recognition(tmp_path: Path) -> None:
         open_packets(tmp_path / "none")
 
 
+def test_a_packed_file_that_is_cut_or_damaged_is_read_up_to_there(tmp_path: Path) -> None:
+    sent = [random.Random(n).randbytes(1400) for n in range(300)]
+    packed = gzip.compress(build.pcap([(T_NS, each) for each in sent]))
+    damaged = bytearray(packed)
+    damaged[-6] ^= 1  # of the sum at the end
+    cases = (
+        (packed[:200_000], 130, "cannot be read on: what is packed ends early; it was cut short"),
+        (bytes(damaged), 250, "cannot be read on: what is packed is damaged: "),
+    )
+    for data, least, note in cases:
+        (tmp_path / "x.pcap.gz").write_bytes(data)
+        with open_packets(tmp_path / "x.pcap.gz") as file:
+            rows = packets(file)
+        assert least <= len(rows) < 300
+        assert [row[1] for row in rows] == sent[: len(rows)]
+        assert note in file.notes[0]
+
+
+def test_members_of_gzip_one_behind_the_other_are_one_file(tmp_path: Path) -> None:
+    data = build.pcap([(T_NS, b"abc"), (T_NS, b"defg")])
+    parts = gzip.compress(data[:30]) + gzip.compress(data[30:50]) + bytes(700)
+    (tmp_path / "x").write_bytes(parts + gzip.compress(data[50:]) + bytes(512))
+    with open_packets(tmp_path / "x") as file:
+        assert [row[1] for row in packets(file)] == [b"abc", b"defg"]
+    assert file.notes == []
+
+
+@pytest.mark.parametrize("most", [1 << 30, 7])
+def test_a_pcap_behind_another_is_read_on_and_its_header_is_no_packet(most: int) -> None:
+    first, second = build.pcap([(T_NS, b"abc")]), build.pcap([(T_NS + 1000, b"defg")], nano=True)
+    file = opened(first + second, most=most)
+    assert [(row[0], row[1]) for row in packets(file)] == [(0, b"abc"), (1_789_000, b"defg")]
+    assert file.notes == []
+
+
+def test_a_pcap_of_another_link_type_behind_another_ends_it_with_a_note() -> None:
+    first, other = build.pcap([(T_NS, b"abc")]), build.pcap([(T_NS, b"defg")], linktype=113)
+    file = opened(first + other)
+    assert [row[1] for row in packets(file)] == [b"abc"]
+    assert file.notes == [
+        "x: byte 43 (0x2b), behind packet 1: another pcap begins, of another link type; it is not read: "
+        "mergecap puts them together"
+    ]
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

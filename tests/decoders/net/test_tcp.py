@@ -54,6 +54,21 @@ def test_a_connection_is_a_row_with_what_went_each_way(tmp_path: Path) -> None:
     )
 
 
+def test_bytes_that_the_snap_length_cut_were_carried_too(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcap"
+    whole = [sent(0, b"a" * 1000), sent(1000, b"b" * 1000), answered(1, b"c" * 10, ack=2000)]
+    timed = [(n * _MS, packet) for n, packet in enumerate(whole)]
+    path.write_bytes(build.pcap(timed, nano=True, snap=70))
+    row = decode_file(path, ["tcp"])[0].table.to_pylist()[0]
+    assert (row["stream_there_B"], row["cut_there_B"]) == (2 * 16, 2 * 984)
+    assert row["rate_there_bps"] == 2000 * 8 * 1000
+    assert TCP.texts is not None
+    assert (
+        "there 2000 B in 2 packets, 1968 B of them not captured, 16 Mbit/s; "
+        in TCP.texts(row).normal
+    )
+
+
 def test_what_went_wrong_is_an_event_each(tmp_path: Path) -> None:
     (row,), events = tables(
         tmp_path,
