@@ -80,8 +80,12 @@ def run(
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)
     if not is_packets(files[0]) and not is_one(files):
         if decoder or output is not None:
-            what = f"{len(files)} captures" if len(files) > 1 else f"{files[0]}: no single capture"
-            raise InputError(f"{what}: -d decodes one; without it what each is is told")
+            what = f"{len(files)} captures"
+            if len(files) == 1:
+                what = (
+                    f"{files[0]}: is a directory, but not a capture folder: it has no manifest.json"
+                )
+            raise InputError(f"{what}; -d decodes one capture, without it what each is is told")
         from freezeframe.gui.cli.work.propose_many import propose_many
 
         propose_many(files, reading, plugin or (), json=json)

@@ -38,7 +38,7 @@ def formats_for(opened: Opened) -> list[tuple[str, str, str]]:
         return []
     found = []
     for form in FORMATS.values():
-        if opened.kind == "capture" and form.decoded == "none":
+        if opened.kind == "capture" and form.decoded in ("none", "one"):  # it has several tables
             continue
         if opened.cards is not None and form.decoded != "any":
             continue

@@ -14,7 +14,8 @@ class Format:
     """A format: its name on the command line, what it is good for, and the function that writes.
 
     ``several``: it writes a file for each table, so it takes a list of paths. ``decoded``: which
-    decoder's tables it takes: "any", "none" where it takes samples alone, or that decoder.
+    decoder's tables it takes: "any", "one" where it takes one table, "none" where it takes samples alone, or
+    that decoder.
     """
 
     name: str
@@ -40,7 +41,12 @@ FORMATS: dict[str, Format] = {
         Format("pcapng", "packets, for Wireshark", _PCAPNG),
         Format("csv", "tables or edges, for spreadsheets", _CSV, several=True),
         Format("parquet", "tables or edges, with types", _PARQUET, several=True),
-        Format("stimulus", "samples or one table, to drive a design in cocotb", _STIMULUS),
+        Format(
+            "stimulus",
+            "samples or one table, to drive a design in cocotb",
+            _STIMULUS,
+            decoded="one",
+        ),
         Format("perfetto", "slices and counters, for ui.perfetto.dev", _PERFETTO),
     )
 }

@@ -138,7 +138,7 @@ def _material(
         raise InputError(f"{path}: --only chooses among samples; leave out -d, or --only")
     known = registry or load_decoders()
     tops = [parse_spec(spec, known).steps[-1].decoder.id for spec in specs or ["trace"]]
-    if FORMATS[form].decoded not in ("any", *tops):
+    if FORMATS[form].decoded not in ("any", "one", *tops):
         way = "leave out -d" if specs else "and the recording of a card has none"
         raise InputError(
             f"{path}: nothing to export as {form}: it takes samples, {way}; of decoded tables "
@@ -168,7 +168,7 @@ def card_packets(path: Path, form: str) -> Material:
     Raises:
         InputError: the format takes samples, or the tables of the built-in card.
     """
-    if FORMATS[form].decoded != "any":
+    if FORMATS[form].decoded not in ("any", "one"):
         raise InputError(
             f"{path}: nothing to export as {form}: the packets of a card go to pcapng, csv and parquet"
         )

@@ -225,6 +225,11 @@ def connect_and_do(
             client.region.data[: len(write.encode())] = write.encode()
             client.pair.post_write(client.region, 0, len(write.encode()), stag=remote, to=offset)
             client.wait("write", offers.limit_s)
+            if (
+                client.pair.agreed.ord
+            ):  # no octets read after it: its answer says that the Write was taken
+                client.pair.post_read(client.region, 0, 0, stag=remote, to=offset)
+                client.wait("read", offers.limit_s)
             said.append(f"wrote {len(write.encode())} octets to {offset} of STag {remote:#010x}")
         if read_B:
             client.pair.post_read(client.region, 0, read_B, stag=remote, to=offset)
