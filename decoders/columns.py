@@ -44,7 +44,9 @@ def names(
     """Return a column of ``texts[code]`` for each code; those of a kernel that gives no others need not
     be ``checked``, which takes longer than all else."""
     # Many texts are those of one block alone: to remember them would cost their memory.
-    made = _texts(tuple(texts)) if len(texts) <= _MOST_REMEMBERED else octets(texts)
+    made, again = _texts(tuple(texts)) if len(texts) <= _MOST_REMEMBERED else (octets(texts), None)
+    if again is not None:
+        codes = again[codes]
     return pa.DictionaryArray.from_arrays(
         whole(codes.astype(np.int32, copy=False)), made, safe=checked
     )
@@ -134,14 +136,16 @@ def of_rows(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 @lru_cache(maxsize=256)
-def _texts(texts: tuple[str, ...]) -> pa.Array:
-    return octets(texts)
+def _texts(texts: tuple[str, ...]) -> tuple[pa.Array, npt.NDArray[np.int32] | None]:
+    """Return a dictionary without a text twice, which pandas refuses, and the codes in it where some repeat."""
+    once, codes = distinct(texts)
+    return octets(once), None if len(once) == len(texts) else codes
 
 
 @lru_cache(maxsize=32)
 def _named(text: str, count: int) -> pa.Array:
     # They are indices of the one text: nothing to check.
-    return pa.DictionaryArray.from_arrays(whole(_zeros(count)), _texts((text,)), safe=False)
+    return pa.DictionaryArray.from_arrays(whole(_zeros(count)), _texts((text,))[0], safe=False)
 
 
 @lru_cache(maxsize=8)

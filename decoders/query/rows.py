@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.query.evaluate import matching
@@ -115,6 +116,11 @@ def _comparisons(node: Node) -> Iterator[Comparison]:
 
 def _series(column: pa.ChunkedArray) -> pd.Series[Any]:
     """Return a column for pandas; an integer or a truth is never made a float because another row has none."""
+    if pa.types.is_dictionary(column.type):
+        # A plug-in's names may repeat, which pandas refuses in a dictionary.
+        parts = [chunk.dictionary for chunk in column.chunks]
+        if any(len(pc.unique(texts)) != len(texts) for texts in parts):
+            column = column.cast(column.type.value_type)
     mapper = _INTEGERS.get if column.null_count else None
     series: pd.Series[Any] = column.to_pandas(types_mapper=mapper)
     return series

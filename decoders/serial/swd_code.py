@@ -18,6 +18,7 @@ from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import (
     by_column,
+    distinct,
     event_schema,
     name_type,
     names,
@@ -43,6 +44,7 @@ _REGISTERS = [
     for address in range(4)
     for bank in range(17)
 ]
+_REGISTER_NAMES, _REGISTER_CODES = distinct((*_REGISTERS, "", *_SWITCHES.values()))
 
 
 @cache
@@ -112,7 +114,7 @@ def _table(records: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Table:
         error=names(rows["error"], ERRORS),
         port=names(rows["ap"] + 1, _PORTS),
         read=verdicts(rows["read"]),
-        register=names(number, (*_REGISTERS, "", *_SWITCHES.values())),
+        register=names(_REGISTER_CODES[number], _REGISTER_NAMES),
         ack=names(np.maximum(rows["ack"], 0), _ACKS),
         data=rows["value"],
         parity_ok=verdicts(rows["parity_ok"]),

@@ -62,3 +62,9 @@ def test_texts_that_repeat_are_each_once_in_the_dictionary() -> None:
     assert (texts, code.tolist()) == (["a", "b", ""], [0, 1, 0, 2])
     column = names(code[np.array([2, 3, 1])], texts, checked=False)
     assert column.to_pandas().tolist() == ["a", "", "b"]
+
+
+def test_names_that_repeat_are_one_in_the_dictionary_so_that_pandas_takes_the_column() -> None:
+    column = names(np.array([0, 1, 2, 3]), ("", "ok", "", "late"))
+    assert column.to_pylist() == ["", "ok", "", "late"]
+    assert column.to_pandas().tolist() == ["", "ok", "", "late"]

@@ -63,3 +63,9 @@ def test_a_column_that_no_table_has_is_refused() -> None:
 def test_no_rows_keep_their_columns() -> None:
     ((_, table),) = Selection("kind == none", print).rows([Decoded("a", WORDS)])
     assert (len(table), table.schema) == (0, WORDS.schema)
+
+
+def test_names_that_repeat_in_a_dictionary_are_matched_as_texts() -> None:
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int32()), ["a", "b", "a"])
+    table = pa.table({"kind": twice})
+    assert matching_rows(table, "kind == a").tolist() == [True, False, True]
