@@ -91,7 +91,7 @@ def test_several_captures_are_decoded_one_by_one(tmp_path: Path) -> None:
         write_sr(i2c(), tmp_path / name)
     done = run_inside("decode", str(tmp_path / "a1.sr"), str(tmp_path / "a2.sr"), "-d", "i2c")
     assert done.code == 2
-    assert "2 captures: -d decodes one; without it what each is is told" in done.err
+    assert "2 captures; -d decodes one capture, without it what each is is told" in done.err
 
 
 def test_a_folder_without_a_capture_is_refused(tmp_path: Path) -> None:

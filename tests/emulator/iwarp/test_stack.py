@@ -110,7 +110,7 @@ def test_what_a_responder_posts_early_waits_for_the_initiators_first_fpdu() -> N
             b.completions.wait(0.1)
         a.pair.post_write(a.region, 0, 0, stag=0, to=0)
         assert {b.completions.wait().kind} == {"send"}
-        assert [a.completions.wait().kind for _ in range(2)] == ["write", "receive"]
+        assert {a.completions.wait().kind for _ in range(2)} == {"write", "receive"}
 
 
 @pytest.mark.parametrize("rtr", [1, 2, 4, 7])
