@@ -25,7 +25,7 @@ from freezeframe.emulator.iwarp.ddp_kernels import (
 from freezeframe.emulator.iwarp.layout import TAGGED_B, UNTAGGED_B, Cause
 from freezeframe.emulator.iwarp.mpa import MpaStream
 from freezeframe.emulator.iwarp.mpa_receive import CONTROL, HEAD, LENGTH
-from freezeframe.emulator.iwarp.mpa_send import Words
+from freezeframe.emulator.iwarp.mpa_send import DONE, Words
 
 
 class DdpStream:
@@ -34,7 +34,6 @@ class DdpStream:
     One thread at a time sends, one receives; the two know nothing of each other.
 
     Attributes:
-        go_on: sends on with the message that was begun; given flags of sendmsg (`ddp_kernels.send_some`).
         receive: receives until something is to be told (`ddp_kernels.receive`).
         events: rows of what it tells, so many as ``state[EVENTS]`` says.
     """
@@ -43,7 +42,7 @@ class DdpStream:
         self.mpa = mpa
         self._out = mpa.out_upper
         self._out[MULPDU] = self._mulpdu_B = mpa.mulpdu_B
-        self._out[VERSION_OUT] = version
+        self._out[VERSION_OUT], self._out[ENDED] = version, 1
         self._msn = [1, 1, 1, 1]
         self._ddp = mpa.in_upper
         self._ddp[kernels.MSN : kernels.MSN + 4] = 1
@@ -57,7 +56,9 @@ class DdpStream:
         self.events = self._events.data
         self._out_words = self._out.data
         self._send_message = partial(kernels.send_message, mpa.out_words, mpa.heads)
-        self.go_on: Callable[[int], int] = partial(kernels.send_some, mpa.out_words, mpa.heads)
+        self._send_some: Callable[[int], int] = partial(kernels.send_some, mpa.out_words, mpa.heads)
+        self._send_list = partial(kernels.send_list, mpa.out_words, mpa.heads)
+        self._list: tuple[int, int, Words] | None = None
         self.receive: Callable[[], int] = partial(
             kernels.receive, mpa.in_words, mpa.memory, regions, rows, self._events
         )
@@ -82,9 +83,31 @@ class DdpStream:
             self._mulpdu_B = self._out_words[MULPDU] = self.mpa.look()
         return self._send_message(flags, opcode, queue, stag, to, address, length)  # type: ignore[no-any-return]
 
+    def send_list(self, opcode: int, stag: int, parts: Words, flags: int) -> int:
+        """Send tagged messages, one after the other, by one call; `go_on` sends the rest.
+
+        Args:
+            parts: int64[messages, 3], of each address, octets and tagged offset (`ddp_kernels`).
+        """
+        if self.mpa.looks and int(parts[:, kernels.PART_LENGTH].max()) > self._mulpdu_B:
+            self._mulpdu_B = self._out_words[MULPDU] = self.mpa.look()
+        self._list = opcode, stag, parts
+        self._out_words[kernels.NEXT] = 0
+        return self.go_on(flags)
+
+    def go_on(self, flags: int) -> int:
+        """Send on with what was begun; ``flags`` of sendmsg."""
+        if self._list is None:
+            return self._send_some(flags)
+        status: int = self._send_list(flags, *self._list)
+        if status == DONE:
+            self._list = None
+        return status
+
     def abandon(self) -> None:
-        """Cut no further segments of the message that is being sent."""
+        """Cut no further segments of the message that is being sent, and begin none."""
         self._out_words[ENDED] = 1
+        self._list = None
 
     # Receiving.
 

@@ -49,9 +49,11 @@ from freezeframe.emulator.iwarp.mpa_send import (
 )
 
 # Words of `out`, of the message that is being sent.
-ADDRESS, LENGTH_OUT, SENT, ENDED, OPCODE, QUEUE, STAG, TO, MULPDU, VERSION_OUT = range(10)
+ADDRESS, LENGTH_OUT, SENT, ENDED, OPCODE, QUEUE, STAG, TO, MULPDU, VERSION_OUT, NEXT = range(11)
 TAGGED = -1
 """``QUEUE`` of a tagged message; ``TO`` is the MSN of the others, ``STAG`` what they invalidate."""
+# Columns of a list of tagged messages; ``NEXT`` is the row that is sent next.
+PART_ADDRESS, PART_LENGTH, PART_TO = range(3)
 
 # Words of `ddp`. Four of MSN, MO and OPEN, one a queue; OPEN is the opcode of a message begun, or -1.
 MSN, MO, OPEN = 0, 4, 8
@@ -136,6 +138,25 @@ def send_some(words: Words, heads: Octets, flags: int) -> Any:
                 out[ENDED] = 1
             frame(tx, iov, heads, header_B, out[ADDRESS] + out[SENT], piece)
             out[SENT] += piece
+
+
+@njit(nogil=True, cache=True)
+def send_list(words, heads, flags, opcode, stag, parts):  # type: ignore[no-untyped-def]
+    """Send the rest of the message in ``out``, then the tagged messages of ``parts`` from ``NEXT`` on, each by itself.
+
+    Returns:
+        as `send_some`; DONE once all of the list is with the socket.
+    """
+    out = words[UPPER:MESSAGE]
+    status = send_some(words, heads, flags)
+    while status == DONE and out[NEXT] < len(parts):
+        part = parts[out[NEXT]]
+        out[NEXT] += 1
+        status = send_message(
+            words, heads, flags, opcode, TAGGED, stag, part[PART_TO], part[PART_ADDRESS],
+            part[PART_LENGTH],
+        )  # fmt: skip
+    return status
 
 
 @njit(nogil=True, cache=True)

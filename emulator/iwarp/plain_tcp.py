@@ -1,7 +1,9 @@
 """Bare TCP by the same means, to compare with: the same threads, and the same system calls for a message.
 
-A thread receives and hands over through a queue, as the stack's does; the other sends. What iWARP does beyond that
-is what a ratio of the two shows.
+A thread receives and hands over through a queue, as the stack's does; the other sends. A streamed message has a header
+that is received by a call of its own, as whoever is told by a header where a message belongs has to; `Client` can also
+leave that out, which is what a stream without messages would reach. What iWARP does beyond that is what a ratio of the
+two shows.
 """
 
 from __future__ import annotations
@@ -14,9 +16,12 @@ import time
 
 from freezeframe.emulator.iwarp.errors import PeerGoneError, PeerSilentError
 
-_ASK = struct.Struct(">4sIQ")  # what follows: PING or STRM; octets a message; messages
+_ASK = struct.Struct(
+    ">4sIIQ"
+)  # what follows: PING or STRM; octets of a header, of what follows it; messages
 _DONE = b"done"
-_FRAMING = (bytes(20), bytes(4))  # pieces that sendmsg has beside the payload, as a segment's
+HEADER_B, TRAILER_B = 16, 4
+"""What a tagged segment has beside its payload: length and DDP header, and CRC (RFC 5044, 4.1; RFC 5041, 4.1)."""
 
 
 def serve(connected: socket.socket) -> None:
@@ -24,8 +29,8 @@ def serve(connected: socket.socket) -> None:
     connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     with connected:
         while ask := _exactly(connected, memoryview(bytearray(_ASK.size))):
-            kind, size, count = _ASK.unpack(ask)
-            end = _Receiver(connected, size, count, told=kind == b"PING")
+            kind, header_B, size, count = _ASK.unpack(ask)
+            end = _Receiver(connected, size, count, header_B, told=kind == b"PING")
             if kind == b"PING":
                 for _ in range(count):
                     connected.sendall(end.wait())
@@ -36,11 +41,14 @@ def serve(connected: socket.socket) -> None:
 
 
 class _Receiver(threading.Thread):
-    """Receives messages; each is handed over (``told``), or the last alone."""
+    """Receives messages, the header of each by itself; each is handed over (``told``), or the last alone."""
 
-    def __init__(self, connected: socket.socket, size: int, count: int, *, told: bool) -> None:
+    def __init__(
+        self, connected: socket.socket, size: int, count: int, header_B: int = 0, *, told: bool
+    ) -> None:
         super().__init__(name="plain receive", daemon=True)
         self._connected, self._size, self._count, self._told = connected, size, count, told
+        self._header = memoryview(bytearray(header_B))
         self._memory = _ring(size)
         self._queue: queue.SimpleQueue[memoryview] = queue.SimpleQueue()
         self.start()
@@ -49,7 +57,9 @@ class _Receiver(threading.Thread):
         size, slots = self._size, len(self._memory) // max(self._size, 1)
         for number in range(self._count):
             at = number % slots * size
-            got = _exactly(self._connected, self._memory[at : at + size])
+            got = self._header
+            if not got or (got := _exactly(self._connected, got)):
+                got = _exactly(self._connected, self._memory[at : at + size])
             if self._told or not got or number + 1 == self._count:
                 self._queue.put(got)
             if not got:
@@ -68,16 +78,23 @@ class _Receiver(threading.Thread):
 class Client:
     """A connection to `serve`."""
 
-    def __init__(self, host: str, port: int, *, gather: bool = False) -> None:
-        """Connect; ``gather``: `stream` sends by sendmsg, with the pieces of a segment, and not by sendall."""
+    def __init__(
+        self, host: str, port: int, *, gather: bool = False, header_B: int = HEADER_B
+    ) -> None:
+        """Connect.
+
+        Args:
+            gather: `stream` sends by sendmsg, in the pieces of a segment, and not by sendall.
+            header_B: octets before each message of `stream` that are received by a call of their own.
+        """
         self._connected = socket.create_connection((host, port), 10)
         self._connected.settimeout(None)
         self._connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._gather = gather
+        self._gather, self._header_B = gather, header_B
 
     def pings(self, size: int, count: int) -> list[int]:
         """Return the nanoseconds of round trips, one after the other."""
-        self._connected.sendall(_ASK.pack(b"PING", size, count))
+        self._connected.sendall(_ASK.pack(b"PING", 0, size, count))
         receiver = _Receiver(self._connected, size, count, told=True)
         message, times = memoryview(bytearray(size)), []
         for _ in range(count):
@@ -90,16 +107,20 @@ class Client:
 
     def stream(self, size: int, count: int) -> int:
         """Send so many messages, and have the end confirmed; return the nanoseconds it took."""
-        before, after = _FRAMING if self._gather else (b"", b"")
-        whole = size + len(before) + len(after)
-        self._connected.sendall(_ASK.pack(b"STRM", whole, count))
+        trailer_B = TRAILER_B if self._header_B else 0
+        body_B = size + trailer_B
+        whole = self._header_B + body_B
+        before, after = bytes(self._header_B), bytes(trailer_B)
+        self._connected.sendall(_ASK.pack(b"STRM", self._header_B, body_B, count))
         receiver = _Receiver(self._connected, len(_DONE), 1, told=True)
-        memory = _ring(size)
-        slots = len(memory) // max(size, 1)
+        step = (
+            size if self._gather else whole
+        )  # of a message that is sent whole, the header lies before it
+        memory = _ring(step)
         start = time.perf_counter_ns()
         for number in range(count):
-            at = number % slots * size
-            message = memory[at : at + size]
+            at = number * step % len(memory) if step else 0
+            message = memory[at : at + step]
             if not self._gather:
                 self._connected.sendall(message)
                 continue

@@ -200,10 +200,13 @@ class RdmapStream:
                 if work.expects is not None and not self._expect(work):
                     return _STALLED
                 self._current = queue.popleft()
-                _, _, opcode, address, length, _, stag, to, number, _, before = work
+                _, _, opcode, address, length, _, stag, to, number, _, before, parts = work
                 if before is not None:
                     before()
-                status = ddp.send(opcode, number, stag, to, address, length, flags)
+                if parts is None:
+                    status = ddp.send(opcode, number, stag, to, address, length, flags)
+                else:
+                    status = ddp.send_list(opcode, stag, parts, flags)
             if status == AGAIN:
                 return AGAIN
             if status != DONE:

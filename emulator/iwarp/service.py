@@ -10,6 +10,8 @@ import struct
 import time
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from freezeframe.emulator.iwarp.completion import Completion, CompletionQueue
 from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE
 from freezeframe.emulator.iwarp.errors import PeerClosedError
@@ -20,6 +22,8 @@ from freezeframe.emulator.iwarp.verbs import QueuePair, connect
 RECEIVES = 32
 WINDOW = 16
 """Reads under way in `stream`. Writes need no such bound: posting waits while the socket is full."""
+LIST_B, MOST_LISTED = 1 << 22, 256
+"""Writes are posted in lists of so many octets, or messages."""
 _HELLO = struct.Struct(">4sIQ")
 _ECHO, _WRITE_BACK = b"FFiS", b"FFiW"
 
@@ -87,7 +91,7 @@ class Service:
                     self._post(pair, done.id)
                 elif done.kind == "written" and theirs is not None:
                     length = min(done.length, theirs.length, self.region.length)
-                    pair.post_write(self.region, 0, length, stag=theirs.stag, to=0)
+                    pair.post_write(self.region, 0, length, stag=theirs.stag, to=0, signaled=False)
                     counts["writes answered"] += 1
 
     def _post(self, pair: QueuePair, number: int) -> None:
@@ -128,7 +132,7 @@ class Client:
             if self.theirs is None:
                 raise RuntimeError("the peer has not said which memory it lends")
             start = time.perf_counter_ns()
-            self.pair.post_write(self.region, 0, size, stag=self.theirs.stag, to=0)
+            self.pair.post_write(self.region, 0, size, stag=self.theirs.stag, to=0, signaled=False)
             self.wait("written")
         else:
             self.pair.post_receive(self.region, 0, size)
@@ -144,14 +148,18 @@ class Client:
         slots = max(min(self.region.length, self.theirs.length) // max(size, 1), 1)
         stag, region = self.theirs.stag, self.region
         start = time.perf_counter_ns()
-        for number in range(count):
-            at = number % slots * size
-            if read:
+        if read:
+            for number in range(count):
+                at = number % slots * size
                 if number >= WINDOW:
                     self.wait("read")
                 self.pair.post_read(region, at, size, stag=stag, to=at)
-            else:
-                self.pair.post_write(region, at, size, stag=stag, to=at, signaled=False)
+        else:
+            step = min(max(LIST_B // max(size, 1), 1), MOST_LISTED)
+            for first in range(0, count, step):
+                at = np.arange(first, min(first + step, count)) % slots * size
+                parts = np.stack((at, np.full(len(at), size), at), axis=1)
+                self.pair.post_writes(region, parts, stag=stag, signaled=False)
         for _ in range(min(count, WINDOW) if read else 0):
             self.wait("read")
         self.pair.post_receive(self._answers)

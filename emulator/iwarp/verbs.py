@@ -18,6 +18,9 @@ import time
 from functools import cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.iwarp.atomic import (
     ALL,
@@ -147,6 +150,32 @@ class QueuePair:
         address = region.place(offset, length)
         self._rdmap.post(
             Work("write" if signaled else "", id, WRITE, address, length, region, stag, to)
+        )
+
+    def post_writes(
+        self, region: Region, parts: npt.ArrayLike, *, stag: int, id: Any = None,
+        signaled: bool = True,
+    ) -> None:  # fmt: skip
+        """Write several parts of a region, a message each, by one call: what is done once a list is not done for each.
+
+        Args:
+            parts: int64[messages, 3], of each its offset in the region, its octets, and ``to`` of the peer's ``stag``.
+            signaled: one completion is made, of all of it. Errors as above; then none of it is sent.
+        """
+        rows = np.array(parts, np.int64, ndmin=2)
+        if rows.ndim != 2 or rows.shape[1] != 3:
+            raise InputError(
+                f"a list of Writes of shape {rows.shape}; it must have an offset, a length and TO a row"
+            )
+        if not len(rows):
+            return
+        at, lengths = rows[:, 0], rows[:, 1]
+        for extreme in (at.argmin(), lengths.argmin(), lengths.argmax(), (at + lengths).argmax()):
+            region.place(int(at[extreme]), int(lengths[extreme]))
+        rows[:, 0] += region.address
+        total = int(rows[:, 1].sum())
+        self._rdmap.post(
+            Work("write" if signaled else "", id, WRITE, 0, total, region, stag, parts=rows)
         )
 
     def post_read(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from freezeframe.emulator.iwarp import atomic, startup
 from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_ATOMIC, REMOTE_READ, TAGGED
@@ -39,7 +40,8 @@ class Work(NamedTuple):
 
     ``kind``: of the completion, empty where nobody is told.
     ``expects``: where the response of a Read Request goes, STag, offset, address, length; the identifier of an Atomic
-    Request, and the address for the word. ``before``: called as the message begins.
+    Request, and the address for the word. ``before``: called as the message begins. ``parts``: it is as many tagged
+    messages, ``length`` octets in all; int64[messages, 3], of each address, octets and tagged offset.
     """
 
     kind: str
@@ -53,6 +55,7 @@ class Work(NamedTuple):
     queue: int = TAGGED  # or that of an untagged message
     expects: tuple[int, ...] | None = None
     before: Callable[[], None] | None = None
+    parts: npt.NDArray[np.int64] | None = None
 
 
 class Refused(NamedTuple):

@@ -7,6 +7,7 @@ import itertools
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from freezeframe.capture.errors import InputError
@@ -57,6 +58,55 @@ def test_every_operation_arrives_octet_by_octet(
             assert not any((into.data[0], into.data[size + 1]))
         assert a.pair.agreed.markers_out is markers_out and a.pair.agreed.markers_in is markers_in
         assert a.pair.agreed.crc is crc
+
+
+@pytest.mark.parametrize("crc", [False, True])
+def test_a_list_of_writes_is_a_message_each_and_one_completion(crc: bool) -> None:
+    offers = replace(QUICK, crc=crc, mulpdu_B=1454)
+    with two_ends(offers, offers, size=1 << 20) as (a, b):
+        data = filled(a)
+        parts = [(size, size, 2 * size + 7) for size in SIZES]
+        a.pair.post_writes(a.region, parts, stag=b.region.stag, id="list")
+        assert a.completions.wait()[:3] == ("write", "list", sum(SIZES))
+        a.pair.post_send(a.region, 0, 0)
+        assert b.completions.wait().kind == "receive"
+        for offset, size, to in parts[-3:]:  # none of these overlaps another
+            assert b.region.data[to : to + size] == data[offset : offset + size]
+
+
+def test_a_list_of_writes_goes_on_where_the_socket_was_full() -> None:
+    with two_ends(size=1 << 20) as (a, b):
+        data = filled(a)
+        parts = [(n % 64 << 14, 1 << 14, n % 64 << 14) for n in range(640)]  # 10 MB at once
+        a.pair.post_writes(a.region, parts, stag=b.region.stag, id=1)
+        a.pair.post_writes(a.region, [(0, 8, 0)], stag=b.region.stag, id=2)
+        assert [a.completions.wait().id for _ in range(2)] == [1, 2]
+        a.pair.post_send(a.region, 0, 0)
+        assert b.completions.wait().kind == "receive"
+        assert b.region.data == data
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [(0, 8, 0), (131_065, 8, 0)],
+        [(-1, 8, 0), (0, 8, 0)],
+        [(0, 8, 0), (8, -1, 0)],
+        [(0, 1 << 32, 0)],
+        [(0, 8)],
+    ],
+)
+def test_a_list_of_writes_with_one_outside_the_region_sends_none(
+    parts: list[tuple[int, ...]],
+) -> None:
+    with two_ends() as (a, b):
+        a.region.data[:8] = b"new data"
+        with pytest.raises(InputError):
+            a.pair.post_writes(a.region, parts, stag=b.region.stag)
+        a.pair.post_writes(a.region, np.empty((0, 3), np.int64), stag=b.region.stag)
+        a.pair.post_send(a.region, 0, 0)
+        assert b.completions.wait().kind == "receive"
+        assert bytes(b.region.data[:8]) == bytes(8)
 
 
 def test_the_four_kinds_of_send_and_immediate_data() -> None:
