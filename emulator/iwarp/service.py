@@ -157,8 +157,8 @@ class Client:
         else:
             step = min(max(LIST_B // max(size, 1), 1), MOST_LISTED)
             for first in range(0, count, step):
-                at = np.arange(first, min(first + step, count)) % slots * size
-                parts = np.stack((at, np.full(len(at), size), at), axis=1)
+                places = np.arange(first, min(first + step, count)) % slots * size
+                parts = np.stack((places, np.full(len(places), size), places), axis=1)
                 self.pair.post_writes(region, parts, stag=stag, signaled=False)
         for _ in range(min(count, WINDOW) if read else 0):
             self.wait("read")
