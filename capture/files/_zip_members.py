@@ -26,6 +26,8 @@ _T = TypeVar("_T")
 _LOCAL_HEADER_B = 30
 _END_SEARCH_B = 22 + 0xFFFF  # the end record and the longest comment after it
 _ZIP64_COUNT = 0xFFFF
+_ZIP64_SIZE = 0xFFFFFFFF  # the size stands in the zip64 field
+_SIZES_LATER = 0x8  # flag: the sizes stand behind the member, and 0 before it
 _READ_B = 1 << 18
 _PIECE_B = 1 << 22  # unpacked bytes handed on at a time
 _AHEAD_B = 1 << 24  # a member declared no larger than this is unpacked whole, on another thread
@@ -155,14 +157,37 @@ class ZipMembers:
                     "which of them is meant cannot be known"
                 )
             by_name[info.filename] = info
-        # A damaged name in the directory would make a member vanish without a word.
-        for name, info in by_name.items():
-            if self._local_name(info) != name:
+        end_B, last = 0, ""
+        for name, info in sorted(by_name.items(), key=lambda item: item[1].header_offset):
+            header = self._check_local(name, info)
+            if info.header_offset < end_B:
                 raise CaptureFormatError(
-                    f"{self.path}: byte {info.header_offset:#x}: the member that the directory "
-                    f"calls {name!r} has another name there; the archive is damaged"
+                    f"{self.path}: byte {info.header_offset:#x}: {name!r} begins inside of {last!r}; an archive "
+                    "whose members overlap is not unpacked"
                 )
+            skip_B = _LOCAL_HEADER_B + sum(_short(header, at) for at in (26, 28))
+            end_B, last = info.header_offset + skip_B + info.compress_size, name
         return by_name
+
+    def _check_local(self, name: str, info: zipfile.ZipInfo) -> bytes:
+        """Return the header before a member; raise where it says something else than the directory does."""
+        header = self._local_header(info)
+        text = self._file.read(_short(header, 26))
+        # A damaged name in the directory would make a member vanish without a word.
+        if text.decode("utf-8" if info.flag_bits & 0x800 else "cp437", "replace") != name:
+            raise CaptureFormatError(
+                f"{self.path}: byte {info.header_offset:#x}: the member that the directory "
+                f"calls {name!r} has another name there; the archive is damaged"
+            )
+        sizes = [int.from_bytes(header[at : at + 4], "little") for at in (18, 22)]
+        told_later = info.flag_bits & _SIZES_LATER or _ZIP64_SIZE in sizes
+        if not told_later and sizes != [info.compress_size, info.file_size]:
+            raise CaptureFormatError(
+                f"{self.path}: byte {info.header_offset:#x}: {name!r} has {sizes[0]} B that unpack to {sizes[1]} B "
+                f"there, and {info.compress_size} B that unpack to {info.file_size} B in the directory; an archive "
+                "that contradicts itself is not unpacked"
+            )
+        return header
 
     def _promised_members(self) -> int | None:
         """The count in the end record, which zipfile does not compare; None where zip64 has it."""
@@ -171,11 +196,6 @@ class ZipMembers:
         at = tail.rfind(b"PK\x05\x06")
         count = int.from_bytes(tail[at + 10 : at + 12], "little")
         return None if count == _ZIP64_COUNT else count
-
-    def _local_name(self, info: zipfile.ZipInfo) -> str:
-        length = int.from_bytes(self._local_header(info)[26:28], "little")
-        utf8 = info.flag_bits & 0x800
-        return self._file.read(length).decode("utf-8" if utf8 else "cp437", "replace")
 
     def _local_header(self, info: zipfile.ZipInfo) -> bytes:
         header = b""
@@ -287,6 +307,10 @@ class ZipMembers:
 
     def _cut(self, info: zipfile.ZipInfo, got_B: int) -> CaptureFormatError:
         return self._wrong(info, f"{got_B} B are there of {info.compress_size} B packed")
+
+
+def _short(data: bytes, at: int) -> int:
+    return int.from_bytes(data[at : at + 2], "little")
 
 
 def _unchanged(piece: bytes) -> bytes:

@@ -61,7 +61,7 @@ def write_unpacked(
         InputError: the disk has no room for it.
         CaptureFormatError: there are not the bytes that were promised, or a piece is damaged.
     """
-    place = Path(tempfile.mkdtemp(dir=_folder().name)) / name
+    place = Path(tempfile.mkdtemp(dir=temporary_folder().name)) / name
     total_B = free_B = 0
     with place.open("xb") as out:
         for piece in pieces:
@@ -155,7 +155,8 @@ def _unpacked(path: Path, _changed_ns: int, _size_B: int) -> Path:
 
 
 @lru_cache(maxsize=1)
-def _folder() -> tempfile.TemporaryDirectory[str]:
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder of what this process unpacks, which goes with it."""
     return tempfile.TemporaryDirectory(prefix="freezeframe-unpacked-")
 
 

@@ -23,12 +23,14 @@ from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
+    MANIFEST_COPY,
     manifest_digest,
     manifest_text,
     memory_file,
     registers_file,
     tool_version,
 )
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.folder.raw_files import (
     KEEP,
     card_file,
@@ -68,7 +70,7 @@ class CardFolder(ShownInNotebooks):
             CaptureVersionError: written by another version of the format.
             InputError: the card's text is missing and no known card has its hash.
         """
-        folder = Path(path)
+        folder = place_of(path)
         try:
             manifest = read_manifest(folder, FORMAT_NAME, (FORMAT_VERSION,))
             if manifest.get("map", MAP) != MAP:
@@ -122,7 +124,7 @@ class CardFolder(ShownInNotebooks):
 def is_card_folder(path: Path) -> bool:
     """Return whether a folder says that it holds cards of map 2; whether that is true, ``open`` finds."""
     try:
-        with (path / MANIFEST).open("rb") as file:
+        with (place_of(path) / MANIFEST).open("rb") as file:
             head = file.read(_HEAD_B)
         return bool(_VERSION.search(head)) and not _MAP_1.search(head)
     except OSError:
@@ -166,7 +168,8 @@ def write_card_folder(
         "raw": stated_files(files),
     }
     manifest["digest"] = manifest_digest(manifest)
-    contents: dict[str, Content] = {**files, MANIFEST: manifest_text(manifest)}
+    text = manifest_text(manifest)
+    contents: dict[str, Content] = {**files, MANIFEST_COPY: text, MANIFEST: text}
     write_folder(path, contents, overwrite=overwrite, mark=MANIFEST)
 
 

@@ -19,6 +19,8 @@ from freezeframe.capture.registers.layouts import (
 )
 
 MANIFEST = "manifest.json"
+MANIFEST_COPY = "manifest.copy.json"
+"""The same bytes once more: without a manifest nothing of a capture could be read."""
 FORMAT_NAME = "freezeframe-capture"
 FORMAT_VERSION = (2, 0)
 OLD_VERSIONS = (

@@ -1,6 +1,7 @@
 """The files of a capture beside its manifest: hashes when they are written, and every byte checked when they are read.
 
-A trace memory has a hash for each 256 records, so that what was altered can be named.
+Each file has a hash for each of its chunks, a trace memory for each 256 records, so that what was altered can be
+named and lost alone.
 """
 
 from __future__ import annotations
@@ -17,8 +18,13 @@ from freezeframe.capture.folder.content import CHUNK_RECORDS
 from freezeframe.capture.folder.manifest import MANIFEST, Json, sha256
 from freezeframe.capture.folder.records import RECORD_B
 
-KEEP = "copy the folder again from where it was pulled, or pull again"
+KEEP = (
+    "copy the folder again from where it was pulled; freezeframe verify lists all damage, and --salvage reads "
+    "the rest"
+)
 _CHUNK_B = CHUNK_RECORDS * RECORD_B
+_REGISTERS_CHUNK_B = 512  # 64 registers, or a part of a card's text so small that one bit of it can be searched
+_TEXT_CHUNK_B = 1 << 16
 _INSIDE = re.compile(r"(?:raw|cards)/[A-Za-z0-9_]+(?:\.[a-z0-9_]+)+")
 
 
@@ -48,13 +54,23 @@ def stated_files(files: dict[str, bytes]) -> Json:
 
 def _stated(name: str, data: bytes) -> Json:
     said: Json = {"sha256": sha256(data), "bytes": len(data)}
-    if name.endswith(".rec"):
-        said["chunks"] = _chunk_hashes(data)
+    size_B = _CHUNK_B
+    if not name.endswith(".rec"):
+        small = name.endswith(".bin") or name.startswith("cards/")
+        size_B = said["chunk_bytes"] = _REGISTERS_CHUNK_B if small else _TEXT_CHUNK_B
+    said["chunks"] = chunk_hashes(data, size_B)
     return said
 
 
-def _chunk_hashes(data: bytes) -> list[str]:
-    return [sha256(data[at : at + _CHUNK_B]) for at in range(0, len(data), _CHUNK_B)]
+def chunk_bytes(entry: Json) -> int:
+    """Return the size of the chunks that a manifest has hashes of."""
+    size_B = entry.get("chunk_bytes", _CHUNK_B)
+    return size_B if type(size_B) is int and size_B > 0 else _CHUNK_B
+
+
+def chunk_hashes(data: bytes, size_B: int) -> list[str]:
+    """Return the hash of each chunk."""
+    return [sha256(data[at : at + size_B]) for at in range(0, len(data), size_B)]
 
 
 def read_files(folder: Path, stated: Any) -> dict[str, bytes]:
@@ -107,22 +123,26 @@ def _read_file(folder: Path, name: str, entry: Any) -> bytes | None:
     data = file.read_bytes()
     if sha256(data) != digest:
         raise CaptureFormatError(
-            f"{file}: altered{_where(data, digest, entry.get('chunks'))}; {KEEP}"
+            f"{file}: altered{_where(data, digest, entry)}; {KEEP}"
         )
     return data
 
 
-def _where(data: bytes, digest: str, chunks: Any) -> str:
-    """Return which chunks of a memory were altered, as the hashes of its chunks tell; else both hashes."""
-    found = _chunk_hashes(data)
+def _where(data: bytes, digest: str, entry: Json) -> str:
+    """Return which chunks of a file were altered, as the hashes of its chunks tell; else both hashes."""
+    size_B, chunks = chunk_bytes(entry), entry.get("chunks")
+    found = chunk_hashes(data, size_B)
     stated = chunks if isinstance(chunks, list) else found
     bad = [n for n, (now, was) in enumerate(zip(found, stated, strict=False)) if now != was]
     if not bad:
         return f": SHA-256 {short(sha256(data))}, and {short(digest)} was pulled"
-    first = bad[0] * CHUNK_RECORDS
     more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
-    last = min(first + CHUNK_RECORDS, len(data) // RECORD_B) - 1
-    return f" in chunk {bad[0]} (records {first}..{last}){more} of {len(found)}"
+    if "chunk_bytes" in entry:
+        at = f"bytes {bad[0] * size_B}..{min((bad[0] + 1) * size_B, len(data)) - 1}"
+    else:
+        first = bad[0] * CHUNK_RECORDS
+        at = f"records {first}..{min(first + CHUNK_RECORDS, len(data) // RECORD_B) - 1}"
+    return f" in chunk {bad[0]} ({at}){more} of {len(found)}"
 
 
 def short(digest: object) -> str:

@@ -32,6 +32,7 @@ from freezeframe.capture.folder.manifest import (
     registers_file,
     samples_file,
 )
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.folder.raw_files import KEEP, card_file, read_files, short
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.capture.notebook import ShownInNotebooks
@@ -77,7 +78,7 @@ class CaptureFolder(ShownInNotebooks):
             CaptureVersionError: written by another version of the format, or of a device with
                 another register map.
         """
-        folder = Path(path)
+        folder = place_of(path)
         try:
             manifest = read_manifest(folder)
             raw = read_files(folder, manifest.get("raw"))
@@ -147,23 +148,25 @@ def read_manifest(
     folder: Path,
     name: str = FORMAT_NAME,
     versions: Sequence[tuple[int, int]] = (FORMAT_VERSION, *OLD_VERSIONS),
+    file: str = MANIFEST,
 ) -> dict[str, Any]:
     """Return the manifest of a folder of this format, its digest checked.
 
     Args:
         versions: that are read, the newest first.
+        file: `MANIFEST`, or its copy.
 
     Raises:
         CaptureFormatError: there is none, it is of another format, cut or altered.
         CaptureVersionError: it is of another version of the format.
         OSError: it cannot be read.
     """
-    where = folder / MANIFEST
+    where = folder / file
     if not folder.exists():
         raise CaptureFormatError(f"{folder}: does not exist")
     if not folder.is_dir() or not where.is_file():
         raise CaptureFormatError(
-            f"{folder}: is not a capture folder (it has no {MANIFEST}); "
+            f"{folder}: is not a capture folder (it has no {file}); "
             "give the folder NAME.ff that pull wrote"
         )
     size_B = where.stat().st_size

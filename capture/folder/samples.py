@@ -23,12 +23,15 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.merge import Alignment
 from freezeframe.capture.folder.manifest import (
     MANIFEST,
+    MANIFEST_COPY,
     SAMPLES_NAME,
     SAMPLES_VERSION,
     manifest_digest,
     manifest_text,
+    sha256,
     tool_version,
 )
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.folder.reader import read_manifest
 
 EDGES_TABLE = "tables/edges.parquet"
@@ -79,7 +82,7 @@ class SampleFolder:
             CaptureFormatError: not such a folder, altered, or a file is missing, cut or extra.
             CaptureVersionError: written by another version of the format.
         """
-        folder = Path(path)
+        folder = place_of(path)
         try:
             manifest = read_manifest(folder, SAMPLES_NAME, (SAMPLES_VERSION,))
             _check_files(folder, manifest.get("raw"))
@@ -128,7 +131,7 @@ class SampleFolder:
 def is_sample_folder(path: Path) -> bool:
     """Return whether a folder says that it is one; whether that is true, ``open`` finds."""
     try:
-        with (path / MANIFEST).open("rb") as file:
+        with (place_of(path) / MANIFEST).open("rb") as file:
             return f'"{SAMPLES_NAME}"'.encode() in file.read(_HEAD_B)
     except OSError:
         return False
@@ -174,6 +177,7 @@ def write_samples(
         path.write_bytes(manifest_text(manifest))
 
     files[MANIFEST] = write_manifest
+    files[MANIFEST_COPY] = lambda path: path.write_bytes(path.with_name(MANIFEST).read_bytes())
     if tables is not None:
         write = tables
         files[EDGES_TABLE] = lambda path: write(path.parents[1], path)
@@ -183,6 +187,7 @@ def write_samples(
 def _copier(source: Path, name: str, copied: dict[str, Any]) -> Callable[[Path], None]:
     def copy(path: Path) -> None:
         digest = hashlib.sha256()
+        chunks = []
         size_B = 0
         try:
             file = source.open("rb")
@@ -191,9 +196,15 @@ def _copier(source: Path, name: str, copied: dict[str, Any]) -> Callable[[Path],
         with file, path.open("xb") as to:
             while data := file.read(_COPY_B):
                 digest.update(data)
+                chunks.append(sha256(data))
                 size_B += len(data)
                 to.write(data)
-        copied[name] = {"sha256": digest.hexdigest(), "bytes": size_B}
+        copied[name] = {
+            "sha256": digest.hexdigest(),
+            "bytes": size_B,
+            "chunk_bytes": _COPY_B,
+            "chunks": chunks,
+        }
 
     return copy
 

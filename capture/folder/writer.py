@@ -14,6 +14,7 @@ from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
+    MANIFEST_COPY,
     device_entry,
     manifest_digest,
     manifest_text,
@@ -119,7 +120,7 @@ class CaptureWriter:
             "raw": stated_files(files),
         }
         manifest["digest"] = manifest_digest(manifest)
-        files[MANIFEST] = manifest_text(manifest)
+        files[MANIFEST_COPY] = files[MANIFEST] = manifest_text(manifest)
         write_folder(self.path, files, overwrite=self._overwrite, mark=MANIFEST)
         return self.path
 

@@ -1,0 +1,214 @@
+"""What is damaged in a capture: every file held against the hashes of its manifest, chunk by chunk.
+
+Source: docs/formats.md, section 7.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.folder.content import CHUNK_RECORDS
+from freezeframe.capture.folder.manifest import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    MANIFEST,
+    MANIFEST_COPY,
+    OLD_VERSIONS,
+    SAMPLES_NAME,
+    SAMPLES_VERSION,
+    sha256,
+)
+from freezeframe.capture.folder.raw_files import chunk_bytes
+from freezeframe.capture.folder.reader import read_manifest
+from freezeframe.capture.folder.records import RECORD_B
+
+_SEARCHED_B = 4096  # of a chunk, for the one bit of it that was flipped
+_READ_B = 1 << 20
+
+
+class Damage(NamedTuple):
+    """What is wrong with ``size_B`` bytes of a file, from ``first_B`` on; ``chunk`` is None where it is no chunk's."""
+
+    file: str
+    first_B: int
+    size_B: int
+    what: str
+    chunk: int | None = None
+
+    @property
+    def text(self) -> str:
+        """One line."""
+        where = ""
+        if self.chunk is not None:
+            where = f"chunk {self.chunk}, "
+            if self.file.endswith(".rec"):
+                first = self.first_B // RECORD_B
+                where += f"records {first}..{first + max(self.size_B // RECORD_B, 1) - 1}, "
+        if self.size_B:
+            where += f"bytes {self.first_B}..{self.first_B + self.size_B - 1}: "
+        return f"{self.file}: {where}{self.what}"
+
+
+class Examined(NamedTuple):
+    """A capture folder held against its manifest; ``manifest`` is None where neither it nor its copy can be read."""
+
+    manifest: dict[str, Any] | None
+    damage: list[Damage]
+    files: int
+    bytes: int
+    chunks: int
+
+
+def examine(folder: Path) -> Examined:
+    """Hold every file of a capture folder, of a card or of samples, against its hashes.
+
+    Raises:
+        CaptureFormatError: it is no capture folder: it has neither a manifest nor the copy of one.
+        CaptureVersionError: another version wrote it.
+    """
+    manifest, damage = _manifest(folder)
+    if manifest is None:
+        return Examined(None, damage, 0, 0, 0)
+    stated = manifest.get("raw")
+    files = stated if isinstance(stated, dict) else {}
+    chunks = size_B = 0
+    for name, entry in sorted(files.items()):
+        damage += file_damage(folder, name, entry)
+        size_B += entry["bytes"]
+        chunks += len(entry.get("chunks") or (1,))
+    damage += [
+        Damage(name, 0, 0, "is not in the manifest; only what was recorded belongs here")
+        for name in _extra(folder, files)
+    ]
+    return Examined(manifest, damage, len(files), size_B, chunks)
+
+
+def file_damage(folder: Path, name: str, entry: Any) -> list[Damage]:
+    """Return the damaged chunks of a file, neighbours as one only where the file has no hashes of chunks."""
+    path, stated_B = folder / name, entry["bytes"]
+    try:
+        there_B = os.lstat(path).st_size
+        if not path.is_file() or path.is_symlink():
+            return [Damage(name, 0, stated_B, "is not a regular file")]
+        found, digest = [], hashlib.sha256()
+        size_B = chunk_bytes(entry)
+        chunks = entry.get("chunks")
+        with path.open("rb") as file:
+            for number, at in enumerate(range(0, stated_B, size_B)):
+                data = file.read(min(size_B, stated_B - at))
+                digest.update(data)
+                want_B = min(size_B, stated_B - at)
+                if not chunks or number >= len(chunks):
+                    continue
+                if len(data) < want_B:
+                    found.append(Damage(name, at, want_B, "missing: the file was cut", number))
+                elif sha256(data) != chunks[number]:
+                    what = "altered" + flipped_text(data, chunks[number], at)
+                    found.append(Damage(name, at, want_B, what, number))
+    except FileNotFoundError:
+        return [Damage(name, 0, stated_B, "missing")]
+    except OSError as error:
+        return [Damage(name, 0, stated_B, f"cannot be read: {error.strerror}")]
+    if there_B > stated_B:
+        found.append(Damage(name, stated_B, there_B - stated_B, "was appended"))
+    if not found and digest.hexdigest() != entry["sha256"]:
+        what = "altered" if there_B >= stated_B else "cut"
+        found.append(Damage(name, 0, stated_B, what))
+    return found
+
+
+def flipped_bit(data: bytes, digest: str) -> tuple[int, int] | None:
+    """Return byte and bit whose flip gives data of this SHA-256; None where no single one does."""
+    if len(data) > _SEARCHED_B:
+        return None
+    changed = bytearray(data)
+    for at in range(len(data)):
+        for bit in range(8):
+            changed[at] ^= 1 << bit
+            if hashlib.sha256(changed).hexdigest() == digest:
+                return at, bit
+            changed[at] ^= 1 << bit
+    return None
+
+
+def flipped_text(data: bytes, digest: str, first_B: int) -> str:
+    """Return which bit of a chunk was flipped, as the end of a message; empty where it is more than one."""
+    flipped = flipped_bit(data, digest)
+    return (
+        "" if flipped is None else f": bit {flipped[1]} of byte {first_B + flipped[0]} is flipped"
+    )
+
+
+def _manifest(folder: Path) -> tuple[dict[str, Any] | None, list[Damage]]:
+    """Return the manifest, or its copy, and what is wrong with either."""
+    texts: dict[str, bytes] = {}
+    good: dict[str, dict[str, Any]] = {}
+    why: dict[str, CaptureFormatError] = {}
+    for file in (MANIFEST, MANIFEST_COPY):
+        try:
+            texts[file] = (folder / file).read_bytes()
+            samples = f'"{SAMPLES_NAME}"'.encode() in texts[file][:_READ_B]
+            name, versions = (
+                (SAMPLES_NAME, (SAMPLES_VERSION,))
+                if samples
+                else (FORMAT_NAME, (FORMAT_VERSION, *OLD_VERSIONS))
+            )
+            good[file] = read_manifest(folder, name, versions, file)
+        except FileNotFoundError:
+            continue
+        except CaptureFormatError as error:
+            why[file] = error
+    if not texts:
+        raise CaptureFormatError(f"{folder}: is not a capture folder (it has no {MANIFEST})")
+    if not good:
+        first = next(iter(why.values()))
+        if len(why) == 1 and len(texts) == 1:
+            raise first
+        return None, [Damage(name, 0, len(texts[name]), "altered") for name in why]
+    damage = []
+    one = next(iter(good))
+    for file in (MANIFEST, MANIFEST_COPY):
+        if file not in texts and (file == MANIFEST or _has_copy(good[one])):
+            damage.append(Damage(file, 0, 0, "missing"))
+        elif file in why or (file in texts and texts[file] != texts[one]):
+            at = _first_other(texts[file], texts[one])
+            damage.append(Damage(file, at, 1, "altered" + _bit(texts[file], texts[one], at)))
+    return good[one], damage
+
+
+def _has_copy(manifest: dict[str, Any]) -> bool:
+    """Return whether the program that wrote a manifest wrote its copy as well: since chunks are hashed in all files."""
+    return any("chunk_bytes" in entry for entry in manifest["raw"].values())
+
+
+def _first_other(data: bytes, other: bytes) -> int:
+    pairs = enumerate(zip(data, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(data), len(other)))
+
+
+def _bit(data: bytes, other: bytes, at: int) -> str:
+    if len(data) != len(other) or data[at + 1 :] != other[at + 1 :]:
+        return ""
+    flipped = data[at] ^ other[at]
+    return f": bit {flipped.bit_length() - 1} is flipped" if flipped.bit_count() == 1 else ""
+
+
+def _extra(folder: Path, stated: dict[str, Any]) -> Iterator[str]:
+    for sub in ("raw", "cards"):
+        for path in sorted((folder / sub).rglob("*")):
+            name = path.relative_to(folder).as_posix()
+            if name not in stated and (path.is_symlink() or not path.is_dir()):
+                yield name
+
+
+def chunk_records(damage: Damage) -> tuple[int, int]:
+    """Return the first record and the records of a trace memory that damage takes with it, whole chunks."""
+    first = damage.first_B // RECORD_B
+    last = (damage.first_B + damage.size_B - 1) // RECORD_B
+    first -= first % CHUNK_RECORDS if damage.chunk is not None else 0
+    return first, last - first + 1

@@ -1,0 +1,232 @@
+"""A capture as one file to mail, ``NAME.ff.zip``: a zip archive that is read as the folder in it.
+
+What is packed here is stored, not deflated, so that a flipped bit loses no more than it does in the folder; dates
+are fixed, so that the same files give the same bytes. An archive that another program made is read as well.
+
+Source: PKWARE APPNOTE 6.3.10, 4.3.7 (local header), 4.3.12 (directory), 4.3.16 (end record).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from freezeframe.capture.errors import CaptureFormatError, InputError, NoRoomError
+from freezeframe.capture.files._zip_members import ZipMembers
+from freezeframe.capture.files.packed import temporary_folder
+from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
+
+SUFFIX = ".ff.zip"
+MAX_UNPACKED_B = 64 << 30
+_MEMBERS = 100_000
+_LOCAL, _ENTRY, _END = struct.Struct("<4s5H3L2H"), struct.Struct("<4s6H3L5H2L"), struct.Struct("<4s4H2LH")
+_MARKS = (b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06")
+_VERSION, _DATE, _FILE = 20, 0x21, 0o100644 << 16  # 1980-01-01; a regular file
+_COMMENT = b"freezeframe 1"
+_LARGEST_B = (1 << 32) - 2
+_NAME = re.compile(r"[^/\\\0-\x1f][^\\\0-\x1f]*")
+
+
+class Stored(NamedTuple):
+    """A member of an archive: its name, the CRC-32 that the archive states, and its bytes."""
+
+    name: str
+    crc: int
+    data: bytes
+
+
+def place_of(path: Path | str) -> Path:
+    """Return the folder of a capture: the path itself, or where the archive that it names was unpacked.
+
+    Raises:
+        CaptureFormatError: the archive is damaged, or its members overlap, stand twice or contradict themselves.
+        InputError: it unpacks to more than `MAX_UNPACKED_B`, or the disk has no room for it.
+    """
+    place = Path(path)
+    if place.suffix.lower() != ".zip" or not place.is_file():
+        return place
+    stat = place.stat()
+    return _unpacked(place.resolve(), place, stat.st_mtime_ns, stat.st_size)
+
+
+def pack(files: Mapping[str, bytes]) -> bytes:
+    """Return an archive of these files, in this order.
+
+    Raises:
+        InputError: they are more than a zip archive holds.
+    """
+    return _archive([Stored(name, zlib.crc32(data), data) for name, data in files.items()])
+
+
+def files_below(folder: Path, prefix: str) -> dict[str, bytes]:
+    """Return the evidence of a capture folder by its names in an archive; the manifest first, no tables."""
+    names = sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and path.relative_to(folder).parts[0] != "tables"
+    )
+    names.sort(key=lambda name: name not in (MANIFEST, MANIFEST_COPY))
+    return {f"{prefix}/{name}": (folder / name).read_bytes() for name in names}
+
+
+def salvage_members(data: bytes) -> dict[str, bytes]:
+    """Return what can be read of the members of a damaged archive: by the header before each, or the directory."""
+    return {member.name: member.data for member in reversed([*_found(data)])}
+
+
+def is_ours(data: bytes) -> bool:
+    """Return whether an archive was packed here, also where a bit of that mark is damaged."""
+    dated = data[10:14] == struct.pack("<2H", 0, _DATE)
+    return data.endswith(_COMMENT) or dated and data[8:10] == b"\0\0"
+
+
+def first_difference(data: bytes) -> int | None:
+    """Return the first byte of an archive of ours that is not as it was packed, beside the members' own; else None."""
+    members: dict[int, Stored] = {}
+    for at, stored in _by_place(data):
+        known = members.get(at)
+        right = zlib.crc32(stored.data)
+        if known is None or known.crc != right:
+            members[at] = stored
+    again = _archive([members[at] for at in sorted(members)])
+    if again == data:
+        return None
+    return next(
+        (at for at, (a, b) in enumerate(zip(data, again, strict=False)) if a != b),
+        min(len(data), len(again)),
+    )
+
+
+def capture_in(names: tuple[str, ...]) -> str | None:
+    """Return the folder of the one capture among the names of an archive's members; None where there is none."""
+    places = {
+        name.rpartition("/")[0]
+        for name in names
+        if name.rpartition("/")[2] in (MANIFEST, MANIFEST_COPY)
+    }
+    found = sorted(places, key=lambda place: (place.count("/"), place))
+    return found[0] if found else None
+
+
+@cache
+def _unpacked(path: Path, shown: Path, _changed_ns: int, _size_B: int) -> Path:
+    with ZipMembers(path) as archive:
+        prefix = capture_in(archive.names)
+        if prefix is None:
+            return shown
+        lead = f"{prefix}/" if prefix else ""
+        wanted = [n for n in archive.names if n.startswith(lead) and not n.endswith("/")]
+        total_B = sum(archive.declared_B(name) for name in wanted)
+        _check(shown, wanted, total_B)
+        place = Path(tempfile.mkdtemp(dir=temporary_folder().name)) / _folder_name(path, prefix)
+        free_B = shutil.disk_usage(temporary_folder().name).free
+        if total_B > free_B:
+            raise NoRoomError(
+                f"{shown}: unpacks to {total_B} B, and {free_B} B are free; let TMPDIR name another folder"
+            )
+        for name in wanted:
+            file = place / name[len(lead) :]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("xb") as out:
+                out.writelines(archive.stream([name]))
+    return place
+
+
+def _check(path: Path, names: list[str], total_B: int) -> None:
+    if total_B > MAX_UNPACKED_B or len(names) > _MEMBERS:
+        raise InputError(
+            f"{path}: says that it unpacks to {len(names)} files of {total_B} B; at most {_MEMBERS} files of "
+            f"{MAX_UNPACKED_B} B are unpacked"
+        )
+    for name in names:
+        if not _NAME.fullmatch(name) or {"..", ".", ""} & set(name.split("/")):
+            raise CaptureFormatError(
+                f"{path}: holds {name[:80]!r}, which is no name inside of a folder; it is not unpacked"
+            )
+
+
+def _folder_name(path: Path, prefix: str) -> str:
+    name = prefix.rpartition("/")[2] or path.name[: -len(".zip")]
+    return name if name.endswith(".ff") else f"{name}.ff"
+
+
+def _archive(members: list[Stored]) -> bytes:
+    parts, entries, at = [], [], 0
+    for name, crc, data in members:
+        text, size_B = name.encode(), len(data)
+        utf8 = 0 if text.isascii() else 0x800
+        head = (_VERSION, utf8, 0, 0, _DATE, crc, size_B, size_B, len(text), 0)
+        if at + size_B > _LARGEST_B:
+            raise InputError(f"{name}: one file holds at most {_LARGEST_B} B; mail the folder another way")
+        parts += [_LOCAL.pack(_MARKS[0], *head), text, data]
+        entries += [_ENTRY.pack(_MARKS[1], 3 << 8 | _VERSION, *head, 0, 0, 0, _FILE, at), text]
+        at += _LOCAL.size + len(text) + size_B
+    size_B = sum(map(len, entries))
+    count = len(members)
+    end = _END.pack(_MARKS[2], 0, 0, count, count, size_B, at, len(_COMMENT))
+    return b"".join([*parts, *entries, end, _COMMENT])
+
+
+def _by_place(data: bytes) -> Iterator[tuple[int, Stored]]:
+    """Give every member with where its header begins, as the header says and as the directory says."""
+    at = -1
+    while (at := data.find(_MARKS[0], at + 1)) >= 0:
+        if at + _LOCAL.size > len(data):
+            return
+        _, _, flags, method, _, _, crc, packed_B, _, name_B, extra_B = _LOCAL.unpack_from(data, at)
+        begin = at + _LOCAL.size + name_B + extra_B
+        name = data[at + _LOCAL.size : at + _LOCAL.size + name_B]
+        if not flags & 0x8 and data[begin + packed_B : begin + packed_B + 4] in _MARKS[:2]:
+            yield from _member(at, name, crc, method, data[begin : begin + packed_B])
+    at = -1
+    while (at := data.find(_MARKS[1], at + 1)) >= 0:
+        if at + _ENTRY.size > len(data):
+            return
+        said = _ENTRY.unpack_from(data, at)
+        method, crc, packed_B, name_B, where = said[4], said[7], said[8], said[10], said[16]
+        name = data[at + _ENTRY.size : at + _ENTRY.size + name_B]
+        extra_B = int.from_bytes(data[where + 28 : where + 30], "little")
+        begin = where + _LOCAL.size + name_B + (extra_B if method else 0)
+        if begin + packed_B <= len(data):
+            yield from _member(where, name, crc, method, data[begin : begin + packed_B])
+
+
+def _member(
+    at: int, name: bytes, crc: int, method: int, packed: bytes
+) -> Iterator[tuple[int, Stored]]:
+    text = name.decode("utf-8", "replace")
+    if not _NAME.fullmatch(text) or {"..", "."} & set(text.split("/")):
+        return
+    data = packed
+    if method == 8:
+        inflate, data = zlib.decompressobj(-zlib.MAX_WBITS), b""
+        try:
+            data = inflate.decompress(packed, 1 << 30)
+        except zlib.error:
+            data = _whole_part(packed)
+    yield at, Stored(text, crc, data)
+
+
+def _whole_part(packed: bytes) -> bytes:
+    """Return what a damaged deflate stream gives up to its damage, within 256 B of it."""
+    inflate, parts = zlib.decompressobj(-zlib.MAX_WBITS), []
+    for at in range(0, len(packed), 256):
+        try:
+            parts.append(inflate.decompress(packed[at : at + 256], 1 << 24))
+        except zlib.error:
+            break
+    return b"".join(parts)
+
+
+def _found(data: bytes) -> Iterator[Stored]:
+    """Give members, those whose bytes have the CRC-32 that is stated first."""
+    everything = [stored for _, stored in _by_place(data)]
+    yield from (s for s in everything if zlib.crc32(s.data) == s.crc)
+    yield from (s for s in everything if zlib.crc32(s.data) != s.crc)
