@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order o
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp fuzz-packets campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
+.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips fuzz-packets campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -36,6 +36,7 @@ help:
 	@echo "make campaign-foreign  each general fault x 20 seeds in LiteEth and LiteX's FIFOs, 600 clean runs, long ones (an hour)"
 	@echo "make campaign-iwarp  ten million legal FPDUs, 1,000 captures beside tshark, each breach x 20 seeds, broken copies of the stack"
 	@echo "make fuzz-packets   broken captures into the readers of packets, TCP and iWARP; N=20000 of them (ten minutes)"
+	@echo "make campaign-flips   1,000 single bits flipped in captures: each found, all but its chunk read (five minutes)"
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make campaign-guess  what decode proposes for each labelled capture in FREEZEFRAME_CAPTURES/dumps: confusion and calibration"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
@@ -132,6 +133,9 @@ campaign-iwarp: $(DEV)
 
 fuzz-packets: $(DEV)
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=out/checked-kernels $(BIN)/python -m tests.campaign.fuzz_packets --write --executions $(or $(N),20000)
+
+campaign-flips: $(DEV)
+	@$(BIN)/python -m tests.campaign.bit_flips
 
 campaign-oracles: $(DEV)
 	@$(BIN)/python -m tests.campaign.oracles --write

@@ -11,6 +11,7 @@ import pandas as pd
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 from freezeframe.decoders.run import decode_file
@@ -68,7 +69,7 @@ def decode(
                 f"{capture.path}: decoders read samples; a card's packets come without one"
             )
         return {name: table.to_pandas() for name, table in packet_tables(capture)}
-    path = capture.path if isinstance(capture, CaptureFolder | SampleFolder) else Path(capture)
+    path = capture.path if isinstance(capture, CaptureFolder | SampleFolder) else place_of(capture)
     if specs:
         decoded = decode_file(
             path,

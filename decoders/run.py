@@ -20,6 +20,7 @@ from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.packets.recognise import is_live, is_packets
 from freezeframe.decoders.columns import table_in_samples
 from freezeframe.decoders.contract import CAPTURE, EDGES, PACKETS
@@ -75,6 +76,7 @@ def decode_file(
     if is_packets(path):
         check_fit(path, PACKETS, stacks, known)
         return _decode_packets(path, stacks, progress, None if source is None else source.note)
+    file = place_of(file)
     is_folder = file.is_dir() and not is_samples(file)
     check_fit(file, CAPTURE if is_folder else EDGES, stacks, known)
     runs = [StackRun(stack) for stack in stacks]

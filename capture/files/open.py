@@ -45,6 +45,7 @@ FORMATS: Mapping[str, str] = {
     "waveform": "waveforms as an instrument handed them over",
     "folder": "capture folder of samples (.ff), made by import or capture",
 }
+_place_of = code("freezeframe.capture.folder.one_file:place_of")
 _HEAD_B = 1 << 12
 _MODULES = {  # of the formats that are not read by the module of their name
     "sr": "sigrok_session",
@@ -88,9 +89,14 @@ class _SampledFormat(_Format, Protocol):
     ) -> Iterator[Samples | Edges] | None: ...
 
 
+def _capture_place(path: str | Path) -> Path:
+    """Return what is to be looked at: of the archive of a capture the folder in it."""
+    return _place_of(path) if Path(path).suffix.lower() == ".zip" else Path(path)
+
+
 def is_samples(path: str | Path) -> bool:
     """Return whether this is a file, or a folder that holds samples; not the recording of a card."""
-    place = Path(path)
+    place = _capture_place(path)
     if not place.is_dir():
         return place.is_file()
     return any(recognises(place) for recognises in _FOLDERS.values())
@@ -102,7 +108,7 @@ def find_format(path: str | Path) -> str:
     Raises:
         InputError: it cannot be read, or is of no format that is known.
     """
-    place = Path(path)
+    place = _capture_place(path)
     if not place.is_dir() and is_packed(path):
         place = unpacked(path)
         with named_as_given({str(place): str(path)}, NO_SETTINGS):

@@ -26,12 +26,19 @@ from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
 SUFFIX = ".ff.zip"
 MAX_UNPACKED_B = 64 << 30
 _MEMBERS = 100_000
-_LOCAL, _ENTRY, _END = struct.Struct("<4s5H3L2H"), struct.Struct("<4s6H3L5H2L"), struct.Struct("<4s4H2LH")
+_LOCAL, _ENTRY, _END = (
+    struct.Struct("<4s5H3L2H"),
+    struct.Struct("<4s6H3L5H2L"),
+    struct.Struct("<4s4H2LH"),
+)
 _MARKS = (b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06")
 _VERSION, _DATE, _FILE = 20, 0x21, 0o100644 << 16  # 1980-01-01; a regular file
 _COMMENT = b"freezeframe 1"
 _LARGEST_B = (1 << 32) - 2
 _NAME = re.compile(r"[^/\\\0-\x1f][^\\\0-\x1f]*")
+
+
+_GIVEN: dict[Path, Path] = {}  # folder that was made of a capture -> what the user named
 
 
 class Stored(NamedTuple):
@@ -54,6 +61,16 @@ def place_of(path: Path | str) -> Path:
         return place
     stat = place.stat()
     return _unpacked(place.resolve(), place, stat.st_mtime_ns, stat.st_size)
+
+
+def given(place: Path) -> Path:
+    """Return what a user named, of a folder that was unpacked or salvaged; else the folder."""
+    return _GIVEN.get(place, place)
+
+
+def stands_for(place: Path, path: Path) -> None:
+    """Keep that a folder was made of what ``path`` names."""
+    _GIVEN[place] = given(path)
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
@@ -84,7 +101,7 @@ def salvage_members(data: bytes) -> dict[str, bytes]:
 def is_ours(data: bytes) -> bool:
     """Return whether an archive was packed here, also where a bit of that mark is damaged."""
     dated = data[10:14] == struct.pack("<2H", 0, _DATE)
-    return data.endswith(_COMMENT) or dated and data[8:10] == b"\0\0"
+    return data.endswith(_COMMENT) or (dated and data[8:10] == b"\0\0")
 
 
 def first_difference(data: bytes) -> int | None:
@@ -136,6 +153,7 @@ def _unpacked(path: Path, shown: Path, _changed_ns: int, _size_B: int) -> Path:
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("xb") as out:
                 out.writelines(archive.stream([name]))
+    stands_for(place, shown)
     return place
 
 
@@ -164,7 +182,9 @@ def _archive(members: list[Stored]) -> bytes:
         utf8 = 0 if text.isascii() else 0x800
         head = (_VERSION, utf8, 0, 0, _DATE, crc, size_B, size_B, len(text), 0)
         if at + size_B > _LARGEST_B:
-            raise InputError(f"{name}: one file holds at most {_LARGEST_B} B; mail the folder another way")
+            raise InputError(
+                f"{name}: one file holds at most {_LARGEST_B} B; mail the folder another way"
+            )
         parts += [_LOCAL.pack(_MARKS[0], *head), text, data]
         entries += [_ENTRY.pack(_MARKS[1], 3 << 8 | _VERSION, *head, 0, 0, 0, _FILE, at), text]
         at += _LOCAL.size + len(text) + size_B

@@ -19,11 +19,13 @@ from freezeframe.capture.folder.manifest import MANIFEST, Json, sha256
 from freezeframe.capture.folder.records import RECORD_B
 
 KEEP = (
-    "copy the folder again from where it was pulled; freezeframe verify lists all damage, and --salvage reads "
-    "the rest"
+    "copy the folder again from where it was pulled, or pull again; freezeframe verify lists all damage, and "
+    "--salvage reads the rest"
 )
 _CHUNK_B = CHUNK_RECORDS * RECORD_B
-_REGISTERS_CHUNK_B = 512  # 64 registers, or a part of a card's text so small that one bit of it can be searched
+_REGISTERS_CHUNK_B = (
+    512  # 64 registers, or a part of a card's text so small that one bit of it can be searched
+)
 _TEXT_CHUNK_B = 1 << 16
 _INSIDE = re.compile(r"(?:raw|cards)/[A-Za-z0-9_]+(?:\.[a-z0-9_]+)+")
 
@@ -122,9 +124,7 @@ def _read_file(folder: Path, name: str, entry: Any) -> bytes | None:
         )
     data = file.read_bytes()
     if sha256(data) != digest:
-        raise CaptureFormatError(
-            f"{file}: altered{_where(data, digest, entry)}; {KEEP}"
-        )
+        raise CaptureFormatError(f"{file}: altered{_where(data, digest, entry)}; {KEEP}")
     return data
 
 

@@ -33,6 +33,7 @@ from freezeframe.capture.folder.one_file import (
     is_ours,
     place_of,
     salvage_members,
+    stands_for,
 )
 from freezeframe.capture.folder.raw_files import stated_files
 from freezeframe.capture.folder.records import RECORD_B
@@ -80,8 +81,8 @@ def salvage(path: Path) -> Salvaged:
         )
     if manifest["format"][0] == SAMPLES_NAME:
         raise CaptureFormatError(
-            f"{path}: holds files of samples, which have no gaps: freezeframe verify {path} says where each is damaged, "
-            "and decode reads one of them up to there"
+            f"{path}: holds files of samples, which have no gaps: freezeframe verify {path} says where each is "
+            "damaged, and decode reads one of them up to there"
         )
     return Salvaged(_without(folder, manifest, found.damage), damage)
 
@@ -119,6 +120,7 @@ def _unpacked(path: Path) -> tuple[Path, list[Damage]]:
             file = place / member[len(lead) :]
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
+    stands_for(place, path)
     return place, damage
 
 
@@ -158,11 +160,12 @@ def _without(folder: Path, manifest: Json, damage: Sequence[Damage]) -> Path:
     name = folder.resolve().name
     place = Path(tempfile.mkdtemp(dir=temporary_folder().name)) / name
     write_folder(place, kept, overwrite=False, mark=MANIFEST)
+    stands_for(place, folder)
     return place
 
 
 def _bytes(folder: Path, name: str, entry: Any, damage: Sequence[Damage]) -> bytes | None:
-    """Return a file without what is damaged: zeros in a memory, left out elsewhere; None for a card's text that is lost."""
+    """Return a file without what is damaged: zeros in a memory, left out elsewhere; None for a card's lost text."""
     try:
         data = (folder / name).read_bytes()
     except OSError:
@@ -176,12 +179,11 @@ def _bytes(folder: Path, name: str, entry: Any, damage: Sequence[Damage]) -> byt
         holes = [(first * RECORD_B, (first + count) * RECORD_B) for first, count in spans]
     fixed = name.endswith((".rec", ".samples.bin"))
     parts, at = [], 0
-    for begin, end in sorted(holes):
-        end = min(end, len(data))
+    for begin, upto in sorted(holes):
+        end = min(upto, len(data))
         parts += [data[at:begin], bytes(max(0, end - max(begin, at))) if fixed else b""]
         at = max(at, end)
-    whole = b"".join([*parts, data[at:]])
-    return whole
+    return b"".join([*parts, data[at:]])
 
 
 def _card_text(data: bytes, entry: Any, damage: Sequence[Damage]) -> bytes | None:

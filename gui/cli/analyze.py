@@ -8,7 +8,15 @@ from typing import Annotated, Literal
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import DevicesOption, ForceOption, JsonOption, argument, option
+from freezeframe.gui.cli.options import (
+    DevicesOption,
+    ForceOption,
+    JsonOption,
+    SalvageOption,
+    argument,
+    option,
+)
+from freezeframe.gui.cli.reading import salvaged
 
 CaptureOption = Annotated[Path | None, argument("[CAPTURE.ff]", "Capture folder.")]
 NamesArgument = Annotated[
@@ -35,6 +43,7 @@ def run(
     tables_format: FormatOption = "parquet",
     force: ForceOption = False,
     fail_on_findings: FailOption = False,
+    salvage: SalvageOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run analyses on a capture: figures with unit and uncertainty, series, intervals.
@@ -49,6 +58,8 @@ def run(
       freezeframe analyze fault.ff all --json
       freezeframe analyze fault.ff credits --tables out/ --tables-format csv
     """
+    if capture is not None:
+        capture = salvaged(capture, salvage)
     from freezeframe.gui.cli.work.captures import opened_any
 
     folder = None if capture is None else opened_any(capture, device if names else None)

@@ -7,14 +7,20 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import CaptureArgument, JsonOption
+from freezeframe.gui.cli.options import CaptureArgument, JsonOption, SalvageOption
+from freezeframe.gui.cli.reading import salvaged
 
 AllOption = Annotated[
     bool, typer.Option("--all", help="List every law with its terms, not only what is broken.")
 ]
 
 
-def run(capture: CaptureArgument, everything: AllOption = False, json: JsonOption = False) -> None:
+def run(
+    capture: CaptureArgument,
+    everything: AllOption = False,
+    salvage: SalvageOption = False,
+    json: JsonOption = False,
+) -> None:
     """Check that counters, frozen registers and traces add up; exit 1 where a law is broken.
 
     What went into a FIFO came out or is still in it; what a flow was granted is consumed or free; a
@@ -27,6 +33,7 @@ def run(capture: CaptureArgument, everything: AllOption = False, json: JsonOptio
       freezeframe check run.ff --all
       freezeframe check run.ff --json
     """
+    capture = salvaged(capture, salvage)
     from freezeframe.gui.cli.work.captures import card_folder, opened
 
     card = card_folder(capture)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.packets.recognise import is_packets
-from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, option
+from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, SalvageOption, option
 from freezeframe.gui.cli.reading import (
     ChannelOption,
     CutOption,
@@ -21,6 +21,7 @@ from freezeframe.gui.cli.reading import (
     WhereOption,
     is_one,
     refuse_missing,
+    salvaged,
 )
 
 OutputOption = Annotated[
@@ -53,6 +54,7 @@ def run(
     where: WhereOption = None,
     plugin: PluginOption = None,
     force: ForceOption = False,
+    salvage: SalvageOption = False,
     json: JsonOption = False,
 ) -> None:
     """Decode a logic-analyzer capture, the recording in a capture folder, or packets.
@@ -109,7 +111,8 @@ def run(
             show_packets(file, reading, output, plugin or (), json=json)
         return
     refuse_missing(file)
-    if file.is_dir() and not decoder:
+    file = salvaged(file, salvage)
+    if (file.is_dir() or file.suffix == ".zip") and not decoder:
         from freezeframe.gui.cli.work.captures import card_folder
 
         card = card_folder(file)

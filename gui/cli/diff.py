@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import JsonOption, argument
+from freezeframe.gui.cli.options import JsonOption, SalvageOption, argument
+from freezeframe.gui.cli.reading import salvaged
 
 FirstArgument = Annotated[Path, argument("A.ff", "Capture of run A, the good one.")]
 SecondArgument = Annotated[Path, argument("B.ff", "Capture of run B, the bad one.")]
@@ -26,6 +27,7 @@ def run(
     second: SecondArgument,
     everything: AllOption = False,
     fail_on_difference: FailOption = False,
+    salvage: SalvageOption = False,
     json: JsonOption = False,
 ) -> None:
     """Compare two captures: the first packet that differs, and what changed in the numbers.
@@ -42,7 +44,7 @@ def run(
     """
     from freezeframe.gui.cli.work.captures import opened_any
 
-    folders = opened_any(first), opened_any(second)
+    folders = opened_any(salvaged(first, salvage)), opened_any(salvaged(second, salvage))
     from freezeframe.gui.cli.work.diff import show_difference
 
     different = show_difference(*folders, everything=everything, json=json)

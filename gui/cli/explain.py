@@ -10,7 +10,8 @@ import typer
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import DevicesOption, JsonOption, argument
+from freezeframe.gui.cli.options import DevicesOption, JsonOption, SalvageOption, argument
+from freezeframe.gui.cli.reading import salvaged
 
 ExplainedArgument = Annotated[
     Path,
@@ -29,6 +30,7 @@ def run(
     capture: ExplainedArgument,
     device: DevicesOption = None,
     fail_on_findings: FailOption = False,
+    salvage: SalvageOption = False,
     json: JsonOption = False,
 ) -> None:
     """Say what went wrong, where and when, with the evidence.
@@ -53,6 +55,7 @@ def run(
         if fail_on_findings and broken:
             raise typer.Exit(EXIT_FINDINGS)
         return
+    capture = salvaged(capture, salvage)
     from freezeframe.gui.cli.work.captures import card_folder, opened
 
     card = card_folder(capture)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, option
+from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, SalvageOption, option
 from freezeframe.gui.cli.reading import (
     ChannelOption,
     CutOption,
@@ -17,6 +17,7 @@ from freezeframe.gui.cli.reading import (
     ThresholdOption,
     WhereOption,
     refuse_missing,
+    salvaged,
 )
 
 ToOption = Annotated[
@@ -57,6 +58,7 @@ def run(
     where: WhereOption = None,
     plugin: PluginOption = None,
     force: ForceOption = False,
+    salvage: SalvageOption = False,
     json: JsonOption = False,
 ) -> None:
     """Export a capture, or what decoders make of it, for another tool.
@@ -75,6 +77,7 @@ def run(
       freezeframe export phy.sr -d mdio --where 'op == write' --to csv -o writes.csv
     """
     refuse_missing(file)
+    file = salvaged(file, salvage)
     from freezeframe.gui.cli.work.export import export
 
     reading = Reading(max_samples, samplerate, format, channel, threshold, cut)

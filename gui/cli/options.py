@@ -39,6 +39,12 @@ LogOption = Annotated[
     Path | None,
     option("--log-accesses", "FILE", "Append a line for every register access to FILE."),
 ]
+SalvageOption = Annotated[
+    bool,
+    typer.Option(
+        "--salvage", help="Read a damaged capture all the same; what is damaged is a stated gap."
+    ),
+]
 PluginOption = Annotated[
     list[Path] | None,
     option("--plugin", "FILE", "Python file with decoders of your own; may be given again."),

@@ -13,8 +13,10 @@ from freezeframe.gui.cli.options import (
     DevicesOption,
     ForceOption,
     JsonOption,
+    SalvageOption,
     option,
 )
+from freezeframe.gui.cli.reading import salvaged
 from freezeframe.gui.places import refuse_evidence, refuse_taken
 
 _SUFFIXES = (".png", ".svg")
@@ -45,6 +47,7 @@ def run(
     theme: ThemeOption = "light",
     scale: ScaleOption = 1.0,
     force: ForceOption = False,
+    salvage: SalvageOption = False,
     json: JsonOption = False,
 ) -> None:
     """Draw what analyses measured: the pictures of the report, for a paper or a script.
@@ -60,6 +63,7 @@ def run(
       freezeframe plot fault.ff --what all --theme dark --scale 2 -o all.png
     """
     _check_place(output, force)
+    capture = salvaged(capture, salvage)
     from freezeframe.gui.cli.work.captures import opened_any
 
     folder = opened_any(capture, device)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,10 @@ from typing import Annotated
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import argument, option
+from freezeframe.gui.text import printable
 
 _MANIFEST = "manifest.json"  # of a capture folder, whole or not
+_salvage = code("freezeframe.capture.folder.salvage:salvage")
 _is_samples = code("freezeframe.capture.files.open:is_samples")  # numpy is loaded for it
 
 FileArgument = Annotated[
@@ -109,6 +112,21 @@ def is_one(files: Sequence[Path]) -> bool:
     if file.is_dir():
         return (file / _MANIFEST).is_file() or _is_samples(file)
     return file.exists() or not glob.has_magic(str(file))
+
+
+def salvaged(path: Path, salvage: bool) -> Path:
+    """Return where a capture is to be read from, and say what of it is damaged; the path itself unless asked.
+
+    Raises:
+        InputError: it is no capture, or nothing of it can be read.
+    """
+    if not salvage:
+        return path
+    refuse_missing(path)
+    place, damage = _salvage(path)
+    for each in damage:
+        print(f"freezeframe: {printable(path)}: left out: {printable(each.text)}", file=sys.stderr)
+    return place
 
 
 def refuse_missing(*paths: Path) -> None:

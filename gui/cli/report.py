@@ -9,7 +9,8 @@ import typer
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.packets.recognise import is_packets
-from freezeframe.gui.cli.options import ForceOption, JsonOption, argument
+from freezeframe.gui.cli.options import ForceOption, JsonOption, SalvageOption, argument
+from freezeframe.gui.cli.reading import salvaged
 
 ReportedArgument = Annotated[
     Path, argument("CAPTURE", "Capture folder (NAME.ff), or a file of packets: pcap, pcapng.")
@@ -29,6 +30,7 @@ def run(
     output: OutputOption = Path("report.html"),
     no_analyses: NoAnalysesOption = False,
     force: ForceOption = False,
+    salvage: SalvageOption = False,
     json: JsonOption = False,
 ) -> None:
     """Write the explanation of a capture as one HTML file that needs nothing else.
@@ -52,6 +54,7 @@ def run(
 
         save_packet_report(capture, output, force=force, json=json)
         return
+    capture = salvaged(capture, salvage)
     from freezeframe.gui.cli.work.captures import opened_any
 
     folder = opened_any(capture)

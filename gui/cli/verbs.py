@@ -71,6 +71,8 @@ VERBS: tuple[Verb, ...] = (
         _CAPTURE,
         "import_files",
     ),
+    Verb("verify", "List all damage of captures and recordings.", _CAPTURE),
+    Verb("bundle", "Pack a capture and its report into one file to mail.", _CAPTURE),
     Verb("export", "Write a capture or its events for another tool.", _CAPTURE),
     Verb("expect", "Hold decoded rows against a file of expectations.", _CAPTURE),
     Verb("decoders", "List the decoders with their channels and options.", _CAPTURE),

@@ -103,7 +103,12 @@ CASES: dict[str, tuple[str, Callable[[Path], object], tuple[str, ...], str]] = {
         *("a.sr", large, (*UART, "--max-samples", "1000000")),
         "holds at least 671088640 samples, more than the 1000000 allowed",
     ),
-    "member that lies about its size": ("a.sr", lying_size, UART, "logic-1-1: "),
+    "member that lies about its size": (
+        "a.sr",
+        lying_size,
+        UART,
+        "an archive that contradicts itself is not unpacked",
+    ),
     "unit size too small": (
         *("a.sr", nine_probes, UART, "probe9=p8 is not in the 8 bits of unitsize 1"),
     ),

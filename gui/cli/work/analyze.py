@@ -11,6 +11,7 @@ from freezeframe.analyzers.contract import Analysis
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.one_file import given
 from freezeframe.gui.cli.analysis_text import analysis_text
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.analysis_tables import write_tables
@@ -43,7 +44,7 @@ def analyze(
     if json:
         emit_json(
             {
-                "capture": str(folder.path),
+                "capture": str(given(folder.path)),
                 "analyses": [result.to_json() for result in results],
                 "tables": [str(path) for path in written],
             }
@@ -80,7 +81,7 @@ def list_analyses(folder: CaptureFolder | CardFolder | None, *, json: bool) -> N
         print(f"{name:<{width}}  {printable(summary)}")
     for name, why in registry.broken.items():
         print(f"{printable(name)} does not load: {printable(why)}")
-    place = "CAPTURE.ff" if folder is None else shell_path(str(folder.path))
+    place = "CAPTURE.ff" if folder is None else shell_path(str(given(folder.path)))
     print(f"\nRun some of them: freezeframe analyze {place} NAME...")
     print(f"Run all of them:  freezeframe analyze {place} {_ALL}")
 

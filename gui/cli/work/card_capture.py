@@ -11,6 +11,7 @@ from freezeframe.analyzers.card.laws import LawVerdict, check_laws
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.one_file import given
 from freezeframe.decoders.tap.tables import packet_tables, packet_text
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.explanation_text import bulleted, finding_text, printable_lines
@@ -97,7 +98,7 @@ def decode_card(
             if not json:
                 print(f"{printable(path)}: {printable(name)}, {plural(len(rows), 'row')}")
     if json:
-        print_json(folder.path, decoded)
+        print_json(given(folder.path), decoded)
     elif output is None:
         print_text(decoded, words=packet_text)
 
@@ -122,7 +123,7 @@ def _document(
         {"device": device.name, "card": _card(device), **explanation.to_json()}
         for device, explanation in explained
     ]
-    return {"capture": str(folder.path), "devices": documents, "lost": folder.lost}
+    return {"capture": str(given(folder.path)), "devices": documents, "lost": folder.lost}
 
 
 def _card(device: CardCapture) -> dict[str, str]:

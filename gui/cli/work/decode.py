@@ -11,6 +11,7 @@ from freezeframe.capture.code import code
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.decoders.blame import blamed
 from freezeframe.decoders.plugin import load_with_plugins
 from freezeframe.decoders.registry import Registry
@@ -102,7 +103,7 @@ def _still(
     registry: Registry,
 ) -> str:
     """Return which channels in use never change, for the end of the message that nothing came."""
-    if file.is_dir() and not is_samples(file):
+    if place_of(file).is_dir() and not is_samples(file):
         return ""
     still = _STILL_CHANNELS(replace(source, note=None).open(file, settings), specs, registry)
     return printable(f": {still}") if still else ""

@@ -10,6 +10,7 @@ from typing import Any
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.decoders.guess.candidate import Candidate
 from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.propose import Guess, guess
@@ -43,7 +44,7 @@ def propose(
     registry = load_with_plugins(plugins)
     if output is not None:
         raise InputError(f"-o {output}: without a decoder nothing is written; name one with -d")
-    if file.is_dir() and not is_samples(file):
+    if place_of(file).is_dir() and not is_samples(file):
         raise InputError(
             f"{file}: is the recording of a card: freezeframe decode {file} -d trace, or "
             f"freezeframe explain {file}"

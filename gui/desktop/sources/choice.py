@@ -6,6 +6,7 @@ from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.open import is_samples
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.desktop.sources.opened import SourceKind
 
@@ -31,7 +32,7 @@ def kind_of(what: str) -> SourceKind:
             return "packets"
         if is_samples(path):
             return "samples"
-        if path.is_dir():
+        if (path := place_of(path)).is_dir():
             if not (path / "manifest.json").is_file():
                 raise InputError(
                     f"{what}: is a directory, but not a capture folder: it has no manifest.json; "

@@ -292,15 +292,32 @@ def local_header_gone(path: Path) -> None:
 
 
 def patch(path: Path, name: str, **fields: int) -> None:
-    """Change what the directory says of a member (APPNOTE 4.3.12)."""
+    """Change what is said of a member, in the directory (APPNOTE 4.3.12) and in the header before it (4.3.7)."""
     places = {"flags": (8, "<H"), "crc": (16, "<I"), "packed": (20, "<I"), "size": (24, "<I")}
     raw = bytearray(path.read_bytes())
-    at = raw.rindex(name.encode()) - 46
+    at, local = raw.rindex(name.encode()) - 46, raw.index(name.encode()) - 30
     assert raw[at : at + 4] == b"PK\x01\x02"
+    assert raw[local : local + 4] == b"PK\x03\x04"
     for field, value in fields.items():
         offset, kind = places[field]
         struct.pack_into(kind, raw, at + offset, value)
+        struct.pack_into(kind, raw, local + offset - 2, value)
     path.write_bytes(raw)
+
+
+def test_an_archive_that_contradicts_itself_is_refused_before_anything_is_unpacked(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.sr"
+    with_metadata(metadata(["A"]), b"abc")(path)
+    raw = bytearray(path.read_bytes())
+    at = raw.rindex(b"logic-1-1") - 46
+    struct.pack_into("<I", raw, at + 24, 4)
+    path.write_bytes(raw)
+    with pytest.raises(
+        CaptureFormatError, match="unpack to 3 B there, and .* 4 B in the dir.*contra"
+    ):
+        read(path)
 
 
 DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
@@ -391,7 +408,7 @@ DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
         packed_data_garbled,
         "logic-1-1: .*; the file is damaged, copy it again",
     ),
-    ("packed size absurd", packed_size_absurd, "1073741824 B packed for 10 B"),
+    ("packed size absurd", packed_size_absurd, "begins inside of|1073741824 B packed for 10 B"),
     ("another method", unknown_method, "version is packed by method 12; 0 .* and 8"),
     ("encrypted", encrypted, "logic-1-1 is encrypted"),
     ("local header gone", local_header_gone, "no local header of logic-1-1"),

@@ -98,9 +98,11 @@ def test_the_manifest_has_the_sha_256_of_every_raw_file_and_of_itself(tmp_path: 
     for name, entry in manifest["raw"].items():
         data = (folder / name).read_bytes()
         said: dict[str, object] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-        if name.endswith(".rec"):  # 256 records of 9 B each
-            chunks = [data[at : at + 2304] for at in range(0, len(data), 2304)]
-            said["chunks"] = [hashlib.sha256(chunk).hexdigest() for chunk in chunks]
+        size_B = 2304  # 256 records of 9 B each
+        if not name.endswith(".rec"):
+            size_B = said["chunk_bytes"] = 512
+        chunks = [data[at : at + size_B] for at in range(0, len(data), size_B)]
+        said["chunks"] = [hashlib.sha256(chunk).hexdigest() for chunk in chunks]
         assert entry == said
     digest = manifest.pop("digest")
     canonical = json.dumps(manifest, sort_keys=True, separators=(",", ":")).encode()

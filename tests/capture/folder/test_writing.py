@@ -42,7 +42,7 @@ def test_a_full_disk_is_reported_with_what_was_needed_and_nothing_is_left(tiny_d
     with pytest.raises(InputError) as caught:
         write(tiny_disk / "x.ff", a_device(0), a_device(1), a_device(2))
     message = str(caught.value)
-    assert "x.ff: no space left: the capture needs 5" in message
+    assert "x.ff: no space left: the capture needs 6" in message
     assert "B are free; nothing was left behind" in message
     assert "the recording stays in the device" in message
     assert list(tiny_disk.iterdir()) == []

@@ -1,0 +1,100 @@
+"""``freezeframe verify``: each capture held against its hashes, and what is damaged listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
+from freezeframe.capture.folder.one_file import SUFFIX
+from freezeframe.capture.folder.salvage import examine_any
+from freezeframe.gui.cli.output import count_text, emit_json
+from freezeframe.gui.cli.reading import refuse_missing
+from freezeframe.gui.text import plural, printable
+
+
+def verify(evidence: Sequence[Path], *, json: bool) -> bool:
+    """Print what is damaged; return whether nothing is.
+
+    Raises:
+        InputError: a path names no capture and no folder with one.
+    """
+    refuse_missing(*evidence)
+    found = [_examined(path) for place in evidence for path in _all_in(place)]
+    if json:
+        emit_json({"evidence": found, "damaged": sum(bool(one["damage"]) for one in found)})
+    else:
+        for one in found:
+            print(_text(one))
+    return not any(one["damage"] for one in found)
+
+
+def _all_in(place: Path) -> Iterator[Path]:
+    """Give the captures that a path names: itself, or those in a folder."""
+    if not place.is_dir() or _is_one(place):
+        yield place
+        return
+    inside = sorted(path for path in place.rglob("*") if _is_one(path))
+    if not inside:
+        raise InputError(
+            f"{place}: neither a capture nor a folder with one; give NAME.ff, NAME{SUFFIX}, or a folder of them"
+        )
+    yield from inside
+
+
+def _is_one(path: Path) -> bool:
+    if path.name.startswith("."):
+        return False
+    if path.is_dir():
+        return any((path / name).is_file() for name in (MANIFEST, MANIFEST_COPY))
+    return path.name.endswith(SUFFIX)
+
+
+def _examined(path: Path) -> dict[str, Any]:
+    try:
+        examined = examine_any(path)
+    except CaptureFormatError as error:
+        if not _is_one(path):
+            raise
+        why = str(error).removeprefix(f"{path}: ")
+        return {"path": str(path), "readable": False, "damage": [_damage("", 0, 0, why)]}
+    damage = [
+        _damage(each.file, each.first_B, each.size_B, each.what, each.chunk, each.text)
+        for each in examined.damage
+    ]
+    return {
+        "path": str(path),
+        "readable": examined.manifest is not None,
+        "files": examined.files,
+        "bytes": examined.bytes,
+        "chunks": examined.chunks,
+        "damage": damage,
+    }
+
+
+def _damage(
+    file: str, first_B: int, size_B: int, what: str, chunk: int | None = None, text: str = ""
+) -> dict[str, Any]:
+    return {
+        "file": file,
+        "first_byte": first_B,
+        "bytes": size_B,
+        "chunk": chunk,
+        "what": what,
+        "text": text or what,
+    }
+
+
+def _text(one: dict[str, Any]) -> str:
+    name = printable(one["path"])
+    damage = one["damage"]
+    if not damage:
+        sizes = f"{plural(one['files'], 'file')}, {plural(one['chunks'], 'chunk')}, {count_text(one['bytes'])} B"
+        return f"{name}: whole: {sizes}"
+    head = f"{name}: damaged in {plural(len(damage), 'place')}"
+    if one["readable"]:
+        lost_B = sum(each["bytes"] for each in damage if each["file"].startswith("raw/"))
+        head += f"; {count_text(lost_B)} B of {count_text(one['bytes'])} B are lost, --salvage reads the rest"
+    return "\n".join([head, *(f"  {printable(each['text'])}" for each in damage)])

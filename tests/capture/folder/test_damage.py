@@ -1,0 +1,196 @@
+"""Evidence that survives: a flipped bit is found and named, and takes its chunk with it and nothing else."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.one_file import files_below, pack, place_of
+from freezeframe.capture.folder.salvage import examine_any, salvage
+from tests.campaign.bit_flips import flips
+from tests.gui.made_capture import made_capture
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_capture(tmp_path_factory.mktemp("whole") / "fault.ff").path
+
+
+@pytest.fixture
+def capture(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "fault.ff"))
+
+
+def flip(file: Path, at: int, bit: int = 0) -> None:
+    data = bytearray(file.read_bytes())
+    data[at] ^= 1 << bit
+    file.write_bytes(data)
+
+
+def test_an_untouched_capture_has_no_damage_and_is_read_where_it_is(capture: Path) -> None:
+    found = examine_any(capture)
+    assert (found.damage, found.files) == ([], 15)
+    assert salvage(capture) == (capture, [])
+
+
+def test_a_flipped_bit_is_named_and_only_its_chunk_is_a_gap(capture: Path) -> None:
+    before = CaptureFolder.open(capture).device("B").memories["rx_enq"].records.copy()
+    flip(capture / "raw/B.rx_enq.rec", 3000, 5)
+    with pytest.raises(CaptureFormatError, match=r"chunk 1 \(records 256..511\) of 2.*--salvage"):
+        CaptureFolder.open(capture)
+    place, damage = salvage(capture)
+    assert [each.text for each in damage] == [
+        "raw/B.rx_enq.rec: chunk 1, records 256..511, bytes 2304..4607: altered: bit 5 of byte 3000 is flipped"
+    ]
+    folder = CaptureFolder.open(place)
+    memory = folder.device("B").memories["rx_enq"]
+    assert memory.gaps == [(256, 256, "damaged in the capture since it was pulled")]
+    assert (memory.records[:256] == before[:256]).all()
+    assert folder.lost[-1] == f"damaged since it was pulled: {damage[0].text}"
+    assert folder.manifest["salvaged"]["damage"] == [damage[0].text]
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "manifest.copy.json"])
+def test_a_capture_has_its_manifest_twice(capture: Path, file: str) -> None:
+    flip(capture / file, 200, 6)
+    assert [each.text for each in examine_any(capture).damage] == [
+        f"{file}: bytes 200..200: altered: bit 6 is flipped"
+    ]
+    CaptureFolder.open(salvage(capture).place)
+
+
+def test_two_damaged_manifests_are_the_end(capture: Path) -> None:
+    for file in ("manifest.json", "manifest.copy.json"):
+        flip(capture / file, 200, 6)
+    assert examine_any(capture).manifest is None
+    with pytest.raises(CaptureFormatError, match="nothing says what the rest is"):
+        salvage(capture)
+
+
+def test_the_text_of_a_card_is_read_again_where_its_hash_says_which_bit_was_flipped(
+    capture: Path,
+) -> None:
+    card = next((capture / "cards").iterdir())
+    text = card.read_bytes()
+    flip(card, 1000, 3)
+    place = salvage(capture).place
+    assert (place / "cards" / card.name).read_bytes() == text
+
+
+def test_registers_of_a_damaged_chunk_are_not_read_and_the_others_are(capture: Path) -> None:
+    before = dict(CaptureFolder.open(capture).device("A").registers)
+    flip(capture / "raw/A.registers.bin", 12, 7)  # the second register of chunk 0
+    after = dict(CaptureFolder.open(salvage(capture).place).device("A").registers)
+    gone = set(before) - set(after)
+    assert gone == set(list(before)[:64])
+    assert {at: before[at] for at in after} == after
+
+
+def test_a_missing_a_cut_and_an_extra_file_are_told_apart(capture: Path) -> None:
+    (capture / "raw/A.tx_enq.rec").unlink()
+    cut = capture / "raw/A.tx_deq.rec"
+    cut.write_bytes(cut.read_bytes()[:3000])
+    (capture / "raw/more.txt").write_text("x")
+    assert [each.text for each in examine_any(capture).damage] == [
+        "raw/A.tx_deq.rec: chunk 1, records 256..511, bytes 2304..4607: missing: the file was cut",
+        "raw/A.tx_enq.rec: bytes 0..4607: missing",
+        "raw/more.txt: is not in the manifest; only what was recorded belongs here",
+    ]
+    memories = CaptureFolder.open(salvage(capture).place).device("A").memories
+    assert memories["tx_enq"].verified_chunks(256) == (0, 2)
+    assert memories["tx_deq"].verified_chunks(256) == (1, 2)
+
+
+@pytest.fixture
+def mailed(capture: Path) -> Path:
+    path = capture.with_name("fault.ff.zip")
+    path.write_bytes(pack(files_below(capture, "fault.ff")))
+    return path
+
+
+def test_one_file_is_read_like_the_folder_and_by_any_unzip(capture: Path, mailed: Path) -> None:
+    assert CaptureFolder.open(mailed).manifest == CaptureFolder.open(capture).manifest
+    subprocess.run(["unzip", "-tq", mailed], check=True, stdout=subprocess.DEVNULL)
+    assert pack(files_below(capture, "fault.ff")) == mailed.read_bytes()
+
+
+def test_an_archive_of_another_program_is_read_as_well(capture: Path) -> None:
+    path = capture.with_name("other.zip")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files_below(capture, "x/fault.ff").items():
+            archive.writestr(name, data)
+    assert len(CaptureFolder.open(path).devices) == 2
+    assert examine_any(path).damage == []
+
+
+def _lying(capture: Path, how: str) -> bytes:
+    """Return an archive that is hostile in one way."""
+    files = files_below(capture, "fault.ff")
+    data = bytearray(pack(files))
+    first = len(next(iter(files.values())))
+    directory = data.index(b"PK\x01\x02")
+    match how:
+        case "overlap":  # the second entry of the directory points at the first member
+            second = data.index(b"PK\x01\x02", directory + 1)
+            name = len("fault.ff/manifest.copy.json")
+            data[second + 42 : second + 46] = data[directory + 42 : directory + 46]
+            assert data[second + 46 : second + 46 + name].startswith(b"fault.ff/manifest")
+        case "contradicts":  # the directory says that the first member is one byte longer
+            data[directory + 20 : directory + 24] = (first + 1).to_bytes(4, "little")
+        case "outside":
+            return pack({"fault.ff/manifest.json": b"{}", "fault.ff/../../x": b""})
+        case "promises":  # 2 TiB in all
+            files = {f"fault.ff/{n}": b"" for n in range(600)} | {"fault.ff/manifest.json": b"{}"}
+            data = bytearray(pack(files))
+            at = 0
+            while (at := data.find(b"PK\x01\x02", at + 1)) > 0:
+                data[at + 24 : at + 28] = (0xFFFFFFF0).to_bytes(4, "little")
+            at = -1
+            while (at := data.find(b"PK\x03\x04", at + 1)) >= 0:
+                data[at + 22 : at + 26] = (0xFFFFFFF0).to_bytes(4, "little")
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("overlap", "has another name there|begins inside of"),
+        ("contradicts", "contradicts itself is not unpacked"),
+        ("outside", "no name inside of a folder"),
+        ("promises", "at most 100000 files of 68719476736 B are unpacked"),
+    ],
+)
+def test_a_hostile_archive_is_refused_before_anything_is_unpacked(
+    capture: Path, how: str, why: str
+) -> None:
+    path = capture.with_name(f"{how}.ff.zip")
+    path.write_bytes(_lying(capture, how))
+    with pytest.raises(InputError, match=why):
+        place_of(path)
+
+
+def test_members_that_stand_twice_are_refused(capture: Path) -> None:
+    path = capture.with_name("twice.ff.zip")
+    with zipfile.ZipFile(path, "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        for _ in range(2):
+            archive.writestr("fault.ff/manifest.json", b"{}")
+    with pytest.raises(CaptureFormatError, match="stands twice in the archive"):
+        place_of(path)
+
+
+def test_single_bit_flips_are_all_found_and_the_rest_is_read(capture: Path, mailed: Path) -> None:
+    results = list(flips([capture, mailed], 40, seed=1))
+    assert [r for r in results if not (r.found and r.read)] == []
+
+
+@pytest.mark.parametrize("name", ["v1_0.zip", "v1_1.zip"])
+def test_a_capture_of_an_older_version_has_no_copy_of_its_manifest_to_miss(name: str) -> None:
+    found = examine_any(Path(__file__).with_name("golden") / name)
+    assert found.damage == []
+    assert found.chunks >= found.files > 3
