@@ -315,7 +315,7 @@ def test_an_archive_that_contradicts_itself_is_refused_before_anything_is_unpack
     struct.pack_into("<I", raw, at + 24, 4)
     path.write_bytes(raw)
     with pytest.raises(
-        CaptureFormatError, match="unpack to 3 B there, and .* 4 B in the dir.*contra"
+        CaptureFormatError, match=r"unpack to 3 B there, and .* 4 B in the dir.*contra"
     ):
         read(path)
 
