@@ -1,24 +1,18 @@
-"""Profiles: the numbers that make one adapter out of the emulator's stages, read from TOML and checked.
-
-A profile is found by name in ``emulator/profiles`` or given as the path of a ``.toml`` file.
-"""
+"""Profiles of cards down to their cycles: the numbers that make one card out of the emulator's parts, checked."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.errors import InputError
+from freezeframe.emulator.profile_files import profile_file, profile_names
 
 DESCRIPTOR_WORDS = 4
 """32-bit words of a descriptor."""
 
-_MOST_BASES = 4
-_FOLDER = Path(__file__).parent / "profiles"
 _POWERS_OF_TWO = ("trace.tap_depth", "trace.event_depth", "trace.event_fifo")
 
 
@@ -117,48 +111,20 @@ _RANGES: dict[str, tuple[int, int]] = {k: m["within"] for k, m in _KEYS.items() 
 _TEXTS: dict[str, tuple[str, ...]] = {k: m["among"] for k, m in _KEYS.items() if "among" in m}
 
 
-def profile_names() -> list[str]:
-    """Return the names of the profiles that come with the emulator."""
-    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
-
-
 def load_profile(name: str) -> Profile:
-    """Read a profile by its name, or from a path that ends in ``.toml``.
+    """Read the profile of a card down to its cycles, by its name or from a path that ends in ``.toml``.
 
     Raises:
         InputError: no such profile, not TOML, an unknown or missing key, a value out of range, or values that
             contradict each other; the message names file, key, value and what is allowed.
     """
-    path, raw = _read(name)
-    chain = [raw]
-    while (base := chain[-1].pop("extends", None)) is not None:
-        if not isinstance(base, str) or len(chain) > _MOST_BASES:
-            raise InputError(
-                f"profile {path.stem}: extends = {base!r}; it must name another profile, "
-                f"at most {_MOST_BASES} one behind the other"
-            )
-        chain.append(_read(base)[1])
-    merged: dict[str, Any] = {}
-    for table in reversed(chain):
-        for key, value in table.items():
-            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-            merged[key] = merged[key] | value if both else value
-    return _checked(path.stem, merged)
-
-
-def _read(name: str) -> tuple[Path, dict[str, Any]]:
-    path = Path(name) if name.endswith(".toml") else _FOLDER / f"{name}.toml"
-    try:
-        return path, tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        known = ", ".join(profile_names())
+    file = profile_file(name)
+    if file.by_stages:
         raise InputError(
-            f"profile {name!r} does not exist; there are {known}, or give the path of a .toml file"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"profile {name!r} cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"profile {name!r} is not valid TOML: {error}") from error
+            f"profile {name} describes an adapter by its stages, for 'freezeframe what-if {name}'; "
+            f"the emulated pair needs one of {', '.join(profile_names())}"
+        )
+    return _checked(file.name, file.said)
 
 
 def _checked(name: str, raw: dict[str, Any]) -> Profile:

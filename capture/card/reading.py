@@ -5,11 +5,11 @@ from __future__ import annotations
 import codecs
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import fields
@@ -28,6 +28,9 @@ _UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`(?: - at `([^`]*)
 _MISSING = re.compile(r"Object missing required field `([^`]*)`(?: - at `([^`]*)`)?")
 _AT = re.compile(r".* - at (`key` in )?`([^`]*)`$")
 _STEP = re.compile(r"\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]")
+
+
+Tables = TypeVar("Tables", bound=Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,21 @@ def parse_card(text: str, name: str = "card") -> CardFile:
     Raises:
         CardError: as `read_card`.
     """
+    said = parse_toml(text, name)
+    card, problems = checked(said, CardFile, problems_of)
+    if card is None:
+        raise CardError(told(problems, name, key_lines(text)))
+    return card
+
+
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """Return what a text of TOML says.
+
+    Raises:
+        CardError: it is no TOML; the message begins with ``name:line``.
+    """
     try:
-        said = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CardError(
             f"{name}:{_toml_line(str(error), text)}: {_toml_words(str(error))}"
@@ -101,29 +117,43 @@ def parse_card(text: str, name: str = "card") -> CardFile:
         ) from None
     except RecursionError:
         raise CardError(f"{name}: arrays or tables stand too deep in each other") from None
-    problems = list(_shape_problems(said))
-    if not problems:
-        card = convert(said, CardFile)
-        problems = [Problem(path, what) for path, what in problems_of(card)]
-        if not problems:
-            return card
-    lines = key_lines(text)
+
+
+def checked(
+    said: Mapping[str, Any],
+    kind: type[Tables],
+    problems_of: Callable[[Tables], Iterable[tuple[tuple[str | int, ...], str]]],
+) -> tuple[Tables | None, list[Problem]]:
+    """Return what was said as a structure, or None and all that is wrong with it.
+
+    ``problems_of`` looks at what is right key by key, and gives what contradicts itself: path and text.
+    """
+    problems = list(_shape_problems(said, kind))
+    if problems:
+        return None, problems
+    tables = convert(said, kind)
+    problems = [Problem(path, what) for path, what in problems_of(tables)]
+    return (None if problems else tables), problems
+
+
+def told(problems: Iterable[Problem], name: str, lines: Mapping[tuple[str | int, ...], int]) -> str:
+    """Return problems as lines ``name:line: text`` in the order of the file, the first 20 of them."""
     found = sorted({(_line(lines, problem.path), problem.text) for problem in problems})
     more = [f"{name}: and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-    raise CardError("\n".join([f"{name}:{line}: {what}" for line, what in found[:_SHOWN]] + more))
+    return "\n".join([f"{name}:{line}: {what}" for line, what in found[:_SHOWN]] + more)
 
 
-def _shape_problems(said: Mapping[str, Any]) -> Iterator[Problem]:
+def _shape_problems(said: Mapping[str, Any], whole: type[Struct]) -> Iterator[Problem]:
     """Check each table by itself, so that one wrong table does not hide the others."""
-    kinds = get_type_hints(CardFile, include_extras=True)
-    known = {field.encode_name: field for field in fields(CardFile)}
+    kinds = get_type_hints(whole, include_extras=True)
+    known = {field.encode_name: field for field in fields(whole)}
     for name in said:
         if name not in known:
-            yield _problem((), CardFile, f"Object contains unknown field `{name}`")
+            yield _problem((), whole, f"Object contains unknown field `{name}`")
     for name, field in known.items():
         if field.required and name not in said:
-            yield _problem((), CardFile, f"Object missing required field `{name}`")
-    for field in fields(CardFile):
+            yield _problem((), whole, f"Object missing required field `{name}`")
+    for field in fields(whole):
         if field.encode_name not in said:
             continue
         table = said[field.encode_name]

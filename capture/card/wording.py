@@ -58,6 +58,8 @@ def _wanted(kind: Any, limits: tuple[Meta, ...]) -> Iterator[str]:
         yield "true or false"
     elif kind is int:
         yield _number(limits)
+    elif kind is float:
+        yield _number(limits).replace("whole number", "number")
     elif kind is str:
         yield _text(limits)
     elif origin is list:

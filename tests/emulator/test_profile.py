@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from freezeframe.capture.errors import InputError
-from freezeframe.emulator.profile import load_profile, profile_names
+from freezeframe.emulator.profile import load_profile
+from freezeframe.emulator.profile_files import profile_names
 
 FORTH = Path(__file__).parents[2] / "emulator" / "profiles" / "forth.toml"
 
@@ -70,7 +71,7 @@ def test_forth_holds_the_numbers_of_the_paper() -> None:
             r"must be 1\.\.64 whole chunks of 300 records",
         ),
         ("[clocks]", "clocks = 3\n[x]", r"unknown key 'clocks'; keys stand in the sections"),
-        ("[clocks]", "[clocks", r"is not valid TOML"),
+        ("[clocks]", "[clocks", r"mine\.toml:\d+: no TOML"),
     ],
 )
 def test_a_mistake_is_named_with_what_is_allowed(
@@ -85,7 +86,7 @@ def test_a_mistake_is_named_with_what_is_allowed(
 
 
 def test_a_profile_that_does_not_exist_names_those_that_do() -> None:
-    with pytest.raises(InputError, match="profile 'fourth' does not exist; there are forth"):
+    with pytest.raises(InputError, match=r"profile 'fourth' does not exist; there are .*forth"):
         load_profile("fourth")
 
 
@@ -110,7 +111,10 @@ def test_a_profile_takes_what_it_does_not_give_from_the_one_it_extends(tmp_path:
     ("text", "says"),
     [
         ("extends = 3", r"extends = 3; it must name another profile, at most 4"),
-        ('extends = "nowhere"', r"profile 'nowhere' does not exist; there are forth, forth-coarse"),
+        (
+            'extends = "nowhere"',
+            r"profile 'nowhere' does not exist; there are .*forth, forth-coarse",
+        ),
         ('extends = "SELF"', r"it must name another profile, at most 4 one behind the other"),
         (
             'extends = "forth"\n[bus]\nwrite_cycles = 0',

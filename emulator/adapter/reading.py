@@ -1,0 +1,157 @@
+"""Reading of profiles of stages: formulas, settings of the command line, every mistake with its file, line and key."""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from freezeframe.capture.card.reading import CardError, checked
+from freezeframe.capture.errors import InputError
+from freezeframe.emulator.adapter.deadlock import deadlocks
+from freezeframe.emulator.adapter.formula import evaluated
+from freezeframe.emulator.adapter.references import problems_of
+from freezeframe.emulator.adapter.tables import PARAMETER, Adapter
+from freezeframe.emulator.profile_files import ProfileFile, profile_file, profile_names
+
+Where = tuple[str | int, ...]
+_SHOWN = 20
+
+
+class ProfileError(CardError):
+    """A profile that cannot be used; each problem is a line of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """An adapter as a profile describes it, checked, and the file it comes from."""
+
+    file: ProfileFile
+    adapter: Adapter
+
+
+def load_adapter(name: str, settings: Mapping[str, Any] | None = None) -> Described:
+    """Read a profile of stages, by its name or from a path that ends in ``.toml``.
+
+    Args:
+        settings: values in place of the profile's, by ``table.name.key``, or by the name of a parameter.
+    Raises:
+        InputError: no such profile, or what it says is wrong: a line for each, with file, line and key.
+    """
+    file = profile_file(name)
+    if not file.by_stages:
+        raise InputError(
+            f"profile {name} is a card down to its cycles; one of stages has [stage.NAME]: "
+            + ", ".join(profile_names(by_stages=True))
+        )
+    return described(file, settings or {})
+
+
+def described(file: ProfileFile, settings: Mapping[str, Any]) -> Described:
+    """Return what a file describes with some of its values set.
+
+    Raises:
+        InputError: as `load_adapter`.
+    """
+    said = copy.deepcopy(file.said)
+    problems: list[tuple[Where, str]] = []
+    set_here = {_place_of(said, key): key for key in settings}
+    for path, key in set_here.items():
+        _put(said, path, key, settings[key])
+    numbers: dict[str, float] = {}
+    parameters = said.pop("parameter", {})
+    problems += _evaluate(parameters, numbers, ("parameter",), own=True)
+    problems += _parameters(parameters)
+    for table in ("resource", "pool", "stage", "flow", "run"):
+        problems += _evaluate(said.get(table), numbers, (table,))
+    if not problems:
+        adapter, found = checked(said, Adapter, _contradictions)
+        problems = [(problem.path, problem.text) for problem in found]
+        if adapter is not None:
+            return Described(file, adapter)
+    raise ProfileError("\n".join(_lines(file, set_here, problems)))
+
+
+def _contradictions(adapter: Adapter) -> Iterator[tuple[Where, str]]:
+    wrong = list(problems_of(adapter))
+    yield from wrong
+    if not wrong:
+        yield from deadlocks(adapter)
+
+
+def _parameters(table: Any) -> Iterator[tuple[Where, str]]:
+    if not isinstance(table, dict):
+        yield ("parameter",), f"parameter: {table!r} is not a table of numbers"
+        return
+    for name, value in table.items():
+        if not re.fullmatch(PARAMETER, name):
+            what = "a name is letters, digits and _, a letter first, at most 32"
+            yield ("parameter", name), f"parameter {name!r}: {what}"
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+        ):
+            yield ("parameter", name), f"parameter.{name}: {value!r} is not a number"
+
+
+def _place_of(said: Mapping[str, Any], key: str) -> Where:
+    """Return the path of a key of the command line; a bare name is a parameter's, or one of [run]."""
+    if "." in key:
+        return tuple(key.split("."))
+    if key in said.get("parameter", {}):
+        return ("parameter", key)
+    if key in ("messages", "seed"):
+        return ("run", key)
+    known = [*said.get("parameter", {}), "messages", "seed"]
+    near = get_close_matches(key, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    raise InputError(f"--set {key}: there is no such parameter; {hint} (or give table.name.key)")
+
+
+def _put(said: dict[str, Any], path: Where, key: str, value: Any) -> None:
+    table = said
+    for step in path[:-1]:
+        if step == "run" and "run" not in said:
+            said["run"] = {}
+        inner = table.get(str(step))
+        if not isinstance(inner, dict):
+            near = get_close_matches(str(step), list(table), n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(table)}"
+            raise InputError(f"--set {key}: there is no table {step!r}; {hint}")
+        table = inner
+    table[str(path[-1])] = value
+
+
+def _evaluate(
+    table: Any, parameters: dict[str, float], path: Where, *, own: bool = False
+) -> Iterator[tuple[Where, str]]:
+    """Put what formulas come to in their places; with ``own`` each value is a parameter of those behind it."""
+    if not isinstance(table, dict):
+        return
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _evaluate(value, parameters, (*path, key))
+        elif isinstance(value, str) and value.startswith("="):
+            try:
+                table[key] = evaluated(value[1:], parameters)
+            except ValueError as error:
+                yield (*path, key), f"{'.'.join(map(str, (*path, key)))}: {error}"
+        if own and isinstance(table[key], (int, float)):
+            parameters[key] = table[key]
+
+
+def _lines(
+    file: ProfileFile, set_here: Mapping[Where, str], problems: list[tuple[Where, str]]
+) -> list[str]:
+    lines = [
+        f"--set {set_here[path]}: {text}" if path in set_here else f"{file.place(path)}: {text}"
+        for path, text in problems
+    ]
+    lines = list(dict.fromkeys(lines))
+    more = [f"{file.name}: and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return lines[:_SHOWN] + more
