@@ -167,15 +167,15 @@ def test_chunks_and_pipes_of_any_size_give_the_same_packets() -> None:
     sent = [
         (T_NS + 1000 * n, chance.randbytes(chance.choice((0, 60, 1500, 9000)))) for n in range(400)
     ]
-    data = build.pcap(sent)
-    ng = (
-        build.ng_section()
-        + build.ng_interface()
-        + b"".join(build.ng_packet(t_ns // 1000, each) for t_ns, each in sent)
-    )
-    whole = packets(opened(data))
-    assert [row[1] for row in whole] == [each for _, each in sent]
-    for most, chunk_B in ((1, 1 << 20), (7001, 600_000), (1 << 30, 700_001)):
+    for most, chunk_B, count in ((1, 1 << 20, 20), (7001, 600_000, 400), (1 << 30, 700_001, 400)):
+        data = build.pcap(sent[:count])
+        ng = (
+            build.ng_section()
+            + build.ng_interface()
+            + b"".join(build.ng_packet(t_ns // 1000, each) for t_ns, each in sent[:count])
+        )
+        whole = packets(opened(data))
+        assert [row[1] for row in whole] == [each for _, each in sent[:count]]
         assert packets(opened(data, chunk_B, most)) == whole
         assert packets(opened(ng, chunk_B, most)) == whole
 
