@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from freezeframe.capture.card.tables import Name
 
@@ -23,7 +23,7 @@ Octets = Annotated[int, Meta(ge=0, le=1 << 40)]
 Doc = Annotated[str, Meta(max_length=200)]
 
 
-class _Table(Struct, forbid_unknown_fields=True, frozen=True):
+class _Table(Struct, forbid_unknown_fields=True):
     """A table in which a key that is not declared is an error."""
 
 
@@ -150,4 +150,4 @@ class Adapter(_Table):
     pool: dict[Name, Pool] = {}
     stage: dict[Name, Stage] = {}
     flow: Annotated[dict[Name, Flow], Meta(max_length=4096)] = {}
-    run: Run = Run()
+    run: Run = field(default_factory=Run)

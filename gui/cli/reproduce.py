@@ -1,4 +1,4 @@
-"""``freezeframe reproduce``: a paper's numbers, measured from captures of the emulated card."""
+"""``freezeframe reproduce``: a paper's numbers beside ours."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ import typer
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import ForceOption, JsonOption, argument, option
 
-PaperArgument = Annotated[str, argument("PAPER", "Whose numbers: forth, or iwarp.")]
+PaperArgument = Annotated[
+    str, argument("PAPER", "Whose numbers: forth, sci, end, acenic, iwarp, or all.")
+]
 OutputOption = Annotated[
     Path | None,
     option("--output", "DIR", "Keep the captures here; without it they are deleted.", short="-o"),
+]
+MarkdownOption = Annotated[
+    bool, typer.Option("--markdown", help="Print a table of Markdown: sci, end, acenic.")
 ]
 FailOption = Annotated[
     bool, typer.Option("--fail-on-difference", help="Exit with 1 when a number does not come out.")
@@ -26,12 +31,17 @@ def run(
     output: OutputOption = None,
     force: ForceOption = False,
     fail_on_difference: FailOption = False,
+    markdown: MarkdownOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure a paper's numbers on the emulated card and print them beside the paper's.
+    """Measure a paper's numbers and print them beside the paper's.
 
-    The card runs in a process of its own, once for each experiment; each recording is frozen, pulled
+    'forth': the emulated card runs in a process of its own, once for each experiment; each recording is frozen, pulled
     over UDP and measured by an analysis from the capture. What does not come out is said.
+
+    'sci', 'end' and 'acenic' are simulated from profiles of stages (see 'freezeframe what-if list'); each
+    row says whether the number emerges, is read back from a parameter, is a fit, or is a contradiction of
+    the paper with itself.
 
     'iwarp' needs no card: our stack and bare TCP speak over loopback in turns, and the ratios of the two
     stand beside the paper's. Rows with a hardware peer say that there is none.
@@ -41,10 +51,11 @@ def run(
       freezeframe reproduce forth
       freezeframe reproduce forth -o captures
       freezeframe reproduce forth --json
-      freezeframe reproduce iwarp
+      freezeframe reproduce end
+      freezeframe reproduce all --json
     """
     from freezeframe.gui.cli.work.reproduce import reproduce
 
-    all_come_out = reproduce(paper, output, force=force, json=json)
+    all_come_out = reproduce(paper, output, force=force, json=json, markdown=markdown)
     if fail_on_difference and not all_come_out:
         raise typer.Exit(EXIT_FINDINGS)

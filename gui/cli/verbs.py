@@ -35,7 +35,7 @@ _PROTOCOL = "A protocol"
 
 VERBS: tuple[Verb, ...] = (
     Verb("demo", "Inject a fault into an emulated card, catch it, explain it.", _START),
-    Verb("reproduce", "Measure a paper's numbers on the emulated card.", _START),
+    Verb("reproduce", "Measure a paper's numbers, beside the paper's.", _START),
     Verb("what-if", "Change a described adapter and see what that buys.", _START),
     Verb("targets", "List the ways to reach a card, or the devices behind one.", _START),
     Verb("emulate", "Run the emulated pair of cards as an Etherbone server.", _START),

@@ -131,11 +131,14 @@ def test_every_quantity_needs_experiments_that_there_are() -> None:
 
 
 def test_another_paper_is_refused() -> None:
-    done = run_inside("reproduce", "sci")
+    done = run_inside("reproduce", "rocket")
     assert (done.code, done.err) == (
         2,
-        "freezeframe: there is no paper 'sci' to reproduce; there are forth and iwarp\n",
+        "freezeframe: there is no paper 'rocket' to reproduce; there are forth, sci, end, acenic, iwarp, "
+        "and all\n",
     )
+    assert "no captures to keep" in run_inside("reproduce", "end", "-o", "x").err
+    assert "--markdown: for sci, end, acenic" in run_inside("reproduce", "forth", "--markdown").err
 
 
 def test_captures_of_an_earlier_run_are_not_replaced_unasked(tmp_path: Path) -> None:

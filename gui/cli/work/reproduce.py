@@ -1,4 +1,4 @@
-"""``freezeframe reproduce``: experiments run one after the other, and numbers printed beside the paper's."""
+"""``freezeframe reproduce``: numbers of papers beside ours, from captures, from profiles of stages, or live."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.errors import FreezeframeError, InputError
+from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import emit_json, progress_bar, table
+from freezeframe.gui.cli.work import reproduction_acenic as acenic
+from freezeframe.gui.cli.work import reproduction_end as end
+from freezeframe.gui.cli.work import reproduction_sci as sci
 from freezeframe.gui.cli.work.reproduction import (
     Experiment,
     Outcome,
@@ -21,24 +25,83 @@ from freezeframe.gui.cli.work.reproduction import (
 )
 from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
 from freezeframe.gui.cli.work.reproduction_iwarp import reproduce_iwarp
+from freezeframe.gui.cli.work.reproduction_stages import (
+    Bench,
+    judge_row,
+    rows_markdown,
+    rows_text,
+    tally,
+)
 from freezeframe.gui.places import is_capture, refuse_evidence
 from freezeframe.gui.text import plural, printable
 
+_STAGES = {"sci": sci.ROWS, "end": end.ROWS, "acenic": acenic.ROWS}
+_PAPERS = ("forth", *_STAGES, "iwarp")
 
-def reproduce(paper: str, output: Path | None, *, force: bool, json: bool) -> bool:
-    """Measure a paper's numbers and print them; return whether all come out.
+
+def reproduce(
+    paper: str, output: Path | None, *, force: bool, json: bool, markdown: bool = False
+) -> bool:
+    """Measure the numbers of a paper, or of all, and print them; return whether all come out.
 
     Raises:
         InputError: there is no such paper, or the captures cannot be written there.
     """
-    if paper == "iwarp":
-        if output is not None:
-            raise InputError("-o: iwarp is measured live, there are no captures to keep")
-        return reproduce_iwarp(json=json)
-    if paper != "forth":
-        raise InputError(f"there is no paper {paper!r} to reproduce; there are forth and iwarp")
+    if paper not in (*_PAPERS, "all"):
+        raise InputError(
+            f"there is no paper {paper!r} to reproduce; there are {', '.join(_PAPERS)}, and all"
+        )
+    if output is not None and paper == "iwarp":
+        raise InputError("-o: iwarp is measured live, there are no captures to keep")
+    if output is not None and paper in _STAGES:
+        raise InputError(f"-o: {paper} is simulated from a profile, there are no captures to keep")
+    if markdown and paper not in _STAGES:
+        raise InputError(
+            f"--markdown: for {', '.join(_STAGES)}, whose numbers are the same every time"
+        )
     if output is not None:
         _check_place(output, EXPERIMENTS, force)
+    documents: list[dict[str, Any]] = []
+    fine = True
+    for name in _PAPERS if paper == "all" else (paper,):
+        if paper == "all" and not json:
+            print(f"{name}\n")
+        if name == "forth":
+            document, came = _forth(output, show=not json)
+        elif name == "iwarp":
+            document, came = reproduce_iwarp(show=not json)
+        else:
+            document, came = _stages(name, show=not json, markdown=markdown)
+        documents.append(document)
+        fine = fine and came
+        if paper == "all" and not json:
+            print()
+    if json:
+        emit_json({"papers": documents} if paper == "all" else documents[0])
+    return fine
+
+
+def _stages(name: str, *, show: bool, markdown: bool) -> tuple[dict[str, Any], bool]:
+    """Run the profiles of a paper; return its rows as a document, and whether all agree that can."""
+    bench = Bench()
+    rows = _STAGES[name]
+    with compile_notice(), progress_bar(name, "numbers") as update:
+        judged = []
+        for done, row in enumerate(rows):
+            update(done, len(rows), row.label)
+            judged.append(judge_row(row, bench))
+    if show:
+        print(rows_markdown(judged) if markdown else rows_text(judged))
+    document = {
+        "paper": name,
+        "quantities": [one.to_json() for one in judged],
+        "tally": tally(judged),
+    }
+    return document, all(one.agrees is not False for one in judged)
+
+
+def _forth(output: Path | None, *, show: bool) -> tuple[dict[str, Any], bool]:
+    """Measure the FORTH paper's numbers from captures; return a document, and whether all come out."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="freezeframe-reproduce-") as hidden:
         folder = Path(hidden)
@@ -47,13 +110,12 @@ def reproduce(paper: str, output: Path | None, *, force: bool, json: bool) -> bo
             folder = output
         runs, failed = _run_all(EXPERIMENTS, folder)
         outcomes = [judge(quantity, runs, failed) for quantity in QUANTITIES]
-    if json:
-        emit_json(_document(paper, outcomes, EXPERIMENTS))
-    else:
+    if show:
         _print(outcomes, failed, time.monotonic() - started)
         if output is not None:
             print(f"\nThe captures are in {printable(output)}.")
-    return all(outcome.comes_out for outcome in outcomes)
+    document = _document("forth", outcomes, EXPERIMENTS)
+    return document, all(outcome.comes_out for outcome in outcomes)
 
 
 def _check_place(output: Path, experiments: Sequence[Experiment], force: bool) -> None:
@@ -97,11 +159,12 @@ def _print(outcomes: Sequence[Outcome], failed: dict[str, str], took_s: float) -
                 _paper(q),
                 "-" if m is None else f"{_number(m.value)}{_around(m.uncertainty)} {q.unit}",
                 _difference(outcome),
+                q.kind,
                 "" if outcome.comes_out else "<-",
                 q.how,
             )
         )
-    headers = ("quantity", "paper", "ours", "difference", "", "how measured")
+    headers = ("quantity", "paper", "ours", "difference", "kind", "", "how measured")
     print(table(headers, rows, right=(1, 2, 3)))
     missed = [outcome for outcome in outcomes if not outcome.comes_out]
     came = len(outcomes) - len(missed)

@@ -98,6 +98,7 @@ class Quantity:
         experiments: names of those whose captures it needs.
         measure: computes it.
         about: the paper says "about", "on the order of", "up to".
+        kind: emerges, read back, fit, contradiction: see `reproduction_stages`.
     """
 
     key: str
@@ -109,6 +110,7 @@ class Quantity:
     measure: Measure
     tolerance: float = 2.0
     about: str = ""
+    kind: str = "emerges"
 
     @property
     def difference_unit(self) -> str:
@@ -134,6 +136,7 @@ class Outcome:
         return {
             "quantity": q.key,
             "label": q.label,
+            "kind": q.kind,
             "unit": q.unit,
             "paper": low if low == high else [low, high],
             "paper_says": q.about,

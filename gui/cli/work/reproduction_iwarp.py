@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from freezeframe.gui.cli.output import emit_json, progress_bar, table
+from freezeframe.gui.cli.output import progress_bar, table
 from freezeframe.gui.cli.work.iwarp_compare import (
     GATHER,
     OFF,
@@ -111,8 +111,10 @@ class Result(NamedTuple):
     comes_out: bool | None
 
 
-def reproduce_iwarp(*, json: bool) -> bool:
-    """Measure, print the ratios beside the paper's, and return whether all that can be compared come out.
+def reproduce_iwarp(*, show: bool) -> tuple[dict[str, Any], bool]:
+    """Measure; return the ratios beside the paper's as a document, and whether all that can be compared come out.
+
+    ``show`` prints them as a table.
 
     Raises:
         TargetError: the other end cannot be started.
@@ -120,11 +122,9 @@ def reproduce_iwarp(*, json: bool) -> bool:
     started = time.monotonic()
     runs = _measure()
     results = [_result(row, runs) for row in ROWS]
-    if json:
-        emit_json(_document(results, runs))
-    else:
+    if show:
         _print(results, runs, time.monotonic() - started)
-    return all(result.comes_out is not False for result in results)
+    return _document(results, runs), all(result.comes_out is not False for result in results)
 
 
 def _measure() -> dict[str, Found]:

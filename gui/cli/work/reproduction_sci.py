@@ -1,0 +1,54 @@
+"""The PCI-SCI bridge's latency and bandwidth beside profile ``pci-sci``.
+
+Source: M. Trams, W. Rehm, "SCI Transaction Management in our FPGA-based PCI-SCI Bridge", section IV, figures 7 and 8. MB is 2^20 bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from freezeframe.gui.cli.work.reproduction_stages import Bench, Row
+
+_CYCLE_NS = 30
+_STREAM: dict[str, Any] = {"flow.writes.outstanding": 64, "size_B": 64}
+_CYCLES = ("epu_cycles", "control_cycles")
+
+
+def _latency_us(bench: Bench, **settings: Any) -> float:
+    return bench.run("pci-sci", **settings).latency_ns()["p50"] / 1000
+
+
+def _saved_cycles(bench: Bench, **settings: Any) -> float:
+    return (_latency_us(bench) - _latency_us(bench, **settings)) * 1000 / _CYCLE_NS
+
+
+def _stream_MBps(bench: Bench, **settings: Any) -> float:
+    return (
+        bench.run("pci-sci", **_STREAM, messages=4000, **settings).throughput_MBps * 1e6 / (1 << 20)
+    )
+
+
+def _block_MBps(bench: Bench, size_B: int) -> float:
+    """Return the bandwidth of ping-pong blocks: a block by the time until the last of it is there."""
+    return size_B / _latency_us(bench, size_B=size_B, messages=20) * 1e6 / (1 << 20)
+
+
+ROWS: tuple[Row, ...] = (
+    Row("cycles", "fig. 7: remote write of one word", (89, 89), "cycles", "fit",
+        lambda bench: _latency_us(bench) * 1000 / _CYCLE_NS, "phases A to J; of B, C and G (37 together) the EPU's part is free", fitted=_CYCLES),
+    Row("latency", "the same in time", (2.67, 2.67), "us", "fit", _latency_us, "33 MHz", fitted=_CYCLES),
+    Row("software", "software latency: slightly more than 3 us", (3.0, 3.3), "us", "read back", lambda bench: _latency_us(bench, software_us=0.4),
+        "a few tenths of the hosts, 0.4 here"),
+    Row("bandwidth", "bandwidth at 16 cycles for 64 B", (127, 127), "MB/s", "emerges", _stream_MBps,
+        "the longest stage: the PCI master's 7 cycles, an address, 8 words"),
+    Row("bandwidth-better", "bandwidth at 13-14 cycles for 64 B: around 150", (150, 150), "MB/s", "read back",
+        lambda bench: _stream_MBps(bench, master_cycles=4.5), "a master that prepares in 4.5 cycles; then the EPU is next", about=True),
+    Row("measured", "fig. 8: measured peak of writes", (116, 116), "MB/s", "emerges", _stream_MBps,
+        "the chipset does not always make whole bursts (paper); here it does", about=True),
+    Row("ping-pong-8k", "fig. 8: ping-pong of 8 KB blocks", (116, 116), "MB/s", "emerges", lambda bench: _block_MBps(bench, 8192),
+        "128 packets behind each other, and the latency once", about=True),
+    Row("no-bridge", "without the PCI-PCI bridge: cycles saved", (13, 13), "cycles", "emerges", lambda bench: _saved_cycles(bench, bridge=0),
+        "phases A (5) and I (8)"),
+    Row("one-fpga", "all in one FPGA: cycles saved", (10, 15), "cycles", "fit", lambda bench: _saved_cycles(bench, two_fpgas=0),
+        "no queue and flag between the two: E, F, half of C", fitted=_CYCLES),
+)  # fmt: skip

@@ -1,0 +1,93 @@
+"""reproduce sci, end, acenic: rows that move with the parameters, the same every time, and the page made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freezeframe.gui.cli.work import reproduction_acenic as acenic
+from freezeframe.gui.cli.work import reproduction_end as end
+from freezeframe.gui.cli.work import reproduction_sci as sci
+from freezeframe.gui.cli.work.reproduction_forth import QUANTITIES
+from freezeframe.gui.cli.work.reproduction_stages import Bench, Row, judge_row, rows_markdown
+from tests.gui.cli import run_inside
+
+PAPERS = {"end": end.ROWS, "acenic": acenic.ROWS, "sci": sci.ROWS}
+PAGE = Path(__file__).parents[2] / "docs" / "reproduce-stages.md"
+# Rows that hold the paper against itself have nothing of ours that could move.
+OF_THE_PAPER_ALONE = {"same-column", "dearer", "overflow", "straddles"}
+CHANGES: dict[str, dict[str, Any]] = {
+    "end": {"M_o_us": 100, "F_o_us": 2000, "D_b_small_us": 0.9, "stack_us": 5, "offered_per_s": 1000},
+    "acenic": {"firmware_us": 30, "descriptor_us": 6, "gather": 2},
+    "sci": {"cycle_ns": 15, "master_cycles": 20, "epu_cycles": 9, "bridge": 1, "two_fpgas": 1},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_row_moves_with_the_parameters_of_its_profile(paper: str) -> None:
+    """No number is typed in: of every row at least one change of a parameter moves it."""
+    plain = {row.key: row.measure(Bench()) for row in PAPERS[paper]}
+    benches = [Bench({key: value}) for key, value in CHANGES[paper].items()]
+    still = [
+        row.key
+        for row in PAPERS[paper]
+        if all(row.measure(bench) == pytest.approx(plain[row.key], rel=1e-6) for bench in benches)
+    ]
+    assert set(still) <= OF_THE_PAPER_ALONE
+
+
+@pytest.mark.parametrize(
+    ("paper", "out_of"), [("end", {"dual-large-fit"}), ("acenic", {"rate-4096"}), ("sci", set())]
+)
+def test_what_agrees_agrees_and_what_does_not_says_so(paper: str, out_of: set[str]) -> None:
+    done = run_inside("reproduce", paper, "--json", "--fail-on-difference")
+    assert done.code == (1 if out_of else 0)
+    document = json.loads(done.out)
+    assert {q["quantity"] for q in document["quantities"] if q["agrees"] is False} == out_of
+    for q in document["quantities"]:
+        assert q["mechanism"]
+        assert (q["kind"] == "contradiction") == (q["agrees"] is None)
+        assert bool(q["fitted"]) == (q["kind"] == "fit")
+
+
+def test_a_fit_has_fewer_free_parameters_than_rows_and_few_rows_are_read_back() -> None:
+    read_back = sum(q.kind == "read back" for q in QUANTITIES)
+    for rows in PAPERS.values():
+        assert len({row.key for row in rows}) == len(rows)
+        read_back += sum(row.kind == "read back" for row in rows)
+        for fitted in {row.fitted for row in rows if row.fitted}:
+            assert len(fitted) < sum(row.fitted == fitted for row in rows)
+    assert read_back <= 15
+
+
+def test_85_per_cent_of_the_rows_that_emerge_or_are_fitted_agree() -> None:
+    judged = [judge_row(row, Bench()) for rows in PAPERS.values() for row in rows]
+    tried = [one for one in judged if one.row.kind in ("emerges", "fit")]
+    assert sum(bool(one.agrees) for one in tried) >= 0.85 * len(tried)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_holds_the_table_that_the_program_makes(paper: str) -> None:
+    bench = Bench()
+    made = rows_markdown([judge_row(row, bench) for row in PAPERS[paper]])
+    assert made in PAGE.read_text(), f"freezeframe reproduce {paper} --markdown, into {PAGE.name}"
+
+
+@pytest.mark.parametrize(
+    ("paper", "about", "ours", "difference", "agrees"),
+    [
+        ((100, 100), False, 104.9, 4.9, True),
+        ((100, 100), False, 94.9, -5.1, False),
+        ((100, 100), True, 109, 9.0, True),
+        ((12, 15), False, 15.1, 0.1 / 15 * 100, False),
+        ((12, 15), False, 13, 0.0, True),
+    ],
+)
+def test_a_number_agrees_within_5_per_cent_of_about_10_and_of_a_range_inside_it(
+    paper: tuple[float, float], about: bool, ours: float, difference: float, agrees: bool
+) -> None:
+    found = judge_row(Row("q", "", paper, "", "emerges", lambda bench: ours, "why", about), Bench())
+    assert (found.difference, found.agrees) == (pytest.approx(difference), agrees)
