@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order o
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips fuzz-packets campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
+.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips fuzz-packets campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -29,6 +29,7 @@ help:
 	@echo "make docs           the documentation site, in out/docs"
 	@echo "make bench          every speed, as a ratio measured in one run"
 	@echo "make campaign       each fault x 100 seeds, and 500 clean runs (about 30 minutes)"
+	@echo "make campaign-open  5,000 runs: listed faults, faults in no list, random geometries; each answer by its confidence (an hour)"
 	@echo "make campaign-rtl   each fault x 20 seeds, and 40 clean runs, on the simulated board"
 	@echo "make campaign-pull  200 pulls through a bad network"
 	@echo "make campaign-taps  a million random beats through each width of tap, and back (Verilator)"
@@ -112,6 +113,9 @@ bench: $(DEV)
 
 campaign: $(DEV)
 	@$(BIN)/python -m tests.campaign.diagnosis
+
+campaign-open: $(DEV)
+	@$(BIN)/python -m tests.campaign.open_world.run --write
 
 campaign-rtl: system $(DEV)
 	@$(BIN)/python -m tests.campaign.diagnosis --board

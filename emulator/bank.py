@@ -14,9 +14,11 @@ import numpy.typing as npt
 
 from freezeframe.emulator.clocks import Clocks
 from freezeframe.emulator.credit import Flow
-from freezeframe.emulator.ports import Values
 
 _LOW = 0xFFFFFFFF
+
+Values = dict[tuple[str, tuple[int, ...]], int]
+"""Registers of the freeze bank by name and indices."""
 
 Image = npt.NDArray[np.uint8]
 """A memory's records: ``(depth, 9)`` uint8 in slot order."""

@@ -18,6 +18,7 @@ from freezeframe.capture.registers.layouts import (
     MachineState,
 )
 from freezeframe.decoders.trace.encode import desc_value
+from freezeframe.emulator.bank import Values
 from freezeframe.emulator.descriptor import Descriptor
 from freezeframe.emulator.packet import (
     FRAME_WORDS,
@@ -28,7 +29,7 @@ from freezeframe.emulator.packet import (
     raw_packet,
 )
 from freezeframe.emulator.parts import Fifo, Process, Signal
-from freezeframe.emulator.ports import Backplane, Stage, Transmitter, Values
+from freezeframe.emulator.ports import Backplane, Stage, Transmitter
 
 _LOW = 0xFFFFFFFF
 _PPM = 1_000_000
@@ -65,7 +66,7 @@ class TxDma(Stage):
         self.taken = Signal(self.time.env)
         self.next_seq = 0  # given at posting
         self._fifo = fifo
-        self._transmitter = transmitter
+        self.transmitter = transmitter
         self._draw = draw
         self._started_seq = 0  # of the next packet to be started
         self._working: Descriptor | None = None
@@ -146,7 +147,7 @@ class TxDma(Stage):
             descriptor.type, descriptor.flags, descriptor.flow, descriptor.seq,
             descriptor.dest, descriptor.words,
         )  # fmt: skip
-        return descriptor, packet
+        return descriptor, self.faults.made(descriptor, packet)
 
     def _work_on(self, descriptor: Descriptor) -> None:
         self._working, self._fetched_words, self._run_cycle = descriptor, 0, 0
@@ -162,12 +163,12 @@ class TxDma(Stage):
         self.tell(DescCode.DONE, descriptor)
         self._working = None
         packet.ready_ps = self.time.now_ps
-        self._transmitter.push(packet)
+        self.transmitter.push(packet)
 
     def _room(self, words: int) -> Process:
         """Wait until a packet of ``words`` fits into the outgoing FIFO, as this side of it can see."""
         while (cycle := self._fifo.room_at(words)) is None:
-            yield self._transmitter.moved.wait()
+            yield self.transmitter.moved.wait()
         if cycle >= 0:
             yield self.bus.until(self.bus.clock.crossed(self.link.edge_ps(cycle)))
 

@@ -46,8 +46,8 @@ class RxDma(Stage):
         self.pause_cycles = 0  # between bursts: a slow host
         self.host_stopped = False
         self._tap = tap
-        self._transmitter = transmitter
-        self._notes = notes
+        self.transmitter = transmitter
+        self.notes = notes
         self._length_histogram = length_histogram
 
     @property
@@ -89,7 +89,7 @@ class RxDma(Stage):
                 yield self.allowed.wait()
             words, kinds = incoming.read(end)
             if verdict is None or verdict.payload_at is None:
-                verdict = inspect(words, kinds)
+                verdict = self.faults.judged(inspect(words, kinds))
             self.events.enter(Machine.RX_DMA, MachineState.DATA)
             if verdict.header_bad and end >= HEAD_WORDS:
                 # Nothing is written, so the bus is not needed.
@@ -141,9 +141,10 @@ class RxDma(Stage):
                 self._blame(Cause.LENGTH, "length_errors", incoming, at)
         if incoming.flow is not None:
             first, last = skipped_of(kinds[done:], incoming.uncounted, done == 0)
-            for due in incoming.flow.free_run(cycle + first, len(words) - done - first - last):
+            counted = self.faults.freed(incoming.flow, len(words) - done - first - last)
+            for due in incoming.flow.free_run(cycle + first, counted):
                 seen_ps = self.link.edge_ps(self.link.crossed(bus.edge_ps(due)))
-                time.at(seen_ps, partial(self._transmitter.credit_due, incoming.flow))
+                time.at(seen_ps, partial(self.transmitter.credit_due, incoming.flow))
 
     def _blame(self, cause: Cause, counter: str, incoming: Incoming, cycle: int) -> None:
         """A check fails on the word of ``cycle``: its cause is that of the next, counted once for each packet."""
@@ -164,7 +165,7 @@ class RxDma(Stage):
         header = verdict.header
         self._length_histogram[min(15, header.length.bit_length())] += 1
         if header.flags & PacketFlag.NOTIFY_REMOTE or header.type != PacketType.RDMA_WRITE:
-            self._notes.post(NoteCode.REMOTE, header.seq, header.flow)
+            self.notes.post(NoteCode.REMOTE, header.seq, header.flow)
 
 
 class NoteWriter(Stage):

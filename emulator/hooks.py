@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from freezeframe.emulator.bank import Bank
 from freezeframe.emulator.credit import Flow
 from freezeframe.emulator.descriptor import Descriptor
 from freezeframe.emulator.incoming import Incoming, Reading
 from freezeframe.emulator.memory import Kinds, Words
-from freezeframe.emulator.packet import Packet
+from freezeframe.emulator.packet import Packet, Verdict
 
 Completion = tuple[int, int]
 """Sequence number and flow of the packet that a remote notification tells of."""
@@ -49,6 +50,10 @@ class Hooks:
         """Return the words at a packet's beginning and end that the card's counters of the flow leave out."""
         return 0, 0
 
+    def freed(self, flow: Flow, words: int) -> int:
+        """Return how many words a receiver counts as freed of so many that left its FIFO."""
+        return words
+
     def credit_leaving(self, word: int, flow: Flow) -> int | None:
         """Return a credit word as it leaves the card, None when it never does."""
         return word
@@ -67,6 +72,10 @@ class Hooks:
         """
         return 0
 
+    def made(self, descriptor: Descriptor, packet: Packet) -> Packet:
+        """Return the packet that the transmit DMA engine makes of a descriptor, before any of it enters the FIFO."""
+        return packet
+
     def leaving(self, packet: Packet, flow: Flow) -> tuple[Words, Kinds]:
         """Return what comes out of the outgoing FIFO."""
         return packet.words, packet.kinds
@@ -79,9 +88,21 @@ class Hooks:
         """Return what the read side of the incoming FIFO does wrong with this packet."""
         return None
 
+    def judged(self, verdict: Verdict) -> Verdict:
+        """Return what a receiver stage makes of its checks of a packet; asked until payload and length are judged."""
+        return verdict
+
     def corrects_clock(self) -> bool:
         """Return whether a receiver inserts and removes idles."""
         return True
+
+    # -- what is read from the card --------------------------------------------------------------
+
+    def counts(self, values: dict[str, int]) -> None:
+        """Change what the counters say, in place."""
+
+    def latches(self, bank: Bank) -> None:
+        """Change what is latched when the recorder freezes, in place; the CRC table is made of what stays."""
 
     # -- the host --------------------------------------------------------------------------------
 

@@ -6,12 +6,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from freezeframe.capture.registers.layouts import DescCode, EventSource, IrqCode, Kind
+from freezeframe.emulator.bank import Values
 from freezeframe.emulator.credit_copies import CreditCopies
 from freezeframe.emulator.descriptor import Descriptor
 from freezeframe.emulator.hooks import Completion
 from freezeframe.emulator.host_trace import HostLog
 from freezeframe.emulator.parts import Process, Signal
-from freezeframe.emulator.ports import Backplane, Descriptors, Drain, Stage, Values
+from freezeframe.emulator.ports import Backplane, Descriptors, Drain, Stage
 from freezeframe.emulator.profile import DESCRIPTOR_WORDS
 from freezeframe.emulator.traffic import WAIT, Message, Receiving, Sending
 
@@ -39,7 +40,7 @@ class Host(Stage):
         self._raised = False
         self._handling = False
         self._stolen_ps = 0  # from the handler, by interrupts that came while it ran
-        self._sender = sender
+        self.sender = sender
         self._drain = drain
         self._copies = copies
         self._log = log
@@ -105,7 +106,7 @@ class Host(Stage):
 
     def _post(self, messages: Sequence[Message]) -> Process:
         """Write descriptors: each 32-bit word by itself, or all of them as one burst of the write-combining buffer."""
-        bus, profile, sender = self.bus, self.profile, self._sender
+        bus, profile, sender = self.bus, self.profile, self.sender
         while len(sender.queue) + len(messages) > profile.host_ring_descriptors:
             yield sender.taken.wait()
         # The number that comes next; pattern traffic that is switched on right now may yet take it.

@@ -58,6 +58,11 @@ class Incoming:
         self._words, self._kinds = self._words[:count], self._kinds[:count]
         self.over = False
 
+    def become(self, words: Words, kinds: Kinds) -> None:
+        """What is read is something else than what arrived; to be called before any is, when all is on its way."""
+        self._words, self._kinds = words, kinds
+        del self._cycles[1:]
+
     def set_order(self, reading: Reading | None) -> None:
         """Decide how the words will be read; before any is."""
         self._order = reading

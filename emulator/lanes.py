@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from freezeframe.capture.registers.layouts import Cause, Domain, EventSource, Kind, LinkCode
-from freezeframe.emulator.ports import Backplane, Stage, Values
+from freezeframe.emulator.bank import Values
+from freezeframe.emulator.ports import Backplane, Stage
 
 
 class BondedLanes(Stage):

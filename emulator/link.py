@@ -21,12 +21,13 @@ from freezeframe.capture.registers.layouts import (
     PressureCode,
 )
 from freezeframe.decoders.trace.encode import credit_word
+from freezeframe.emulator.bank import Values
 from freezeframe.emulator.credit import Flow, Flows
 from freezeframe.emulator.credit_copies import SENT, CreditCopies
 from freezeframe.emulator.incoming import Incoming
 from freezeframe.emulator.packet import CREDIT_VALUE_MASK, Packet
 from freezeframe.emulator.parts import Process, Signal, Tap
-from freezeframe.emulator.ports import Backplane, Notes, Stage, Values, Wire
+from freezeframe.emulator.ports import Backplane, Notes, Stage, Wire
 
 
 class TxLink(Stage):
@@ -44,7 +45,7 @@ class TxLink(Stage):
         self.pressure_cycles = 0
         self._tap = tap
         self._flows = flows
-        self._notes = notes
+        self.notes = notes
         self._copies = copies
         self._wake = Signal(self.time.env)
         self._due: dict[int, Flow] = {}  # flows with a credit to send, oldest first
@@ -132,7 +133,7 @@ class TxLink(Stage):
             self._active = None
             self._free_cycle = cycle + words + gap
             if packet.flags & PacketFlag.NOTIFY_LOCAL:
-                self._notes.post(NoteCode.LOCAL, packet.seq, packet.flow)
+                self.notes.post(NoteCode.LOCAL, packet.seq, packet.flow)
 
     def _send(self, cycle: int, packet: Packet, flow: Flow) -> int:
         """Let a packet leave from link cycle ``cycle`` on; return its words."""

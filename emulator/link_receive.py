@@ -26,6 +26,7 @@ from freezeframe.capture.registers.layouts import (
     PacketFlag,
 )
 from freezeframe.decoders.trace.encode import credit_crc_ok, credit_parity_ok
+from freezeframe.emulator.bank import Values
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.credit import Flows
 from freezeframe.emulator.credit_copies import TAKEN, CreditCopies
@@ -33,7 +34,7 @@ from freezeframe.emulator.incoming import Incoming, skipped_of
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import CREDIT_VALUE_MASK, Verdict, inspect
 from freezeframe.emulator.parts import Fifo, Process
-from freezeframe.emulator.ports import Backplane, Drain, Lanes, Stage, Transmitter, Values
+from freezeframe.emulator.ports import Backplane, Drain, Lanes, Stage, Transmitter
 
 
 class RxLink(Stage):
@@ -55,7 +56,7 @@ class RxLink(Stage):
         self._tap = fifo.entering
         self._lanes = lanes
         self._flows = flows
-        self._drain = drain
+        self.drain = drain
         self._sender = sender  # of the same card: credits that arrive are its own
         self._copies = copies
         self._free_cycle = 0  # earliest cycle of the next word
@@ -125,7 +126,7 @@ class RxLink(Stage):
             words, kinds = words[: incoming.sent_words], kinds[: incoming.sent_words]
             if not len(words):
                 return
-        verdict = inspect(words, kinds)
+        verdict = self.faults.judged(inspect(words, kinds))
         if kinds[0] == Kind.HEAD:  # also where nothing came after it
             incoming.flow = self._flows.known(int(words[0]) >> HEADER_FLOW_LSB & HEADER_FLOW_MASK)
         if incoming.flow is not None:
@@ -136,7 +137,7 @@ class RxLink(Stage):
         if self._fifo.promised(self.time.now_ps) + len(words) <= self._fifo.depth:
             incoming.over = incoming.sent_words < 0
             self._accept(incoming, cycle, kinds, words)
-            self._drain.push(incoming)
+            self.drain.push(incoming)
         else:
             self.time.process(self._accept_into_full(incoming, cycle, kinds, words))
 
@@ -164,7 +165,7 @@ class RxLink(Stage):
                 end = done + count
                 self._accept(incoming, cycle + done, kinds[done:end], words[done:end])
                 if not pushed:
-                    self._drain.push(incoming)
+                    self.drain.push(incoming)
                     pushed = True
                 incoming.more.give()
             else:

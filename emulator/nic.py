@@ -15,7 +15,7 @@ from freezeframe.capture.registers.layouts import (
     State,
 )
 from freezeframe.capture.registers.map_table import COUNTERS
-from freezeframe.emulator.bank import Bank, chunk_crcs, flow_values
+from freezeframe.emulator.bank import Bank, Values, chunk_crcs, flow_values
 from freezeframe.emulator.clocks import Clock, Clocks
 from freezeframe.emulator.config import Config
 from freezeframe.emulator.counters import Sampler, Snapshots
@@ -31,7 +31,7 @@ from freezeframe.emulator.lanes import BondedLanes
 from freezeframe.emulator.link import TxLink
 from freezeframe.emulator.link_receive import RxLink
 from freezeframe.emulator.parts import Bus, Fifo
-from freezeframe.emulator.ports import Backplane, Latched, Values
+from freezeframe.emulator.ports import Backplane, Latched
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.provoke import PatternSource
 from freezeframe.emulator.recording import Recording
@@ -149,7 +149,7 @@ class Nic:
         self.pattern = PatternSource(plane, self.tx_dma)
         self.host = Host(plane, sending, receiving, self.tx_dma, rx_dma, copies, log)
         notes.complete = self.host.complete
-        self._notes = notes
+        self.notes = notes
 
     def connect(self, peer: Nic) -> None:
         """Put the link to the card at the other end; to this one itself in loop-back."""
@@ -165,7 +165,7 @@ class Nic:
             self.lanes.report(LinkCode.TRAINED, lane)
         self.faults.started()
         for steps in (
-            self.tx_dma.run(), self.tx_link.run(), self.rx_dma.run(), self._notes.run(),
+            self.tx_dma.run(), self.tx_link.run(), self.rx_dma.run(), self.notes.run(),
             self.pattern.run(), self.rx_link.run_clock_correction(self.far), self.host.run_posting(),
             self.host.run_handler(), self.host.run_stops(), self.host.run_answering(),
         ):  # fmt: skip
@@ -231,6 +231,7 @@ class Nic:
         values["split_wait_cycles"] = self.bus.split_wait.at(bus)
         values["pressure_cycles"] = self._pressure_before + self.tx_link.pressure_at(t_ps)
         values["events_lost"] = self.recording.events_lost
+        self.faults.counts(values)
         return values
 
     def _recording(self) -> bool:
@@ -238,8 +239,6 @@ class Nic:
 
     def _latch(self, t_ps: int) -> Bank:
         """Take everything as it stands at ``t_ps``."""
-        images = self.recording.images()
-        crc = chunk_crcs(images, self.profile.trace_chunk_records)
         bus = self.clocks.bus.cycle_at(t_ps)
         values: Values = {
             ("frozen.tx_level", ()): max(0, self.tx_fifo.level(t_ps)),
@@ -254,10 +253,13 @@ class Nic:
             values |= stage.latched(t_ps)
         for flow in self.flows:
             values |= flow_values(flow, self.clocks, t_ps)
-        return Bank(
-            values, self.counters(t_ps), images, crc, self.sampler.slots.copy(),
+        bank = Bank(
+            values, self.counters(t_ps), self.recording.images(), {}, self.sampler.slots.copy(),
             self.length_histogram.copy(),
         )  # fmt: skip
+        self.faults.latches(bank)
+        bank.crc = chunk_crcs(bank.images, self.profile.trace_chunk_records)
+        return bank
 
     # -- what a fault may see ------------------------------------------------------------------
 

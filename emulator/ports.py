@@ -23,6 +23,7 @@ from freezeframe.capture.registers.layouts import (
     MachineState,
     NoteCode,
 )
+from freezeframe.emulator.bank import Values
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.config import Config
 from freezeframe.emulator.credit import Flow
@@ -33,9 +34,6 @@ from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import Packet
 from freezeframe.emulator.parts import Bus, Fifo, Process, Signal, Tap
 from freezeframe.emulator.profile import Profile
-
-Values = dict[tuple[str, tuple[int, ...]], int]
-"""Registers of the freeze bank by name and indices."""
 
 
 class Time(Protocol):

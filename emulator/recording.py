@@ -16,14 +16,14 @@ from freezeframe.capture.registers.layouts import (
     MachineState,
     Memory,
 )
-from freezeframe.emulator.bank import Image
+from freezeframe.emulator.bank import Image, Values
 from freezeframe.emulator.clocks import Clocks
 from freezeframe.emulator.config import Config
 from freezeframe.emulator.eventlog import EventLog
 from freezeframe.emulator.freeze import FreezeControl, memory_domain
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.parts import Tap
-from freezeframe.emulator.ports import Freezable, Time, Values
+from freezeframe.emulator.ports import Freezable, Time
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.recorder import ALL_KINDS, Recorder
 from freezeframe.emulator.trigger import Trigger

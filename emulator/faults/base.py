@@ -96,15 +96,18 @@ class Fault(Hooks):
         packet: int | None = None,
         word: int | None = None,
         t_ps: int | None = None,
+        device: str | None = None,
         **detail: object,
     ) -> None:
-        """Note the injection for the truth file; it has happened now unless ``t_ps`` says when."""
+        """Note the injection for the truth file; it has happened now, and at the fault's card, unless ``t_ps`` and
+        ``device`` say when and where.
+        """
         self.done = True
         at = self.site.time.now_ps if t_ps is None else t_ps
         self._tell(
             Injection(
-                self.name, self.site.generation, self.site.name, tap, DIRECTION, flow, packet, word,
-                at, detail,
+                self.name, self.site.generation, device or self.site.name, tap, DIRECTION, flow, packet,
+                word, at, detail,
             )
         )  # fmt: skip
 

@@ -23,6 +23,7 @@ from freezeframe.emulator.faults.together import Together
 from freezeframe.emulator.faults.word_duplicated import WordDuplicated
 from freezeframe.emulator.faults.word_omitted import WordOmitted
 from freezeframe.emulator.faults.wrap_unhandled import WrapUnhandled
+from freezeframe.emulator.open_world.table import ENTRIES, make_unlisted
 
 FAULTS: dict[str, type[Fault]] = {
     fault.name: fault
@@ -53,9 +54,13 @@ FAULTS: dict[str, type[Fault]] = {
 def make_fault(name: str) -> Fault:
     """Return a fault by its name, or several in one by their names joined with ``+``, the first to strike first.
 
+    One of the open world (docs/open-world-faults.md) comes alone.
+
     Raises:
         InputError: there is none of a name (the message lists them), or one is given twice or beside "none".
     """
+    if name in ENTRIES:
+        return make_unlisted(name)
     names = name.split("+")
     for each in names:
         if each not in FAULTS:

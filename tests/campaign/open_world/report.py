@@ -1,0 +1,279 @@
+"""The page of the open-world campaign: figures, certain and wrong, reliability, confusion, and what is missed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from freezeframe.emulator.open_world.table import ENTRIES
+from tests.campaign.open_world.judge import NOTHING, OPEN
+
+Record = dict[str, Any]
+
+PAGE = Path(__file__).parents[3] / "docs" / "campaign-open.md"
+WORLDS = {1: "the eighteen faults", 2: "faults in no list", 3: "random geometries"}
+_BINS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1.0001)
+_SUSPECT = "recorder-suspect"
+_SHOWN = 40  # lines of a list
+_WIDE, _EDGE = 320, 40  # of the diagram, in its own units
+
+
+def first_answers(records: Iterable[Record], ends: str = "both") -> list[Record]:
+    """Return the first answer of each run that had one, or said nothing."""
+    return [r for r in records if r["ends"] == ends and r.get("rank") == 0]
+
+
+def wrong_and_certain(records: Iterable[Record]) -> list[Record]:
+    """Return the answers that were certain and are not so, from both ends or one."""
+    return [r for r in records if r.get("certain") and r["right"] is False]
+
+
+def share(records: Sequence[Record], holds: Callable[[Record], bool]) -> str:
+    """Return ``n of m (p %)``."""
+    count = sum(1 for record in records if holds(record))
+    return (
+        f"{count} of {len(records)} ({100 * count / len(records):.1f} %)" if records else "no run"
+    )
+
+
+def figures(records: list[Record], runs: int) -> list[tuple[str, str, str]]:
+    """Return each figure, what was measured, and what is asked."""
+    first = first_answers(records)
+    listed = [r for r in first if r["world"] == 1 and r["kind"] == "listed"]
+    answered = [r for r in listed if r["right"] is not None]
+    clean = [r for r in first if r["world"] == 1 and r["kind"] == "clean"]
+    cards = [r for r in first if r["world"] == 3 and r["kind"] == "listed"]
+    cards_clean = [r for r in first if r["world"] == 3 and r["kind"] == "clean"]
+    unlisted = [r for r in first if r["kind"] not in ("listed", "clean")]
+    data = [r for r in unlisted if r["kind"] == "data" and r["truth"].get("tap")]
+    stalls = [r for r in unlisted if r["kind"] == "stall"]
+    upsets = [r for r in unlisted if r["kind"] in ("recorder", "register")]
+    on_recorder = [r for r in upsets if r["kind"] == "recorder"]
+    bits = [r for r in upsets if isinstance(r["detail"].get("bit"), int)]
+    return [
+        (f"certain and wrong, in {runs} runs, both ends and one end", str(len(wrong_and_certain(records))), "0"),
+        ("first world: named first", share(listed, lambda r: r["name"] == r["fault"]), "99.8 %"),
+        ("first world: place right of those named", share(answered, lambda r: bool(r["right"])), "99.6 %"),
+        ("first world: with a certain answer", share(listed, lambda r: r["certain"]), "95 %"),
+        ("first world: clean runs without a finding", share(clean, lambda r: r["name"] == NOTHING), "all"),
+        ("random geometries: named first", share(cards, lambda r: r["name"] == r["fault"]), "98 %"),
+        ("random geometries: with a certain answer", share(cards, lambda r: r["certain"]), "80 %"),
+        ("random geometries: clean runs without a finding", share(cards_clean, lambda r: r["name"] == NOTHING), "all"),
+        ("unlisted faults called by a name that is not theirs", share(unlisted, lambda r: r["right"] is False), "1 %"),
+        ("unlisted data faults: first bad place right", share(data, lambda r: bool(r["placed"])), "95 %"),
+        ("unlisted stalls: the card that stopped is named", share(stalls, _stopper), "99 %"),
+        ("upsets of the recorder: recorder-suspect", share(on_recorder, _suspected), "95 %"),
+        ("upsets of one bit: recorder-suspect with that bit", share(bits, _with_bit), "95 %"),
+        ("upsets of recorder or register called a fault of the card", share(upsets, _blamed), "none"),
+    ]  # fmt: skip
+
+
+def _suspected(record: Record) -> bool:
+    return bool(record["name"] == _SUSPECT)
+
+
+def _blamed(record: Record) -> bool:
+    return bool(record["name"] not in (NOTHING, *OPEN, _SUSPECT))
+
+
+def _stopper(record: Record) -> bool:
+    return bool(record["name"] != NOTHING and record["said"]["device"] == record["truth"]["device"])
+
+
+def _with_bit(record: Record) -> bool:
+    return _suspected(record) and f"bit {record['detail']['bit']}" in record["text"]
+
+
+def reliability(records: list[Record]) -> list[tuple[float, float, int, int]]:
+    """Return ``(from, to, answers, right)`` of each bin of confidence, of all answers that name something."""
+    named = [r for r in records if r.get("confidence") is not None and r["right"] is not None]
+    rows = []
+    for low, high in pairwise(_BINS):
+        inside = [r for r in named if low <= r["confidence"] < high]
+        if inside:
+            rows.append((low, min(high, 1.0), len(inside), sum(bool(r["right"]) for r in inside)))
+    return rows
+
+
+def off(records: list[Record], row: tuple[float, float, int, int]) -> float:
+    """Return how far the share that was right is from the mean confidence of a bin."""
+    low, high, count, right = row
+    inside = [
+        r["confidence"]
+        for r in records
+        if r.get("confidence") is not None
+        and r["right"] is not None
+        and low <= r["confidence"]
+        and (r["confidence"] < high or high == 1.0)
+    ]
+    return float(right / count - sum(inside) / len(inside))
+
+
+def page(records: list[Record], runs: int, seconds: float, workers: int) -> tuple[str, str]:
+    """Return the page and the reliability diagram as SVG."""
+    spent = [r for r in records if "emulate_s" in r]
+    cost = ", ".join(f"{what} {median(r[key] for r in spent):.3f}" for what, key in _COSTS if spent)
+    lines = [
+        "# Open-world campaign",
+        "",
+        f"`make campaign-open`: {runs} runs in {seconds / 60:.1f} minutes with {workers} processes, "
+        f"{runs / max(seconds, 1):.2f} a second (median processor seconds: {cost}). Each run: emulated pair, pulled, "
+        "explained from both ends and from each alone; then the truth. Three worlds: the eighteen faults of "
+        "[faults.md](faults.md), the faults of [open-world-faults.md](open-world-faults.md), for which the diagnosis "
+        "was not made, and cards of random geometry with faults of either kind and without. Seeds below 1,000,000 "
+        "are for counting, those from 1,000,000 on for this page.",
+        "",
+        "| figure | measured | asked |",
+        "|---|---|---|",
+        *(f"| {name} | {value} | {asked} |" for name, value, asked in figures(records, runs)),
+        "",
+        *_troubles(records),
+        "## Certain and wrong",
+        "",
+        *_wrong(records),
+        "## Reliability",
+        "",
+        "Answers that name something, from both ends and from one, by the confidence they were printed with.",
+        "",
+        "![share right by confidence](images/reliability.svg)",
+        "",
+        "| confidence | answers | right | share | off its mean by |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {low:.2f} to {high:.2f} | {count} | {right} | {right / count:.3f} | {off(records, row):+.3f} |"
+            for row in reliability(records)
+            for low, high, count, right in [row]
+        ),
+        "",
+        "## What was said first, from both ends",
+        "",
+    ]
+    for world, title in WORLDS.items():
+        lines += [f"### World {world}: {title}", "", *_confusion(records, world), ""]
+    lines += ["## What is missed", "", *_missed(records)]
+    return "\n".join(lines) + "\n", diagram(reliability(records))
+
+
+_COSTS = (("emulation", "emulate_s"), ("pull", "pull_s"), ("explanation of both ends", "explain_s"))
+
+
+def _troubles(records: list[Record]) -> list[str]:
+    errors = [r for r in records if r["name"] == "(error)"]
+    unseen = Counter(r["fault"] for r in records if r["name"] == "(not shown)")
+    lines = []
+    if errors:
+        lines += ["Runs that broke:", ""]
+        lines += [f"- {_run(r)}, {r['ends']}: `{r['error'][:200]}`" for r in errors[:_SHOWN]]
+        lines += [""]
+    if unseen:
+        told = ", ".join(f"{fault} {count}" for fault, count in unseen.most_common())
+        lines += [f"Runs in which the fault did not come within its time, not counted: {told}.", ""]
+    return lines
+
+
+def _run(record: Record) -> str:
+    card = f", card {record['card']}" if record["card"] >= 0 else ""
+    return f"{record['fault']}{' ' + record['load'] if record['load'] else ''} seed {record['seed']}{card}"
+
+
+def _wrong(records: list[Record]) -> list[str]:
+    wrong = wrong_and_certain(records)
+    if not wrong:
+        return ["None.", ""]
+    by = Counter((r["fault"], r["name"], r["ends"]) for r in wrong)
+    lines = ["| fault | said | from | times | an example |", "|---|---|---|---|---|"]
+    for (fault, name, ends), count in by.most_common():
+        one = next(r for r in wrong if (r["fault"], r["name"], r["ends"]) == (fault, name, ends))
+        card = f", card {one['card']}" if one["card"] >= 0 else ""
+        lines.append(
+            f"| {fault} | {name} {one['confidence']:.2f} | {ends} | {count} | seed {one['seed']}{card} |"
+        )
+    return [*lines, ""]
+
+
+def _confusion(records: list[Record], world: int) -> list[str]:
+    first = [r for r in first_answers(records) if r["world"] == world]
+    rows: dict[str, list[Record]] = defaultdict(list)
+    for record in first:
+        rows[record["fault"]].append(record)
+    lines = ["| fault | runs | certain | said first |", "|---|---|---|---|"]
+    for fault in sorted(rows, key=_place_in_table):
+        said = Counter(r["name"] for r in rows[fault])
+        told = ", ".join(f"{name} {count}" for name, count in said.most_common())
+        certain = sum(bool(r["certain"]) for r in rows[fault])
+        lines.append(f"| {fault} | {len(rows[fault])} | {certain} | {told} |")
+    return lines
+
+
+def _place_in_table(fault: str) -> tuple[int, str]:
+    return (list(ENTRIES).index(fault), "") if fault in ENTRIES else (-1, fault)
+
+
+def _missed(records: list[Record]) -> list[str]:
+    first = first_answers(records)
+    lines = []
+    for kind, title, holds in (
+        ("listed", "Listed faults that were not named", lambda r: r["name"] == r["fault"]),
+        ("data", "Data faults whose first bad place was not told", lambda r: r["placed"] in (True, None)),
+        ("stall", "Stalls whose stopper was not told", _stopper),
+        ("recorder", "Faults of the recorder that were not suspected", _suspected),
+        ("register", "Registers that were not suspected", _suspected),
+        ("host", "Faults of host and driver of which nothing was said", lambda r: r["name"] != NOTHING),
+        ("clean", "Clean runs with a finding", lambda r: r["name"] == NOTHING),
+    ):  # fmt: skip
+        missed = [r for r in first if r["kind"] == kind and not holds(r)]
+        if missed:
+            total = Counter(r["fault"] for r in first if r["kind"] == kind)
+            by = Counter(r["fault"] for r in missed)
+            told = ", ".join(f"{fault} {n} of {total[fault]}" for fault, n in by.most_common())
+            lines += [f"{title}: {told}.", ""]
+    return lines
+
+
+def diagram(rows: list[tuple[float, float, int, int]]) -> str:
+    """Return the reliability diagram: a point a bin, as large as it has answers, beside the diagonal."""
+    points = []
+    for low, high, count, right in rows:
+        x, y = _EDGE + _WIDE * (low + high) / 2, _EDGE + _WIDE * (1 - right / count)
+        radius = 2 + min(10, count**0.5 / 4)
+        points.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="#2563eb">'
+            f"<title>{right} of {count}</title></circle>"
+        )
+    whole, middle, end = _WIDE + 2 * _EDGE, _EDGE + _WIDE // 2, _EDGE + _WIDE
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {whole}" font-family="sans-serif">',
+        f'<rect x="{_EDGE}" y="{_EDGE}" width="{_WIDE}" height="{_WIDE}" fill="white" stroke="#888"/>',
+        f'<line x1="{_EDGE}" y1="{end}" x2="{end}" y2="{_EDGE}" stroke="#bbb"/>',
+        *points,
+        f'<text x="{middle}" y="{whole - 10}" text-anchor="middle">confidence, 0 to 1</text>',
+        f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">share right</text>',
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Make the page of files of answers."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--minutes", type=float, default=0.0, help="how long they took")
+    parser.add_argument("--write", action="store_true", help="write docs/campaign-open.md")
+    args = parser.parse_args()
+    records = [json.loads(line) for path in args.files for line in path.open()]
+    runs = len({(r["world"], r["fault"], r["load"], r["seed"], r["card"]) for r in records})
+    text, svg = page(records, runs, 60 * args.minutes, 2)
+    print(text)
+    if args.write:
+        PAGE.write_text(text)
+        (PAGE.parent / "images" / "reliability.svg").write_text(svg)
+
+
+if __name__ == "__main__":
+    main()

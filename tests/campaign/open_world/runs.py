@@ -1,0 +1,140 @@
+"""One run of the open world: a fault, a load and a seed on the usual card or on a random one, to the answers.
+
+The recording is pulled in this process and explained from its folder, from both ends and from each alone; then the
+truth is looked at. Each answer becomes one flat record, a line of JSON in the campaign's file.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from freezeframe.analyzers.explain import explain
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder.control import freeze
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.recorder.state import read_state
+from freezeframe.capture.registers.access import open_devices
+from freezeframe.emulator.target import EmulatorTarget
+from tests.campaign.open_world.geometries import as_toml, geometry
+from tests.campaign.open_world.judge import judged
+
+LISTED, UNLISTED, GEOMETRIES = 1, 2, 3
+"""The three worlds."""
+
+USUAL = "forth"
+LIMIT_PS = (
+    20_000_000_000  # a fault that has not shown itself after 20 ms is a run without an answer
+)
+CLEAN_PS = 300_000_000
+POST_PS = (
+    60_000_000_000  # from a host's freeze to standing still: a memory may wait for many records
+)
+SETTLE_PS = 10_000_000_000  # until the CRC tables of the largest memories are ready
+_FOLDER = "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+
+class Job(NamedTuple):
+    """``load`` is empty where the seed decides; ``card`` the seed of a random geometry, -1 for the usual card."""
+
+    world: int
+    fault: str
+    load: str
+    seed: int
+    card: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A recording that was pulled, with its truth and how long each part took (processor seconds)."""
+
+    folder: CaptureFolder
+    truth: dict[str, Any]
+    causes: dict[str, list[str]]
+    emulate_s: float
+    pull_s: float
+
+
+class NotShown(RuntimeError):
+    """The fault did not come within the time that a run has."""
+
+
+def take(job: Job, folder: Path) -> Taken:
+    """Run a card until its fault has had time to show, and pull it.
+
+    Raises:
+        NotShown: the fault did not come.
+    """
+    profile = USUAL
+    if job.card >= 0:
+        path = folder / "card.toml"
+        path.write_text(as_toml(geometry(job.card)))
+        profile = str(path)
+    start = time.process_time()
+    card = EmulatorTarget(
+        profile, job.fault, job.seed, load=job.load or None, access_ps=0, nonce=job.seed & 0xFFFF
+    )
+    if job.fault == "none":
+        card.run_until_frozen(CLEAN_PS)
+    elif not card.run_until_evident(LIMIT_PS):
+        raise NotShown(f"{job.fault}, seed {job.seed}")
+    if not card.frozen:
+        for device in open_devices(card):
+            freeze(device)
+        card.run_until_frozen(POST_PS)
+    card.advance(SETTLE_PS)
+    emulated = time.process_time()
+    truth = card.pair.truth
+    pull(card, folder / "run.ff", freeze=False)
+    causes = {device.name: list(read_state(device).causes) for device in open_devices(card)}
+    return Taken(
+        CaptureFolder.open(folder / "run.ff"),
+        truth.to_json(),
+        causes,
+        emulated - start,
+        time.process_time() - emulated,
+    )
+
+
+def run_job(job: Job) -> list[dict[str, Any]]:
+    """Return the records of a run: one an answer, at least one for both ends and for each end alone."""
+    same = {
+        "world": job.world, "fault": job.fault, "load": job.load, "seed": job.seed, "card": job.card,
+    }  # fmt: skip
+    with (
+        tempfile.TemporaryDirectory(prefix="ff-open-", dir=_FOLDER) as folder,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        try:
+            taken = take(job, Path(folder))
+        except NotShown:
+            return [same | {"ends": "both", "name": "(not shown)"}]
+        # One broken run must not end the campaign; it stands in the report by its text.
+        except Exception as error:
+            return [same | {"ends": "both", "name": "(error)", "error": _text(error)}]
+        records = []
+        for ends in ("both", "A", "B"):
+            start = time.process_time()
+            try:
+                said = explain(taken.folder, None if ends == "both" else [ends])
+            except Exception as error:
+                records.append(same | {"ends": ends, "name": "(error)", "error": _text(error)})
+                continue
+            used_s = round(time.process_time() - start, 4)
+            for answer in judged(said, job.fault, taken.truth, ends):
+                records.append(same | {"ends": ends, "explain_s": used_s} | answer)
+        records[0] |= {
+            "causes": taken.causes,
+            "emulate_s": round(taken.emulate_s, 4),
+            "pull_s": round(taken.pull_s, 4),
+        }
+        return records
+
+
+def _text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

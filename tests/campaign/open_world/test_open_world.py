@@ -1,0 +1,135 @@
+"""A few runs of the open-world campaign in the suite; ``make campaign-open`` makes five thousand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from freezeframe.analyzers.contract import Evidence, Finding
+from freezeframe.emulator.faults.registry import FAULTS
+from freezeframe.emulator.open_world.table import ENTRIES
+from freezeframe.emulator.profile import load_profile
+from tests.campaign.open_world.geometries import as_toml, geometry
+from tests.campaign.open_world.judge import placed_of, right_of
+from tests.campaign.open_world.listing import PAGE, listing
+from tests.campaign.open_world.report import diagram, off, page, reliability, wrong_and_certain
+from tests.campaign.open_world.run import COUNTING, TESTING, round_of
+from tests.campaign.open_world.runs import GEOMETRIES, LISTED, UNLISTED, Job, run_job
+
+SEED = 999_983  # of the seeds for counting: nothing that is tested on others is looked at here
+OF_EACH_KIND = (
+    "link-packet-lost", "in-bit", "out-words-swapped", "retrain-untold", "noise-packet", "lanes-crossed",
+    "crc-generator", "freed-leaks", "note-missing", "descriptor-twice", "bus-hangs-b", "tx-full-stuck",
+    "trace-bit-upset", "trace-record-dropped", "level-one-off", "counter-narrow",
+)  # fmt: skip
+PLACE = {"device": "B", "tap": "rx_enq", "direction": "A->B", "flow": 0, "packet": 7, "word": 3}
+
+
+def finding(name: str, **said: object) -> Finding:
+    return Finding(name, "", evidence=(Evidence("seen"),), confidence=0.9, **said)  # type: ignore[arg-type]
+
+
+def test_the_page_of_the_faults_is_made_of_their_table() -> None:
+    assert PAGE.read_text() == listing(), (
+        "say: .venv/bin/python -m tests.campaign.open_world.listing"
+    )
+
+
+def test_there_are_more_than_sixty_and_none_is_one_of_the_eighteen() -> None:
+    assert len(ENTRIES) > 60
+    assert not ENTRIES.keys() & FAULTS.keys()
+
+
+@pytest.mark.parametrize("fault", OF_EACH_KIND)
+def test_a_fault_in_no_list_comes_and_its_answers_are_judged(fault: str) -> None:
+    records = run_job(Job(UNLISTED, fault, "saturating", SEED))
+    assert [r for r in records if r["name"] in ("(error)", "(not shown)")] == []
+    assert {r["ends"] for r in records} == {"both", "A", "B"}
+    assert records[0]["truth"]["device"] in ("A", "B")
+    assert json.loads(json.dumps(records)) == records
+
+
+def test_a_fault_in_no_list_is_the_same_again_for_the_same_seed() -> None:
+    job = Job(UNLISTED, "link-words-swapped", "medium", SEED)
+    first, again = (
+        [r | {"explain_s": 0, "emulate_s": 0, "pull_s": 0} for r in run_job(job)] for _ in (0, 1)
+    )
+    assert first == again
+
+
+@pytest.mark.parametrize("card", range(6))
+def test_a_clean_card_of_random_geometry_has_no_finding(card: int) -> None:
+    records = run_job(Job(GEOMETRIES, "none", "", SEED, card))
+    assert [r["name"] for r in records if r["ends"] == "both"] == ["(none)"]
+
+
+def test_every_random_geometry_is_valid_and_they_differ(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    digests = set()
+    for seed in range(200):
+        path = tmp_path_factory.getbasetemp() / "card.toml"
+        path.write_text(as_toml(geometry(seed)))
+        digests.add(load_profile(str(path)).digest)
+    assert len(digests) == 200
+
+
+def test_a_round_has_every_fault_and_counting_shares_no_seed_with_testing() -> None:
+    jobs = round_of(TESTING.start)
+    assert {job.fault for job in jobs if job.world == LISTED} == FAULTS.keys()
+    assert {job.fault for job in jobs if job.world == UNLISTED} == ENTRIES.keys()
+    assert not set(COUNTING) & {job.seed for job in jobs}
+
+
+def test_an_answer_is_right_by_its_name_and_by_what_it_says_of_the_place() -> None:
+    assert right_of(finding("payload-bit-flip", device="B", word=3), "payload-bit-flip", PLACE)
+    assert (
+        right_of(finding("payload-bit-flip", device="B", word=4), "payload-bit-flip", PLACE)
+        is False
+    )
+    assert right_of(finding("packet-dropped", device="B", tap="rx_enq"), "link-packet-lost", PLACE)
+    assert (
+        right_of(finding("packet-dropped", device="A", tap="tx_deq"), "link-packet-lost", PLACE)
+        is False
+    )
+    assert right_of(finding("word-omitted", device="B"), "link-packet-lost", PLACE) is False
+    assert right_of(finding("undetermined"), "link-packet-lost", PLACE) is None
+
+
+def test_the_first_bad_place_is_a_tap_and_a_packet_or_the_one_beside_it() -> None:
+    injection = {"detail": {"also": 8}}
+    assert placed_of(finding("undetermined", device="B", tap="rx_enq", packet=8), PLACE, injection)
+    assert (
+        placed_of(finding("undetermined", device="B", tap="rx_enq", packet=6), PLACE, injection)
+        is False
+    )
+    assert (
+        placed_of(finding("undetermined", device="B", tap="rx_deq", packet=7), PLACE, injection)
+        is False
+    )
+
+
+def answer(confidence: float, right: bool, **more: object) -> dict[str, object]:
+    return {
+        "world": 1, "fault": "word-omitted", "load": "light", "seed": 3, "card": -1, "ends": "both", "rank": 0,
+        "kind": "listed", "name": "word-omitted" if right else "word-duplicated", "confidence": confidence,
+        "certain": confidence >= 0.9, "right": right, "placed": right, "truth": PLACE, "said": PLACE, "detail": {},
+        "text": "", **more,
+    }  # fmt: skip
+
+
+def test_reliability_is_the_share_right_in_each_bin_of_confidence() -> None:
+    records = [answer(0.92, True), answer(0.92, True), answer(0.92, False), answer(0.4, False)]
+    rows = reliability(records)
+    assert rows == [(0.3, 0.5, 1, 0), (0.9, 0.95, 3, 2)]
+    assert round(off(records, rows[1]), 3) == round(2 / 3 - 0.92, 3)
+    assert diagram(rows).count("<circle") == 2
+    assert [r["confidence"] for r in wrong_and_certain(records)] == [0.92]
+
+
+def test_the_page_counts_what_was_certain_and_wrong_and_names_it() -> None:
+    text, _ = page([answer(0.95, False), answer(0.95, True, seed=4)], 2, 60.0, 2)
+    assert "| certain and wrong, in 2 runs, both ends and one end | 1 | 0 |" in text
+    assert "| word-omitted | word-duplicated 0.95 | both | 1 | seed 3 |" in text
+    assert "| first world: named first | 1 of 2 (50.0 %) | 99.8 % |" in text
