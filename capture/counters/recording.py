@@ -1,85 +1,141 @@
-"""Samples kept as a table: a journal while it runs, one Parquet file at its end.
+"""A recording: what watch, serve and console see, kept in a journal as it comes.
 
-The Parquet writer costs 60 MB of memory, so while a dashboard runs only lines of text are appended to
-``.FILE.journal`` beside the file. They become the table when the recording is closed; after a crash, the next
-recording to the same file makes the table from what is there, and is refused.
-
-Rows: ``t_ps`` from the first sample, ``source``, ``kind`` (counter or gauge), ``counter``, ``unit``, ``value`` (int64
-bit pattern), ``changed`` (its value is another than one sample before). Every value of every sample is a row.
+Payloads are JSON. Each segment begins with what it is: ``{"recording": 1, "kind": ..., "tool": ..., "t_ns": ...,
+"utc_ns": ...}`` (one instant of both clocks). Kind ``counters``: ``{"source", "columns": [[key, kind, unit], ...]}``,
+then ``[source, t_ns, [value, ...]]`` for each sample. Kind ``lines``: ``[t_ns, text]``. ``{"lost": N}``: so many could
+not be written, for there was no room.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import shutil
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.code import code
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.journal import NO_SPACE, SUFFIX, Disk, Journal, is_journal
+from freezeframe.capture.tool import tool_version
 
-finish: Callable[[Path], int] = code("freezeframe.capture.counters.recording_table:finish")
-"""`recording_table.finish`: makes the table of a journal and returns its rows."""
-
-
-def journal_of(path: Path) -> Path:
-    """Return where the journal of a recording stands until it is finished."""
-    return path.with_name(f".{path.name}.journal")
+VERSION = 1
+COUNTERS, LINES = "counters", "lines"
 
 
 class Recording:
-    """A recording in progress."""
+    """A recording in progress.
 
-    def __init__(self, path: Path, *, overwrite: bool = False) -> None:
-        """Begin.
+    Attributes:
+        samples: that were recorded.
+        lost: that were not, because the disk was full.
+    """
 
+    def __init__(
+        self,
+        path: Path,
+        kind: str = COUNTERS,
+        *,
+        overwrite: bool = False,
+        keep_B: int | None = None,
+        disk: Disk | None = None,
+    ) -> None:
+        """Begin; in a recording that is there already, go on.
+
+        Args:
+            overwrite: begin anew where a recording is.
+            keep_B: of the newest that is kept, at least.
         Raises:
-            InputError: the file is there already, or its folder is not; or an earlier recording was cut short.
-            That one is made a table then.
-        """
-        if not path.parent.is_dir():
-            raise InputError(f"{path}: there is no folder {path.parent}")
-        if path.is_dir() or (path.exists() and not overwrite):
-            raise InputError(f"{path}: exists already; choose another name, or give --force")
-        self.path = path
-        self.samples = 0
-        if journal_of(path).exists():
-            raise InputError(
-                f"{path}: an earlier recording of that name was cut short; its {finish(path):,} rows stand there "
-                "now; choose another name for the new one"
-            )
-        self._file = journal_of(path).open("x", encoding="utf-8")
-        self._keys: dict[str, list[str]] = {}  # source -> the columns of its lines
-
-    def add(self, source: str, counters: Mapping[str, Counter], sample: Sample) -> None:
-        """Append a sample.
-
-        Raises:
+            InputError: no such name or folder, something else is there, or another program records to it.
             OSError: the disk is full.
         """
+        if path.suffix != SUFFIX:
+            raise InputError(
+                f"{path}: a recording is called NAME{SUFFIX}; freezeframe recording NAME{SUFFIX} -o {path.name} makes "
+                "a table of it"
+            )
+        if not path.parent.is_dir():
+            raise InputError(f"{path}: there is no folder {path.parent}")
+        if path.exists() and not (is_journal(path) or (path.is_dir() and not any(path.iterdir()))):
+            raise InputError(f"{path}: is there, and is no recording; choose another name")
+        if overwrite and path.exists():
+            shutil.rmtree(path)
+        self.path, self.kind = path, kind
+        self.samples = self.lost = 0
+        self._keys: dict[str, list[str]] = {}  # source -> the columns of its samples
+        self._columns: dict[str, bytes] = {}
+        self._journal = Journal(path, self._preamble, keep_B=keep_B, disk=disk)
+
+    def add(self, source: str, counters: Mapping[str, Counter], sample: Sample) -> None:
+        """Append a sample; where there is no room it is counted, and what is lost is said when there is again.
+
+        Raises:
+            OSError: the disk fails.
+        """
         keys = self._keys.get(source)
+        columns = None
         if (
             keys is None
             or len(keys) != len(sample.values)
             or any(map(str.__ne__, keys, sample.values))
         ):
-            keys = self._keys[source] = list(sample.values)
-            columns = [
+            keys = list(sample.values)
+            described = [
                 (key, counters[key].kind, counters[key].unit)
                 if key in counters
                 else (key, "gauge", "")
                 for key in keys
             ]
-            self._write({"source": source, "columns": columns})
-        self._write([source, sample.t_ns, list(sample.values.values())])
+            columns = _json({"source": source, "columns": described})
+        if (
+            self._append(columns, _json([source, sample.t_ns, list(sample.values.values())]))
+            and columns
+        ):
+            self._keys[source], self._columns[source] = keys, columns
+
+    def line(self, text: str) -> None:
+        """Append a line of text; as `add`."""
+        self._append(_json([time.monotonic_ns(), text]))
+
+    def sync(self) -> int:
+        """Let what was added reach the disk; return how many frames stand there for good.
+
+        Raises:
+            OSError: the disk fails.
+        """
+        return self._journal.sync()
+
+    def close(self) -> None:
+        """End the recording."""
+        self._journal.close()
+
+    def _append(self, *payloads: bytes | None) -> bool:
+        try:
+            if self.lost:
+                self._journal.append(_json({"lost": self.lost}))
+                self.lost = 0
+            for payload in payloads:
+                if payload is not None:
+                    self._journal.append(payload)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            self.lost += 1
+            return False
         self.samples += 1
+        return True
 
-    def close(self) -> int:
-        """End the recording; return its rows. The journal goes when the table stands."""
-        self._file.close()
-        return finish(self.path)
+    def _preamble(self) -> list[bytes]:
+        now = {"t_ns": time.monotonic_ns(), "utc_ns": time.time_ns()}
+        head = {
+            "recording": VERSION,
+            "kind": self.kind,
+            "tool": tool_version(),
+            **now,
+        }
+        return [_json(head), *self._columns.values()]
 
-    def _write(self, line: Any) -> None:
-        self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
-        self._file.flush()
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()

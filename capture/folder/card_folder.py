@@ -28,7 +28,6 @@ from freezeframe.capture.folder.manifest import (
     manifest_text,
     memory_file,
     registers_file,
-    tool_version,
 )
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.folder.raw_files import (
@@ -41,6 +40,7 @@ from freezeframe.capture.folder.raw_files import (
 from freezeframe.capture.folder.reader import read_manifest
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.capture.notebook import ShownInNotebooks
+from freezeframe.capture.tool import tool_version
 
 _HEAD_B = 4096
 MAP = 2

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from freezeframe.capture.folder.content import CHUNK_RECORDS, DeviceCapture, Gap, MemoryImage
@@ -55,14 +54,6 @@ def manifest_digest(manifest: Json) -> str:
 def manifest_text(manifest: Json) -> bytes:
     """Return the file's bytes: indented for people, keys in the order they were put in."""
     return (json.dumps(manifest, indent=1, allow_nan=False) + "\n").encode()
-
-
-def tool_version() -> str:
-    """Return the name and version of this program."""
-    try:
-        return f"freezeframe {version('freezeframe')}"
-    except PackageNotFoundError:
-        return "freezeframe (version unknown: not installed)"
 
 
 def device_entry(device: DeviceCapture) -> Json:

@@ -29,10 +29,10 @@ from freezeframe.capture.folder.manifest import (
     manifest_digest,
     manifest_text,
     sha256,
-    tool_version,
 )
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.folder.reader import read_manifest
+from freezeframe.capture.tool import tool_version
 
 EDGES_TABLE = "tables/edges.parquet"
 

@@ -21,10 +21,10 @@ from freezeframe.capture.folder.manifest import (
     memory_file,
     registers_file,
     samples_file,
-    tool_version,
     what_was_lost,
 )
 from freezeframe.capture.folder.raw_files import cards_of_capture, stated_files
+from freezeframe.capture.tool import tool_version
 
 
 class CaptureWriter:

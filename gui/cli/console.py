@@ -21,6 +21,10 @@ CardOption = Annotated[
     Path | None,
     option("--card", "FILE", "The card file of the program, where it is not known by its hash."),
 ]
+RecordOption = Annotated[
+    Path | None,
+    option("--record", "NAME.ffrec", "Keep every line that comes, ours or not; see 'recording'."),
+]
 JsonLinesOption = Annotated[bool, typer.Option("--json", help="Print one line of JSON for each.")]
 
 
@@ -28,6 +32,7 @@ def run(
     port: PortArgument,
     output: OutputOption = None,
     card: CardOption = None,
+    record: RecordOption = None,
     force: ForceOption = False,
     json: JsonLinesOption = False,
 ) -> None:
@@ -43,8 +48,9 @@ def run(
     Examples:
       freezeframe console /dev/ttyUSB0@115200
       freezeframe console /dev/ttyUSB0 -o switch.ff
+      freezeframe console /dev/ttyUSB0 --record console.ffrec
       freezeframe console /dev/ttyUSB0 -o own.ff --card own.toml
     """
     from freezeframe.gui.cli.work.console import read_console
 
-    read_console(port, output, card, force=force, json=json)
+    read_console(port, output, card, record, force=force, json=json)

@@ -9,7 +9,7 @@ import typer
 
 from freezeframe.gui.cli.options import option
 from freezeframe.gui.cli.usage import seconds
-from freezeframe.gui.cli.watch import RootOption, SourcesArgument
+from freezeframe.gui.cli.watch import RecordKeepOption, RecordOption, RootOption, SourcesArgument
 
 ListenOption = Annotated[
     str,
@@ -35,6 +35,8 @@ def run(
     listen: ListenOption = "127.0.0.1:9464",
     token_file: TokenOption = None,
     every: EveryOption = 1.0,
+    record: RecordOption = None,
+    record_keep: RecordKeepOption = None,
     root: RootOption = None,
 ) -> None:
     """Offer live counters over HTTP: /metrics for Prometheus, /json for other programs.
@@ -44,8 +46,9 @@ def run(
     \b
     Examples:
       freezeframe serve etherbone://192.0.2.7 netdev:eth0
+      freezeframe serve netdev:eth0 --every 0.05 --record night.ffrec --record-keep 2GB
       freezeframe serve netdev:eth0 --listen 192.0.2.9:9464 --token-file token
     """
     from freezeframe.gui.cli.work.serve import serve
 
-    serve(sources, listen, token_file, every, root)
+    serve(sources, listen, token_file, every, root, record, record_keep)

@@ -42,6 +42,19 @@ def seconds(text: str) -> float:
     return value
 
 
+def size_B(text: str) -> int:
+    """Return a number of bytes as an option gives it: ``500MB``, ``2GB``, ``4GiB``, ``1000000``.
+
+    Raises:
+        typer.BadParameter: it is none.
+    """
+    match = re.fullmatch(r"([0-9]{1,15})\s*([kMGT]?)(i?)B?", str(text))
+    if not match:
+        raise typer.BadParameter(f"{text!r} is not a size; write 500MB, 2GB or 4GiB")
+    count, scale, binary = match.groups()
+    return int(count) * (1024 if binary else 1000) ** " kMGT".index(scale or " ")
+
+
 class OneLineGroup(TyperGroup):
     """The group of all verbs; it words errors of usage itself."""
 

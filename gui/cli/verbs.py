@@ -72,6 +72,8 @@ VERBS: tuple[Verb, ...] = (
         _CAPTURE,
         "import_files",
     ),
+    Verb("recording", "Show, export or plot what watch and serve recorded.", _CAPTURE),
+    Verb("recover", "End what a crash left open: recordings, captures.", _CAPTURE),
     Verb("verify", "List all damage of captures and recordings.", _CAPTURE),
     Verb("bundle", "Pack a capture and its report into one file to mail.", _CAPTURE),
     Verb("export", "Write a capture or its events for another tool.", _CAPTURE),

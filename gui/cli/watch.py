@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.options import ForceOption, argument, option
-from freezeframe.gui.cli.usage import seconds
+from freezeframe.gui.cli.usage import seconds, size_B
 
 SourcesArgument = Annotated[
     list[str],
@@ -35,7 +35,16 @@ AlarmOption = Annotated[
         "Ring when a counter grows faster than RATE a second; NAME may hold *. May be given again.",
     ),
 ]
-RecordOption = Annotated[Path | None, option("--record", "FILE", "Keep every sample, as Parquet.")]
+RecordOption = Annotated[
+    Path | None, option("--record", "NAME.ffrec", "Keep every sample; see 'recording'.")
+]
+RecordKeepOption = Annotated[
+    int | None,
+    option(
+        "--record-keep", "SIZE", "Keep this much of the recording, 2GB for instance; the oldest goes.",
+        parser=size_B,
+    ),
+]  # fmt: skip
 WriteOption = Annotated[bool, typer.Option("--allow-write", help="Let keys arm and freeze a card.")]
 IntoOption = Annotated[Path, option("--into", "FOLDER", "Where snapshots and pulled captures go.")]
 ServeOption = Annotated[
@@ -49,6 +58,7 @@ def run(
     every: EveryOption = 0.5,
     alarm: AlarmOption = None,
     record: RecordOption = None,
+    record_keep: RecordKeepOption = None,
     into: IntoOption = Path(),
     allow_write: WriteOption = False,
     serve: ServeOption = None,
@@ -64,13 +74,14 @@ def run(
     Examples:
       freezeframe watch etherbone://192.0.2.7
       freezeframe watch netdev:eth0 rdma:mlx5_0/1 --alarm 'rx_dropped>0'
-      freezeframe watch netdev:eth0 --every 0.1 --record run.parquet
+      freezeframe watch netdev:eth0 --every 0.1 --record night.ffrec
     """
     from freezeframe.gui.cli.work.watch import WatchOptions, watch
 
     watch(
         WatchOptions(
-            sources=sources, every=every, alarm=alarm or (), record=record, into=into,
+            sources=sources, every=every, alarm=alarm or (), record=record,
+            record_keep=record_keep, into=into,
             allow_write=allow_write, serve=serve, root=root, force=force,
         )
     )  # fmt: skip

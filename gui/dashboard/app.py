@@ -99,6 +99,7 @@ class Dashboard(App[None]):
         self.monitor = monitor
         self.options = options
         self.recording = recording
+        self._without_room = False
         self.period_s = options.period_s
         self.paused = False
         self.selected = 0
@@ -273,9 +274,14 @@ class Dashboard(App[None]):
             for number, sample in samples:
                 watched = self.monitor.sources[number]
                 recording.add(watched.url, watched.reader.source.counters, sample)
+            recording.sync()
         except OSError as error:
             self.recording = None
             self._note(f"failed: the recording has ended: {error.strerror}")
+            return
+        if recording.lost and not self._without_room:
+            self._note("failed: no room on the disk; samples are lost until there is")
+        self._without_room = bool(recording.lost)
 
     def _filter_done(self, text: str) -> None:
         self._rows.filter = text.strip()

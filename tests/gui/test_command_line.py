@@ -19,7 +19,8 @@ from tests.processes import run_program
 ASKED = (
     "demo reproduce targets emulate status watch serve arm freeze pull guard counters selftest rx-dma traffic "
     "inject loopback console sim-board trigger explain check diff open analyze plot capture decode import "
-    "decoders expect export report card iwarp verify bundle what-if"
+    "decoders expect export report card iwarp verify bundle what-if "
+    "recording recover"
 )
 HEAVY = ("numpy", "pandas", "numba", "pyarrow", "rich", "typer", "simpy", "serial", "email")
 QT = ("PyQt6", "textual")

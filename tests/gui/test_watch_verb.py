@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from freezeframe.capture.counters.recorded import Recorded
 from tests.bench import bench_watch
 from tests.capture.counters.made_tree import made_tree
 from tests.capture.recorder.fake_recorder import FakeRecorder
@@ -30,7 +31,7 @@ from tests.processes import run_program
             2,
             "a dashboard in a browser only reads",
         ),
-        (("netdev:eth9", "--serve", "8000", "--record", "x.parquet"), 2, "every page would record"),
+        (("netdev:eth9", "--serve", "8000", "--record", "x.ffrec"), 2, "every page would record"),
         (("etherbone://127.0.0.1:1?timeout=0.2",), 3, "127.0.0.1"),
         (("nonsense",), 2, "not a source of counters"),
     ],
@@ -60,7 +61,7 @@ def test_a_capture_folder_is_no_place_for_a_recording(tmp_path: Path) -> None:
         "--root",
         str(made_tree(tmp_path / "tree")),
         "--record",
-        str(capture / "run.parquet"),
+        str(capture / "run.ffrec"),
     ]
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -75,10 +76,8 @@ def test_a_capture_folder_is_no_place_for_a_recording(tmp_path: Path) -> None:
 
 
 def test_on_a_terminal_it_draws_and_q_ends_it_and_the_recording_is_there(tmp_path: Path) -> None:
-    from freezeframe.capture.parquet import read_table
-
     files = bench_watch.made_tree(tmp_path)
-    record = tmp_path / "run.parquet"
+    record = tmp_path / "run.ffrec"
     process, terminal = bench_watch.started(
         "rdma:made0/1", "--root", str(tmp_path), "--record", str(record)
     )
@@ -93,11 +92,10 @@ def test_on_a_terminal_it_draws_and_q_ends_it_and_the_recording_is_there(tmp_pat
         except OSError:  # the other side has closed the terminal
             break
     assert process.wait(30) == 0
-    assert b"run.parquet: " in shown
+    assert b"run.ffrec: " in shown
     assert b"\x1b[?1049l" in shown  # the terminal is as it was
-    table = read_table(record)
-    assert table.num_rows % bench_watch.COUNTERS == 0
-    assert len(set(table["counter"].to_pylist())) == bench_watch.COUNTERS
+    samples = list(Recorded(record).events())
+    assert {len(sample.values) for sample in samples} == {bench_watch.COUNTERS}
     os.close(terminal)
     for file in files:
         os.close(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_text
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import serial
 
 from freezeframe.capture.console.dump import Dump, DumpReader
 from freezeframe.capture.console.lines import Damaged, Line, LineSplitter, parse
+from freezeframe.capture.counters.recording import LINES, Recording
 from freezeframe.capture.durable import check_place
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder import CaptureWriter
@@ -30,7 +31,13 @@ _PAUSE_S = 0.2
 
 
 def read_console(
-    port: str, output: Path | None, card: Path | None, *, force: bool, json: bool
+    port: str,
+    output: Path | None,
+    card: Path | None,
+    record: Path | None,
+    *,
+    force: bool,
+    json: bool,
 ) -> None:
     """Print what comes; with ``output`` keep the first dump there, and end.
 
@@ -43,9 +50,23 @@ def read_console(
         check_place(output, force, MANIFEST)
     splitter, dumps = LineSplitter(), DumpReader(card)
     damaged = 0
-    with _opened(port) as chunks, progress_bar("dump", "records") as show:
+    with (
+        _opened(port) as chunks,
+        progress_bar("dump", "records") as show,
+        ExitStack() as stack,
+    ):
+        recording = None
+        if record is not None:
+            refuse_evidence(record)
+            recording = Recording(record, LINES)
+            stack.callback(recording.close)
         for chunk in chunks:
-            for text in splitter.feed(chunk):
+            texts = splitter.feed(chunk)
+            if recording is not None and texts:
+                for text in texts:
+                    recording.line(text.decode("utf-8", "backslashreplace"))
+                recording.sync()
+            for text in texts:
                 line = parse(text)
                 if line is None:
                     continue

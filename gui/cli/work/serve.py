@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from freezeframe.capture.counters.reader import SourceReader
+from freezeframe.capture.counters.recording import Recording
 from freezeframe.capture.listen import listen_address
 from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.metrics.http import MetricsServer, read_token
+from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import printable
 
 
@@ -20,6 +25,8 @@ def serve(
     token_file: Path | None,
     every_s: float,
     root: Path | None,
+    record: Path | None = None,
+    record_keep_B: int | None = None,
 ) -> None:
     """Serve live counters until interrupted.
 
@@ -33,6 +40,7 @@ def serve(
     with (
         opened_readers(sources, root, every_s) as readers,
         MetricsServer(host, port, readers, token) as server,
+        _recorded(readers, record, record_keep_B, every_s),
     ):
         for reader in readers:
             reader.start()
@@ -41,14 +49,59 @@ def serve(
         _run_until_interrupted(server)
 
 
+@contextmanager
+def _recorded(
+    readers: Sequence[SourceReader], path: Path | None, keep_B: int | None, every_s: float
+) -> Iterator[None]:
+    """Take every sample of the sources, into a recording where one is asked for; so none waits in memory."""
+    recording = None
+    if path is not None:
+        refuse_evidence(path)
+        recording = Recording(path, keep_B=keep_B)
+    ended = threading.Event()
+
+    def take() -> None:
+        without_room = False
+        while not ended.wait(every_s):
+            taken = [(reader, sample) for reader in readers for sample in reader.take()]
+            if recording is None:
+                continue
+            try:
+                for reader, sample in taken:
+                    recording.add(reader.url, reader.source.counters, sample)
+                recording.sync()
+            except OSError as error:
+                print(
+                    f"freezeframe: {printable(recording.path)}: {error.strerror}; not recorded",
+                    file=sys.stderr,
+                )
+                return
+            if recording.lost and not without_room:
+                print(
+                    f"freezeframe: {printable(recording.path)}: no room on the disk; samples are lost",
+                    file=sys.stderr,
+                )
+            without_room = bool(recording.lost)
+
+    thread = threading.Thread(target=take, name="record", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        if recording is not None:
+            recording.close()
+
+
 def _run_until_interrupted(server: MetricsServer) -> None:
-    """Serve until SIGINT or SIGTERM; both are the normal end."""
+    """Serve until SIGINT, SIGTERM or SIGHUP; they are the normal end."""
     ended = threading.Event()
 
     def end(number: int, frame: FrameType | None) -> None:
         ended.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
     thread = threading.Thread(target=server.serve_forever, name="http", daemon=True)
     thread.start()

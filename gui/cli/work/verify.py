@@ -10,6 +10,8 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
 from freezeframe.capture.folder.one_file import SUFFIX
 from freezeframe.capture.folder.salvage import examine_any
+from freezeframe.capture.journal import SUFFIX as RECORDING
+from freezeframe.capture.journal import Frame, is_journal, read, segments
 from freezeframe.gui.cli.output import count_text, emit_json
 from freezeframe.gui.cli.reading import refuse_missing
 from freezeframe.gui.text import plural, printable
@@ -48,11 +50,15 @@ def _is_one(path: Path) -> bool:
     if path.name.startswith("."):
         return False
     if path.is_dir():
-        return any((path / name).is_file() for name in (MANIFEST, MANIFEST_COPY))
+        return is_journal(path) or any(
+            (path / name).is_file() for name in (MANIFEST, MANIFEST_COPY)
+        )
     return path.name.endswith(SUFFIX)
 
 
 def _examined(path: Path) -> dict[str, Any]:
+    if path.is_dir() and is_journal(path):
+        return _recording(path)
     try:
         examined = examine_any(path)
     except CaptureFormatError as error:
@@ -72,6 +78,23 @@ def _examined(path: Path) -> dict[str, Any]:
         "chunks": examined.chunks,
         "damage": damage,
     }
+
+
+def _recording(path: Path) -> dict[str, Any]:
+    frames, damage = 0, []
+    for item in read(path):
+        if isinstance(item, Frame):
+            frames += 1
+        else:
+            damage.append(
+                _damage(item.segment, item.first_B, item.size_B, item.text, text=item.text)
+            )
+    files = segments(path)
+    size_B = sum(file.stat().st_size for file in files)
+    return {
+        "path": str(path), "readable": frames > 0, "files": len(files), "bytes": size_B, "chunks": frames,
+        "damage": damage,
+    }  # fmt: skip
 
 
 def _damage(
@@ -94,7 +117,7 @@ def _text(one: dict[str, Any]) -> str:
         sizes = f"{plural(one['files'], 'file')}, {plural(one['chunks'], 'chunk')}, {count_text(one['bytes'])} B"
         return f"{name}: whole: {sizes}"
     head = f"{name}: damaged in {plural(len(damage), 'place')}"
-    if one["readable"]:
+    if one["readable"] and not Path(one["path"]).name.endswith(RECORDING):
         lost_B = sum(each["bytes"] for each in damage if each["file"].startswith("raw/"))
         head += f"; {count_text(lost_B)} B of {count_text(one['bytes'])} B are lost, --salvage reads the rest"
     return "\n".join([head, *(f"  {printable(each['text'])}" for each in damage)])

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from freezeframe.capture.counters.alarms import parse_alarm
 from freezeframe.capture.counters.monitor import Monitor
+from freezeframe.capture.counters.recording import Recording
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
 from freezeframe.gui.places import refuse_evidence
-from freezeframe.gui.text import plural
-
-if TYPE_CHECKING:
-    from freezeframe.capture.counters.recording import Recording
+from freezeframe.gui.text import plural, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +28,7 @@ class WatchOptions:
     every: float
     alarm: Sequence[str]
     record: Path | None
+    record_keep: int | None
     into: Path
     allow_write: bool
     serve: int | None
@@ -62,16 +61,19 @@ def watch(options: WatchOptions) -> None:
             )
         recording = None
         if options.record is not None:
-            from freezeframe.capture.counters.recording import Recording  # late: pyarrow, 30 MB
-
             refuse_evidence(options.record)
-            recording = Recording(options.record, overwrite=options.force)
-            stack.callback(_print_rows, recording, options.record)
-        Dashboard(
+            recording = Recording(
+                options.record, overwrite=options.force, keep_B=options.record_keep
+            )
+            stack.callback(_end, recording)
+        dashboard = Dashboard(
             Monitor(readers, alarms),
             DashboardOptions(options.every, options.allow_write, options.into),
             recording,
-        ).run()
+        )
+        for number in (signal.SIGTERM, signal.SIGHUP):  # of a closed session too
+            signal.signal(number, lambda *_: dashboard.exit())
+        dashboard.run()
 
 
 def _serve(options: WatchOptions, port: int) -> None:
@@ -97,8 +99,9 @@ def _serve(options: WatchOptions, port: int) -> None:
     serve_in_browser(port, _arguments_of_a_page())
 
 
-def _print_rows(recording: Recording, path: Path) -> None:
-    print(f"{path}: {plural(recording.close(), 'row')} of {plural(recording.samples, 'sample')}")
+def _end(recording: Recording) -> None:
+    recording.close()
+    print(f"{printable(recording.path)}: {plural(recording.samples, 'sample')}")
 
 
 def _arguments_of_a_page() -> list[str]:

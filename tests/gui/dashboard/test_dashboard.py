@@ -15,10 +15,10 @@ from textual.pilot import Pilot
 from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.monitor import Monitor
 from freezeframe.capture.counters.reader import SourceReader
+from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.counters.recording import Recording
 from freezeframe.capture.counters.sources import open_source
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.parquet import read_table
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
 from freezeframe.gui.dashboard.help_screen import KEYS
 from freezeframe.gui.dashboard.lines import LineView
@@ -384,7 +384,7 @@ def test_a_snapshot_is_a_new_file_with_all_counters(tmp_path: Path) -> None:
 
 def test_recording_keeps_every_sample(tmp_path: Path) -> None:
     app = dashboard(netdev_reader())
-    app.recording = Recording(tmp_path / "run.parquet")
+    app.recording = Recording(tmp_path / "run.ffrec")
 
     async def job(app: Dashboard, pilot: Pilot[None]) -> None:
         assert "recording 12 samples" in texts(app, "title")[0]
@@ -392,9 +392,10 @@ def test_recording_keeps_every_sample(tmp_path: Path) -> None:
     driven(app, job)
     app.recording.close()
     values = [
-        r["value"]
-        for r in read_table(tmp_path / "run.parquet").to_pylist()
-        if r["counter"] == "rx_packets"
+        value
+        for sample in Recorded(tmp_path / "run.ffrec").events()
+        for (key, *_), value in zip(sample.columns, sample.values, strict=True)
+        if key == "rx_packets"
     ]
     assert (len(values), values[-1]) == (12, 144_456)
 

@@ -1,0 +1,172 @@
+"""What a recording holds, read from its journal: rows of counters or lines, and what is missing.
+
+Rows of counters: ``t_ps`` from the first sample, ``source``, ``kind`` (counter or gauge), ``counter``, ``unit``,
+``value`` (int64 bit pattern), ``changed`` (its value is another than one sample before), ``utc_ns``. Rows of lines:
+``t_ps``, ``text``, ``utc_ns``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from freezeframe.capture.counters.recording import COUNTERS, LINES, VERSION
+from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
+from freezeframe.capture.journal import Hole, read
+
+_PS_A_NS = 1000
+_ROWS = 1 << 18
+_TOP = 1 << 63
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+_SCHEMAS = {
+    COUNTERS: pa.schema(
+        [
+            ("t_ps", pa.int64()),
+            *((name, _TEXT) for name in ("source", "kind", "counter", "unit")),
+            ("value", pa.int64()),
+            ("changed", pa.bool_()),
+            ("utc_ns", pa.int64()),
+        ]
+    ),
+    LINES: pa.schema([("t_ps", pa.int64()), ("text", pa.string()), ("utc_ns", pa.int64())]),
+}
+
+
+class Event(NamedTuple):
+    """A sample or a line: when, of which source (None of a line), and its columns with their values, or its text."""
+
+    t_ps: int
+    utc_ns: int
+    source: str | None
+    columns: Sequence[tuple[str, str, str]]
+    values: Sequence[int]
+    text: str = ""
+
+
+class Recorded:
+    """A recording that is read; ``missing`` fills while it is.
+
+    Attributes:
+        kind: counters or lines.
+        begun_ns: UTC of its beginning.
+        missing: one line for each thing that is not there.
+        lost: samples that were not written for want of room.
+    """
+
+    def __init__(self, place: Path) -> None:
+        """Read what the recording is.
+
+        Raises:
+            CaptureFormatError: it is none, or nothing of it can be read.
+            CaptureVersionError: another version wrote it.
+        """
+        self.place = place
+        self.missing: list[str] = []
+        self.lost = 0
+        for payload in self._payloads():
+            match payload:
+                case {"recording": int(version), "kind": str(kind), "utc_ns": int(begun_ns)}:
+                    break
+        else:
+            raise CaptureFormatError(
+                f"{place}: nothing of the recording can be read; freezeframe verify says why"
+            )
+        if version != VERSION or kind not in _SCHEMAS:
+            raise CaptureVersionError(
+                f"{place}: a recording of {kind!r} in version {version}; this program reads version {VERSION}"
+            )
+        self.kind, self.begun_ns = kind, begun_ns
+
+    def events(self) -> Iterator[Event]:
+        """Give samples or lines in their order; what was damaged is left out, and ``missing`` says it."""
+        self.missing, self.lost = [], 0
+        offset_ns: int | None = None
+        first_ns: int | None = None
+        columns: dict[str, Sequence[tuple[str, str, str]]] = {}
+        for payload in self._payloads():
+            match payload:
+                case {"recording": _, "t_ns": int(t_ns), "utc_ns": int(utc_ns)}:
+                    # Within one boot and run the clock since boot counts; another run has another.
+                    if offset_ns is None or abs(utc_ns - t_ns - offset_ns) > 1_000_000_000:
+                        offset_ns = utc_ns - t_ns
+                case {"source": str(source), "columns": list(described)}:
+                    columns[source] = [
+                        (str(k), str(kind), str(unit)) for k, kind, unit in described
+                    ]
+                case {"lost": int(count)}:
+                    self.lost += count
+                    self.missing.append(f"{count} were not written: there was no room on the disk")
+                case [str(source), int(t_ns), list(values)] if offset_ns is not None:
+                    of = columns.get(source)
+                    if of is None or len(of) != len(values):
+                        self.missing.append(
+                            f"a sample of {source} without its columns: they were damaged"
+                        )
+                        continue
+                    first_ns = t_ns + offset_ns if first_ns is None else first_ns
+                    t_ps = (t_ns + offset_ns - first_ns) * _PS_A_NS
+                    yield Event(t_ps, t_ns + offset_ns, source, of, values)
+                case [int(t_ns), str(text)] if offset_ns is not None:
+                    first_ns = t_ns + offset_ns if first_ns is None else first_ns
+                    yield Event(
+                        (t_ns + offset_ns - first_ns) * _PS_A_NS,
+                        t_ns + offset_ns,
+                        None,
+                        (),
+                        (),
+                        text,
+                    )
+                case _:
+                    self.missing.append(
+                        f"a frame that is of no known form: {json.dumps(payload)[:80]}"
+                    )
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of `tables`."""
+        return _SCHEMAS[self.kind]
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Give the rows in pieces; at least one."""
+        batch: list[tuple[Any, ...]] = []
+        before: dict[tuple[str, str], int] = {}
+        empty = True
+        for t_ps, utc_ns, source, columns, values, text in self.events():
+            if source is None:
+                batch.append((t_ps, text, utc_ns))
+            else:
+                for (key, kind, unit), value in zip(columns, values, strict=True):
+                    changed = before.get((source, key)) != value
+                    before[source, key] = value
+                    pattern = (value + _TOP) % (2 * _TOP) - _TOP
+                    batch.append((t_ps, source, kind, key, unit, pattern, changed, utc_ns))
+            if len(batch) >= _ROWS:
+                yield _table(batch, self.schema)
+                batch, empty = [], False
+        if batch or empty:
+            yield _table(batch, self.schema)
+
+    def _payloads(self) -> Iterator[Any]:
+        for item in read(self.place):
+            if isinstance(item, Hole):
+                self.missing.append(item.text)
+                continue
+            try:
+                yield json.loads(item.payload)
+            except ValueError:
+                self.missing.append(f"frame {item.number} is no JSON")
+
+
+def _table(batch: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
+    if not batch:
+        return schema.empty_table()
+    arrays = []
+    for column, field in zip(zip(*batch, strict=True), schema, strict=True):
+        text = pa.types.is_dictionary(field.type)
+        array = pa.array(column, type=pa.string() if text else field.type)
+        arrays.append(array.dictionary_encode() if text else array)
+    return pa.table(arrays, schema=schema)

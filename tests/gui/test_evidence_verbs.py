@@ -1,0 +1,181 @@
+"""verify, bundle, recover, recording and --salvage: what they print, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from freezeframe.capture.counters.contract import Sample
+from freezeframe.capture.counters.recording import LINES, Recording
+from freezeframe.capture.folder.one_file import files_below, pack
+from tests.capture.counters.played import counter
+from tests.gui.cli import run_inside
+from tests.gui.made_capture import made_capture
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_capture(tmp_path_factory.mktemp("whole") / "fault.ff").path
+
+
+@pytest.fixture
+def damaged(whole: Path, tmp_path: Path) -> Path:
+    folder = Path(shutil.copytree(whole, tmp_path / "bad.ff"))
+    file = folder / "raw/B.rx_enq.rec"
+    data = bytearray(file.read_bytes())
+    data[3000] ^= 1 << 5
+    file.write_bytes(data)
+    return folder
+
+
+def test_verify_lists_what_is_damaged_and_exits_with_1(damaged: Path, whole: Path) -> None:
+    done = run_inside("verify", str(whole), str(damaged.parent))
+    assert done.code == 1
+    first, second, third = done.out.splitlines()
+    assert first.endswith("fault.ff: whole: 15 files, 59 chunks, 65,212 B")
+    assert second.endswith(
+        "bad.ff: damaged in 1 place; 2,304 B of 65,212 B are lost, --salvage reads the rest"
+    )
+    assert third.split(": ")[0].strip() == "raw/B.rx_enq.rec"
+    assert third.endswith("altered: bit 5 of byte 3000 is flipped")
+    document = json.loads(run_inside("verify", str(damaged), "--json").out)
+    (damage,) = document["evidence"][0]["damage"]
+    assert {key: damage[key] for key in ("file", "first_byte", "bytes", "chunk")} == {
+        "file": "raw/B.rx_enq.rec", "first_byte": 2304, "bytes": 2304, "chunk": 1,
+    }  # fmt: skip
+
+
+def test_verify_refuses_what_is_no_evidence(tmp_path: Path) -> None:
+    done = run_inside("verify", str(tmp_path))
+    assert done.code == 2
+    assert "neither a capture nor a folder with one" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain",),
+        ("check",),
+        ("decode", "-d", "trace"),
+        ("analyze", "pressure"),
+        ("explain", "--json"),
+    ],
+)
+def test_salvage_reads_the_rest_and_says_what_is_left_out(
+    damaged: Path, words: tuple[str, ...]
+) -> None:
+    verb, *more = words
+    assert run_inside(verb, str(damaged), *more).code == 2
+    done = run_inside(verb, str(damaged), *more, "--salvage")
+    assert done.code == 0
+    assert "left out: raw/B.rx_enq.rec: chunk 1, records 256..511" in done.err
+    if words == ("explain",):
+        assert "B.rx_enq: slot 256: 81 records from this slot on could not be read" in " ".join(
+            done.out.split()
+        )
+
+
+def test_a_bundle_holds_the_capture_its_report_and_the_log_of_its_guard(
+    whole: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "fault.ff"))
+    (tmp_path / "guard.log").write_text("a line\n")
+    done = run_inside("bundle", str(folder))
+    assert done.code == 0
+    mailed = tmp_path / "fault.ff.zip"
+    with zipfile.ZipFile(mailed) as archive:
+        names = archive.namelist()
+        assert b"word-omitted" in archive.read("report.html")
+        assert json.loads(archive.read("versions.json"))["tool"].startswith("freezeframe ")
+        assert archive.read("guard.log") == b"a line\n"
+    assert names[:2] == ["fault.ff/manifest.copy.json", "fault.ff/manifest.json"]
+    assert run_inside("explain", str(mailed)).out == run_inside("explain", str(folder)).out
+    assert run_inside("verify", str(mailed)).code == 0
+    again = run_inside("bundle", str(folder))
+    assert again.code == 2
+    assert "exists already; --force replaces it" in again.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check",),
+        ("decode", "-d", "trace"),
+        ("decode",),
+        ("analyze", "pressure"),
+        ("explain", "--json"),
+    ],
+)
+def test_one_file_is_read_as_the_folder_is(
+    whole: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    mailed = tmp_path / "fault.ff.zip"
+    mailed.write_bytes(pack(files_below(whole, "fault.ff")))
+    verb, *more = words
+    one, other = (run_inside(verb, str(place), *more) for place in (mailed, whole))
+    assert one.code == other.code
+    assert one.out == other.out
+
+
+def recorded(path: Path) -> Path:
+    recording = Recording(path)
+    for second in range(10):
+        recording.add(
+            "s", {"a": counter("a")}, Sample(second * 10**9, {"a": 5 * second, "still": 3})
+        )
+    recording.close()
+    return path
+
+
+def test_a_recording_is_summed_up_written_and_drawn(tmp_path: Path) -> None:
+    place = recorded(tmp_path / "n.ffrec")
+    document = json.loads(run_inside("recording", str(place), "--what", "a", "--json").out)
+    (one,) = document["counters"]
+    assert (one["counter"], one["first"], one["last"], one["a_second"]) == ("a", 0, 45, 5.0)
+    assert "10 samples, 9.0 s" in run_inside("recording", str(place)).out
+    assert run_inside("recording", str(place), "-o", str(tmp_path / "n.csv")).code == 0
+    lines = (tmp_path / "n.csv").read_text().splitlines()
+    assert lines[0] == '"t_ps","source","kind","counter","unit","value","changed","utc_ns"'
+    assert len(lines) == 21
+    assert run_inside("recording", str(place), "-o", str(tmp_path / "n.svg")).code == 0
+    assert "<svg" in (tmp_path / "n.svg").read_text()
+    wrong = run_inside("recording", str(place), "--what", "nope")
+    assert (wrong.code, wrong.err.count("\n")) == (2, 1)
+
+
+def test_a_console_is_recorded_line_by_line(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_bytes(b"hello\nworld\n")
+    record = tmp_path / "c.ffrec"
+    assert run_inside("console", str(tmp_path / "c.txt"), "--record", str(record)).code == 0
+    out = run_inside("recording", str(record)).out
+    assert [line.split()[1] for line in out.splitlines()] == ["hello", "world"]
+
+
+def test_recover_ends_a_recording_and_finishes_a_capture_that_stands_whole(
+    whole: Path, tmp_path: Path
+) -> None:
+    place = recorded(tmp_path / "n.ffrec")
+    segment = place / "00000001.ffj"
+    segment.write_bytes(segment.read_bytes()[:-25])
+    assert run_inside("verify", str(place)).code == 1
+    shutil.copytree(whole, tmp_path / ".fault.ff.partial-123-0123abcd")
+    (tmp_path / ".part.ff.partial-123-0123abcd").mkdir()
+    done = run_inside("recover", str(tmp_path))
+    assert done.code == 0
+    assert "was written whole, and is fault.ff now" in done.out
+    assert "it holds no manifest, remove it" in done.out
+    assert "B of no whole frame were cut" in done.out
+    assert run_inside("verify", str(place)).code == 0
+    assert run_inside("verify", str(tmp_path / "fault.ff")).code == 0
+    assert run_inside("recover", str(tmp_path / "fault.ff")).code == 2
+
+
+def test_lines_are_not_drawn(tmp_path: Path) -> None:
+    Recording(tmp_path / "c.ffrec", LINES).close()
+    done = run_inside("recording", str(tmp_path / "c.ffrec"), "-o", str(tmp_path / "c.svg"))
+    assert done.code == 2
+    assert "holds lines of text, which are not drawn" in done.err
