@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 from freezeframe.capture.notebook import ShownInNotebooks
@@ -91,6 +92,40 @@ class Evidence:
         return plain_fields(self)
 
 
+class Ground(StrEnum):
+    """What a rule rests a name on; the surest first."""
+
+    COMPARED = "compared"  # both taps around the fault, or both ends' books
+    CONFIRMED = "confirmed"  # one side, and a check or a refusal that confirms it; or a place that is a range
+    INFERRED = "inferred"  # one end, and something else with it
+    ELIMINATED = "eliminated"  # one end, by elimination; a level or a count without the packet
+    LITTLE = "little"  # little was recorded
+
+
+class Says(StrEnum):
+    """What a witness says of a claim; silent: it could not have seen it."""
+
+    FOR = "for"
+    AGAINST = "against"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One observation that a claim entails, and what was observed.
+
+    ``name``: of the vocabulary of docs/fault-file.md; empty for one that is not in it.
+    """
+
+    says: Says
+    text: str
+    rows: tuple[Row, ...] = ()
+    name: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"witness": self.name, "says": self.says.value, "text": self.text}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding(ShownInNotebooks):
     """What went wrong, where, when, how sure, and on what evidence.
@@ -102,7 +137,12 @@ class Finding(ShownInNotebooks):
         flow, packet, word: flow, sequence number, index in the payload (of the second copy of a
             repeated word); None where there is none or it cannot be known.
         t_ps, t_uncertainty_ps: of the first symptom, on the capture's time base.
-        confidence: 0..1; docs/diagnosis.md says what each step rests on.
+        confidence: 0..1, from how often this name was right with this pattern of witnesses; 0 where not counted.
+        counted: how often that was, ``300 of 300``; empty where it was never counted.
+        ground: what the rule rests it on; empty for a finding that no rule made.
+        witnesses: what each witness says of it; pattern: the same as one line, by which it is counted.
+        falsifier: what would have shown it wrong, and what was seen there.
+        next: the command whose answer would tell the candidates apart; empty where there is none.
         candidates: for ``undetermined`` the names that fit, likeliest first.
         text: one paragraph for people.
         place: what lies before ``tap``, in words; empty where only the device is known.
@@ -124,6 +164,12 @@ class Finding(ShownInNotebooks):
     evidence: tuple[Evidence, ...] = field(default=())
     place: str = ""
     general: str = ""
+    counted: str = ""
+    ground: str = ""
+    pattern: str = ""
+    witnesses: tuple[Witness, ...] = ()
+    falsifier: str = ""
+    next: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no reader could trust.

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
 from freezeframe.analyzers.contract import UNDETERMINED, Finding, run_analyzer
 from freezeframe.analyzers.diagnosis import (
     clock_drift,
@@ -25,13 +27,24 @@ from freezeframe.analyzers.diagnosis import (
     overflow,
     stall,
 )
-from freezeframe.analyzers.diagnosis.general import GENERAL
 from freezeframe.analyzers.diagnosis.link_damage import link_damages, lone_damages
 from freezeframe.analyzers.diagnosis.needs import not_asked
 from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
 from freezeframe.analyzers.dma import findings as dma_faults
 from freezeframe.analyzers.facts import CrcVerdicts, Facts, first_bad_taps
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.analyzers.witness import recorder
+from freezeframe.analyzers.witness.answers import (
+    law_broken,
+    open_answers,
+    register_is_sure,
+    register_suspect,
+    unexplained,
+)
+from freezeframe.analyzers.witness.case import Case
+from freezeframe.analyzers.witness.gate import judged, vetoed_by_register
+from freezeframe.analyzers.witness.gate import rank as sureness
+from freezeframe.analyzers.witness.looked import looked_at, not_seen
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.notebook import ShownInNotebooks
@@ -82,6 +95,8 @@ class Explanation(ShownInNotebooks):
     """The findings of one capture, best first, and what else a reader must know.
 
     ``notes`` say what limits the answer: gaps, lost events, memories that do not reach back.
+    ``looked_at``: what the answer rests on; ``not_seen``: why "no fault found" would not be true.
+    ``stalls``: who waited for whom where that was no fault.
     ``trace`` is the decoded recording that the rows of the evidence point into. ``reaches``: how much of the
     recording each event log holds. ``not_asked``: a line for each diagnosis for which the card has no ground.
     """
@@ -91,6 +106,20 @@ class Explanation(ShownInNotebooks):
     trace: Trace
     reaches: tuple[LogReach, ...] = ()
     not_asked: tuple[str, ...] = ()
+    looked_at: tuple[str, ...] = ()
+    not_seen: tuple[str, ...] = ()
+    stalls: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> str:
+        """The answer in a few words; that there is no fault is said of what was looked at whole alone."""
+        if self.findings:
+            return f"{len(self.findings)} finding{'s' * (len(self.findings) > 1)}"
+        if self.stalls:
+            return "stalled, and no fault found"
+        return (
+            "nothing found, and not all could be looked at" if self.not_seen else "no fault found"
+        )
 
     @property
     def decided(self) -> bool:
@@ -99,7 +128,10 @@ class Explanation(ShownInNotebooks):
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "answer": self.answer,
             "findings": [f.to_json() for f in self.findings],
+            "looked_at": list(self.looked_at),
+            "not_seen": list(self.not_seen),
             "notes": list(self.notes),
             "event_logs": [reach.to_json() for reach in self.reaches],
             "not_asked": list(self.not_asked),
@@ -122,15 +154,9 @@ def explain(
     view = CaptureView(as_recording(capture), devices)
     trace = view.trace
     off = not_asked(view.roles.card)
-    findings, healthy = rank(Facts(view), off)
-    findings = [
-        replace(
-            finding,
-            place=place_text(view.roles, finding),
-            general=GENERAL.get(finding.diagnosis, ""),
-        )
-        for finding in findings
-    ]
+    case = Case(Facts(view))
+    findings, healthy = rank(case, off)
+    findings = [replace(finding, place=place_text(view.roles, finding)) for finding in findings]
     first_bad = first_bad_taps(view, run_analyzer(CrcVerdicts(), [view]))
     own = tuple(f"{name}." for name in view.names)
     lost = [line for line in view.folder.lost if devices is None or line.startswith(own)]
@@ -144,7 +170,16 @@ def explain(
         *(str(problem) for problem in trace.problems),
     ]
     reaches = tuple(log_reaches(view))
-    return Explanation(findings, list(dict.fromkeys(notes)), trace, reaches, tuple(off.values()))
+    return Explanation(
+        findings,
+        list(dict.fromkeys(notes)),
+        trace,
+        reaches,
+        tuple(off.values()),
+        tuple(looked_at(case)),
+        tuple(not_seen(case)),
+        tuple(healthy),
+    )
 
 
 def place_text(roles: Roles, finding: Finding) -> str:
@@ -158,7 +193,7 @@ def place_text(roles: Roles, finding: Finding) -> str:
     return named.get(finding.tap or "", "").format(finding.device) if finding.device else ""
 
 
-def rank(facts: Facts, off: Collection[str] = ()) -> tuple[list[Finding], list[str]]:
+def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[str]]:
     """Return the findings, best first, and notes on symptoms that turned out healthy.
 
     Args:
@@ -167,8 +202,9 @@ def rank(facts: Facts, off: Collection[str] = ()) -> tuple[list[Finding], list[s
     Nothing is named that the evidence does not decide: what is left over of the symptoms becomes one
     finding ``undetermined``, and only when nothing was named.
     """
+    facts = case.facts
     damages, lone = list(link_damages(facts)), list(lone_damages(facts))
-    waits, sent = list(stall.stalls(facts)), overflow.sendings(facts)
+    waits, sent = list(stall.stalls(facts)), case.sendings
     miscounted = list(miscounts.miscounts(facts))
     named = [
         *fifo_words.omitted_words(facts),
@@ -191,12 +227,29 @@ def rank(facts: Facts, off: Collection[str] = ()) -> tuple[list[Finding], list[s
     ]
     notes = [wait.text for wait in waits if wait.verdict == "healthy"]
     asked = (finding for finding in named if finding.diagnosis not in off)
-    findings = sorted(_without_consequences(facts, asked), key=_order)
+    suspects = recorder.suspects(case)
+    told = [
+        judged(case, finding)
+        for finding in _without_consequences(facts, asked)
+        if not any(suspect.concerns(finding) for suspect in suspects)
+    ]
+    found = [suspect.finding for suspect in suspects]
+    if any(vetoed_by_register(finding) for finding in told) and register_is_sure(case):
+        told = [finding for finding in told if not vetoed_by_register(finding)]
+        found.append(register_suspect(case))
+    findings = sorted([*told, *found], key=_order)
     if not findings:
-        unclear = next(iter(symptoms(facts, damages, waits, sent)), None)
-        if unclear is not None:
-            fitting = tuple(name for name in unclear.candidates if name not in off)
-            findings = [undetermined(facts.view, replace(unclear, candidates=fitting))]
+        unclear = [
+            undetermined(
+                facts.view,
+                replace(symptom, candidates=tuple(n for n in symptom.candidates if n not in off)),
+            )
+            for symptom in islice(symptoms(facts, damages, waits, sent), 1)
+        ]
+        return list(open_answers(case, unclear)), notes
+    left = unexplained(case, findings)
+    if left and not any(finding.diagnosis == RECORDER_SUSPECT for finding in found):
+        findings.append(law_broken(left))
     return findings, notes
 
 
@@ -233,10 +286,10 @@ def _before_cause(facts: Facts, receiver: str, finding: Finding) -> bool:
     return finding.t_ps + finding.t_uncertainty_ps + (unc_ps or 0) + margin_ps < cause_ps
 
 
-def _order(finding: Finding) -> tuple[float, int]:
-    """The surest first; of equally sure ones the first in time, which the others may follow from."""
+def _order(finding: Finding) -> tuple[bool, int, int]:
+    """Names first, and the surest; of equally sure ones the first in time, which the others may follow from."""
     t_ps = finding.t_ps if finding.t_ps is not None else 1 << 62
-    return -round(finding.confidence, 1), t_ps
+    return finding.diagnosis == UNDETERMINED, sureness(finding), t_ps
 
 
 @dataclass(frozen=True, slots=True)

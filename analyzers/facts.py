@@ -63,9 +63,10 @@ class Unplaced:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """Everything a diagnosis looks at, computed once."""
+    """Everything a diagnosis looks at, computed once. ``flights``: what `flight_ps` found, by the two devices."""
 
     view: CaptureView
+    flights: dict[frozenset[str], int | None] = field(default_factory=dict)
 
     @cached_property
     def diffs(self) -> dict[tuple[str, str], SegmentDiff]:
@@ -297,6 +298,13 @@ def flight_ps(facts: Facts, account: FlowAccount) -> int | None:
     the packets, tx_deq to rx_enq, with the doubt of both clocks and the time to send one packet that may
     have been in the way.
     """
+    ends = frozenset((account.sender, account.receiver))
+    if ends not in facts.flights:
+        facts.flights[ends] = _flight_ps(facts, account)
+    return facts.flights[ends]
+
+
+def _flight_ps(facts: Facts, account: FlowAccount) -> int | None:
     doubt = doubt_ps(facts, account)
     if doubt is None:
         return None

@@ -16,15 +16,13 @@ from freezeframe.analyzers.card.claims import (
     RECORDER_SUSPECT,
     RUNT,
     Claim,
-    Says,
-    Witness,
     said_of,
 )
 from freezeframe.analyzers.card.differences import BITS_ALTERED
 from freezeframe.analyzers.card.fit import holes, judged
 from freezeframe.analyzers.card.places import Places
 from freezeframe.analyzers.card.stretch import StretchView
-from freezeframe.analyzers.contract import Row
+from freezeframe.analyzers.contract import Row, Says, Witness
 from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream, Wrong
 from freezeframe.decoders.tap.crcs import wrong_crcs
 from freezeframe.decoders.tap.kinds import Packet

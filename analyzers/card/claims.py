@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from freezeframe.analyzers.card.differences import BYTES_ROTATED
-from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Says, Witness
 from freezeframe.decoders.tap.checked import Wrong
 
 NOT_COUNTED = "Confidence: not counted yet."
@@ -40,23 +39,6 @@ _SAID = {
 def said_of(wrong: int) -> str:
     """Return the checks that a packet fails, in words."""
     return ", ".join(text for bit, text in _SAID.items() if wrong & bit)
-
-
-class Says(StrEnum):
-    """What a witness says of a claim; silent: it could not have seen it."""
-
-    FOR = "for"
-    AGAINST = "against"
-    SILENT = "silent"
-
-
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """One observation that a claim entails, and what was observed."""
-
-    says: Says
-    text: str
-    rows: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from freezeframe.analyzers.card.arrivals import (
     gaps_inside,
     holes_inside,
 )
-from freezeframe.analyzers.card.claims import LAW_BROKEN, Claim, Says, Witness, findings_of
+from freezeframe.analyzers.card.claims import LAW_BROKEN, Claim, findings_of
 from freezeframe.analyzers.card.fit import judged, later_tap_does_not_fit
 from freezeframe.analyzers.card.laws import LawVerdict
 from freezeframe.analyzers.card.logged import histogram_lines, logged_lines
@@ -28,7 +28,7 @@ from freezeframe.analyzers.card.seen import (
 )
 from freezeframe.analyzers.card.stall import stalled
 from freezeframe.analyzers.card.view import CardView
-from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.contract import Finding, Says, Witness
 from freezeframe.capture.card.recording import CardRecording
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.timebase import TimeBase

@@ -14,13 +14,12 @@ from freezeframe.analyzers.card.claims import (
     FEW,
     NO_FIT,
     Claim,
-    Says,
-    Witness,
     said_of,
 )
 from freezeframe.analyzers.card.differences import BITS_ALTERED, BYTES_ROTATED
 from freezeframe.analyzers.card.places import Places
 from freezeframe.analyzers.card.stretch import StretchView
+from freezeframe.analyzers.contract import Says, Witness
 from freezeframe.decoders.tap.checked import BAD, FCS_B, FCS_RESIDUE, GOOD, UNKNOWN, CheckedStream
 from freezeframe.decoders.tap.kinds import Packet
 

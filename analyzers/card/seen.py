@@ -11,12 +11,11 @@ from freezeframe.analyzers.card.claims import (
     RECORDER_SUSPECT,
     REORDERED,
     Claim,
-    Says,
-    Witness,
 )
 from freezeframe.analyzers.card.fit import judged
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.analyzers.card.view import CardView
+from freezeframe.analyzers.contract import Says, Witness
 from freezeframe.decoders.tap.checked import FCS_B, CheckedStream
 
 _NOT_ITS_OWN = ("host", "trigger", "peer")  # causes that no packet here has to account for

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.card.claims import DROPPED, STALLED, Claim, Says, Witness
+from freezeframe.analyzers.card.claims import DROPPED, STALLED, Claim
 from freezeframe.analyzers.card.stretch import StretchView
+from freezeframe.analyzers.contract import Says, Witness
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import BAD
 from freezeframe.decoders.tap.kinds import BITS, Bit, Packet

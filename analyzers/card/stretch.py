@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from freezeframe.analyzers.card.claims import DROPPED, NONE_KNOWN, REORDERED, Claim, Says, Witness
+from freezeframe.analyzers.card.claims import DROPPED, NONE_KNOWN, REORDERED, Claim
 from freezeframe.analyzers.card.differences import (
     BITS_ALTERED,
     BYTES_ROTATED,
@@ -21,6 +21,7 @@ from freezeframe.analyzers.card.differences import (
 )
 from freezeframe.analyzers.card.pairing import Key, Pairing, Region, pair_packets, single_pairs
 from freezeframe.analyzers.card.places import Places
+from freezeframe.analyzers.contract import Says, Witness
 from freezeframe.capture.card.elaborated import ElaboratedStretch
 from freezeframe.decoders.tap.checked import BAD, FCS_B, GOOD, PREAMBLE_B, CheckedStream
 from freezeframe.decoders.tap.kinds import Packet

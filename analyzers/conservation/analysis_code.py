@@ -14,6 +14,7 @@ import pandas as pd
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.analyzers.conservation.terms import Subject, Terms
 from freezeframe.analyzers.contract import run_analyzer
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.counters.law_table import CardLaw, laws_of, split_terms
@@ -66,9 +67,15 @@ class Checked:
         }
 
 
-def check_laws(view: CaptureView, laws: Sequence[CardLaw] | None = None) -> list[Checked]:
-    """Hold laws against everything in a capture they speak of: without ``laws`` those of its card, in their order."""
-    terms = Terms(view)
+def check_laws(
+    view: CaptureView, laws: Sequence[CardLaw] | None = None, facts: Facts | None = None
+) -> list[Checked]:
+    """Hold laws against everything in a capture they speak of: without ``laws`` those of its card, in their order.
+
+    Args:
+        facts: those of the capture's recording, where they are known already.
+    """
+    terms = Terms(view, facts)
     held = laws_of(view.roles.card) if laws is None else laws
     return [_checked(terms, law, subject) for law in held for subject in _subjects(view, law)]
 

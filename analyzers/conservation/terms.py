@@ -48,8 +48,11 @@ class Subject:
 class Terms:
     """Values of terms by name, for any subject of one view."""
 
-    def __init__(self, view: CaptureView) -> None:
+    def __init__(self, view: CaptureView, facts: Facts | None = None) -> None:
+        """Take a view; ``facts``: those of its recording, where they are known already."""
         self.view = view
+        if facts is not None:
+            self.facts = facts
         self._kinds: dict[str, Callable[[DeviceCapture, Subject, str], int]] = {
             "counter": self._counter,
             "counted": self._counted,

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.evidence import (
     cause_evidence,
     neighbourhood,
@@ -240,7 +240,7 @@ def _finding(
                 _around(slipped),
             )
         )
-    sure = 0.9
+    sure = Ground.CONFIRMED
     if slips is not None and slips.positions:
         every = slips.interval_cycles
         again = "" if every is None else f", {every} cycles apart where they were nearest"
@@ -257,7 +257,7 @@ def _finding(
                 rows,
             )
         )
-        sure = 0.97 if slipped is not None else 0.85
+        sure = Ground.COMPARED if slipped is not None else Ground.INFERRED
     idle = [facts.view.count_row(receiver, counts) for counts in _IDLES]
     evidence.append(
         Evidence(
@@ -280,7 +280,7 @@ def _finding(
         word=word,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=sure,
+        ground=sure,
         evidence=(*evidence, *cause_evidence(facts, receiver)),
     )
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount, freed_of
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import RECEIVER_FIFO, Facts
@@ -52,11 +52,11 @@ def _refused(facts: Facts, sender: str, receiver: str, log: EventLog, position: 
     t_ps, unc_ps = log.when(position)
     rows: list[Row] = []
     match = _as_sent(facts, receiver, value, t_ps, unc_ps)
-    flow, confidence = None, 0.95
+    flow, ground = None, Ground.CONFIRMED
     if match is not None:
         sent_log, sent_at = match
         right = int(sent_log.value[sent_at])
-        flow, confidence = int(sent_log.flow[sent_at]), 0.99
+        flow, ground = int(sent_log.flow[sent_at]), Ground.COMPARED
         bit = (right ^ value).bit_length() - 1
         rows.append(sent_log.row(sent_at, "credit as sent"))
         rows.append(log.row(position, "credit refused for its parity", right))
@@ -76,7 +76,7 @@ def _refused(facts: Facts, sender: str, receiver: str, log: EventLog, position: 
         flow=flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=confidence,
+        ground=ground,
         evidence=(
             Evidence(f"{sender} logged the refusal; {how}.", sender, rows=tuple(rows)),
             *_counters(facts, sender),
@@ -128,7 +128,7 @@ def _not_logged(facts: Facts, sender: str, receiver: str) -> Finding:
         ),
         device=receiver,
         direction=f"{sender}->{receiver}",
-        confidence=0.85,
+        ground=Ground.INFERRED,
         evidence=(
             Evidence(
                 f"{sender}: first cause {facts.view.roles.cause('bad-credit')} in bus cycle "
@@ -397,7 +397,7 @@ def _finding(
         flow=account.flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.9 if levels else 0.75 if waits else 0.6,
+        ground=Ground.CONFIRMED if levels else Ground.ELIMINATED if waits else Ground.LITTLE,
         evidence=(
             Evidence(
                 f"{len(account.sent_credits)} credits of flow {account.flow}, {int(lumps.min())} to "

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage, LoneDamage, at_receiver
 from freezeframe.analyzers.evidence import (
     Place,
@@ -96,7 +96,7 @@ def _lag_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
         place,
         at=first.position,
         word=first.word if certain else None,
-        confidence=0.98 if certain else 0.9,
+        ground=Ground.COMPARED if certain else Ground.CONFIRMED,
         shown=shown,
         rows=damage.rows(lag.start - 1, min(lag.end + 1, lag.start + _ROWS)),
         more=_underflow_registers(facts, damage.receiver, lane),
@@ -158,7 +158,7 @@ def _lag_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         Place(packet.flow if packet.header_ok else None, seq),
         at=position,
         word=word,
-        confidence=0.85,
+        ground=Ground.INFERRED,
         shown=f"{stream.source}: {verdict_text(packet)}; half repeated on lane {lane}.",
         rows=_words_around(stream, packet, position - 2, position + 3),
         more=_underflow_registers(facts, case.receiver, lane),
@@ -221,7 +221,7 @@ def _phase_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
         Place(None, None) if hidden else place,
         at=first.position,
         word=first.word if certain else None,
-        confidence=0.98 if certain else 0.9,
+        ground=Ground.COMPARED if certain else Ground.CONFIRMED,
         shown=shown,
         rows=damage.rows(phase.start - 1, phase.start + _ROWS),
         more=_phase_registers(facts, damage.receiver, lane),
@@ -261,7 +261,7 @@ def _phase_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         Place(packet.flow if packet.header_ok else None, seq),
         at=first,
         word=word,
-        confidence=0.95,
+        ground=Ground.CONFIRMED,
         shown=(
             f"{stream.source}: {verdict_text(packet)}; with lane {phase.lane} undone {phase.checks} "
             "checks are right."

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.contract import Finding, Ground
 from freezeframe.analyzers.diagnosis.damaged_lanes import underflows
 from freezeframe.analyzers.diagnosis.lanes import LANES
 from freezeframe.analyzers.diagnosis.link_damage import (
@@ -45,7 +45,9 @@ def flipped_payload_bits(
             lane = damage.lanes[0]
             if lane in damage.lags and underflows(facts, damage.receiver, lane) != 0:
                 continue  # the half is also that of the word before: the lane may have lagged
-            yield altered_word(facts, PAYLOAD_BIT_FLIP, damage, index, _payload_rest(damage), 0.99)
+            yield altered_word(
+                facts, PAYLOAD_BIT_FLIP, damage, index, _payload_rest(damage), Ground.COMPARED
+            )
     for case in lone:
         finding = _payload_at_one_tap(facts, case)
         if finding is not None:
@@ -84,7 +86,7 @@ def _payload_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         Place(packet.flow, packet.seq),
         at=position,
         word=flip.word,
-        confidence=0.95 if flip.mask.bit_count() == 1 else 0.85,
+        ground=Ground.CONFIRMED if flip.mask.bit_count() == 1 else Ground.INFERRED,
         shown=(
             f"{stream.source}: {verdict_text(packet)}; the CRC's syndrome is that of "
             f"{flip.mask:#018x} in payload word {flip.word}."
@@ -110,7 +112,9 @@ def corrupted_headers(
             continue
         index = int(damage.differ[0])
         if damage.bits(index) <= _MOST_HEADER_BITS and not _may_be_lane(facts, damage, index):
-            yield altered_word(facts, HEADER_CORRUPTED, damage, index, _header_rest(damage), 0.98)
+            yield altered_word(
+                facts, HEADER_CORRUPTED, damage, index, _header_rest(damage), Ground.COMPARED
+            )
     for case in lone:
         finding = _header_at_one_tap(facts, case)
         if finding is not None:
@@ -161,7 +165,7 @@ def _header_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         Place(None, case.expected_seq),
         at=packet.start,
         word=None,
-        confidence=0.85,
+        ground=Ground.INFERRED,
         shown=f"{stream.source}: {verdict_text(packet)}; its number follows from its neighbours.",
         rows=(stream.row(packet.start, "header"), stream.row(packet.start + 1, "address")),
     )

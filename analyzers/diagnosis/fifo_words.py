@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.crc.lone_payload import find_repeats
 from freezeframe.analyzers.diagnosis.clock_drift import drifts
 from freezeframe.analyzers.evidence import (
@@ -108,7 +108,9 @@ def pair_finding(facts: Facts, name: str, between: BetweenTaps, text: str, how: 
         word=between.word,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.99 if between.pair.up.whole and between.pair.down.whole else 0.95,
+        ground=Ground.COMPARED
+        if between.pair.up.whole and between.pair.down.whole
+        else Ground.CONFIRMED,
         evidence=(
             Evidence(
                 how,
@@ -150,7 +152,7 @@ def alone_finding(
     *,
     at: int,
     word: int | None,
-    confidence: float,
+    ground: Ground,
     how: str,
     rows: tuple[Row, ...],
 ) -> Finding:
@@ -168,7 +170,7 @@ def alone_finding(
         word=word,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=confidence,
+        ground=ground,
         evidence=(
             Evidence(
                 f"{case.stream.source}: {verdict_text(case.packet)}; {how}",
@@ -186,7 +188,6 @@ def _fifo(stretch: int) -> str:
 
 
 _FIFOS = ((SENDER_FIFO, "outgoing"), (RECEIVER_FIFO, "incoming"))
-_CONFIDENCE = 0.75  # by elimination: the packet is not seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,24 +210,29 @@ class Imbalance:
 
 
 def imbalances(facts: Facts) -> Iterator[Imbalance]:
-    """Yield the FIFOs whose level is not what their taps make it.
-
-    Both are of one moment only where the card was held; and FIFO and counters begin together only at power-up.
-    """
+    """Yield the FIFOs whose level is not what their taps make it."""
     for sender, receiver in facts.view.directions:
-        for way, (stretch, fifo) in zip(facts.view.roles.ways, _FIFOS, strict=True):
-            device = sender if stretch == SENDER_FIFO else receiver
-            if not _comparable(facts, device):
-                continue
-            entered, left = (facts.view.count(device, "words", tap) for tap in way.taps)
-            level = facts.view.value(device, f"frozen.{way.level}")
-            if entered is None or left is None or level is None:
-                continue
-            imbalance = Imbalance(
-                sender, receiver, stretch, device, way, fifo, entered, left, level
-            )
-            if imbalance.missing:
+        for stretch, _ in _FIFOS:
+            imbalance = imbalance_of(facts, sender, receiver, stretch)
+            if imbalance is not None and imbalance.missing:
                 yield imbalance
+
+
+def imbalance_of(facts: Facts, sender: str, receiver: str, stretch: int) -> Imbalance | None:
+    """Return what went into a FIFO, came out and is in it; None where that is not of one moment, or not known.
+
+    It is where the card was held; and FIFO and counters begin together only at power-up.
+    """
+    number = (SENDER_FIFO, RECEIVER_FIFO).index(stretch)
+    way, fifo = facts.view.roles.ways[number], _FIFOS[number][1]
+    device = sender if stretch == SENDER_FIFO else receiver
+    if not _comparable(facts, device):
+        return None
+    entered, left = (facts.view.count(device, "words", tap) for tap in way.taps)
+    level = facts.view.value(device, f"frozen.{way.level}")
+    if entered is None or left is None or level is None:
+        return None
+    return Imbalance(sender, receiver, stretch, device, way, fifo, entered, left, level)
 
 
 def level_finding(facts: Facts, name: str, imbalance: Imbalance) -> Finding:
@@ -250,7 +256,7 @@ def level_finding(facts: Facts, name: str, imbalance: Imbalance) -> Finding:
         device=device,
         tap=tap,
         direction=f"{imbalance.sender}->{imbalance.receiver}",
-        confidence=_CONFIDENCE,
+        ground=Ground.ELIMINATED,
         evidence=(
             Evidence(
                 f"In {imbalance.entered}, out {imbalance.left}, level {imbalance.level}: "
@@ -339,7 +345,7 @@ def _omitted_at_one_tap(facts: Facts, lone: Alone) -> Finding:
         text,
         at=packet.end - 1,
         word=None,
-        confidence=0.8,
+        ground=Ground.ELIMINATED,
         how=f"{packet.body_words} of {packet.length} payload words.",
         rows=(
             stream.row(packet.start, "header"),
@@ -393,7 +399,7 @@ def _duplicated_at_one_tap(facts: Facts, lone: Alone) -> Finding | None:
         text,
         at=at,
         word=word,
-        confidence=0.95,
+        ground=Ground.CONFIRMED,
         how=(
             f"{packet.body_words} payload words of {packet.length}. Without the repeated word the "
             "CRC is that of the tail."

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.crc.lone_payload import Flip, crc32_words, find_flips
 from freezeframe.analyzers.diagnosis.lanes import (
     LANES,
@@ -332,7 +332,7 @@ def flipped_bits(mask: int) -> str:
 
 
 def altered_word(
-    facts: Facts, name: str, damage: LinkDamage, index: int, rest: str, confidence: float
+    facts: Facts, name: str, damage: LinkDamage, index: int, rest: str, ground: Ground
 ) -> Finding:
     """Return the finding on the one compared word that differs; ``rest`` says what is equal."""
     hit, up, down = damage.at(index), damage.diff.up, damage.diff.down
@@ -353,7 +353,7 @@ def altered_word(
         place,
         at=hit.position,
         word=hit.word,
-        confidence=confidence,
+        ground=ground,
         shown=f"{up.source} has {before:#018x}, {down.source} {after:#018x}: they differ by {before ^ after:#018x}.",
         rows=neighbourhood(damage.diff, hit.pair, edit),
         more=(good_elsewhere(damage.diff, hit.pair),),
@@ -369,7 +369,7 @@ def at_receiver(
     *,
     at: int,
     word: int | None,
-    confidence: float,
+    ground: Ground,
     shown: str,
     rows: tuple[Row, ...],
     more: tuple[Evidence, ...] = (),
@@ -393,7 +393,7 @@ def at_receiver(
         word=word,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=confidence,
+        ground=ground,
         evidence=(
             Evidence(shown, damage.receiver, damage.stream.tap, rows),
             *more,

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
@@ -150,7 +150,7 @@ def _miscount_finding(facts: Facts, miscount: Miscount) -> Finding:
         flow=flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.8 if miscount.beside_bad else 0.95,
+        ground=Ground.ELIMINATED if miscount.beside_bad else Ground.CONFIRMED,
         evidence=(
             Evidence(
                 f"{device}: {miscount.crossed} words crossed {tap}; its flows counted {miscount.counted}.",
@@ -272,7 +272,7 @@ def _optimistic_finding(facts: Facts, sending: Sending, excess: int) -> Finding:
         flow=account.flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.95,
+        ground=Ground.CONFIRMED,
         evidence=(
             Evidence(
                 f"{account.sender}'s books of flow {account.flow} at freeze: {account.outstanding} words "

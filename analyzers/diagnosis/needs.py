@@ -1,7 +1,7 @@
 """What each of the diagnoses needs of a card, as terms of its file; where that is not there, it is not asked.
 
 The rules know RDMA over a link with credits. Which tap, counter or cause is which they take from the card; that it has
-them is said here, once for each name.
+them stands in the name's own file; here is what each of its words means.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from freezeframe.analyzers.witness.declared import Declared, shipped
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedStretch
-from freezeframe.capture.card.roles import Roles, Way, roles_of
+from freezeframe.capture.card.roles import MEANINGS, Roles, Way, roles_of
 
 Need = Callable[[Roles], str]
 """Returns what is missing, in words; empty where it is there."""
@@ -59,26 +60,23 @@ def _events(*kinds: str) -> Need:
     return need
 
 
-NEEDS: dict[str, tuple[Need, ...]] = {
-    "word-omitted": (_links, _fifos),
-    "word-duplicated": (_links, _fifos),
-    "sync-fifo-empty": (_links,),
-    "lane-misaligned": (_links,),
-    "payload-bit-flip": (_links,),
-    "header-corrupted": (_links,),
-    "credit-corrupted": (_credits, _counters("bad-credit"), _events("credit")),
-    "credit-lost": (_credits, _events("credit", "pressure")),
-    "wrap-unhandled": (_credits, _links, _events("credit")),
-    "credit-start-too-large": (_credits,),
-    "clock-drift": (_links, _counters("idles-inserted", "idles-removed")),
-    "credit-too-coarse": (_credits, _events("credit", "pressure")),
-    "credit-too-optimistic": (_credits, _links, _events("credit")),
-    "header-miscounted": (_credits, _words, _counters("bad-header")),
-    "split-retry-mishandled": (_links, _events("desc")),
-    "interrupt-storm": (_events("irq", "note"),),
-    "interrupt-lost": (_events("irq", "note"),),
-    "short-transfers": (_links,),
-}
+_NEEDS: dict[str, Need] = {"link": _links, "fifo": _fifos, "credits": _credits, "words": _words}
+
+
+def _need(text: str) -> Need:
+    """Return a need of a fault file: one by name, ``counter.MEANING`` or ``event.KIND``."""
+    kind, _, name = text.partition(".")
+    return {"counter": _counters, "event": _events}[kind](name) if name else _NEEDS[text]
+
+
+def known_need(text: str) -> bool:
+    """Tell whether a fault file may need this."""
+    kind, _, name = text.partition(".")
+    return (
+        text in _NEEDS
+        or (kind == "counter" and name in MEANINGS)
+        or (kind == "event" and bool(name))
+    )
 
 
 @cache
@@ -88,7 +86,15 @@ def not_asked(card: ElaboratedCard) -> dict[str, str]:
 
 
 def _missing(roles: Roles) -> Iterator[tuple[str, str]]:
-    for name, needs in NEEDS.items():
-        lacks = [what for need in needs if (what := need(roles))]
+    for name in shipped():
+        lacks = list(lacking(roles, shipped()[name]))
         if lacks:
             yield name, f"{name}: the card has not {'; '.join(lacks)}"
+
+
+def lacking(roles: Roles, fault: Declared) -> Iterator[str]:
+    """Yield what a fault's file needs and a card has not, in words."""
+    for text in fault.needs:
+        what = _need(text)(roles)
+        if what:
+            yield what

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.flow_history import (
     FlowHistory,
     Start,
@@ -154,7 +154,11 @@ def too_large_starts(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Find
         most, limit = share(facts, account), account.limit
         if most is not None and limit is not None and limit > most:
             yield _start_finding(
-                facts, account, most, f"its limit alone, {limit} words, is above it", 0.97
+                facts,
+                account,
+                most,
+                f"its limit alone, {limit} words, is above it",
+                Ground.COMPARED,
             )
     yield from _together(facts, sendings)
 
@@ -177,11 +181,11 @@ def _together(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
             f"the limits of all {len(used)} flows together, {sum(limits)} words, are above it, and "
             f"this flow's, {limits[0]}, is the largest"
         )
-        yield _start_finding(facts, largest.account, depth, reason, 0.85)
+        yield _start_finding(facts, largest.account, depth, reason, Ground.INFERRED)
 
 
 def _start_finding(
-    facts: Facts, account: FlowAccount, depth: int, reason: str, confidence: float
+    facts: Facts, account: FlowAccount, depth: int, reason: str, ground: Ground
 ) -> Finding:
     known = facts.view.device(account.receiver) is not None
     overflowed = facts.overflowed(account.receiver)
@@ -199,7 +203,7 @@ def _start_finding(
         flow=account.flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=confidence if overflowed else 0.8,
+        ground=ground if overflowed else Ground.ELIMINATED,
         evidence=(
             Evidence(
                 f"{account.sender}'s books of flow {account.flow}: limit {account.limit} words, "
@@ -281,7 +285,7 @@ def _from_history(facts: Facts, sending: Sending) -> Finding:
         flow=account.flow,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.97,
+        ground=Ground.COMPARED,
         evidence=(
             Evidence(
                 f"{len(sending.beyond_wrap)} packets of flow {account.flow} were started beyond "
@@ -327,7 +331,7 @@ def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
         device=account.sender,
         direction=account.direction,
         flow=account.flow,
-        confidence=0.75,
+        ground=Ground.ELIMINATED,
         evidence=(
             Evidence(
                 f"{account.sender}'s books of flow {account.flow} at freeze.",

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.overflow import sender_rows
 from freezeframe.analyzers.evidence import cause_evidence
@@ -29,7 +29,7 @@ from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import MachineState
 from freezeframe.capture.time_text import format_ps
 
-Verdict = Literal["lost", "healthy", "unknown"]
+Verdict = Literal["lost", "healthy", "contradicted", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +241,15 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
     reason = _receiver_was_slow(facts, account, cause_ps)
     if reason is not None:
         return Stall(account, "healthy", True, cause_ps, None, reason, rows)
+    level = facts.view.value(account.receiver, f"frozen.{facts.view.roles.rx.level}")
+    if account.waiting and _not_in_fifo(facts, account, level):
+        text = (
+            f"{account.sender} waited for credit of flow {account.flow} beyond its limit. {account.receiver}'s books "
+            f"say that {account.waiting} words of it wait in its incoming FIFO, and its level register says {level}: "
+            f"{account.receiver} received them, they are not there, and it did not count them as freed"
+            f"{_last_out(facts, account.receiver)}."
+        )
+        return Stall(account, "contradicted", True, cause_ps, None, text, rows)
     text = (
         f"{account.sender} waited for credit of flow {account.flow} beyond its limit although "
         f"{account.receiver}'s incoming FIFO "
@@ -272,17 +281,21 @@ def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None)
     """Return how it is seen that the receiver had not freed what it was sent; None when it is not."""
     view, receiver, flow = facts.view, account.receiver, account.flow
     start = f"{account.sender} waited for credit of flow {flow} because {receiver} "
-    if account.waiting:
-        return start + f"had not taken {account.waiting} words out of its incoming FIFO: healthy."
     level = view.value(receiver, f"frozen.{view.roles.rx.level}")
+    register = f"frozen.{view.roles.rx.level} {level}" if level is not None else "its books"
+    since = _last_out(facts, receiver)
+    if account.waiting:
+        if _not_in_fifo(facts, account, level):
+            return None
+        return f"{start}had not taken {account.waiting} words out of its incoming FIFO ({register}){since}: healthy."
     if level and account.waiting is None:
-        return start + f"had {level} words in its incoming FIFO: healthy."
+        return f"{start}had {level} words in its incoming FIFO ({register}){since}: healthy."
     log = view.flow_log(receiver)
     if log is not None and cause_ps is not None:
         # It may have gone on receiving between the cause and the end of the recording.
         stopped = _stopped_at(log.select("STATE", "rx_dma"), log.value, log.t_ps, cause_ps)
         if stopped:
-            return start + "had stopped its receive DMA: healthy."
+            return f"{start}had stopped its receive DMA (state stopped in its log){since}: healthy."
         flight = flight_ps(facts, account)
         if flight is None or not _long_enough(facts, account, cause_ps, flight):
             return None  # its credits may be on their way
@@ -290,6 +303,23 @@ def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None)
         if resumed.any():
             return start + "freed nothing for that long; its next credits are in the log: healthy."
     return None
+
+
+_LEVEL_LATE_WORDS = 8  # of a level that words move through
+
+
+def _not_in_fifo(facts: Facts, account: FlowAccount, level: int | None) -> bool:
+    """Return whether the receiver's books say that more words wait in its FIFO than its level has."""
+    return level is not None and (account.waiting or 0) > level + _LEVEL_LATE_WORDS
+
+
+def _last_out(facts: Facts, receiver: str) -> str:
+    """Return since when nothing left the receiver's FIFO, in words; empty where that is not recorded."""
+    stream = facts.view.stream(receiver, facts.view.roles.rx.exit)
+    if stream is None or not len(stream):
+        return ""
+    t_ps, _ = stream.when(len(stream) - 1)
+    return f", where the last word left it at {format_ps(t_ps)}"
 
 
 def _stopped_at(
@@ -332,7 +362,7 @@ def lost_credits(facts: Facts, stalls: list[Stall]) -> Iterator[Finding]:
             flow=account.flow,
             t_ps=stall.t_ps,
             t_uncertainty_ps=stall.t_unc_ps,
-            confidence=0.97 if stall.waits else 0.85,
+            ground=Ground.COMPARED if stall.waits else Ground.INFERRED,
             evidence=(
                 Evidence(stall.text, account.receiver, rows=stall.rows),
                 *cause_evidence(facts, account.sender),

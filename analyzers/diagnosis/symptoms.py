@@ -89,7 +89,7 @@ def symptoms(
     yield from _differences(facts, damages)
     yield from _bad_packets(facts)
     for stall in stalls:
-        if stall.verdict == "unknown":
+        if stall.verdict in ("unknown", "contradicted"):
             yield _stall(facts, stall)
     for device in facts.view.names:
         known = {stall.account.sender for stall in stalls}
@@ -312,7 +312,8 @@ def _stall(facts: Facts, stall: Stall) -> Finding:
             Evidence(stall.text, account.sender, rows=stall.rows),
             *cause_evidence(facts, account.sender),
         ),
-        device=account.sender,
+        # Whose books contradict each other is where it is wrong; else all that is known is who waits.
+        device=account.receiver if stall.verdict == "contradicted" else account.sender,
         direction=account.direction,
         flow=account.flow,
         t_ps=stall.t_ps,

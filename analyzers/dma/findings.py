@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.dma.interrupts import Interrupts, LogRow, Lost, interrupts_in_log
 from freezeframe.analyzers.evidence import cause_evidence, verdict_text
 from freezeframe.analyzers.facts import Facts
@@ -99,7 +99,7 @@ def _storm(view: CaptureView, device: str, interrupts: Interrupts) -> Finding:
         direction=_into(view, device),
         t_ps=interrupts.again[0].t_ps,
         t_uncertainty_ps=_uncertainty(view, device, interrupts.again[0].row),
-        confidence=0.95 if len(interrupts.again) >= _NEEDED else 0.85,
+        ground=Ground.CONFIRMED if len(interrupts.again) >= _NEEDED else Ground.INFERRED,
         evidence=(
             Evidence("Interrupts on top of one that was not masked.", device, EVENT_LOG, rows),
             Evidence(
@@ -141,7 +141,7 @@ def _lost(view: CaptureView, device: str, lost: Lost) -> Finding:
         packet=seq,
         t_ps=lost.cause.t_ps,
         t_uncertainty_ps=_uncertainty(view, device, lost.cause.row),
-        confidence=0.95,
+        ground=Ground.CONFIRMED,
         evidence=(
             Evidence(
                 f"Completions waiting: {lost.cause.value or 1}. The line was enabled, and {after}.",
@@ -255,7 +255,7 @@ def _of(facts: Facts, device: str, stream: Stream) -> Iterator[Finding]:
         direction=_out_of(facts, device),
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.6 if thin else 0.85,
+        ground=Ground.LITTLE if thin else Ground.INFERRED,
         evidence=(
             Evidence(
                 f"{len(short)} of {len(messages)} messages have at most {_MOST_WORDS} words; "
@@ -343,7 +343,7 @@ def _finding(facts: Facts, sender: str, receiver: str, stream: Stream, packet: P
         word=word,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
-        confidence=0.97 if events else 0.75,
+        ground=Ground.COMPARED if events else Ground.ELIMINATED,
         evidence=(
             Evidence(f"{stream.source}: {verdict_text(packet)}.", sender, stream.tap, tuple(rows)),
             *(

@@ -141,6 +141,15 @@ class RegisterImage:
         """Return a register's value; None also where the map has no such register: its part was not built."""
         return self.value(name, *indices) if self._map.has(name) else None
 
+    def flipped(self, name: str, *indices: int, bit: int) -> RegisterImage:
+        """Return the image with one bit of a register the other way.
+
+        Raises:
+            KeyError: the register was not read. ValueError: as `value`.
+        """
+        address = self._map.offset(name, *indices)
+        return RegisterImage({**self._words, address: self._words[address] ^ 1 << bit}, self._map)
+
     def field(self, name: str, field: str, *indices: int) -> int | None:
         """Return one field of a register; None when the register was not read."""
         info = self._map.field(name, field)

@@ -14,7 +14,7 @@ from freezeframe.gui.cli.output import hex_word, table, text_width
 from freezeframe.gui.moments import Freeze, first_freeze
 from freezeframe.gui.report.advice import headline, next_steps
 from freezeframe.gui.report.comparison import Comparison, compare, difference_text, register_text
-from freezeframe.gui.text import folder_name, plural, printable
+from freezeframe.gui.text import folder_name, printable
 
 _ROWS = 24  # of one piece of evidence; the report and --json have all
 
@@ -54,14 +54,15 @@ def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
     freeze = first_freeze(capture, explanation.trace)
     frozen = f"frozen by {', '.join(freeze.causes)} at {freeze.device}" if freeze else "not frozen"
     findings = explanation.findings
-    count = plural(len(findings), "finding") if findings else "no fault found"
-    parts = [f"{printable(folder_name(capture.path))}: {count}, {frozen}"]
+    parts = [f"{printable(folder_name(capture.path))}: {explanation.answer}, {frozen}"]
     parts += [
         finding_text(finding, freeze, next_steps(finding, capture, explanation.trace))
         for finding in findings
     ]
     if not findings:
-        parts.append("Every word that can be compared is the same at all taps, and credits add up.")
+        parts += bulleted("Who waited for whom", explanation.stalls)
+        parts += bulleted("Looked at", explanation.looked_at)
+        parts += bulleted("Not seen", explanation.not_seen)
     if not explanation.decided:
         parts += bulleted("What the event logs hold", [reach.text for reach in explanation.reaches])
     parts += bulleted("Limits of this answer", explanation.notes)
@@ -121,7 +122,7 @@ def finding_text(
     lines = [headline(finding), ""]
     lines.append(f"  where       {place_text(finding)}")
     lines.append(f"  when        {when_text(finding, freeze)}")
-    sure = f"{finding.confidence:.2f}" if counted else "not counted yet"
+    sure = confidence_text(finding) if counted else "not counted yet"
     lines.append(f"  confidence  {sure}")
     if finding.general:
         lines.append(f"  in general  {finding.general}")
@@ -133,10 +134,25 @@ def finding_text(
     for number, evidence in enumerate(finding.evidence, 1):
         lines += _wrapped(f"{number}. {evidence.text}", "  ", "     ")
         lines += [f"     {line}" for line in _rows(evidence)]
+    if finding.witnesses:
+        lines += ["", "  Witnesses"]
+        for witness in finding.witnesses:
+            lines += _wrapped(
+                f"{witness.says.value:8} {witness.name}: {witness.text}", "  ", " " * 11
+            )
+    if finding.falsifier:
+        lines += ["", *_wrapped(finding.falsifier, "  ")]
     lines += ["", "  What to do next"] if steps else []
     for step in steps:
         lines += _wrapped(f"- {step}", "  ", "    ")
     return "\n".join(lines)
+
+
+def confidence_text(finding: Finding) -> str:
+    """Return how sure a name is, with its count: ``0.99 (300 of 300)``, ``0.89 (412 of 415)``, ``not counted``."""
+    if not finding.counted:
+        return "not counted"
+    return f"{finding.confidence:.2f} ({finding.counted})"
 
 
 def _rows(evidence: Evidence) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Any
 from tests.campaign.runs import Run
 
 PLACE = ("device", "tap", "direction", "flow", "packet", "word")
-_UNDETERMINED = "undetermined"
+OPEN = ("undetermined", "none-of-the-known", "law-broken")
+"""Answers that name no fault: what is known is said, and nothing else claimed."""
 _FIRST = 3  # findings that count where two faults were injected
 
 
@@ -51,7 +52,7 @@ def judge(run: Run) -> Verdict:
     ends = [end for end in "AB" if end in run.said]
     if run.fault == "none":
         silent = [end for end in ends if not run.said[end]]
-        wrong = [e for e in ends if any(f["diagnosis"] != "undetermined" for f in run.said[e])]
+        wrong = [e for e in ends if any(f["diagnosis"] not in OPEN for f in run.said[e])]
         return Verdict(first, not both, None, wrong, silent)
     truth = run.truth["injections"][-1]
     known = [key for key in PLACE if truth[key] is not None]
@@ -59,7 +60,7 @@ def judge(run: Run) -> Verdict:
     placed = named and all(both[0][key] == truth[key] for key in known)
     wrong, right = [], []
     for end in ends:
-        named_here = [f for f in run.said[end] if f["diagnosis"] != "undetermined"]
+        named_here = [f for f in run.said[end] if f["diagnosis"] not in OPEN]
         if any(_wrong(f, run.fault, truth, known) for f in named_here):
             wrong.append(end)
         elif named_here:
@@ -82,7 +83,7 @@ def judge_pair(run: Run) -> PairVerdict:
     said = tuple(finding["diagnosis"] for finding in run.said["both"])
     first = said[:_FIRST]
     missing = tuple(name for name in names if name not in first)
-    other = tuple(name for name in said if name not in (*names, _UNDETERMINED))
+    other = tuple(name for name in said if name not in (*names, *OPEN))
     return PairVerdict(wanted <= struck, not missing, said, missing, other)
 
 

@@ -1,0 +1,171 @@
+"""What is answered where no name stands: a register that is suspect, a broken law, or none of the known.
+
+Each says what is known all the same: where it is first seen, what kind of change it is, and what was ruled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from freezeframe.analyzers.card.claims import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
+from freezeframe.analyzers.conservation.analysis_code import Checked
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground
+from freezeframe.analyzers.witness.case import Case
+from freezeframe.analyzers.witness.declared import shipped
+from freezeframe.analyzers.witness.registers import WrongBit
+
+_FEW_WORDS = 8  # in a level: so many may have been lost or repeated as well
+_LEVELS = ("frozen.tx_level", "frozen.rx_level")
+
+
+def open_answers(case: Case, symptoms: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield what is known where nothing could be named: the first is the answer."""
+    broken = case.broken
+    if case.mending and not symptoms:
+        yield _register(case, case.mending, broken)
+        return
+    for symptom in symptoms[:1]:
+        yield symptom if symptom.candidates else none_known(symptom)
+    yield from refused_credits(case)
+    if broken and not symptoms:
+        yield law_broken(broken)
+
+
+def none_known(symptom: Finding) -> Finding:
+    """Return a symptom that no name accounts for as an answer of its own."""
+    return replace(
+        symptom,
+        diagnosis=NONE_KNOWN,
+        text=f"{symptom.text} None of the known faults accounts for it.",
+        falsifier="It would be wrong if a later tap, the receiver's checker or a law showed nothing of it.",
+    )
+
+
+def law_broken(broken: Sequence[Checked]) -> Finding:
+    """Return the finding on laws that nothing else explains; the first in the card's order stands for all."""
+    first = broken[0]
+    more = f" So are {len(broken) - 1} more." if len(broken) > 1 else ""
+    return Finding(
+        LAW_BROKEN,
+        f"{first.subject.text}: {first.law.name} is broken, and nothing that was found explains it: {first.law.text} "
+        f"{first.why}.{more}",
+        device=first.subject.device,
+        direction=f"{first.subject.device}->{first.subject.peer}" if first.subject.peer else None,
+        flow=first.subject.flow,
+        evidence=tuple(
+            Evidence(f"{law.subject.text}: {law.law.name}: {law.why}.", law.subject.device)
+            for law in broken
+        ),
+        ground=Ground.COMPARED,
+        falsifier="It would be wrong if the sum lay within its bounds.",
+    )
+
+
+def unexplained(case: Case, named: Sequence[Finding]) -> list[Checked]:
+    """Return the broken laws that none of the named faults breaks."""
+    explained = {law for finding in named for law in _breaks(finding)}
+    return [law for law in case.broken if law.law.name not in explained]
+
+
+def _breaks(finding: Finding) -> tuple[str, ...]:
+    fault = shipped().get(finding.diagnosis)
+    return fault.breaks if fault is not None else ()
+
+
+def register_is_sure(case: Case) -> bool:
+    """Tell whether one register alone is wrong: nothing else would mend the laws, nor can have broken them.
+
+    A register that breaks several laws at once is told by these alone; one law may be broken because what it counts
+    went wrong, where the card froze for it or lost words.
+    """
+    if len({(bit.device, bit.register) for bit in case.mending}) != 1:
+        return False
+    names = case.facts.view.names
+    quiet = not case.own_causes and not any(case.facts.overflowed(name) for name in names)
+    return quiet or len(case.broken) > 1
+
+
+def register_suspect(case: Case) -> Finding:
+    """Return the finding on the register that disagrees with all others; only where `Case.mending` has one."""
+    return _register(case, case.mending, case.broken)
+
+
+def _register(case: Case, bits: Sequence[WrongBit], broken: Sequence[Checked]) -> Finding:
+    """Return the register that is suspect; a set, where what it counts may be wrong as well."""
+    bit = bits[0]
+    delta = 1 << bit.bit
+    laws = " and ".join(f"{law.law.name} ({law.why})" for law in broken[:3])
+    others = f" So would {', '.join(other.text for other in bits[1:4])}." if len(bits) > 1 else ""
+    text = (
+        f"{len(broken)} law{'s' * (len(broken) > 1)} {'are' if len(broken) > 1 else 'is'} broken: {laws}. Were "
+        f"{bit.text} another, every law would hold.{others}"
+    )
+    names: tuple[str, ...] = ()
+    if bit.register in _LEVELS and delta <= _FEW_WORDS:
+        names = (RECORDER_SUSPECT, "word-omitted", "word-duplicated")
+    elif not register_is_sure(case):
+        names = (RECORDER_SUSPECT, LAW_BROKEN)
+    if names:
+        text += " Whether the register is wrong or what it counts cannot be told apart."
+    else:
+        text += " The register is suspect, not the card."
+    return Finding(
+        UNDETERMINED if names else RECORDER_SUSPECT,
+        text,
+        device=bit.device,
+        candidates=names,
+        evidence=(
+            Evidence(
+                f"{bit.text}, and what it should be by the laws.",
+                bit.device,
+                rows=tuple(b.row for b in bits[:4]),
+            ),
+            *(
+                Evidence(f"{law.subject.text}: {law.law.name}: {law.why}.", law.subject.device)
+                for law in broken
+            ),
+        ),
+        ground=Ground.COMPARED,
+        falsifier=""
+        if names
+        else "It would be wrong if a law stayed broken with the bit as it should be: none does.",
+    )
+
+
+def _law_evidence(law: Checked) -> Evidence:
+    return Evidence(f"{law.subject.text}: {law.law.name}: {law.why}.", law.subject.device)
+
+
+def refused_credits(case: Case) -> Iterator[Finding]:
+    """Yield a finding for each card that refused credits for their CRC: the line changed them."""
+    view = case.facts.view
+    for sender, receiver in view.directions:
+        refused, parity = view.count(sender, "credits-refused"), view.count(sender, "bad-credit")
+        log = view.logs.get(sender)
+        if refused is None or parity is None or refused <= parity:
+            continue
+        if view.value(sender, "ctl.generation") != 1:
+            continue
+        at = log.select("CREDIT", "refused_crc") if log is not None else ()
+        t_ps, unc_ps = log.when(int(at[0])) if log is not None and len(at) else (None, None)
+        many = f"{refused - parity} credit{'s' * (refused - parity > 1)}"
+        text = f"{sender} refused {many} from {receiver} for a bad CRC: the line changed what it carried."
+        rows = (
+            tuple(log.row(int(i), "credit refused for its CRC") for i in at[:4])
+            if log is not None
+            else ()
+        )
+        yield Finding(
+            NONE_KNOWN,
+            f"{text} None of the known faults accounts for it; the next credit of the flow makes up for it.",
+            device=sender,
+            direction=f"{sender}->{receiver}",
+            t_ps=t_ps,
+            t_uncertainty_ps=unc_ps,
+            evidence=(
+                Evidence(text, sender, rows=(*rows, view.count_row(sender, "credits-refused"))),
+            ),
+            ground=Ground.CONFIRMED,
+            falsifier=f"It would be wrong if {sender} had refused no credit.",
+        )

@@ -1,0 +1,150 @@
+"""What a finding is bound to: its stretch, and its packet as it stood at every tap of the path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.streams import Packet, Stream
+from freezeframe.analyzers.taps.tap_diff import PacketPair
+from freezeframe.analyzers.witness.case import Case
+
+At = tuple[Stream, Packet]
+"""A packet at a tap."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A finding and where it lies.
+
+    ``tap``: number of its tap on the path, 0 to 3; None where it is at none. ``given``: its packet there, where it
+    is known already.
+    """
+
+    case: Case
+    finding: Finding
+    sender: str
+    receiver: str
+    tap: int | None
+    given: At | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """Those of the capture."""
+        return self.case.facts
+
+    @cached_property
+    def copies(self) -> tuple[At | None, ...]:
+        """The packet at each tap of the path; None where it is not recorded, or which one it is is not known."""
+        held: list[At | None] = [None] * 4
+        if self.tap is None:
+            return tuple(held)
+        held[self.tap] = self.given or self._at_tap(self.tap)
+        if held[self.tap] is None and self.tap:
+            held[self.tap - 1] = self._at_tap(self.tap - 1)
+        known = [n for n in range(4) if held[n] is not None]
+        if not known:
+            return tuple(held)
+        for n in range(known[0], 3):
+            held[n + 1] = held[n + 1] or self._partner(n, held[n], down=True)
+        for n in range(known[0], 0, -1):
+            held[n - 1] = held[n - 1] or self._partner(n - 1, held[n], down=False)
+        return tuple(held)
+
+    @property
+    def before(self) -> At | None:
+        """The packet at the first tap of the stretch."""
+        return self.copies[self.tap - 1] if self.tap else None
+
+    @property
+    def behind(self) -> At | None:
+        """The packet at the second tap of the stretch, or at the one tap."""
+        return None if self.tap is None else self.copies[self.tap]
+
+    @cached_property
+    def pair(self) -> PacketPair | None:
+        """The packet's words at both taps of the stretch, side by side."""
+        if not self.tap or self.behind is None:
+            return None
+        diff = self.facts.diff(self.sender, self.receiver, self.tap - 1)
+        packet = self.behind[1]
+        return next((p for p in diff.pairs if p.down is packet), None) if diff is not None else None
+
+    def _at_tap(self, tap: int) -> At | None:
+        """Return the packet by its number; with a bad header by the tap before, or as the only bad one."""
+        stream = self._stream(tap)
+        if stream is None:
+            return None
+        if self.finding.packet is None:
+            return self._at_time(stream) if tap == self.tap else None
+        named = [
+            p for p in stream.packets if p.header_ok is not False and p.seq == self.finding.packet
+        ]
+        if len(named) == 1:
+            return stream, named[0]
+        if tap:
+            above = self._stream(tap - 1)
+            before = [
+                p
+                for p in (above.packets if above is not None else ())
+                if p.header_ok is not False and p.seq == self.finding.packet
+            ]
+            if above is not None and len(before) == 1:
+                return self._partner(tap - 1, (above, before[0]), down=True)
+        bad = [p for p in stream.packets if p.header_ok is False]
+        return (stream, bad[0]) if len(bad) == 1 else None
+
+    def _at_time(self, stream: Stream) -> At | None:
+        """Return the packet that crossed the tap at the finding's time."""
+        t_ps = self.finding.t_ps
+        for packet in stream.packets if t_ps is not None else ():
+            if int(stream.t_ps[packet.start]) <= t_ps <= int(stream.t_ps[packet.end - 1]):
+                return stream, packet
+        return None
+
+    def _partner(self, stretch: int, at: At | None, *, down: bool) -> At | None:
+        diff = self.facts.diff(self.sender, self.receiver, stretch)
+        if diff is None or at is None:
+            return None
+        for pair in diff.pairs:
+            if down and pair.up is at[1]:
+                return diff.down, pair.down
+            if not down and pair.down is at[1]:
+                return diff.up, pair.up
+        return None
+
+    def _stream(self, tap: int) -> Stream | None:
+        return self.facts.view.stream(*self.facts.view.path(self.sender, self.receiver)[tap])
+
+
+def bind(case: Case, finding: Finding) -> Bound:
+    """Return what a finding is bound to."""
+    facts = case.facts
+    sender, _, receiver = (finding.direction or "").partition("->")
+    tap = None
+    if sender and receiver and finding.tap in facts.view.roles.taps:
+        path = facts.view.path(sender, receiver)
+        place = (finding.device, finding.tap)
+        tap = path.index(place) if place in path else None
+    return Bound(case, finding, sender, receiver, tap)
+
+
+def same_words(one: At, other: At) -> bool | None:
+    """Tell whether a packet has the same words at two taps; None where not enough of it is at both."""
+    (first, p), (second, q) = one, other
+    if p.whole and q.whole:
+        return p.end - p.start == q.end - q.start and bool(
+            np.array_equal(first.words(p), second.words(q))
+        )
+    if p.cut_start or q.cut_start:
+        count = min(p.end - p.start, q.end - q.start)
+        if not (p.has_tail and q.has_tail) or not count:
+            return None
+        return bool(
+            np.array_equal(first.data[p.end - count : p.end], second.data[q.end - count : q.end])
+        )
+    return None

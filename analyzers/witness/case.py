@@ -1,0 +1,51 @@
+"""One capture as a case: its facts, its laws, and what follows from both, each computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
+from freezeframe.analyzers.diagnosis.overflow import Sending, sendings
+from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.witness.registers import WrongBit, mending_bits
+
+_HARMLESS = ("host", "trigger")
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A capture that is judged."""
+
+    facts: Facts
+
+    @cached_property
+    def laws(self) -> tuple[Checked, ...]:
+        """The laws of the card against its counters."""
+        return tuple(check_laws(self.facts.view, facts=self.facts))
+
+    @property
+    def broken(self) -> tuple[Checked, ...]:
+        """Those that are broken."""
+        return tuple(law for law in self.laws if law.state == "broken")
+
+    @cached_property
+    def mending(self) -> tuple[WrongBit, ...]:
+        """The single bits of which each, were it another, would mend every broken law."""
+        return mending_bits(self.facts, self.laws)
+
+    @cached_property
+    def sendings(self) -> tuple[Sending, ...]:
+        """How each flow was sent against its limit."""
+        return sendings(self.facts)
+
+    @property
+    def own_causes(self) -> dict[str, tuple[str, ...]]:
+        """By device, what froze it that is neither its host, a trigger nor its peer."""
+        view = self.facts.view
+        peer = view.roles.card.peer_cause
+        return {
+            name: causes
+            for name in view.names
+            if (causes := tuple(c for c in view.causes(name) if c not in (*_HARMLESS, peer)))
+        }

@@ -1,0 +1,105 @@
+"""The one place that decides which name stands: what its file entails against what each witness says.
+
+A name stands only while no witness that could have seen it is against it. Else it falls to a candidate of
+``undetermined``, beside the names that its file gives for that, and what contradicts it is printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from freezeframe.analyzers.contract import UNDETERMINED, Finding, Ground, Says, Witness
+from freezeframe.analyzers.witness.bound import bind
+from freezeframe.analyzers.witness.case import Case
+from freezeframe.analyzers.witness.counted import counted_for
+from freezeframe.analyzers.witness.declared import Declared, Values, shipped
+from freezeframe.analyzers.witness.readings import Reading, read
+
+_MARKS = {Says.FOR: "+", Says.AGAINST: "-", Says.SILENT: "?"}
+_RANK = {
+    Ground.COMPARED: 0,
+    Ground.CONFIRMED: 1,
+    Ground.INFERRED: 2,
+    Ground.ELIMINATED: 2,
+    Ground.LITTLE: 3,
+}
+
+
+def judged(case: Case, finding: Finding, fault: Declared | None = None) -> Finding:
+    """Return a finding with what its witnesses say: its name, or ``undetermined`` where one is against it.
+
+    Args:
+        fault: what its name claims; None for the one that ships under its name. Without any, nothing is asked.
+    """
+    declared = fault or shipped().get(finding.diagnosis)
+    if declared is None:
+        return finding
+    witnesses = heard(case, finding, declared)
+    against = [witness for witness in witnesses if witness.says is Says.AGAINST]
+    pattern = pattern_of(case, finding, witnesses)
+    falsifier = _falsifier(declared, witnesses)
+    finding = replace(
+        finding, witnesses=witnesses, pattern=pattern, falsifier=falsifier, general=declared.is_a
+    )
+    if against:
+        doubt = " ".join(f"Against it: {witness.text}." for witness in against)
+        return replace(
+            finding,
+            diagnosis=UNDETERMINED,
+            candidates=tuple(dict.fromkeys((finding.diagnosis, *declared.others))),
+            text=f"What is seen fits {finding.diagnosis}, and not all of it does. {finding.text} {doubt}",
+            confidence=0.0,
+            falsifier="",
+            general="",
+        )
+    return counted_for(finding)
+
+
+def vetoed_by_register(finding: Finding) -> bool:
+    """Tell whether a finding lost its name because one bit of a register it rests on would mend every broken law."""
+    against = [w.name for w in finding.witnesses if w.says is Says.AGAINST]
+    return finding.diagnosis == UNDETERMINED and "registers" in against
+
+
+def heard(case: Case, finding: Finding, declared: Declared) -> tuple[Witness, ...]:
+    """Return what each witness that a fault's file names says of a finding."""
+    bound = bind(case, finding)
+    return tuple(
+        _witness(
+            name, read(name, bound), declared.entails.get(name, ()), declared.against.get(name, ())
+        )
+        for name in declared.witnesses
+    )
+
+
+def _witness(name: str, reading: Reading, entails: Values, against: Values) -> Witness:
+    if not reading.value:
+        says = Says.SILENT
+    elif reading.value in against or (entails and reading.value not in entails):
+        says = Says.AGAINST
+    else:
+        says = Says.FOR
+    return Witness(says, reading.text, reading.rows, name)
+
+
+def pattern_of(case: Case, finding: Finding, witnesses: tuple[Witness, ...]) -> str:
+    """Return what the confidence is counted by: how many ends, the ground, and each witness with what it says."""
+    ends = "both" if len(case.facts.view.devices) > 1 else "one"
+    said = [f"{witness.name}{_MARKS[witness.says]}" for witness in witnesses]
+    return " ".join([f"{ends} {finding.ground or 'seen'}", *said])
+
+
+def rank(finding: Finding) -> int:
+    """Return how sure a rule's ground is; the surest is 0, one without a ground comes last."""
+    return _RANK[Ground(finding.ground)] if finding.ground else 4
+
+
+def _falsifier(declared: Declared, witnesses: tuple[Witness, ...]) -> str:
+    """Return what would have shown a name wrong, and what was seen where one looked."""
+    if not declared.falsifier:
+        return ""
+    seen = [witness.text for witness in witnesses if witness.says is Says.FOR]
+    looked = (
+        f" It was looked at: {'; '.join(seen)}." if seen else " None of that could be looked at."
+    )
+    return f"It would be wrong if {declared.falsifier}.{looked}"

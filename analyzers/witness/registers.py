@@ -1,0 +1,159 @@
+"""One register that disagrees with all the others: the single bit with which, were it another, every law would hold.
+
+The laws of a card tie its registers together like the checks of a code: an upset of one breaks the laws that it
+stands in, and only its own bit mends them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
+from freezeframe.analyzers.conservation.terms import Subject
+from freezeframe.analyzers.contract import Row
+from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.counters.law_table import split_terms
+from freezeframe.capture.folder import CaptureFolder
+
+_MOST_BROKEN = 12  # laws: an upset of one register breaks no more of them
+_MOST_TRIED = 200
+_BITS = 32
+_BINS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class WrongBit:
+    """A bit of a register; ``laws``: how many broken ones it would mend."""
+
+    device: str
+    register: str
+    indices: tuple[int, ...]
+    bit: int
+    value: int
+    laws: int
+
+    @property
+    def text(self) -> str:
+        """The register and the bit, in words."""
+        place = self.bit + 32 * self.register.endswith(".hi")
+        return f"bit {place} of {self.device}'s {self.label} ({self.value})"
+
+    @property
+    def label(self) -> str:
+        """The register as it is called."""
+        name = self.register.removesuffix(".lo").removesuffix(".hi")
+        return name + "".join(f"[{i}]" for i in self.indices)
+
+    @property
+    def row(self) -> Row:
+        """The register, beside what it would be with the bit as it should be."""
+        return Row("registers", self.device, self.label, self.value, self.value ^ 1 << self.bit)
+
+
+def mending_bits(facts: Facts, laws: Sequence[Checked]) -> tuple[WrongBit, ...]:
+    """Return the bits of which each would mend every broken law and break none; none where no law is broken."""
+    broken = [law for law in laws if law.state == "broken"]
+    if not broken or len(broken) > _MOST_BROKEN:
+        return ()
+    held = {(law.law.name, law.subject) for law in laws if law.state == "holds"}
+    shortest = min(broken, key=lambda law: len(law.terms))
+    found = []
+    for n, bit in enumerate(_bits(facts.view, shortest, len(broken))):
+        if n == _MOST_TRIED:
+            break
+        if _mends(facts, bit, broken, held):
+            found.append(bit)
+    return tuple(found)
+
+
+def _bits(view: CaptureView, law: Checked, broken: int) -> Iterator[WrongBit]:
+    """Yield the bits of the registers in a broken law that would move its sum to where it must be."""
+    for sign, term in split_terms(law.law.balance):
+        for device, register, indices, high in _registers(view, law.subject, term):
+            value = view.value(device, register, *indices)
+            if value is None:
+                continue
+            for bit in range(_BITS):
+                changed = (1 << bit + high) * (-1 if value >> bit & 1 else 1)
+                if term.endswith("flows.waiting"):
+                    changed = _waiting_more(view, device, register, indices[0], changed)
+                if _within(law, view, changed * sign):
+                    yield WrongBit(device, register, indices, bit, value, broken)
+
+
+def _waiting_more(view: CaptureView, device: str, register: str, flow: int, changed: int) -> int:
+    """Return how many words more would wait of a flow, were one of its two counts changed by so much."""
+    card = view.device(device)
+    mask = (1 << card.identity.flows_credit_w) - 1 if card is not None else 0
+    counts = [
+        view.value(device, f"frozen_flow.{name}", flow) or 0 for name in ("received", "freed")
+    ]
+    waiting = counts[0] - counts[1] & mask
+    counts[register.endswith("freed")] += changed
+    return (counts[0] - counts[1] & mask) - waiting
+
+
+def _within(law: Checked, view: CaptureView, moved: int) -> bool:
+    assert law.balance is not None
+    balance = law.balance + moved
+    if law.law.modulus:
+        device = view.device(law.subject.device)
+        bits = 32 if law.law.modulus == "word" or device is None else device.identity.flows_credit_w
+        half = 1 << bits >> 1
+        balance = (balance + half) % (1 << bits) - half
+    return (law.least is None or balance >= law.least) and (law.most is None or balance <= law.most)
+
+
+def _registers(
+    view: CaptureView, subject: Subject, term: str
+) -> Iterator[tuple[str, str, tuple[int, ...], int]]:
+    """Yield device, register, indices and place of the lowest bit of what a term is read from."""
+    device = subject.device
+    if term.startswith("peer."):
+        device, term = subject.peer or "?", term.removeprefix("peer.")
+    card = view.device(device)
+    if card is None:
+        return
+    kind, _, what = term.partition(".")
+    if kind == "counted":
+        kind, what = "counter", card.roles.counter(what, subject.memory or "")
+    if kind == "counter":
+        yield device, f"frozen_counters.{what}.lo", (), 0
+        yield device, f"frozen_counters.{what}.hi", (), 32
+    elif kind == "frozen":
+        yield device, f"frozen.{what}", (), 0
+    elif kind == "flow":
+        yield device, f"frozen_flow.{what}", (subject.flow or 0,), 0
+    elif kind == "flows":
+        for name in ("received", "freed") if what == "waiting" else (what,):
+            for flow in range(card.identity.flows_count):
+                yield device, f"frozen_flow.{name}", (flow,), 0
+    elif kind == "histogram":
+        name = {"lengths": "length_histogram", "occupancy": "occupancy_histogram"}[what]
+        for place in range(_BINS):
+            yield device, name, (place,), 0
+    elif kind == "memory":
+        yield device, f"memory.{what}", (card.roles.memories.index(subject.memory or ""),), 0
+
+
+def _mends(
+    facts: Facts, bit: WrongBit, broken: Sequence[Checked], held: set[tuple[str, Subject]]
+) -> bool:
+    """Tell whether all laws hold with the bit as it should be."""
+    view = facts.view
+    devices = [
+        replace(device, registers=device.registers.flipped(bit.register, *bit.indices, bit=bit.bit))
+        if device.name == bit.device
+        else device
+        for device in view.folder.devices
+    ]
+    folder = CaptureFolder(view.folder.path, view.folder.manifest, devices)
+    other = CaptureView(folder, view.chosen, view.trace)
+    wanted = held | {(law.law.name, law.subject) for law in broken}
+    return all(
+        law.state == "holds"
+        for law in check_laws(other, facts=facts)
+        if (law.law.name, law.subject) in wanted
+    )
