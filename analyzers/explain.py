@@ -233,7 +233,7 @@ def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[str
         for finding in _without_consequences(facts, asked)
         if not any(suspect.concerns(finding) for suspect in suspects)
     ]
-    found = [suspect.finding for suspect in suspects]
+    found = [suspect.finding for suspect in suspects if suspect.sure or not told]
     if any(vetoed_by_register(finding) for finding in told) and register_is_sure(case):
         told = [finding for finding in told if not vetoed_by_register(finding)]
         found.append(register_suspect(case))

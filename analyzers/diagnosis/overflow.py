@@ -70,12 +70,12 @@ def _sending(facts: Facts, account: FlowAccount) -> Sending:
         history=history,
         beyond_wrap=tuple(start for start in beyond if start.across_wrap),
         beyond_flat=tuple(start for start in beyond if not start.across_wrap),
-        constant_below=_constant_below(facts, account),
+        constant_below=constant_below(facts, account),
     )
 
 
-def _constant_below(facts: Facts, account: FlowAccount) -> int | None:
-    """Return what a constant error of the free space must be below, by the waits outside a wrap.
+def constant_below(facts: Facts, account: FlowAccount, since_ps: int = -(1 << 62)) -> int | None:
+    """Return what a constant error of the free space must be below, by the waits outside a wrap since a time.
 
     A sender that waits with ``free`` words of credit for a packet of at most 515 would not have
     waited, had it believed to have so many more.
@@ -88,7 +88,7 @@ def _constant_below(facts: Facts, account: FlowAccount) -> int | None:
     for at in log.select("PRESSURE", "begin", flow=account.flow).tolist():
         last = int(np.searchsorted(taken.positions, at)) - 1
         free = int(log.value[at])
-        if last < 0 or not free:
+        if last < 0 or not free or int(log.t_ps[at]) < since_ps:
             continue
         credited = int(taken.freed[last])
         if credited + account.limit - free < account.modulus:

@@ -16,6 +16,7 @@ from freezeframe.analyzers.witness.declared import shipped
 from freezeframe.analyzers.witness.registers import WrongBit
 
 _FEW_WORDS = 8  # in a level: so many may have been lost or repeated as well
+_FIFO_LAWS = ("outgoing FIFO, words", "incoming FIFO, words")
 _LEVELS = ("frozen.tx_level", "frozen.rx_level")
 
 
@@ -68,9 +69,10 @@ def unexplained(case: Case, named: Sequence[Finding]) -> list[Checked]:
     return [law for law in case.broken if law.law.name not in explained]
 
 
-def _breaks(finding: Finding) -> tuple[str, ...]:
-    fault = shipped().get(finding.diagnosis)
-    return fault.breaks if fault is not None else ()
+def _breaks(finding: Finding) -> Iterator[str]:
+    for name in (finding.diagnosis, *finding.candidates):
+        if name in shipped():
+            yield from shipped()[name].breaks
 
 
 def register_is_sure(case: Case) -> bool:
@@ -79,9 +81,9 @@ def register_is_sure(case: Case) -> bool:
     A register that breaks several laws at once is told by these alone; one law may be broken because what it counts
     went wrong, where the card froze for it or lost words.
     """
-    if len({(bit.device, bit.register) for bit in case.mending}) != 1:
-        return False
     names = case.facts.view.names
+    if len({(bit.device, bit.register) for bit in case.mending}) != 1 or len(names) < 2:
+        return False  # what one card counts wrongly and what it did wrongly look the same without the other
     quiet = not case.own_causes and not any(case.facts.overflowed(name) for name in names)
     return quiet or len(case.broken) > 1
 
@@ -102,7 +104,8 @@ def _register(case: Case, bits: Sequence[WrongBit], broken: Sequence[Checked]) -
         f"{bit.text} another, every law would hold.{others}"
     )
     names: tuple[str, ...] = ()
-    if bit.register in _LEVELS and delta <= _FEW_WORDS:
+    of_fifo = len(broken) == 1 and broken[0].law.name in _FIFO_LAWS
+    if delta <= _FEW_WORDS and (of_fifo or bit.register in _LEVELS):
         names = (RECORDER_SUSPECT, "word-omitted", "word-duplicated")
     elif not register_is_sure(case):
         names = (RECORDER_SUSPECT, LAW_BROKEN)

@@ -44,8 +44,11 @@ class Bound:
         if self.tap is None:
             return tuple(held)
         held[self.tap] = self.given or self._at_tap(self.tap)
-        if held[self.tap] is None and self.tap:
-            held[self.tap - 1] = self._at_tap(self.tap - 1)
+        others = (n for n in (*range(self.tap - 1, -1, -1), *range(self.tap + 1, 4)))
+        if held[self.tap] is None:
+            found = next(((n, at) for n in others if (at := self._at_tap(n)) is not None), None)
+            if found is not None:
+                held[found[0]] = found[1]
         known = [n for n in range(4) if held[n] is not None]
         if not known:
             return tuple(held)
@@ -62,8 +65,9 @@ class Bound:
 
     @property
     def behind(self) -> At | None:
-        """The packet at the second tap of the stretch, or at the one tap."""
-        return None if self.tap is None else self.copies[self.tap]
+        """The packet at the second tap of the stretch, or at the first behind it that has it."""
+        held = () if self.tap is None else self.copies[self.tap :]
+        return next((at for at in held if at is not None), None)
 
     @cached_property
     def pair(self) -> PacketPair | None:

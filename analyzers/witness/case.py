@@ -8,6 +8,7 @@ from functools import cached_property
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.diagnosis.overflow import Sending, sendings
 from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.view import fits_power_up
 from freezeframe.analyzers.witness.registers import WrongBit, mending_bits
 
 _HARMLESS = ("host", "trigger")
@@ -24,15 +25,25 @@ class Case:
         """The laws of the card against its counters."""
         return tuple(check_laws(self.facts.view, facts=self.facts))
 
-    @property
+    @cached_property
     def broken(self) -> tuple[Checked, ...]:
-        """Those that are broken."""
-        return tuple(law for law in self.laws if law.state == "broken")
+        """Those that are broken; a link that came up again began its counts anew, which no law allows for."""
+        view = self.facts.view
+        since_up = {
+            device.name: fits_power_up(device, view.device(view.peer(device.name) or ""))
+            for device in view.devices
+        }
+        return tuple(
+            law
+            for law in self.laws
+            if law.state == "broken"
+            and (since_up[law.subject.device] or "first-up" not in law.law.needs)
+        )
 
     @cached_property
     def mending(self) -> tuple[WrongBit, ...]:
         """The single bits of which each, were it another, would mend every broken law."""
-        return mending_bits(self.facts, self.laws)
+        return mending_bits(self.facts, self.laws, self.broken)
 
     @cached_property
     def sendings(self) -> tuple[Sending, ...]:

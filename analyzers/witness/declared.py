@@ -20,7 +20,7 @@ SHIPPED = Path(__file__).parent / "faults"
 _MOST_B = 1 << 16
 _TEXTS = ("name", "is_a", "doc", "falsifier", "next")
 _TABLES = ("for", "against", "claim")
-_LISTS = ("needs", "or", "breaks", "tests")
+_LISTS = ("needs", "seen_by", "or", "breaks", "tests")
 
 Values = tuple[str, ...]
 
@@ -36,6 +36,7 @@ class Declared:
         claim: what of what unit happened where.
         entails: by witness, the values it must have where it is not silent.
         against: by witness, the values that speak against it.
+        seen_by: witnesses of which at least one must be for it; by the others alone it is a candidate.
         others: names that fit as well where a witness is against it.
         breaks: titles of the laws that it may break.
         falsifier: what would show it wrong, in words.
@@ -52,6 +53,7 @@ class Declared:
     against: Mapping[str, Values] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
+    seen_by: tuple[str, ...] = ()
     falsifier: str = ""
     next: str = ""
     tests: tuple[str, ...] = ()
@@ -99,6 +101,7 @@ def read_fault(path: Path) -> Declared:
         {name: _values(value) for name, value in said.get("against", {}).items()},
         tuple(said.get("or", ())),
         tuple(said.get("breaks", ())),
+        tuple(said.get("seen_by", ())),
         said.get("falsifier", ""),
         said.get("next", ""),
         tuple(said.get("tests", ())),
@@ -130,6 +133,9 @@ def _problems(said: Mapping[str, Any]) -> Iterator[str]:
         both = set(_values(entails[name])) & set(_values(against[name]))
         if both:
             yield f"{name} = {sorted(both)[0]!r} stands under for and under against: it contradicts itself"
+    for name in said.get("seen_by", ()):
+        if name not in entails:
+            yield f"seen_by: {name!r} does not stand under for"
     if not entails and not against:
         yield f"names no witness; there are {', '.join(WITNESSES)}"
 

@@ -41,13 +41,19 @@ def judged(case: Case, finding: Finding, fault: Declared | None = None) -> Findi
     finding = replace(
         finding, witnesses=witnesses, pattern=pattern, falsifier=falsifier, general=declared.is_a
     )
-    if against:
+    seen = {witness.name for witness in witnesses if witness.says is Says.FOR}
+    unseen = bool(declared.seen_by) and not seen & {*declared.seen_by}
+    if against or unseen:
         doubt = " ".join(f"Against it: {witness.text}." for witness in against)
+        if not against:
+            doubt = (
+                f"It is not seen by {' or '.join(declared.seen_by)}: one register alone says so."
+            )
         return replace(
             finding,
             diagnosis=UNDETERMINED,
             candidates=tuple(dict.fromkeys((finding.diagnosis, *declared.others))),
-            text=f"What is seen fits {finding.diagnosis}, and not all of it does. {finding.text} {doubt}",
+            text=f"{finding.text} {doubt} So {finding.diagnosis} is a candidate, no more.",
             confidence=0.0,
             falsifier="",
             general="",

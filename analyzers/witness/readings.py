@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.diagnosis.fifo_words import imbalance_of
+from freezeframe.analyzers.diagnosis.overflow import constant_below
 from freezeframe.analyzers.evidence import verdict_text
 from freezeframe.analyzers.facts import RECEIVER_FIFO, SENDER_FIFO, covers
 from freezeframe.analyzers.streams import Packet
@@ -303,12 +304,15 @@ def _constant(bound: Bound) -> Reading:
         account = sending.account
         if account.direction != bound.finding.direction or account.flow != bound.finding.flow:
             continue
-        if sending.constant_below is None or not sending.beyond_flat:
-            return _silent(f"{account.sender} was not seen waiting with credit left")
-        worst = max(start.outstanding for start in sending.beyond_flat) - (account.limit or 0)
-        bound_ = f"where {account.sender} waited, a constant is below {sending.constant_below}"
+        flat = sending.beyond_flat
+        since_ps = min((start.departure.t_ps for start in flat), default=0)
+        below = constant_below(bound.facts, account, since_ps)
+        if below is None or not flat:
+            return _silent(f"{account.sender} was not seen waiting with credit left since then")
+        worst = max(start.outstanding for start in flat) - (account.limit or 0)
+        bound_ = f"where {account.sender} waited, a constant is below {below}"
         text = f"{worst} words beyond the limit; {bound_}"
-        return Reading("fits" if worst < sending.constant_below else "too-large", text)
+        return Reading("fits" if worst < below else "too-large", text)
     return _silent("the sender's books of that flow were not read")
 
 
@@ -373,6 +377,13 @@ def _registers(bound: Bound) -> Reading:
     return Reading("one-bit", text, (bits[0].row,))
 
 
+def _registers_alone(bound: Bound) -> Reading:
+    evidence = bound.finding.evidence
+    if any(row.table == "events" for each in evidence for row in each.rows):
+        return _silent("it rests on events that were logged")
+    return _registers(bound)
+
+
 _READ: dict[str, Callable[[Bound], Reading]] = {
     "words": _words,
     "crc_before": lambda bound: _crc(bound.before),
@@ -394,5 +405,6 @@ _READ: dict[str, Callable[[Bound], Reading]] = {
     "interrupt_line": _interrupt_line,
     "interrupts": _interrupts,
     "lengths": _lengths,
+    "registers_alone": _registers_alone,
     "registers": _registers,
 }

@@ -53,10 +53,15 @@ class Suspect:
     finding: Finding
     sources: frozenset[str]
 
+    @property
+    def sure(self) -> bool:
+        """Nothing else explains it."""
+        return self.finding.diagnosis != UNDETERMINED
+
     def concerns(self, other: Finding) -> bool:
         """Tell whether another finding rests on what the memory wrongly says."""
         mine = self.finding
-        if mine.diagnosis == UNDETERMINED or other.direction != mine.direction or other.tap is None:
+        if not self.sure or other.direction != mine.direction or other.tap is None:
             return False
         return other.packet in (mine.packet, None) and f"{other.device}.{other.tap}" in self.sources
 

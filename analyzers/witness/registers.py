@@ -52,9 +52,10 @@ class WrongBit:
         return Row("registers", self.device, self.label, self.value, self.value ^ 1 << self.bit)
 
 
-def mending_bits(facts: Facts, laws: Sequence[Checked]) -> tuple[WrongBit, ...]:
+def mending_bits(
+    facts: Facts, laws: Sequence[Checked], broken: Sequence[Checked]
+) -> tuple[WrongBit, ...]:
     """Return the bits of which each would mend every broken law and break none; none where no law is broken."""
-    broken = [law for law in laws if law.state == "broken"]
     if not broken or len(broken) > _MOST_BROKEN:
         return ()
     held = {(law.law.name, law.subject) for law in laws if law.state == "holds"}
@@ -63,7 +64,7 @@ def mending_bits(facts: Facts, laws: Sequence[Checked]) -> tuple[WrongBit, ...]:
     for n, bit in enumerate(_bits(facts.view, shortest, len(broken))):
         if n == _MOST_TRIED:
             break
-        if _mends(facts, bit, broken, held):
+        if _tied(facts.view, laws, bit) and _mends(facts, bit, broken, held):
             found.append(bit)
     return tuple(found)
 
@@ -136,6 +137,24 @@ def _registers(
             yield device, name, (place,), 0
     elif kind == "memory":
         yield device, f"memory.{what}", (card.roles.memories.index(subject.memory or ""),), 0
+
+
+def _tied(view: CaptureView, laws: Sequence[Checked], bit: WrongBit) -> bool:
+    """Tell whether two laws and more that can be asked speak of a register: one alone says too little of it."""
+    spoken = 0
+    for law in laws:
+        if law.state == "not checkable":
+            continue
+        terms = [term for _, term in split_terms(law.law.balance)]
+        terms += [
+            bound.removeprefix("-") for bound in (law.law.least, law.law.most) if "." in bound
+        ]
+        spoken += any(
+            (device, register, indices) == (bit.device, bit.register, bit.indices)
+            for term in terms
+            for device, register, indices, _ in _registers(view, law.subject, term)
+        )
+    return spoken > 1
 
 
 def _mends(

@@ -96,6 +96,10 @@ WITNESSES: dict[str, Vocabulary] = {
         "packets of one to three words in the histogram of lengths at the other end",
         {"many": "half of all or more", "few": "less than half"},
     ),
+    "registers_alone": Vocabulary(
+        "as registers, where the claim rests on no event that was logged",
+        {"one-bit": "there is such a bit", "consistent": "there is none"},
+    ),
     "registers": Vocabulary(
         "the one bit of one register that would mend every law that is broken",
         {

@@ -87,6 +87,7 @@ def made_explanation(folder: CaptureFolder, *, text: str = "The words differ.") 
         t_ps=rows[-1].t_ps,
         t_uncertainty_ps=6402,
         confidence=0.97,
+        counted="99 of 100",
         evidence=(
             Evidence(
                 "Up to here the words are equal, then one is missing.", "A", "tx_deq", tuple(rows)

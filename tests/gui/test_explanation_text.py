@@ -41,7 +41,7 @@ def test_the_whole_text_of_a_finding(capture: CaptureFolder) -> None:
         "",
         "  where       A.tx_deq, A->B, flow 2, packet 7, word 3",
         "  when        6.56 µs ± 6.402 ns, 5.275 µs before the cause of the freeze",
-        "  confidence  0.97",
+        "  confidence  0.97 (99 of 100)",
         "  in general  beat-omitted",
         "",
         "  The words differ.",
@@ -84,7 +84,7 @@ def test_no_line_of_running_text_is_wider_than_a_terminal_and_no_candidate_is_to
 def test_a_clean_capture_says_that_nothing_was_found(capture: CaptureFolder) -> None:
     explanation = Explanation([], [], made_explanation(capture).trace)
     text = explanation_text(capture, explanation)
-    assert text.startswith("made.ff: no fault found, frozen by pay-crc at B\n")
+    assert text.startswith("made.ff: no fault found, frozen by pay-crc at B")
     assert explanation_document(capture, explanation)["findings"] == []
 
 
@@ -107,7 +107,9 @@ def test_beside_no_fault_stands_how_much_of_the_recording_the_event_logs_hold(
 
 def test_the_document_has_the_keys_that_a_machine_may_rely_on(capture: CaptureFolder) -> None:
     document = explanation_document(capture, made_explanation(capture))
-    assert list(document) == ["findings", "notes", "event_logs", "not_asked", "lost", "freeze"]
+    assert list(document) == [
+        "answer", "findings", "looked_at", "not_seen", "notes", "event_logs", "not_asked", "lost", "freeze"
+    ]  # fmt: skip
     (finding,) = document["findings"]
     asked = (
         "diagnosis device tap direction flow packet word t_ps t_uncertainty_ps confidence"

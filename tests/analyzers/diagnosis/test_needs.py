@@ -78,7 +78,7 @@ def test_what_could_not_be_asked_is_neither_named_nor_a_candidate_and_is_listed(
     assert all(finding.diagnosis != "word-omitted" for finding in explained.findings)
     assert all("word-omitted" not in finding.candidates for finding in explained.findings)
     assert [line.partition(":")[0] for line in explained.not_asked] == [
-        "word-omitted",
         "word-duplicated",
+        "word-omitted",
     ]
     assert explained.to_json()["not_asked"] == list(explained.not_asked)

@@ -49,13 +49,13 @@ def with_level(level: int, *, hold: int = 1, generation: int = 1, numbers: int =
 
 
 @pytest.mark.parametrize(("level", "name"), [(59, "word-omitted"), (61, "word-duplicated")])
-def test_a_fifo_with_a_word_too_few_or_too_many_omitted_or_repeated_one(
+def test_a_level_one_off_is_a_lost_or_repeated_word_or_a_wrong_register(
     explained: Explain, level: int, name: str
 ) -> None:
     for ends in ("AB", "B"):
         finding = only(explained(with_level(level), ends).findings)
-        assert said(finding) == (name, "B", "rx_deq", "A->B", None, None, None)
-        assert finding.confidence == 0.75
+        assert said(finding) == ("undetermined", "B", "rx_deq", "A->B", None, None, None)
+        assert finding.candidates == (name, "recorder-suspect")
         assert f"so 60 should be in it. It held {level}" in finding.text
 
 
@@ -68,7 +68,8 @@ def test_a_level_that_need_not_fit_its_counters_names_nothing(
     explained: Explain, changed: dict[str, int]
 ) -> None:
     pair = with_level(**{"level": 59} | changed)
-    assert explained(pair).findings == []
+    names = {finding.diagnosis for finding in explained(pair).findings}
+    assert names <= ({"law-broken"} if changed == {"level": 57} else set())
 
 
 def test_an_omission_that_both_taps_show_is_one_finding(explained: Explain) -> None:
@@ -76,7 +77,7 @@ def test_an_omission_that_both_taps_show_is_one_finding(explained: Explain) -> N
     omit(pair.crossings[4], "rx_deq", 2)
     pair.causes = PAY
     finding = only(explained(pair).findings)
-    assert (finding.diagnosis, finding.packet, finding.confidence) == ("word-omitted", 104, 0.99)
+    assert (finding.diagnosis, finding.packet, finding.ground) == ("word-omitted", 104, "compared")
 
 
 def test_a_word_omitted_behind_a_fifo_that_overflowed_is_a_fault_of_its_own(
@@ -103,11 +104,11 @@ def first_messages(addresses: list[int], long: int = 2) -> Pair:
 
 
 @pytest.mark.parametrize("addresses", [[0x1000] * 3, [0x1000, 0x2000, 0x1000]])
-def test_three_of_the_first_messages_to_one_address_or_two_are_named_with_less_confidence(
+def test_three_of_the_first_messages_to_one_address_or_two_are_named_on_little_ground(
     explained: Explain, addresses: list[int]
 ) -> None:
     finding = only(explained(first_messages(addresses)).findings)
-    assert (finding.diagnosis, finding.confidence) == ("short-transfers", 0.6)
+    assert (finding.diagnosis, finding.ground) == ("short-transfers", "little")
     assert "this may be their beginning" in finding.text
 
 
@@ -218,7 +219,11 @@ def runs(*between: tuple[int, str, str, int]) -> Pair:
 
 def test_one_interrupt_on_top_of_a_handler_that_never_masks_is_a_storm(explained: Explain) -> None:
     finding = only(explained(runs()).findings)
-    assert (finding.diagnosis, finding.device, finding.confidence) == ("interrupt-storm", "B", 0.85)
+    assert (finding.diagnosis, finding.device, finding.ground) == (
+        "interrupt-storm",
+        "B",
+        "inferred",
+    )
     assert "raised 1 interrupt while" in finding.text
 
 

@@ -41,14 +41,19 @@ def said(finding: Finding) -> tuple[object, ...]:
     )
 
 
+OPEN = ("undetermined", "none-of-the-known")
+
+
 def only(findings: list[Finding]) -> Finding:
-    assert len(findings) == 1, [said(finding) for finding in findings]
-    return findings[0]
+    """Return the one finding; the registers of a made capture need not add up."""
+    named = [finding for finding in findings if finding.diagnosis != "law-broken"]
+    assert len(named) == 1, [said(finding) for finding in findings]
+    return named[0]
 
 
 def candidates(findings: list[Finding]) -> tuple[str, ...]:
     finding = only(findings)
-    assert finding.diagnosis == "undetermined"
+    assert finding.diagnosis in OPEN
     assert finding.confidence == 0
     return finding.candidates
 
@@ -89,7 +94,7 @@ def test_a_word_that_went_into_a_fifo_and_did_not_come_out_is_omitted(
     omit(hit, tap, word)
     finding = only(explained(pair).findings)
     assert said(finding) == ("word-omitted", device, tap, "A->B", 3, 112, word)
-    assert finding.confidence >= 0.95
+    assert finding.ground in ("compared", "confirmed")
 
 
 def test_an_omitted_word_among_equal_ones_has_no_index(explained: Explain) -> None:
@@ -301,15 +306,15 @@ def test_flips_in_two_words_are_not_one_flip(explained: Explain) -> None:
     pair, hit = busy(causes=PAY)
     alter(hit, "rx_enq", 2 + 9, 1)
     alter(hit, "rx_enq", 2 + 19, 1)
-    assert only(explained(pair).findings).diagnosis == "undetermined"
-    assert only(explained(pair, "B").findings).diagnosis == "undetermined"
+    assert only(explained(pair).findings).diagnosis in OPEN
+    assert only(explained(pair, "B").findings).diagnosis in OPEN
 
 
 def test_a_flipped_bit_of_the_tail_is_not_one_of_the_payload(explained: Explain) -> None:
     pair, hit = busy(causes=PAY)
     alter(hit, "rx_enq", -1, 1 << 7)
-    assert only(explained(pair).findings).diagnosis == "undetermined"
-    assert only(explained(pair, "B").findings).diagnosis == "undetermined"
+    assert only(explained(pair).findings).diagnosis in OPEN
+    assert only(explained(pair, "B").findings).diagnosis in OPEN
 
 
 # -- header-corrupted ----------------------------------------------------------------------------
