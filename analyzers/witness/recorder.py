@@ -70,6 +70,8 @@ def suspects(case: Case) -> list[Suspect]:
     """Return each word of a tap's memory that the other witnesses contradict."""
     found: list[Suspect] = []
     for sender, receiver in case.facts.view.directions:
+        if case.facts.overflowed(receiver):
+            continue  # what a full FIFO cut its own checker does not count
         suspicious = list(islice(_suspicious(case, sender, receiver), _MOST_SUSPICIOUS + 1))
         if len(suspicious) <= _MOST_SUSPICIOUS:
             found += [_suspect(odd) for bound in suspicious for odd in _odd_taps(bound)]
@@ -213,6 +215,8 @@ def _odd_at_last(bound: Bound, tap: int, here: At, ahead: Sequence[At]) -> _Odd 
     else:
         why = _arrived_well(bound, here[1])
     at, right = word or _flip(here)
+    if at is None:
+        return None  # no word is known that would mend it
     if why:
         return _Odd(bound, tap, here, at, right, why, sure=True)
     if not ahead:

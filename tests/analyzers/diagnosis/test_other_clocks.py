@@ -113,7 +113,10 @@ def test_credits_the_other_way_tell_the_length_of_the_cable(explained: Explain) 
 def test_packets_tell_the_length_of_the_cable_where_all_credits_are_lost(
     explained: Explain,
 ) -> None:
-    assert only(explained(waiting(16, 0)).findings).diagnosis == "credit-lost"
+    assert (
+        only(explained(waiting(16, 0, sent=1024, received=1024, freed=1024)).findings).diagnosis
+        == "credit-lost"
+    )
 
 
 def test_a_wait_no_longer_than_the_flight_is_undetermined(explained: Explain) -> None:
