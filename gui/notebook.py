@@ -112,7 +112,8 @@ def _trace(trace: Trace) -> Html:
 
 def _explanation(explanation: Explanation) -> Html:
     if not explanation.findings:
-        top = element("p", element("strong", "No fault found"))
+        answer = explanation.answer
+        top = element("p", element("strong", answer[:1].upper() + answer[1:]))
         return join(top, _notes(explanation.notes))
     first = explanation.findings[0]
     made = timeline_drawings(explanation.trace, explanation.findings, (), prefix=_prefix())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row, Says
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.report.advice import headline
@@ -32,13 +32,10 @@ def finding_headline(finding: Finding, freeze: Freeze | None) -> Html:
     )
 
 
-_ALL_SAME = "Every word that can be compared is the same at all taps, and the credits add up."
-
-
 def clean_headline(
     freeze: Freeze | None,
-    why: str = _ALL_SAME,
-    answer: str = "no fault found",
+    why: str,
+    answer: str,
     *,
     sure: bool = True,
 ) -> Html:
@@ -69,6 +66,7 @@ def evidence_section(finding: Finding, advice: Sequence[str]) -> Html:
     return join(
         element("h2", "Evidence", id="evidence"),
         element("ol", *pieces, css="evidence"),
+        _witnesses(finding),
         element("h2", "What to do next"),
         element("ul", *steps),
     )
@@ -84,6 +82,21 @@ def finding_section(number: int, finding: Finding, freeze: Freeze | None) -> Htm
         element("p", finding.text),
         _facts(finding, freeze),
         element("ol", *pieces, css="evidence"),
+        _witnesses(finding),
+    )
+
+
+def _witnesses(finding: Finding) -> Html:
+    """Return what each witness says of a finding, and what would have shown it wrong."""
+    if not finding.witnesses and not finding.falsifier:
+        return Html("")
+    body = [[w.name.replace("_", " "), w.says.value, w.text] for w in finding.witnesses]
+    bad = [n for n, w in enumerate(finding.witnesses) if w.says is Says.AGAINST]
+    said = table("", ["witness", "says", "seen"], body, bad_rows=bad) if body else Html("")
+    return join(
+        element("h3", "Witnesses"),
+        said,
+        element("p", finding.falsifier) if finding.falsifier else Html(""),
     )
 
 
@@ -92,7 +105,7 @@ def _facts(finding: Finding, freeze: Freeze | None) -> Html:
     facts: list[tuple[str, str, str]] = [("Where", tap, "device and tap")]
     if finding.direction:
         facts.append(("Direction", finding.direction.replace("->", " → "), ""))
-    counted = finding.confidence > 0  # of a described card it is not
+    counted = bool(finding.pattern or finding.ground)  # else it is of a described card
     # A fault of the credits has no packet; a packet without a word was hit in its header, or where
     # the recording does not say.
     if finding.flow is not None:
@@ -113,10 +126,10 @@ def _facts(finding: Finding, freeze: Freeze | None) -> Html:
     if freeze is not None:
         note = f"at {freeze.device}, {format_ps(freeze.t_ps)}"
         facts.append(("Frozen by", ", ".join(freeze.causes), note))
-    if counted:
-        facts.append(("Confidence", f"{finding.confidence:.2f}", "0 to 1"))
+    if finding.confidence:
+        facts.append(("Confidence", f"{finding.confidence:.2f}", f"right in {finding.counted}"))
     else:
-        facts.append(("Confidence", "not counted yet", "no campaign of this card"))
+        facts.append(("Confidence", "not counted", "with this pattern of witnesses"))
     if finding.candidates:
         facts.append(("Candidates", ", ".join(finding.candidates), "likeliest first"))
     return fact_list(facts)

@@ -13,7 +13,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.packets.recognise import is_packets
-from freezeframe.gui.moments import first_freeze, freezes
+from freezeframe.gui.moments import Freeze, first_freeze, freezes
 from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
@@ -30,7 +30,7 @@ from freezeframe.gui.report.finding_section import (
     finding_headline,
     finding_section,
 )
-from freezeframe.gui.report.html import element, page
+from freezeframe.gui.report.html import Html, element, page
 from freezeframe.gui.report.packet_write import packet_report
 from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
@@ -130,7 +130,7 @@ def render_report(
     name = printable(folder_title(capture.path))
     parts = [
         element("p", f"Freezeframe report of {name}", css="eyebrow"),
-        finding_headline(best, freeze) if best else clean_headline(freeze),
+        finding_headline(best, freeze) if best else _without_finding(explanation, freeze),
         notes_list(explanation.notes),
         contents(bool(best), bool(analyses)),
     ]
@@ -152,8 +152,17 @@ def render_report(
             "domains."
         ),
     ]
-    title = f"{best.diagnosis if best else 'no fault found'} - {name}"
+    title = f"{best.diagnosis if best else explanation.answer} - {name}"
     return page(title, style_text(), *parts, script=script_text())
+
+
+def _without_finding(explanation: Explanation, freeze: Freeze | None) -> Html:
+    """Return the top of the report where nothing was found: what was looked at, who waited, and what was not seen."""
+    looked = f"Looked at: {'; '.join(explanation.looked_at)}."
+    unseen = explanation.not_seen
+    lacks = [f"Not seen: {'; '.join(unseen)}."] if unseen else []
+    why = " ".join([*explanation.stalls, looked, *lacks])
+    return clean_headline(freeze, why, explanation.answer, sure=not unseen)
 
 
 def write_report(
