@@ -44,6 +44,7 @@ from freezeframe.analyzers.witness.answers import (
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.gate import judged, vetoed_by_register
 from freezeframe.analyzers.witness.gate import rank as sureness
+from freezeframe.analyzers.witness.gate import told as answered
 from freezeframe.analyzers.witness.looked import looked_at, not_seen
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
@@ -156,7 +157,10 @@ def explain(
     off = not_asked(view.roles.card)
     case = Case(Facts(view))
     findings, healthy = rank(case, off)
-    findings = [replace(finding, place=place_text(view.roles, finding)) for finding in findings]
+    findings = [
+        replace(answered(case, finding), place=place_text(view.roles, finding))
+        for finding in findings
+    ]
     first_bad = first_bad_taps(view, run_analyzer(CrcVerdicts(), [view]))
     own = tuple(f"{name}." for name in view.names)
     lost = [line for line in view.folder.lost if devices is None or line.startswith(own)]

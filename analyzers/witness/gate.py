@@ -61,6 +61,13 @@ def judged(case: Case, finding: Finding, fault: Declared | None = None) -> Findi
     return counted_for(finding)
 
 
+def told(case: Case, finding: Finding) -> Finding:
+    """Return a finding that no fault's file declares, an answer of its own, with its pattern and count."""
+    if finding.pattern:
+        return finding
+    return counted_for(replace(finding, pattern=pattern_of(case, finding, finding.witnesses)))
+
+
 def vetoed_by_register(finding: Finding) -> bool:
     """Tell whether a finding lost its name because one bit of a register it rests on would mend every broken law."""
     against = [w.name for w in finding.witnesses if w.says is Says.AGAINST]

@@ -15,7 +15,7 @@ import numpy as np
 
 from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
 from freezeframe.analyzers.card.differences import BITS_ALTERED
-from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
 from freezeframe.analyzers.crc.lone_payload import find_flips
 from freezeframe.analyzers.evidence import verdict_text, word_label
 from freezeframe.analyzers.facts import Facts
@@ -44,6 +44,7 @@ class _Odd:
     right: int | None
     why: str
     sure: bool
+    seen_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +137,15 @@ def _odd_beside(
     names = " and ".join(other[0].source for other in (*before, *after))
     if before:
         why = f"{names}, before and behind it, agree on what the word is"
-        return _Odd(bound, tap, here, *word, why, sure=True)
+        return _Odd(bound, tap, here, *word, why, sure=True, seen_by=("tap_before", "tap_after"))
     good = [other[0].source for other in after if _passes(other)]
     if good and not _passes(here):
         why = f"behind it, at {' and '.join(good)}, the packet passes its checks with another word there"
-        return _Odd(bound, tap, here, *word, why, sure=True)
+        return _Odd(bound, tap, here, *word, why, sure=True, seen_by=("tap_after",))
     taken = _taken_well(bound)
     if taken:
         why = f"{names} has another word there, and {taken}"
-        return _Odd(bound, tap, here, *word, why, sure=True)
+        return _Odd(bound, tap, here, *word, why, sure=True, seen_by=("tap_after", "checker"))
     why = f"{names} has another word there"
     return _Odd(bound, tap, here, *word, why, sure=False)
 
@@ -218,7 +219,8 @@ def _odd_at_last(bound: Bound, tap: int, here: At, ahead: Sequence[At]) -> _Odd 
     if at is None:
         return None  # no word is known that would mend it
     if why:
-        return _Odd(bound, tap, here, at, right, why, sure=True)
+        seen_by = ("tap_before", "checker") if ahead else ("checker",)
+        return _Odd(bound, tap, here, at, right, why, sure=True, seen_by=seen_by)
     if not ahead:
         return None
     names = " and ".join(other[0].source for other in ahead)
@@ -324,6 +326,7 @@ def _finding(odd: _Odd) -> Finding:
             *_errors(facts, odd.bound.receiver),
         ),
         ground=Ground.COMPARED if others else Ground.CONFIRMED,
+        witnesses=tuple(Witness(Says.FOR, odd.why, name=name) for name in odd.seen_by),
         falsifier="It would be wrong if the receiver had counted the packet as bad, or another tap held the word so.",
     )
 

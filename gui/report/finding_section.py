@@ -105,7 +105,7 @@ def _facts(finding: Finding, freeze: Freeze | None) -> Html:
     facts: list[tuple[str, str, str]] = [("Where", tap, "device and tap")]
     if finding.direction:
         facts.append(("Direction", finding.direction.replace("->", " → "), ""))
-    counted = bool(finding.pattern or finding.ground)  # else it is of a described card
+    counted = bool(finding.ground or finding.confidence)  # else it is of a described card
     # A fault of the credits has no packet; a packet without a word was hit in its header, or where
     # the recording does not say.
     if finding.flow is not None:
