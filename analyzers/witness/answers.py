@@ -130,6 +130,7 @@ def _register(case: Case, bits: Sequence[WrongBit], broken: Sequence[Checked]) -
             ),
         ),
         ground=Ground.COMPARED,
+        witnesses=(Witness(Says.FOR, text, name="registers"),),
         falsifier=""
         if names
         else "It would be wrong if a law stayed broken with the bit as it should be: none does.",

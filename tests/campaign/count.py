@@ -1,6 +1,6 @@
 """Counts how often each name was right with each pattern of witnesses: the data behind every printed confidence.
 
-Answers come from files of `tests.campaign.open_world.run --count`, one JSON line each, whose seeds are for counting alone.
+Answers come from files of `tests.campaign.open_world.run --count`, one JSON line each, of seeds for counting alone.
 ``python -m tests.campaign.count FILE.jsonl ...`` writes ``analyzers/witness/counts.json``.
 """
 
