@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from freezeframe.analyzers.card.claims import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
 from freezeframe.analyzers.conservation.analysis_code import Checked
-from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.declared import shipped
 from freezeframe.analyzers.witness.registers import WrongBit
