@@ -225,7 +225,7 @@ def _over(w: World, p: int, now: int, lost: bool) -> None:
 @njit(nogil=True, cache=True, inline="always")
 def _amount(w: World, pool: int, size: int) -> int:
     unit = w.pools[pool].unit_B
-    return 1 if unit == 0 else max(1, (size + unit - 1) // unit)
+    return 1 if unit == 0 else int(max(1, (size + unit - 1) // unit))
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -259,7 +259,7 @@ def _count(w: World, pool: int, p: int, sign: int, now: int) -> None:
 
 @njit(nogil=True, cache=True, inline="always")
 def _bank(w: World, resource: int, p: int) -> int:
-    return resource + w.packets[p].message % w.resources[resource].banks
+    return int(resource + w.packets[p].message % w.resources[resource].banks)
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -409,7 +409,7 @@ def _duration(w: World, q: int, p: int, now: int) -> int:
         lasts += step.byte * float(step.knee_B) + step.beyond * (bytes_ - float(step.knee_B))
     else:
         lasts += step.byte * bytes_
-    whole = np.int64(np.rint(lasts))
+    whole = int(np.rint(lasts))
     group.busy += whole
     return whole
 
@@ -490,7 +490,8 @@ def run_tables(world: World) -> World:
     """Run tables to the end, with as much room for events as that takes; return them as they are then."""
     room = len(world.heap)
     while True:
-        tables = World(*(np.copy(table) for table in world[:-1]), np.zeros(room, world.heap.dtype))
+        tables = World._make(np.copy(table) for table in world)
+        tables = tables._replace(heap=np.zeros(room, world.heap.dtype))
         if run(tables) == DONE:
             return tables
         room *= 4

@@ -79,12 +79,13 @@ def _sizes(flow: Flow, draw: np.random.Generator, count: int) -> Whole:
         weights = np.array(flow.weights or [1.0] * len(flow.sizes_B))
         edges = np.cumsum(weights / weights.sum())
         edges[-1] = 1.0
-        return np.array(flow.sizes_B, np.int64)[np.searchsorted(edges, draw.random(count), "right")]
+        places = np.searchsorted(edges, draw.random(count), "right")
+        return np.asarray(np.array(flow.sizes_B, np.int64)[places])
     if flow.size_alpha:  # a Pareto distribution cut off above
         low, high = float(flow.size_B), float(flow.size_most_B)
         tail = 1.0 - (low / high) ** flow.size_alpha
         sizes = low * (1.0 - draw.random(count) * tail) ** (-1.0 / flow.size_alpha)
-        return np.minimum(np.rint(sizes), high).astype(np.int64)
+        return np.asarray(np.minimum(np.rint(sizes), high), np.int64)
     return np.full(count, flow.size_B, np.int64)
 
 
@@ -128,7 +129,7 @@ def _pcap(flow: Flow, folder: Path) -> Load:
     times: list[Whole] = []
     sizes: list[Whole] = []
     with open_packets(path) as packets:
-        for block in packets.blocks():
+        for block in packets:
             times.append(block.t_ps.copy())
             sizes.append(block.wire_B.copy())
         if packets.notes:

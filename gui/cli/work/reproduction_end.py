@@ -6,6 +6,7 @@ Source: A. Indiresan, A. Mehra, K. G. Shin, "The END: A Network Adapter Design T
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from freezeframe.gui.cli.work.reproduction_stages import Bench, Row
@@ -48,6 +49,10 @@ def _period_us(bench: Bench, size_B: int, depth: int, profile: str = "cim250") -
     return float(done[-1] - done[half - 1]) / (len(done) - half) / 1e6
 
 
+def _period(size_B: int, depth: int, profile: str = "cim250") -> Callable[[Bench], float]:
+    return lambda bench: _period_us(bench, size_B, depth, profile)
+
+
 def _t_d_us(size_B: int) -> float:
     """Equation (3)."""
     return math.ceil(size_B / 256) * 1.76 + min(size_B, 4096) * 0.42 + max(0, size_B - 4096) * 0.31
@@ -82,17 +87,17 @@ def _useful(bench: Bench, profile: str, offered: int) -> float:
 ROWS: tuple[Row, ...] = (
     *(
         Row(f"equation-2-{size}", f"fig. 8, depth 1: equation (2), {size:,} B", (_equation_2(size),) * 2, "us", "emerges",
-            lambda bench, size=size: _period_us(bench, size, 1), "host, DMA and FC one after the other: one token")
+            _period(size, 1), "host, DMA and FC one after the other: one token")
         for size in (64, 1024, 4096, 65_536)
     ),
     *(
         Row(f"equation-5-{size}", f"fig. 8, depth 2: equation (5), {size:,} B", (_equation_5(size),) * 2, "us", "emerges",
-            lambda bench, size=size: _period_us(bench, size, 2), "FC preempts DMA on the memory bus, but for the first third of F_o")
+            _period(size, 2), "FC preempts DMA on the memory bus, but for the first third of F_o")
         for size in (4096, 16_384, 65_536)
     ),
     *(
         Row(f"equation-6-{size}", f"fig. 9(b), two banks: equation (6), {size:,} B", (_equation_6(size),) * 2, "us", "emerges",
-            lambda bench, size=size: _period_us(bench, size, 2, "cim250-dual"), "the slower of DMA and FC alone decides")
+            _period(size, 2, "cim250-dual"), "the slower of DMA and FC alone decides")
         for size in (64, 16_384, 65_536)
     ),
     Row("depth-2", "fig. 8: depth 1 to 2, mean of 1-64 KB", (50, 50), "%", "fit", lambda bench: _deeper(bench, split=_SPLIT),

@@ -44,7 +44,7 @@ def one_point(name: str, changes: Sequence[str], *, json: bool) -> None:
         last = changed or base
         found = worths(last)
     if json:
-        document = {"profile": name, "settings": settings, "base": base.shown()}
+        document: dict[str, Any] = {"profile": name, "settings": settings, "base": base.shown()}
         if changed is not None:
             document["changed"] = changed.shown()
         document["one_per_cent_faster"] = [worth._asdict() for worth in found]
@@ -93,8 +93,8 @@ def _figures(outcomes: list[Outcome]) -> list[tuple[Any, ...]]:
 def _occupied(outcomes: list[Outcome]) -> list[tuple[Any, ...]]:
     shares = [{part.label: part.share for part in outcome.occupied()} for outcome in outcomes]
     labels = dict.fromkeys(label for found in shares for label in found)
-    rows = [(label, *[found.get(label, 0.0) for found in shares]) for label in labels]
-    return [row for row in rows if max(row[1:]) >= _SHOWN]
+    rows = {label: [found.get(label, 0.0) for found in shares] for label in labels}
+    return [(label, *row) for label, row in rows.items() if max(row) >= _SHOWN]
 
 
 def _print_worths(outcome: Outcome, found: list[Worth]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from freezeframe.capture.errors import InputError
 from freezeframe.emulator.adapter.outcome import Outcome
 from freezeframe.emulator.adapter.reading import ProfileError
 from tests.emulator.adapter.profiles import ONE, load_text, run_text
@@ -253,6 +255,20 @@ messages = 3
     assert done_ns(outcome) == [115, 345, 575, 230, 460, 690]
     assert {part.label for part in outcome.occupied()} == {"cpu@0", "cpu@1", "wire"}
     assert outcome.bottleneck == "window of ball" and outcome.bottleneck_share == 1.0
+
+
+def test_arrivals_are_those_of_a_pcap_in_the_order_of_their_times(tmp_path: Path) -> None:
+    packets = b""
+    for t_us, size_B in ((0, 60), (30, 1500), (10, 200)):
+        packets += struct.pack("<IIII", 7, t_us, size_B, size_B) + bytes(size_B)
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    (tmp_path / "t.pcap").write_bytes(header + packets)
+    outcome = run_text(tmp_path, ONE.replace('"saturating"', '"pcap"\nfile = "t.pcap"'))
+    assert done_ns(outcome) == [100, 10_100, 30_100]
+    assert outcome.world.messages["size"].tolist() == [60, 200, 1500]
+    (tmp_path / "t.pcap").write_bytes(header + packets[:-9])
+    with pytest.raises(InputError, match=r"t\.pcap"):
+        run_text(tmp_path, ONE.replace('"saturating"', '"pcap"\nfile = "t.pcap"'))
 
 
 def test_a_message_of_several_packets_has_arrived_with_its_last_one(tmp_path: Path) -> None:
