@@ -38,6 +38,7 @@ from freezeframe.capture.registers.access import (
     open_devices,
 )
 from freezeframe.capture.registers.identity import MAGIC
+from freezeframe.capture.targets.aliases import resolved
 from freezeframe.capture.targets.base import Target, Words
 
 CARD_FORMAT = 2
@@ -82,11 +83,12 @@ def open_any(target: Target, card: Path | None = None) -> list[Device] | list[Ca
 
 
 def split_card(url: str) -> tuple[str, Path | None]:
-    """Return a target's URL without its option ``card``, and the card file that it names.
+    """Return a target's URL without its option ``card``, and the card file that it names; also of a user's name for it.
 
     Raises:
         InputError: the option is given twice, or without a file.
     """
+    url = resolved(url)
     rest, mark, options = url.partition("?")
     others = [option for option in options.split("&") if not option.startswith("card=")]
     named = [option[5:] for option in options.split("&") if option.startswith("card=")]

@@ -9,6 +9,7 @@ from freezeframe.capture.code import code
 from freezeframe.capture.counters.contract import CounterSource
 from freezeframe.capture.counters.tree import Tree
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.targets.aliases import resolved
 
 SOURCES_HELP = "a card (etherbone://192.0.2.7 and others), netdev:eth0, rdma:mlx5_0/1"
 
@@ -29,6 +30,7 @@ def open_source(name: str, root: Path | None = None) -> CounterSource:
         InputError: nothing of that kind, or no such interface or device.
         TargetError: a card that cannot be reached.
     """
+    name = resolved(name)
     scheme, colon, rest = name.partition(":")
     if root is not None and not root.is_dir():
         raise InputError(f"{root}: no folder with a recorded sys and proc")

@@ -54,7 +54,7 @@ class RegisterImage:
     An image never changes after it was made.
     """
 
-    __slots__ = ("_map", "_words")
+    __slots__ = ("_words", "map")
 
     def __init__(self, words: Mapping[int, int], map: RegisterMap = MAP_1) -> None:
         """Take words by address.
@@ -69,7 +69,7 @@ class RegisterImage:
                 raise ValueError(f"register address {address:#x} is not a 32-bit multiple of 4")
             if not 0 <= word < 1 << 32:
                 raise ValueError(f"register {address:#08x}: {word} does not fit 32 bits")
-        self._map = map
+        self.map = map
         self._words = {int(address): int(words[address]) for address in sorted(words)}
 
     @classmethod
@@ -135,11 +135,11 @@ class RegisterImage:
         Raises:
             ValueError: the map has no such register, or the indices do not fit.
         """
-        return self._words.get(self._map.offset(name, *indices))
+        return self._words.get(self.map.offset(name, *indices))
 
     def known(self, name: str, *indices: int) -> int | None:
         """Return a register's value; None also where the map has no such register: its part was not built."""
-        return self.value(name, *indices) if self._map.has(name) else None
+        return self.value(name, *indices) if self.map.has(name) else None
 
     def flipped(self, name: str, *indices: int, bit: int) -> RegisterImage:
         """Return the image with one bit of a register the other way.
@@ -152,7 +152,7 @@ class RegisterImage:
 
     def field(self, name: str, field: str, *indices: int) -> int | None:
         """Return one field of a register; None when the register was not read."""
-        info = self._map.field(name, field)
+        info = self.map.field(name, field)
         word = self.value(name, *indices)
         return None if word is None else (word & info.mask) >> info.lsb
 
@@ -169,7 +169,7 @@ class RegisterImage:
 
     def counters(self) -> dict[str, int]:
         """Return the counters as they stood at freeze; those that were not read are left out."""
-        values = {name: self.value64(f"frozen_counters.{name}.") for name in self._map.counters}
+        values = {name: self.value64(f"frozen_counters.{name}.") for name in self.map.counters}
         return {name: value for name, value in values.items() if value is not None}
 
 

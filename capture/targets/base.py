@@ -71,7 +71,7 @@ def open_target(url: str) -> Target:
     if not colon or not points:
         known = ", ".join(f"{name}:" for name in sorted(target_schemes()))
         raise InputError(
-            f"{url!r}: no target of that kind; a target is a URL that begins with {known}"
+            f"{url!r}: no target of that kind; a target is a URL that begins with {known}, or a name of yours for one"
         )
     factory: TargetFactory = points[0].load()
     return factory(url)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from freezeframe.capture.timebase import PS_PER_S
@@ -79,6 +80,7 @@ _ACCESS = {
     "rwmmio_post_read": "read",
 }
 _MOST_TEXT = 4096
+_LOOKED_AT_B = 1 << 16
 
 
 def read_lines(text: bytes) -> Iterator[HostLine]:
@@ -92,6 +94,20 @@ def read_lines(text: bytes) -> Iterator[HostLine]:
             line = line[:_MOST_TEXT]
         if not _HEAD.fullmatch(line):
             yield _read(number, line)
+
+
+def is_host_trace(path: Path) -> bool:
+    """Return whether a file is a trace of a host: most lines of its beginning are, and two of them have a time."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_LOOKED_AT_B)
+    except OSError:
+        return False
+    if b"\0" in head:
+        return False
+    lines = list(read_lines(head.rpartition(b"\n")[0] or head))
+    timed = sum(line.own_ps >= 0 for line in lines)
+    return timed >= min(2, len(lines)) > 0 and 5 * timed >= 4 * len(lines)
 
 
 def _read(number: int, line: str) -> HostLine:

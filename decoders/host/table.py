@@ -54,6 +54,13 @@ def host_events(folder: CaptureFolder, trace: Trace) -> HostEvents:
     return HostEvents(table, clocks, notes)
 
 
+def events_alone(text: bytes, name: str) -> HostEvents:
+    """Return what the trace of a host says without a capture: times count from its first line."""
+    lines = list(read_lines(text))
+    clock = HostClock(None, -1, "stands alone; its times count from its first line")
+    return HostEvents(_frame(lines, clock, name), {name: clock}, _oddities(lines, name))
+
+
 def _frame(lines: list[HostLine], clock: HostClock, device: str) -> pd.DataFrame:
     columns = {name: np.array([getattr(x, name) for x in lines], np.int64) for name in _NUMBERS}
     known = np.array([line.own_ps >= 0 for line in lines], np.bool_)

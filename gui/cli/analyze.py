@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from freezeframe.gui.cli.completing import analyses
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
 from freezeframe.gui.cli.options import (
     DevicesOption,
@@ -21,7 +22,11 @@ from freezeframe.gui.cli.reading import salvaged
 CaptureOption = Annotated[Path | None, argument("[CAPTURE.ff]", "Capture folder.")]
 NamesArgument = Annotated[
     list[str] | None,
-    argument("[NAME]...", "Analyses; 'all' for every one; without a name they are listed."),
+    argument(
+        "[NAME]...",
+        "Analyses; 'all' for every one; without a name they are listed.",
+        autocompletion=analyses,
+    ),
 ]
 TablesOption = Annotated[
     Path | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, SalvageOption, option
@@ -23,6 +24,8 @@ from freezeframe.gui.cli.reading import (
     refuse_missing,
     salvaged,
 )
+
+is_host_trace = code("freezeframe.decoders.host.lines:is_host_trace")
 
 OutputOption = Annotated[
     Path | None,
@@ -74,6 +77,7 @@ def run(
       freezeframe decode fault.ff -d trace -o trace.parquet
       freezeframe decode sim.vcd -d mdio --channel mdc=top.phy.clk --cut 1ms..2ms
       freezeframe decode console.sr -d uart:baud=115200 --as text
+      freezeframe decode dmesg.txt
       freezeframe decode raw.bin -d uart:rx=0 --format binary:channels=8,rate=1000000
       freezeframe decode traffic.pcapng -d tcp -o tcp.parquet
       tcpdump -U -w - | freezeframe decode - -d ethernet
@@ -121,6 +125,11 @@ def run(
 
             decode_card(card, reading, output, force=force, json=json)
             return
+    if not decoder and is_host_trace(file):
+        from freezeframe.gui.cli.work.host_trace import show_host_trace
+
+        show_host_trace(file, output, force=force, json=json)
+        return
     if decoder:
         from freezeframe.gui.cli.work.decode import decode
 

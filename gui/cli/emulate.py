@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from freezeframe.gui.cli.completing import faults
 from freezeframe.gui.cli.options import option
 from freezeframe.gui.text import printable
 
@@ -33,7 +34,10 @@ ProfileOption = Annotated[
     str, typer.Option("--profile", metavar="NAME", help="The card: a name, or a TOML file.")
 ]
 FaultOption = Annotated[
-    str, typer.Option("--fault", metavar="NAME", help="The fault to inject, or 'none'.")
+    str,
+    typer.Option(
+        "--fault", metavar="NAME", help="The fault to inject, or 'none'.", autocompletion=faults
+    ),
 ]
 FaultsOption = Annotated[
     list[str] | None,
@@ -41,6 +45,7 @@ FaultsOption = Annotated[
         "--fault",
         "NAME",
         "The fault to inject; again for a second one in the same run. Default none.",
+        autocompletion=faults,
     ),
 ]
 LoadOption = Annotated[

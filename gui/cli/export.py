@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
+from freezeframe.gui.cli.completing import decoders, export_formats
 from freezeframe.gui.cli.options import ForceOption, JsonOption, PluginOption, SalvageOption, option
 from freezeframe.gui.cli.reading import (
     ChannelOption,
@@ -21,11 +24,22 @@ from freezeframe.gui.cli.reading import (
 )
 
 ToOption = Annotated[
-    str, option("--to", "FORMAT", "vcd, sr, pcapng, csv, parquet, stimulus or perfetto.")
+    str,
+    option(
+        "--to",
+        "FORMAT",
+        "vcd, sr, pcapng, csv, parquet, stimulus or perfetto.",
+        autocompletion=export_formats,
+    ),
 ]
 OutputOption = Annotated[
     Path,
-    option("--output", "OUT", "The file; csv and parquet write one for each table.", short="-o"),
+    option(
+        "--output",
+        "OUT",
+        "The file, or - for standard output; csv and parquet write one for each table.",
+        short="-o",
+    ),
 ]
 DecoderOption = Annotated[
     list[str] | None,
@@ -34,11 +48,23 @@ DecoderOption = Annotated[
         "SPEC",
         "Export what this makes, as for 'decode'; may be given again.",
         short="-d",
+        autocompletion=decoders,
     ),
 ]
 OnlyOption = Annotated[
     list[str] | None,
     option("--only", "NAME", "Of samples, this channel or bus; may be given again."),
+]
+
+
+TableOption = Annotated[
+    str | None,
+    option(
+        "--table", "NAME", "With -o -, this table where there are several, 'words' for instance."
+    ),
+]
+HexOption = Annotated[
+    bool, typer.Option("--hex", help="Opaque 64-bit words (data, value, dest) as hex text.")
 ]
 
 
@@ -56,6 +82,8 @@ def run(
     threshold: ThresholdOption = None,
     cut: CutOption = None,
     where: WhereOption = None,
+    table: TableOption = None,
+    hex: HexOption = False,
     plugin: PluginOption = None,
     force: ForceOption = False,
     salvage: SalvageOption = False,
@@ -74,6 +102,7 @@ def run(
       freezeframe export fault.ff --to perfetto -o fault.pftrace
       freezeframe export fault.ff --to parquet -o fault.parquet
       freezeframe export phy.sr --to stimulus --cut 0ms..2ms -o phy_stimulus.py
+      freezeframe export fault.ff --to csv --table words --hex -o - | head
       freezeframe export phy.sr -d mdio --where 'op == write' --to csv -o writes.csv
     """
     refuse_missing(file)
@@ -90,6 +119,8 @@ def run(
         reading,
         plugin or (),
         where,
+        table,
+        hexadecimal=hex,
         force=force,
         json=json,
     )

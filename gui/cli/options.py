@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from freezeframe.gui.cli.completing import targets
 
-def argument(metavar: str, help: str) -> Any:
-    """Declare an argument."""
-    return typer.Argument(metavar=metavar, help=help, show_default=False)
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """Declare an argument; ``more`` as for typer."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
 
 
 def option(name: str, metavar: str, help: str, *, short: str = "", **more: Any) -> Any:
@@ -22,7 +24,9 @@ def option(name: str, metavar: str, help: str, *, short: str = "", **more: Any) 
 TargetArgument = Annotated[
     str,
     argument(
-        "TARGET", "URL of the card: etherbone://192.0.2.7 and others, see 'freezeframe targets'."
+        "TARGET",
+        "URL of the card: etherbone://192.0.2.7 and others, see 'freezeframe targets'.",
+        autocompletion=targets,
     ),
 ]
 CaptureArgument = Annotated[Path, argument("CAPTURE.ff", "Capture folder.")]

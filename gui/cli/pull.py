@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from freezeframe.gui.cli.completing import targets
 from freezeframe.gui.cli.options import ForceOption, JsonOption, LogOption, argument, option
 from freezeframe.gui.cli.usage import seconds
 
@@ -56,6 +57,7 @@ TargetsArgument = Annotated[
         "TARGET...",
         "URL of the card: etherbone://192.0.2.7 and others, see 'freezeframe targets'; several "
         "go into one capture.",
+        autocompletion=targets,
     ),
 ]
 

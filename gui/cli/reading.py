@@ -11,6 +11,7 @@ from typing import Annotated
 
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
+from freezeframe.gui.cli.completing import decoders, file_formats
 from freezeframe.gui.cli.options import argument, option
 from freezeframe.gui.text import printable
 
@@ -43,6 +44,7 @@ DecoderOption = Annotated[
         "NAME[:option=value,channel=PROBE...][+NAME...]; + stacks; may be given again. "
         "Without one, decoders are proposed.",
         short="-d",
+        autocompletion=decoders,
     ),
 ]
 SamplesOption = Annotated[
@@ -68,6 +70,7 @@ FormatOption = Annotated[
         "--format",
         "NAME[:key=value,...]",
         "Format of the file where it does not show; binary:channels=8,rate=1000000 for raw.",
+        autocompletion=file_formats,
     ),
 ]
 ChannelOption = Annotated[

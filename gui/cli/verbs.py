@@ -43,6 +43,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("card", "Describe a card in a file: begin one, check it, show it.", _START),
     Verb("iwarp", "Speak iWARP with a peer: listen, connect, measure, break.", _PROTOCOL),
     Verb("status", "Tell the state of the recorder and what froze it.", _DEVICE),
+    Verb("reg", "Read, write and dump registers by name.", _DEVICE),
     Verb("counters", "Show every counter of a card, named, from one snapshot.", _DEVICE),
     Verb("watch", "Show live counters in the terminal.", _DEVICE),
     Verb("serve", "Offer live counters to Prometheus, and as JSON.", _DEVICE),

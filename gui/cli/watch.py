@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from freezeframe.gui.cli.completing import targets
 from freezeframe.gui.cli.options import ForceOption, argument, option
 from freezeframe.gui.cli.usage import seconds, size_B
 
@@ -15,6 +16,7 @@ SourcesArgument = Annotated[
     argument(
         "SOURCE...",
         "A card (etherbone://192.0.2.7), netdev:eth0, rdma:mlx5_0/1; several are shown together.",
+        autocompletion=targets,
     ),
 ]
 RootOption = Annotated[

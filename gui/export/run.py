@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
@@ -27,6 +29,7 @@ from freezeframe.gui.export.place import check_output, new_files
 from freezeframe.gui.export.tables import file_names
 
 _SELECTION = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
+_OPAQUE = ("data", "value", "dest", "address")
 _MOST_CHANNELS = 64  # bits of the value of an edge
 
 
@@ -52,6 +55,7 @@ def export_file(
     choice: SourceChoice | None = None,
     only: Sequence[str] = (),
     where: str | None = None,
+    hexadecimal: bool = False,
 ) -> Exported:
     """Export a capture folder (``NAME.ff``) or a capture of any format that `capture.files` reads.
 
@@ -65,6 +69,7 @@ def export_file(
         choice: format, channel names, thresholds and cut, where the file does not say.
         only: of samples, these channels and buses.
         where: of tables, the rows that this expression matches.
+        hexadecimal: opaque 64-bit words as hex text.
     Raises:
         InputError: the source, a spec or the place cannot be used, or there is nothing to export
             in that format. Nothing is written then.
@@ -90,9 +95,24 @@ def export_file(
             raise InputError(f"{path}: --where chooses among rows of tables; name a decoder by -d")
         selection = _SELECTION(where, source_notes.append)
         material = replace(material, tables=selection.rows(material.tables))
+    if hexadecimal:
+        material = replace(material, tables=[(n, _in_hex(t)) for n, t in material.tables])
     exported = write_material(material, form, place, force=force)
     exported.wrote.notes[:0] = source_notes
     return exported
+
+
+def _in_hex(table: pa.Table) -> pa.Table:
+    """Return a table whose opaque 64-bit words (docs/formats.md, section 8) are hex text."""
+    for name in _OPAQUE:
+        at = table.schema.get_field_index(name)
+        if at >= 0 and table.schema.field(at).type == pa.int64():
+            words = [
+                None if v is None else f"0x{v & (1 << 64) - 1:016x}"
+                for v in table.column(at).to_pylist()
+            ]
+            table = table.set_column(at, name, pa.array(words, pa.string()))
+    return table
 
 
 def write_material(material: Material, form: str, place: Path, *, force: bool) -> Exported:

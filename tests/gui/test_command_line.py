@@ -20,7 +20,7 @@ ASKED = (
     "demo reproduce targets emulate status watch serve arm freeze pull guard counters selftest rx-dma traffic "
     "inject loopback console sim-board trigger explain check diff open analyze plot capture decode import "
     "decoders expect export report card iwarp verify bundle what-if "
-    "recording recover"
+    "recording recover reg"
 )
 HEAVY = ("numpy", "pandas", "numba", "pyarrow", "rich", "typer", "simpy", "serial", "email")
 QT = ("PyQt6", "textual")

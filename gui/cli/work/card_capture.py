@@ -8,7 +8,6 @@ from typing import Any
 
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.laws import LawVerdict, check_laws
-from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.one_file import given
@@ -18,6 +17,7 @@ from freezeframe.gui.cli.explanation_text import bulleted, finding_text, printab
 from freezeframe.gui.cli.output import emit_json, table
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.cli.work.events import print_json, print_text
+from freezeframe.gui.cli.work.reading import refuse_on_recording
 from freezeframe.gui.cli.work.save_tables import save_all
 from freezeframe.gui.export.place import check_output
 from freezeframe.gui.text import folder_name, plural, printable
@@ -82,11 +82,7 @@ def decode_card(
     Raises:
         InputError: an option for samples is given, or the place is taken.
     """
-    if reading.words():
-        raise InputError(
-            f"{folder.path}: is the recording of a card, and format, channels, thresholds, cut and rate are "
-            "for samples: leave those options out"
-        )
+    refuse_on_recording(folder.path, reading)
     if output is not None:
         check_output(output, folder.path, force=True)
     with compile_notice():

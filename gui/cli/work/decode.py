@@ -20,9 +20,11 @@ from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.lean import decode_lean
 from freezeframe.gui.cli.output import progress_bar
 from freezeframe.gui.cli.reading import Reading
+from freezeframe.gui.cli.stdout_file import one_to_stdout
 from freezeframe.gui.cli.work.events import print_json, print_text, top_of
 from freezeframe.gui.cli.work.reading import (
     print_notes,
+    refuse_on_recording,
     refuse_other_folder,
     samplerate_hz,
     source_choice,
@@ -55,8 +57,10 @@ def decode(
     notes: list[str] = []
     source = source_choice(reading, notes.append)
     refuse_other_folder(file)
+    refuse_on_recording(file, reading)
     registry = load_with_plugins(plugins)
-    if output is not None:
+    to_stdout = str(output) == "-"
+    if output is not None and not to_stdout:
         check_place(output, file, specs, force=force, registry=registry)
     decode_lean()
     selection = None if where is None else _SELECTION(where, notes.append)
@@ -74,6 +78,10 @@ def decode(
     if selection is not None:
         decoded = selection.rows(decoded)
     print_notes(notes)
+    if to_stdout:
+        with one_to_stdout("decode.parquet", None) as place:
+            save_all(decoded, place, file, force=False)
+        return
     if output is not None:
         paths = save_all(decoded, output, file, force=force)
     if json:

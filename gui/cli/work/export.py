@@ -9,7 +9,12 @@ from freezeframe.decoders.plugin import load_with_plugins
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
 from freezeframe.gui.cli.reading import Reading
-from freezeframe.gui.cli.work.reading import samplerate_hz, source_choice
+from freezeframe.gui.cli.stdout_file import one_to_stdout
+from freezeframe.gui.cli.work.reading import (
+    refuse_on_recording,
+    samplerate_hz,
+    source_choice,
+)
 from freezeframe.gui.export.run import export_file
 from freezeframe.gui.text import printable
 
@@ -23,7 +28,9 @@ def export(
     reading: Reading,
     plugins: Sequence[Path],
     where: str | None = None,
+    table: str | None = None,
     *,
+    hexadecimal: bool = False,
     force: bool,
     json: bool,
 ) -> None:
@@ -34,6 +41,15 @@ def export(
     """
     rate_hz = samplerate_hz(reading)
     choice = source_choice(reading)
+    refuse_on_recording(file, reading)
+    registry = load_with_plugins(plugins) if plugins else None
+    if str(output) == "-":
+        with one_to_stdout(f"export.{to}", table) as place:
+            export_file(
+                file, to, place, specs=specs, only=only, where=where, choice=choice, max_samples=reading.max_samples,
+                samplerate_hz=rate_hz, registry=registry, hexadecimal=hexadecimal,
+            )  # fmt: skip
+        return
     with compile_notice(), progress_bar("export", "read") as update:
         done = export_file(
             file,
@@ -46,7 +62,8 @@ def export(
             force=force,
             max_samples=reading.max_samples,
             samplerate_hz=rate_hz,
-            registry=load_with_plugins(plugins) if plugins else None,
+            registry=registry,
+            hexadecimal=hexadecimal,
             progress=lambda at, total: update(at, total, ""),
         )
     if json:

@@ -10,6 +10,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.sigrok_sr import parse_samplerate
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.time_text import parse_span
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.places import is_capture
@@ -26,6 +27,19 @@ def refuse_other_folder(path: Path) -> None:
         raise InputError(
             f"{path}: is a directory, but not a capture folder: it has no manifest.json; give the "
             "folder NAME.ff that a pull wrote, or a capture file"
+        )
+
+
+def refuse_on_recording(path: Path, reading: Reading) -> None:
+    """Refuse options for samples where the recording of a card is read: they would do nothing.
+
+    Raises:
+        InputError: there is one.
+    """
+    if reading.words() and place_of(path).is_dir() and not is_samples(path):
+        raise InputError(
+            f"{path}: is the recording of a card, and format, channels, thresholds, cut and rate are for samples: "
+            "leave those options out; --where 't_ps >= 100us and t_ps < 120us' chooses a time"
         )
 
 

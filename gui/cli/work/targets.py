@@ -8,6 +8,7 @@ from typing import Any
 from freezeframe.capture.card.device import CardDevice
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.registers.access import Device
+from freezeframe.capture.targets.aliases import aliases
 from freezeframe.capture.targets.base import target_schemes
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.work.session import card_entry, open_recorders
@@ -32,7 +33,7 @@ KINDS: dict[str, tuple[str, str]] = {
 
 def list_kinds(*, json: bool) -> None:
     """Print every kind of target that is registered, ours in the order of `KINDS`."""
-    schemes = target_schemes()
+    schemes, names = target_schemes(), aliases()
     kinds = [
         {
             "scheme": scheme,
@@ -42,9 +43,12 @@ def list_kinds(*, json: bool) -> None:
         for scheme in sorted(schemes, key=lambda s: (list(KINDS).index(s) if s in KINDS else 99, s))
     ]
     if json:
-        emit_json({"kinds": kinds})
-    else:
-        print(table(("target", "path"), [(kind["form"], kind["path"]) for kind in kinds]))
+        emit_json({"kinds": kinds, "aliases": names})
+        return
+    print(table(("target", "path"), [(kind["form"], kind["path"]) for kind in kinds]))
+    if names:
+        print()
+        print(table(("name", "stands for"), list(names.items())))
 
 
 def list_devices(target: str, log: Path | None, *, json: bool) -> None:

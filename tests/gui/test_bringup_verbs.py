@@ -1,0 +1,184 @@
+"""reg, names for targets, completion, results on standard output, a host's trace alone, the plug-in for pytest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from freezeframe.analyzers.pytest_plugin import assert_explains
+from freezeframe.gui.cli import completing
+from tests.gui.cli import run_inside, run_process
+from tests.gui.made_capture import made_capture
+
+pytest_plugins = ["pytester"]
+
+EMULATED = "emu:?seed=1"
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_capture(tmp_path_factory.mktemp("made") / "fault.ff").path
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    file = tmp_path / "freezeframe/targets.toml"
+    file.parent.mkdir()
+    file.write_text(f'lab = "{EMULATED}"\n')
+    return file
+
+
+def registers(*arguments: str) -> list[dict[str, object]]:
+    done = run_inside("reg", *arguments, "--json")
+    assert done.code == 0, done.err
+    found: list[dict[str, object]] = json.loads(done.out)["registers"]
+    return found
+
+
+def test_a_register_is_read_by_name_field_pattern_and_address(lab: Path) -> None:
+    one, other = registers("lab", "id.magic")
+    assert (one["device"], one["value"], other["device"]) == ("A", 0x46525A46, "B")
+    assert [r["register"] for r in registers("lab", "ctl.cause_cycle_*", "--device", "A")] == [
+        "ctl.cause_cycle_lo", "ctl.cause_cycle_hi",
+    ]  # fmt: skip
+    assert registers("lab", "0x0", "--device", "A")[0]["register"] == "id.magic"
+    assert [r["register"] for r in registers("lab", "memory.stored", "--device", "B")] == [
+        f"memory.stored[{n}]" for n in range(5)
+    ]
+    assert len(registers("lab", "--device", "A")) > 1000
+
+
+def test_a_write_says_what_stood_there(lab: Path) -> None:
+    (row,) = registers("lab", "ctl.sample_period=0x80", "--device", "A")
+    assert (row["was"], row["value"]) == (1024, 128)
+    (row,) = registers("lab", "ctl.options.hold=0", "--device", "A")
+    assert (row["was"], row["value"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (("ctl.stat",), "no register 'ctl.stat'; the nearest are ctl.state"),
+        (("ctl.state=1",), "ctl.state: can only be read"),
+        (("ctl.arm=1",), "takes a key, and acts on the recording: freezeframe arm writes it"),
+        (("provoke.inject=1",), "acts when it is written"),
+        (("ctl.options.hold=2",), "does not fit 1 bits"),
+        (("ctl.sample_period=x",), "'x' is no number"),
+        (("ctl.kinds=1",), "is an array; say which, for instance ctl.kinds[0]"),
+        (("0x3",), "stands there, and no register"),
+        (("nope.*",), "no register that can be read has such a name"),
+        (("ctl.sample_period=1", "ctl.nope=1"), "no register 'ctl.nope'"),
+    ],
+)
+def test_what_cannot_be_read_or_written_is_one_line(
+    lab: Path, names: tuple[str, ...], says: str
+) -> None:
+    done = run_inside("reg", "lab", "--device", "A", *names)
+    assert done.code == 2
+    assert says in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_write_to_a_pair_needs_a_device(lab: Path) -> None:
+    done = run_inside("reg", "lab", "ctl.sample_period=64")
+    assert (done.code, done.out) == (2, "")
+    assert "--device says which is written" in done.err
+
+
+def test_the_registers_of_a_capture_are_those_of_its_freeze_and_only_read(capture: Path) -> None:
+    (one, other) = registers(str(capture), "ctl.causes")
+    assert (one["device"], one["value"], other["value"]) == ("A", 1 << 11, 1 << 3)
+    done = run_inside("reg", str(capture), "ctl.causes=1")
+    assert (done.code, done.out) == (2, "")
+    assert "is a recording, which is only read" in done.err
+
+
+def test_a_damaged_file_of_names_is_one_line(lab: Path) -> None:
+    lab.write_text("lab = 3\n")
+    done = run_inside("status", "lab")
+    assert done.code == 2
+    assert 'write NAME = "URL"' in done.err
+
+
+def test_a_shell_is_offered_targets_faults_analyses_decoders_and_formats(lab: Path) -> None:
+    assert completing.targets("la") == ["lab"]
+    assert "etherbone:" in completing.targets("e")
+    assert completing.faults("word-") == ["word-duplicated", "word-omitted"]
+    assert "pressure" in completing.analyses("p")
+    assert "spi+spiflash" in completing.decoders("spi+spi")
+    assert completing.export_formats("pc") == ["pcapng"]
+    assert completing.file_formats("sa") == ["saleae"]
+
+
+def test_one_table_goes_to_standard_output(capture: Path) -> None:
+    done = run_process(
+        "export", str(capture), "--to", "csv", "--table", "words", "--hex", "-o", "-"
+    )
+    assert done.code == 0
+    head, first, *rest = done.out.splitlines()
+    assert head == '"t_ps","source","kind","t_unc_ps","cycle","slot","data","packet","word"'
+    assert first == '0,"A.tx_enq","HEAD",0,1000000,0,"0xbb90000000180101",0,-1'
+    assert len(rest) > 1000
+    several = run_inside("export", str(capture), "--to", "csv", "-o", "-")
+    assert several.code == 2
+    assert "there are: trace.events, trace.intervals, trace.packets, trace.words" in several.err
+
+
+@pytest.mark.parametrize(
+    "verb", [("decode", "-d", "trace"), ("export", "--to", "csv", "-o", "x.csv")]
+)
+def test_options_for_samples_are_refused_on_a_recording(
+    capture: Path, verb: tuple[str, ...]
+) -> None:
+    done = run_inside(verb[0], str(capture), *verb[1:], "--cut", "1us..2us")
+    assert (done.code, done.out) == (2, "")
+    assert "are for samples: leave those options out; --where" in done.err
+
+
+def test_the_trace_of_a_host_opens_alone(tmp_path: Path) -> None:
+    trace = tmp_path / "dmesg.txt"
+    trace.write_text("[    1.000123] mlx5_core: up\n[    2.500000] eth0: link down\n")
+    done = run_inside("decode", str(trace))
+    assert done.code == 0
+    assert [line.split()[-1] for line in done.out.splitlines()] == ["up", "down"]
+    rows = json.loads(run_inside("decode", str(trace), "--json").out)["tables"][0]["rows"]
+    assert [(row["t_ps"], row["own_ns"]) for row in rows] == [
+        (0, 1_000_123_000), (1_499_877_000_000, 2_500_000_000),
+    ]  # fmt: skip
+
+
+def test_what_a_capture_is_explained_as_can_be_asserted(capture: Path) -> None:
+    finding = assert_explains(capture, "word-omitted", device="A", word=3)
+    assert finding.packet == 7
+    with pytest.raises(AssertionError, match=r"nothing should be wrong, .* word-omitted at A"):
+        assert_explains(capture)
+    with pytest.raises(AssertionError, match="credit-lost is not found; the capture says: word-om"):
+        assert_explains(capture, "credit-lost")
+    with pytest.raises(AssertionError, match=r"with \{'word': 3\} instead of \{'word': 4\}"):
+        assert_explains(capture, "word-omitted", word=4)
+
+
+def test_a_card_is_armed_frozen_and_pulled_by_the_fixture(
+    pytester: pytest.Pytester, pytestconfig: pytest.Config
+) -> None:
+    pytester.makepyfile(
+        """
+        from freezeframe.analyzers.pytest_plugin import assert_explains
+
+        def test_clean(frozen_card):
+            with frozen_card() as card:
+                assert card.card.states()["A"].state == "armed"
+            assert_explains(card.capture)
+            assert card.path.is_dir()
+        """
+    )
+    options = ["-p", "no:xdist", "-p", "no:cacheprovider"]
+    if not pytestconfig.pluginmanager.has_plugin("freezeframe"):  # of an older installation
+        options += ["-p", "freezeframe.analyzers.pytest_plugin"]
+    pytester.runpytest_subprocess(*options, "--freezeframe-card", EMULATED).assert_outcomes(
+        passed=1
+    )
