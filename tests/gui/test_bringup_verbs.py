@@ -15,7 +15,7 @@ from tests.gui.made_capture import made_capture
 
 pytest_plugins = ["pytester"]
 
-EMULATED = "emu:?seed=1"
+EMULATED = "emu:?seed=1&fault=none"
 
 
 @pytest.fixture(scope="module")
